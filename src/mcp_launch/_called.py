@@ -1,4 +1,4 @@
-"""Runs in the process of `killable`: calls the functions that standard input names, and writes what they return."""
+"""The child process of `_killable`: calls the functions named on standard input and writes their results."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def main() -> None:
     sys.path[:] = limits["path"]
     _limit_memory(limits["memory"])
     replies, sys.stdout = sys.stdout, sys.stderr
-    # Both take a tenth of a second, which no call should be charged for.
+    # Imported first: both take a tenth of a second, which must not count against the time of a call.
     import_module("jsonschema")
     import_module("mcp_launch._validation")
     print("{}", file=replies, flush=True)
@@ -47,7 +47,7 @@ def _limit_memory(size: int) -> None:
 
 
 def _end_after(seconds: int) -> None:
-    """End this process by a signal then, since nobody else does if the process that waits for us has been killed."""
+    """Have a signal end this process after *seconds*, in case the parent has been killed; 0 cancels that."""
     if sys.platform != "win32":
         signal.alarm(seconds)
 

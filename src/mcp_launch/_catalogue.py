@@ -1,19 +1,18 @@
-"""The name of a tool for models: one that each of them accepts, and that leads back to the server and the tool.
+"""Names of tools that every model API accepts, and the catalogue that maps them to servers and tools.
 
-The rule is the strictest of what the references of the well-known APIs say of the name of a function or tool: a letter
-first, then letters, digits, `_` and `-`, 60 characters at most. OpenAI, Anthropic and Amazon Bedrock take these
-characters, and 64 of them or more; Google wants a letter or an underscore first and says 63 in one place; some gateways
-stop at 60.
+The rule is the strictest of the well-known APIs: a letter first, then letters, digits, `_` and `-`, 60 characters at
+most. OpenAI, Anthropic and Amazon Bedrock accept these characters and at least 64 of them. Google requires a letter or
+an underscore first and mentions 63 in one place. Some gateways stop at 60.
 
-A name is made of the server's name and the tool's, and of nothing else:
+A name depends only on the names of the server and the tool:
 
-    github__create_issue                where both fit as they are
-    My_server__cafe_search__pqiomsj4    where they do not, as "My server" and "café.search": what is left of them, and
-                                        eight characters made of the exact names
+    github__create_issue                if both are valid as they are
+    My_server__cafe_search__pqiomsj4    otherwise, here for "My server" and "café.search": the valid characters of both
+                                        and a hash of eight characters of the exact names
 
-So a tool has the same name whatever other servers there are, in every session, and what a user once allowed by its name
-stays allowed. The first form can be taken apart in one way only and never looks like the second; two of the second may
-meet once in 2**40 pairs, and then the later tool gets eight other characters.
+So a tool has the same name in every session, whatever other servers there are, and a permission by name stays valid.
+The first form can be split in only one way and never looks like the second. Two names of the second form collide once
+in 2**40 pairs; the later tool then gets another hash.
 """
 
 from __future__ import annotations
@@ -44,12 +43,12 @@ LONGEST = 60
 """Characters of a name."""
 _MARK = re.compile(r"__[a-z2-7]{8}\Z")
 _SERVER = re.compile(r"[A-Za-z][A-Za-z0-9-]*(_[A-Za-z0-9-]+)*")
-"""A server's name that fits: without `__` and with no `_` at the end, so that the first `__` is where it ends."""
+"""A valid name of a server: no `__` in it and no `_` at the end, so that the first `__` ends it."""
 _TOOL = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def tool_names(server: str, tool: str) -> Iterator[str]:
-    """The names for a tool, the one to use first."""
+    """Yield names for a tool, in order of preference."""
     plain = f"{server}__{tool}"
     fits = _SERVER.fullmatch(server) and _TOOL.fullmatch(tool) and len(plain) <= LONGEST
     if fits and not _MARK.search(tool):
@@ -66,7 +65,7 @@ def tool_names(server: str, tool: str) -> Iterator[str]:
 
 
 def _cleaned(text: str) -> str:
-    """What is left of a name: no accents, and one underscore for whatever has no place."""
+    """Return the name without accents, and with an underscore for each run of other characters."""
     letters = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
     return re.sub(r"[^A-Za-z0-9-]+", "_", letters).strip("_")
 
@@ -88,41 +87,40 @@ def capabilities(*, transports: Transports = ("stdio", "http")) -> frozenset[str
 @overload
 def capabilities(type_: type[T], *, transports: Transports = ("stdio", "http")) -> T: ...
 def capabilities(type_: type[Any] | None = None, *, transports: Transports = ("stdio", "http")) -> Any:
-    """The MCP part of what an agent advertises in its answer to `initialize`.
+    """Return the MCP capabilities that an agent advertises in its response to `initialize`.
 
         AgentHandshake(capabilities={"session.load"} | capabilities(), …)
         v1.AgentCapabilities(mcp_capabilities=capabilities(v1.McpCapabilities))
         v2.SessionCapabilities(mcp=capabilities(v2.McpCapabilities))
 
-    The forms do not have the same words: v1 takes stdio for granted, v2 has no SSE. A transport that a form has no word
-    for goes unsaid. MCP servers that are reached through ACP itself, of the unstable schemas, cannot be launched and
-    are not advertised.
+    Protocol versions differ: v1 always includes stdio, v2 does not have SSE. Transports that a version cannot advertise
+    are left out. MCP servers over ACP itself (unstable schemas) cannot be launched and are not advertised.
 
     Args:
-        type_: `McpCapabilities` of the protocol package that the agent speaks. Without it, they come as names, which
-            `acp_bindings.setup.AgentHandshake` writes in the form of the version that it settles on.
-        transports: those that the agent wants to use. SSE is not among them unless asked for: MCP has deprecated it.
+        type_: `McpCapabilities` of the agent's protocol package. Without it, the result is a set of names, which
+            `acp_bindings.setup.AgentHandshake` converts for the negotiated version.
+        transports: the transports to advertise. SSE is not a default because MCP has deprecated it.
 
     Raises:
-        UnusableInput: there is no such transport.
+        UnusableInput: a transport is unknown.
     """
     wanted = frozenset[str]([transports] if isinstance(transports, str) else transports)
     if unknown := wanted.difference(_TRANSPORTS):
-        raise UnusableInput(f'there is no transport "{min(unknown)}"; they are {", ".join(_TRANSPORTS)}')
+        raise UnusableInput(f'there is no transport "{min(unknown)}"; the transports are {", ".join(_TRANSPORTS)}')
     if type_ is None:
         return frozenset(f"mcp.{name}" for name in wanted)
     members = type_.model_fields.keys()
-    said: dict[str, Any] = (
+    advertised: dict[str, Any] = (
         {name: {} for name in wanted & members}
         if "stdio" in members
         else {name: name in wanted for name in ("http", "sse")}
     )
-    return decode(type_, said)
+    return decode(type_, advertised)
 
 
 @dataclass(frozen=True, slots=True)
 class CatalogueEntry:
-    """One tool: what the model calls it, and what it is called on the server."""
+    """One tool, with its name for the model and its name on the server."""
 
     name: str
     """For the model."""
@@ -132,14 +130,14 @@ class CatalogueEntry:
 
 
 class UnknownTool(LaunchError, KeyError):  # noqa: N818 - says what is wrong, which a suffix would not
-    """No tool has that name; the message can be given to the model that made it up."""
+    """No tool has this name. The message can be given to the model that made it up."""
 
     def __init__(self, name: str, similar: Iterable[str]) -> None:
         self.name = name
         self.similar = list(similar)
-        """Names there are that it may have meant, the likeliest first."""
-        meant = " or ".join(f'"{each}"' for each in self.similar)
-        super().__init__(f'there is no tool "{_clipped(name)}"' + (f"; did you mean {meant}?" if meant else ""))
+        """Similar names, the most likely one first."""
+        names = " or ".join(f'"{each}"' for each in self.similar)
+        super().__init__(f'there is no tool "{_clipped(name)}"' + (f"; did you mean {names}?" if names else ""))
 
     def __str__(self) -> str:
         """The message, which KeyError would put in quotation marks."""
@@ -147,21 +145,21 @@ class UnknownTool(LaunchError, KeyError):  # noqa: N818 - says what is wrong, wh
 
 
 class Catalogue:
-    """The tools of some servers; `catalogue["github__create_issue"]` is one of them.
+    """The tools of several servers. `catalogue["github__create_issue"]` returns one of them.
 
         catalogue = Catalogue((server.name, server.tools) for server in fleet)
         entry = catalogue[name]
         result = await fleet[entry.server].session.call_tool(entry.tool.name, arguments)
 
-    Iterating gives the entries, in the order of the servers and of their lists. A tool that a server lists twice under
-    one name is in it once, as listed first: a call could not say which of them it means.
+    Iteration yields the entries in the order of the servers and of their lists. If a server lists two tools with the
+    same name, only the first is included, because a call cannot tell them apart.
     """
 
     def __init__(self, servers: Iterable[tuple[str, Iterable[Tool]]]) -> None:
-        """Build it of each server's name and its tools.
+        """Create a catalogue from pairs of a server's name and its tools.
 
         Raises:
-            UnusableInput: two servers that have tools have the same name.
+            UnusableInput: two servers with tools have the same name.
         """
         self._entries: dict[str, CatalogueEntry] = {}
         named: set[str] = set()
@@ -170,9 +168,9 @@ class Catalogue:
             for tool in tools:
                 first_of_each.setdefault(tool.name, tool)
             if first_of_each:
-                # A server of a name that is taken was not launched, and has no tools.
+                # A server whose name was taken was not launched, so it has no tools.
                 if server in named:
-                    raise UnusableInput(f'two servers of the catalogue are called "{server}"; names must differ')
+                    raise UnusableInput(f'two servers in the catalogue are named "{server}"; names must differ')
                 named.add(server)
             for tool in first_of_each.values():
                 name = next(each for each in tool_names(server, tool.name) if each not in self._entries)
@@ -182,14 +180,14 @@ class Catalogue:
         return f"<Catalogue of {len(self)}>"
 
     def __getitem__(self, name: str) -> CatalogueEntry:
-        """The tool of that name.
+        """Return the entry with this name.
 
         Raises:
-            UnknownTool: there is none; it is a KeyError too.
+            UnknownTool: no tool has this name; also a KeyError.
         """
         entry = self._entries.get(name)
         if entry is None:
-            raise UnknownTool(name, self._like(name))
+            raise UnknownTool(name, self._similar(name))
         return entry
 
     def __contains__(self, name: object) -> bool:
@@ -201,8 +199,8 @@ class Catalogue:
     def __len__(self) -> int:
         return len(self._entries)
 
-    def _like(self, name: str) -> list[str]:
-        # Models like to leave the server out.
+    def _similar(self, name: str) -> list[str]:
+        # Models often omit the server.
         without_server = [entry.name for entry in self if entry.tool.name == name]
         return (without_server or difflib.get_close_matches(_clipped(name), self._entries))[:3]
 

@@ -1,7 +1,7 @@
-"""The environment that a server process is given.
+"""The environment and the program of a server process.
 
-A server does not see our whole environment, which may hold keys that are meant for others. It inherits what a process
-needs to work (`INHERITED`), and then gets the `env` of its specification; of duplicates the last wins.
+A server does not get our whole environment, which may contain keys for other programs. It inherits what a process
+needs to work (`INHERITED`) and gets the `env` of its specification. Of duplicate names, the last wins.
 """
 
 from __future__ import annotations
@@ -38,25 +38,25 @@ _CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA
 INHERITED = frozenset(
     (*(_WINDOWS if sys.platform == "win32" else _POSIX), "LANG", *_PROXIES, *_NO_PROXIES, *_CERTIFICATES)
 )
-"""The variables a server inherits, beside all that start with `LC_`."""
+"""The variables that a server inherits, in addition to those that start with `LC_`."""
 HARMLESS = INHERITED.difference(_PROXIES) | {"PWD"}
-"""Variables whose values are no secrets: which directories, languages and certificates there are."""
+"""Variables whose values are not secret, such as directories, languages and certificates."""
 
 
 def child_environment(
     env: Iterable[tuple[str, str]] = (), *, parent: Mapping[str, str] | None = None
 ) -> dict[str, str]:
-    """The environment of a server: what it inherits from `parent` (ours by default), then its own `env`."""
+    """Return the environment of a server: variables inherited from `parent` (ours by default), then `env`."""
     variables = os.environ if parent is None else parent
-    # The names first: reading a value of `os.environ` costs more than all the rest here.
+    # The names first, because reading a value of `os.environ` takes longer than all the rest here.
     names = [name for name in variables if name in INHERITED or name.startswith("LC_")]
-    # A value that starts with "()" is a shell function of an old bash, not text.
+    # A value that starts with "()" is a shell function of an old bash.
     inherited = {name: value for name in names if not (value := variables[name]).startswith("()")}
     return inherited | dict(env)
 
 
 def inherited_proxies() -> list[str]:
-    """Return the URLs of the proxies that a server inherits, which may hold passwords."""
+    """Return the URLs of the proxies that a server inherits; they may contain passwords."""
     return [os.environ[name] for name in _PROXIES if name in os.environ]
 
 
@@ -70,10 +70,10 @@ class CommandError(Exception):
 
 
 def resolve_command(command: str, *, cwd: str, env: Mapping[str, str], strict: bool = False) -> tuple[str, str | None]:
-    """The file to run, and a warning when the command was not the absolute path that ACP asks for.
+    """Return the file to run, and a warning if the command is not an absolute path, as ACP requires.
 
     Raises:
-        CommandError: there is no such file, it cannot be executed, or it is not absolute where `strict` wants it.
+        CommandError: the file does not exist or cannot be executed, or with `strict`, the path is not absolute.
     """
     if os.path.isabs(command):
         return _executable(command, shown=command), None
@@ -84,12 +84,13 @@ def resolve_command(command: str, *, cwd: str, env: Mapping[str, str], strict: b
         raise CommandError("invalid_spec", message, stage="spec")
     if os.path.dirname(command):
         path = _executable(os.path.join(cwd, command), shown=command, relative_to=cwd)
-        return path, f'the command "{command}" was taken relative to the session\'s cwd; ACP wants an absolute path'
+        where = "was resolved relative to the session's cwd"
+        return path, f'the command "{command}" {where}; ACP requires an absolute path'
     if found is None:
         where = "on PATH" if env.get("PATH", os.defpath) else "on PATH, which is empty"
-        advice = _misread(command) or f"{_advice(command, cwd=cwd)} ACP wants an absolute path"
+        advice = _misread(command) or f"{_advice(command, cwd=cwd)} ACP requires an absolute path"
         raise CommandError("command_not_found", f'command not found {where}: "{command}"; {advice}')
-    return found, f'the command "{command}" was found on PATH as {found}; ACP wants an absolute path'
+    return found, f'the command "{command}" was found on PATH as {found}; ACP requires an absolute path'
 
 
 _NODE = "is Node.js installed?"
@@ -98,11 +99,11 @@ _INSTALLERS = {"node": _NODE, "npm": _NODE, "npx": _NODE, "uv": _UV, "uvx": _UV,
 
 
 def _found(command: str, *, cwd: str, env: Mapping[str, str]) -> str | None:
-    """The program that a relative command means for a process that runs in `cwd`, if there is one."""
+    """Return the program that a relative command means for a process in `cwd`, if there is one."""
     if os.path.dirname(command):
         return shutil.which(os.path.join(cwd, command))
     path = env.get("PATH", os.defpath)
-    # A relative entry of PATH is relative to where the child runs, not to our own directory.
+    # A relative entry of PATH is relative to the directory of the child, not to ours.
     entries = [os.path.join(cwd, entry) for entry in path.split(os.pathsep)] if path else []
     return shutil.which(command, path=os.pathsep.join(entries))
 
@@ -116,33 +117,33 @@ def _advice(command: str, *, cwd: str) -> str:
 
 
 def _misread(command: str) -> str | None:
-    """What to change in a command that is written as something else, such as a line of shell or a path of Windows."""
-    # Imported late: it brings pydantic, which takes as long as the start of a server.
+    """Return what to change in a command that is not a path, such as a line of shell or a URL."""
+    # Imported late because it imports pydantic, which takes as long as the start of a server.
     from acp_bindings.setup._paths import likeness  # noqa: PLC0415
 
     if advice := _MISREAD.get(likeness(command)):
         return advice
     if command.lower() in _OF_WINDOWS and os.name != "nt":
-        return "that is the shell of Windows; elsewhere what stands behind its /c is the command"
+        return "that is the Windows shell; on other systems, the command is what follows /c"
     if any(each.isspace() for each in command.rstrip()):
-        return 'it is taken as the path of one program; arguments belong in "args"'
+        return 'all of it is used as the path of one program; put arguments in "args"'
     if command != command.rstrip():
-        return "it ends with white space, which is taken as part of its name"
+        return "it ends with whitespace, which counts as part of the name"
     unseen = next((each for each in command if not each.isprintable()), None)
-    return f"it has U+{ord(unseen):04X} in it, which cannot be seen; type it anew" if unseen else None
+    return f"it contains the invisible character U+{ord(unseen):04X}; type it again" if unseen else None
 
 
 _MISREAD: dict[str, str] = {
-    "home": 'a "~" is not expanded here; write the whole path',
-    "variable": "variables are not replaced here; write what it stands for",
-    "url": "it is a URL; write the path that it is of",
-    "quoted": "its quotes are taken as part of its name; leave them out",
-    "padded": "it begins with white space, which is taken as part of its name",
+    "home": '"~" is not expanded here; write the full path',
+    "variable": "variables are not expanded here; write the value",
+    "url": "it is a URL; write a file path instead",
+    "quoted": "the quotes count as part of the name; remove them",
+    "padded": "it begins with whitespace, which counts as part of the name",
 }
 _RUNNERS = {".cjs": "node", ".js": "node", ".mjs": "node", ".py": "python", ".sh": "sh"}
 _OF_WINDOWS = frozenset(("cmd", "cmd.exe"))
 if os.name != "nt":
-    _MISREAD["windows"] = _MISREAD["drive"] = "it is a path of Windows, which this system is not"
+    _MISREAD["windows"] = _MISREAD["drive"] = "it is a Windows path, and this system is not Windows"
 
 
 def _executable(path: str, *, shown: str, relative_to: str | None = None) -> str:
@@ -150,11 +151,12 @@ def _executable(path: str, *, shown: str, relative_to: str | None = None) -> str
         mode = os.stat(path).st_mode
     except OSError as error:
         if os.path.islink(path):
-            message = f'the command is a link to what does not exist: "{shown}" -> "{os.readlink(path)}"'
+            message = f'the command is a broken link: "{shown}" -> "{os.readlink(path)}"'
             raise CommandError("command_not_found", message) from None
         if error.errno == errno.EACCES:
-            raise CommandError("not_executable", f'the command is in a directory closed to us: "{shown}"') from None
-        where = "" if relative_to is None else f' from "{relative_to}", where it was to run'
+            message = f'the command is in a directory that cannot be accessed: "{shown}"'
+            raise CommandError("not_executable", message) from None
+        where = "" if relative_to is None else f' in "{relative_to}"'
         advice = _misread(shown) or "is the path right?"
         raise CommandError("command_not_found", f'command not found: "{shown}"{where}; {advice}') from None
     if stat.S_ISDIR(mode):
@@ -163,6 +165,6 @@ def _executable(path: str, *, shown: str, relative_to: str | None = None) -> str
         raise CommandError("not_executable", f'the command is a device, pipe or socket, not a program: "{shown}"')
     if not os.access(path, os.X_OK):
         runner = _RUNNERS.get(os.path.splitext(path)[1])
-        other = f', or give it to {runner}: that is the command, and this in "args"' if runner else ""
+        other = f', or set the command to {runner} and put this file in "args"' if runner else ""
         raise CommandError("not_executable", f'the command is not executable: "{shown}"; try chmod +x{other}')
     return path

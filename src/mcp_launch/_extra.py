@@ -1,4 +1,4 @@
-"""What the extra `launch` installs, and what of it is missing. Loads nothing of it."""
+"""The modules that the extra `launch` installs; loads none of them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NEEDED = (
 
 
 def what_is_missing(user: str) -> str | None:
-    """What to install before *user* can do anything, if that is not all there."""
+    """Return what to install before *user* works; None if nothing is missing."""
     missing = [name for name in NEEDED if not _is_installed(name)]
     return f"{user} needs {', '.join(missing)}: pip install 'acp-bindings[launch]'" if missing else None
 
@@ -31,5 +31,5 @@ def _is_installed(name: str) -> bool:
     try:
         return find_spec(name) is not None
     except ModuleNotFoundError:
-        # `find_spec("ruamel.yaml")` raises when there is no `ruamel` either.
+        # `find_spec("ruamel.yaml")` raises if there is no `ruamel`.
         return False

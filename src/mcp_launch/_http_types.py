@@ -1,4 +1,4 @@
-"""The media types that MCP is written in."""
+"""Media types of MCP, and protocols that the classes of both httpx and httpx2 match."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ FORM = "application/x-www-form-urlencoded"
 
 
 def media_type(headers: Mapping[str, str]) -> str:
-    """The content type without its parameters."""
+    """Return the content type without its parameters."""
     return headers.get("content-type", "").partition(";")[0].strip().lower()
 
 

@@ -1,6 +1,6 @@
-"""Reads JSON whose shape nobody has checked yet.
+"""Access JSON values of unknown shape.
 
-`acp_bindings` has two of these functions too, for itself alone: reading a config does without that package.
+`acp_bindings._json` has similar functions, but reading a config must not import that package.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from typing import Any, cast
 
 
 def as_members(value: Any) -> dict[str, Any]:
-    """The members of an object; none of anything else."""
+    """Return the members of an object; an empty dict for any other value."""
     return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
 
 def as_items(value: Any) -> list[Any]:
-    """The items of an array; none of anything else."""
+    """Return the items of an array; an empty list for any other value."""
     match value:
         case [*items]:
             return items
@@ -23,17 +23,17 @@ def as_items(value: Any) -> list[Any]:
 
 
 def texts(values: Any) -> list[str]:
-    """The texts of an array; none of anything else."""
+    """Return the strings in an array; an empty list for any other value."""
     return [each for each in as_items(values) if isinstance(each, str)]
 
 
 def is_empty(value: Any) -> bool:
-    """Whether a member with this value means the same as no member: null, or an empty text, array or object."""
+    """Return True if a field with this value means the same as a missing one: null or empty."""
     return value is None or (isinstance(value, str | list | dict) and not value)
 
 
 def kind_of(value: Any) -> str:
-    """What kind of value it is, in words for people."""
+    """Return the kind of a value in words, for messages."""
     match value:
         case None:
             return "null"

@@ -1,6 +1,6 @@
-"""Calls functions in a process of its own, which is killed when a call takes too long or is cancelled.
+"""Call functions in a separate process, which is killed if a call takes too long or is cancelled.
 
-That also ends what nothing else can interrupt, such as a search for a regular expression.
+This also ends calls that cannot be interrupted otherwise, such as a search for a regular expression.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from mcp_launch import _called as called
 from mcp_launch._executable import child_environment
 
 MEMORY = 512 * 1024 * 1024
-"""Bytes of memory that the process may have, where the system can limit that (not on macOS and Windows)."""
+"""Bytes of memory for the process, where the system can limit it (not on macOS and Windows)."""
 _STARTING = 30.0
 """Seconds for the process to start."""
 _DAY = 86_400.0
@@ -28,16 +28,16 @@ _LONGEST = 64 * 1024 * 1024
 
 
 class CallFailed(Exception):  # noqa: N818 - says what happened, which a suffix would not
-    """A function did not return: it raised, took too long, or the process cannot be started; the message says why."""
+    """A function raised or took too long, or the process could not be started; the message says why."""
 
     def __init__(self, message: str, *, kind: str = "") -> None:
         super().__init__(message)
         self.kind = kind
-        """The name of the exception that it raised; empty if it raised none."""
+        """The name of the exception that the function raised, or an empty string."""
 
 
 class KillableProcess:
-    """Calls functions in another process, one at a time. It is started for the first call, and again if it was killed.
+    """Calls functions in another process, one at a time. The process is started when it is needed.
 
     Arguments and results are JSON values.
     """
@@ -48,15 +48,15 @@ class KillableProcess:
         self._turn = anyio.Lock()
 
     async def call(self, function: str, *args: Any) -> Any:
-        """Return what the function returns, which is named as `module:function`.
+        """Call a function, given as `module:function`, and return its result.
 
         Raises:
-            CallFailed: it did not return within the seconds, or not at all.
+            CallFailed: the function did not return in time, or not at all.
         """
         try:
             request = json.dumps([function, *args]).encode()
         except (RecursionError, ValueError) as error:
-            raise CallFailed("cannot be given to another process", kind=type(error).__name__) from None
+            raise CallFailed("cannot be sent to another process", kind=type(error).__name__) from None
         async with self._turn:
             line: bytes | None = None
             try:
@@ -72,7 +72,7 @@ class KillableProcess:
                 if line is None:
                     await self.aclose()
         if line is None:
-            raise CallFailed("ended the process that it ran in")
+            raise CallFailed("crashed the process that it ran in")
         reply = json.loads(line)
         if "raised" in reply:
             raise CallFailed(reply["message"], kind=reply["raised"])
@@ -86,10 +86,10 @@ class KillableProcess:
 
     async def _start(self) -> ChildProcess:
         if not sys.executable or getattr(sys, "frozen", False):
-            raise CallFailed("needs a Python interpreter, and there is none to start")
+            raise CallFailed("needs a Python interpreter, but this program has none")
         script = str(Path(called.__file__))
         limits = {"path": sys.path, "memory": MEMORY, "seconds": math.ceil(min(self._seconds, _DAY)) + 1}
-        # Isolated from the environment and the current directory, but with our own path.
+        # Isolated from the environment and the current directory, but with our module path.
         command = [sys.executable, "-I", "-W", "ignore", script, json.dumps(limits)]
         with anyio.move_on_after(_STARTING):
             try:

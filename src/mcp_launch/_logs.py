@@ -1,8 +1,7 @@
-"""What the libraries below log while a server is open, without that server's secrets.
+"""Redact the secrets of open servers in what libraries log.
 
-httpx logs each URL with its query at level INFO, and the SDK logs bodies that it cannot read. Secrets are
-removed when a record is made: a filter would have to be put on each logger by its name, and new releases bring new
-names.
+httpx logs each URL with its query at level INFO, and the SDK logs bodies that it cannot read. Secrets are removed when
+a record is created, because a filter would have to be added to each logger by name, and new releases add names.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ LIBRARIES = frozenset(
     (
         "anyio",
         "asyncio",
-        "client",  # which the SDK's session calls itself
+        "client",  # the name of the logger of the SDK's session
         "h11",
         "h2",
         "hpack",
@@ -35,17 +34,17 @@ LIBRARIES = frozenset(
         "truststore",
     )
 )
-"""The loggers from whose records secrets are removed, and from those of their children. All others are left alone."""
+"""The loggers whose records, and those of their children, are redacted. Others are not changed."""
 
 _open: list[Redactor] = []
 
 
 @contextmanager
 def kept_out_of_logs(redactor: Redactor) -> Generator[None]:
-    """A block during which these secrets are replaced in what the libraries log, from whichever task."""
+    """Redact these secrets in what libraries log while the block runs, in any task."""
     factory = logging.getLogRecordFactory()
     if not isinstance(factory, _Redacting):
-        # It is never taken out again: others may have put a factory of theirs around it meanwhile.
+        # It is never removed, because other code may have wrapped it meanwhile.
         logging.setLogRecordFactory(_Redacting(factory))
     _open.append(redactor)
     try:
@@ -55,7 +54,7 @@ def kept_out_of_logs(redactor: Redactor) -> Generator[None]:
 
 
 class _Redacting:
-    """A factory that makes records as before, and removes the secrets from those of the libraries."""
+    """A log record factory that redacts the records of libraries."""
 
     def __init__(self, factory: Callable[..., logging.LogRecord]) -> None:
         self._factory = factory
@@ -68,23 +67,23 @@ class _Redacting:
 
 
 def _redact(record: logging.LogRecord) -> None:
-    """Replace the secrets; a record without any stays as it is, arguments and exception too."""
+    """Replace the secrets. A record without secrets keeps its arguments and exception."""
     try:
-        said = record.getMessage()
+        message = record.getMessage()
     except (TypeError, ValueError):
-        # The handler would complain of it, and show the arguments.
-        said = f"{record.msg} {record.args}"
-    # Formatted here, because a handler would format the exception with whatever its text holds.
+        # The handler would report the error and show the arguments.
+        message = f"{record.msg} {record.args}"
+    # Formatted here, because a handler would format the exception with its secrets.
     trace = logging.Formatter().formatException(record.exc_info) if record.exc_info else ""
     if (shown := _hidden(trace)) != trace:
-        record.msg, record.args = f"{_hidden(said)}\n{shown}", None
+        record.msg, record.args = f"{_hidden(message)}\n{shown}", None
         record.exc_info = record.exc_text = None
-    elif (shown := _hidden(said)) != said:
+    elif (shown := _hidden(message)) != message:
         record.msg, record.args = shown, None
 
 
 def _hidden(text: str) -> str:
-    # A copy: other threads may log while servers open and close.
+    # A copy, because other threads may log while servers open and close.
     for redactor in tuple(_open):
         text = redactor(text)
     return text

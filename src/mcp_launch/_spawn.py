@@ -1,4 +1,4 @@
-"""Explains why the system did not start a process."""
+"""Start the process of a server, or explain why the system did not start it."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from mcp_launch.report import Code
 
 
 def explain_refusal(error: OSError, *, path: str, command: str, cwd: str) -> CommandError:
-    """What is wrong, when starting the file at `path` raised that error."""
+    """Return why starting the file at `path` raised this error."""
     if error.filename == cwd:
-        return wrong_directory(cwd) or CommandError("invalid_spec", f'the working directory is closed to us: "{cwd}"')
+        message = f'the working directory cannot be accessed: "{cwd}"'
+        return wrong_directory(cwd) or CommandError("invalid_spec", message)
     reason = error.strerror or str(error)
     code: Code = "not_executable"
     match error.errno:
@@ -27,40 +28,40 @@ def explain_refusal(error: OSError, *, path: str, command: str, cwd: str) -> Com
             message = _no_format(path, command)
         case errno.E2BIG:
             code = "invalid_spec"
-            message = 'its "args" and "env" are too long: the system starts no process with that much'
+            message = 'its "args" and "env" together are longer than the system allows'
         case errno.EMFILE | errno.ENFILE:
             code = "failed"
             message = "too many files are open to start it; raise the limit (ulimit -n), or launch fewer servers"
         case errno.EAGAIN | errno.ENOMEM:
             code = "failed"
-            message = f"the system has no room for another process ({reason})"
+            message = f"the system cannot start another process ({reason})"
         case _:
             message = f'cannot run "{command}": {reason}'
     return CommandError(code, message)
 
 
 def wrong_directory(cwd: str) -> CommandError | None:
-    """What is wrong with the session's directory, if anything is."""
+    """Return what is wrong with the session's directory, if anything is."""
     try:
         if stat.S_ISDIR(os.stat(cwd).st_mode):
             return None
         wrong = "is a file"
     except PermissionError:
-        wrong = "is closed to us"
+        wrong = "cannot be accessed"
     except OSError:
         wrong = "does not exist"
-    # `invalid_spec`, because the client sent it and must send another one.
+    # `invalid_spec` because the client must send another one.
     return CommandError("invalid_spec", f'the working directory {wrong}: "{cwd}"')
 
 
 def _no_interpreter(path: str, command: str) -> str:
-    """The message for a file that exists: then the interpreter or loader that it names is missing."""
+    """Return the message for an existing file whose interpreter or loader is missing."""
     head = _head(path)
     if not head.startswith(b"#!"):
-        return f'what "{command}" needs to run is not on this system; was it built for another one?'
+        return f'"{command}" needs a loader that this system does not have; was it built for another system?'
     line = head.splitlines(keepends=True)[0]
     if line.endswith(b"\r\n"):
-        return f'the first line of "{command}" ends as Windows ends lines (CR LF); save it with LF'
+        return f'the first line of "{command}" ends with a Windows line ending (CR LF); save the file with LF'
     interpreter = line[2:].decode(errors="replace").split()
     return f'the interpreter in the first line of "{command}" does not exist: "{interpreter[0] if interpreter else ""}"'
 
@@ -70,8 +71,8 @@ def _no_format(path: str, command: str) -> str:
     if head.startswith(b"\xef\xbb\xbf#!"):
         return f'"{command}" has a byte order mark before its "#!" line; save it without one'
     if head.isascii():
-        return f'"{command}" is no program; does it begin with a "#!" line?'
-    return f'"{command}" is no program for this kind of machine; was it built for another one?'
+        return f'"{command}" is not a program; does it begin with a "#!" line?'
+    return f'"{command}" is not a program for this kind of machine; was it built for another one?'
 
 
 def _head(path: str) -> bytes:
@@ -83,10 +84,10 @@ def _head(path: str) -> bytes:
 
 
 async def spawn(spec: StdioServer, *, cwd: str, strict: bool = False) -> tuple[ChildProcess, str | None]:
-    """Start the server's process in the session's directory; with it, a warning about its command if there is one.
+    """Start the server's process in the session's directory and return it, with a warning about its command or None.
 
     Raises:
-        LaunchFailure: in stage `spawn`; in stage `spec` when the command is not absolute although `strict` asks for it.
+        LaunchFailure: in stage `spawn`; in stage `spec` if `strict` is set and the command is not absolute.
     """
     env = child_environment(spec.env)
     path = spec.command

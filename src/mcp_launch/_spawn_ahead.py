@@ -1,4 +1,4 @@
-"""Reads raw JSON of stdio servers that is surely valid, without the libraries that take time to load."""
+"""Start processes of stdio servers before the libraries of the launcher are imported, to save that time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from mcp_launch._json_values import as_members
 
 
 class Plain(NamedTuple):
-    """The members of such an entry."""
+    """The fields of a valid entry of a stdio server."""
 
     name: str
     command: str
@@ -26,11 +26,11 @@ class Plain(NamedTuple):
 
 
 def plain_entry(entry: object) -> Plain | None:
-    """The members of an entry that is surely valid; None for any that the launcher may refuse."""
+    """Return the fields of an entry that is certainly valid; None if the launcher may reject it."""
     members = as_members(entry)
     if members.get("type", "stdio") != "stdio":
         return None
-    # Only where the tag is written may these be left out.
+    # These are optional only if the type is given.
     absent: list[object] | None = [] if "type" in members else None
     name, command = members.get("name"), members.get("command")
     args, env = _texts(members.get("args", absent)), _variables(members.get("env", absent))
@@ -40,7 +40,7 @@ def plain_entry(entry: object) -> Plain | None:
 
 
 def _texts(value: object) -> list[str] | None:
-    """The value, if it is an array of texts."""
+    """Return the value if it is an array of strings."""
     if not isinstance(value, list):
         return None
     items = cast("list[object]", value)
@@ -49,7 +49,7 @@ def _texts(value: object) -> list[str] | None:
 
 
 def _variables(value: object) -> list[tuple[str, str]] | None:
-    """Names and values, if it is an array of variables."""
+    """Return names and values if the value is an array of variables."""
     if not isinstance(value, list):
         return None
     pairs: list[tuple[str, str]] = []
@@ -63,9 +63,9 @@ def _variables(value: object) -> list[tuple[str, str]] | None:
 
 
 _LEAVING = 0.5
-"""Seconds in which the processes that nobody took must leave, after their input was closed and after each signal."""
+"""Seconds for unused processes to exit, after their input is closed and after each signal."""
 _LOOK = 0.01
-"""Seconds between two looks whether they have."""
+"""Seconds between checks whether they have."""
 
 _Recipe: TypeAlias = tuple[tuple[str, ...], str, frozenset[tuple[str, str]]]
 
@@ -84,31 +84,31 @@ _started: dict[_Recipe, list[Ahead]] = {}
 
 
 def start_ahead(servers: Iterable[object], *, cwd: str, strict: bool = False) -> None:
-    """Start the processes of the entries that are surely valid stdio servers; all others are left to the launcher."""
+    """Start the processes of certainly valid stdio entries; the launcher handles all others."""
     if sys.platform == "win32" or not os.path.isabs(cwd):
         return
     names: set[str] = set()
     for entry in servers:
         plain = plain_entry(entry)
-        # Of several with one name the first counts.
+        # Of several entries with one name, the first is used.
         if plain is None or plain.name in names:
             continue
         names.add(plain.name)
         environment = child_environment(plain.env)
-        # The launcher tries again, and says why it cannot be started.
+        # The launcher tries again and reports the error.
         with contextlib.suppress(CommandError, OSError, ValueError):
             path, _ = resolve_command(plain.command, cwd=cwd, env=environment, strict=strict)
             _start([path, *plain.args], cwd=cwd, env=environment)
 
 
 def take(command: Sequence[str], *, cwd: str, env: Mapping[str, str]) -> Ahead | None:
-    """The process that was started ahead with exactly this, if any; the caller has to end it from now on."""
+    """Return a process that was started with exactly these arguments, if any; the caller must end it."""
     waiting = _started.get(_recipe(command, cwd, env)) if _started else None
     return waiting.pop() if waiting else None
 
 
 def end_the_rest() -> None:
-    """End the processes that nobody took; none is left when this returns."""
+    """End the processes that were not taken, and wait until they have exited."""
     if sys.platform == "win32":
         return
     rest = [each for waiting in _started.values() for each in waiting]
@@ -119,9 +119,9 @@ def end_the_rest() -> None:
         _give_time(rest)
         for each in rest:
             _signal(each, number)
-    # Dying takes a moment, and none must be left afterwards.
+    # Wait, because none must be left afterwards.
     _give_time(rest)
-    # Only now: a process that writes something while it leaves would be killed by SIGPIPE.
+    # Closed last, because a process that writes while exiting would be killed by SIGPIPE.
     for each in rest:
         os.close(each.stdout)
         os.close(each.stderr)
@@ -134,12 +134,12 @@ def _give_time(processes: Sequence[Ahead]) -> None:
 
 
 def _lives(each: Ahead) -> bool:
-    """Whether anything is left of its process group, itself or what it started."""
+    """Return True if a process of its group is running."""
     return each.process.poll() is None or _signal(each, 0)
 
 
 def _signal(each: Ahead, number: int) -> bool:
-    """Send a signal to the process group; whether there was a process in it."""
+    """Send a signal to the process group; return True if there was a process in it."""
     if sys.platform == "win32":
         return False
     try:

@@ -1,4 +1,4 @@
-"""The specification of a server, in one shape for all protocol versions: a process, or a URL."""
+"""Read entries of `mcpServers` of any protocol version into one model: a process, or a URL."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from acp_bindings._problems.transports import type_fault
 from acp_bindings._redact import Redactor, shown_url
 from mcp_launch._executable import inherited_proxies
 from mcp_launch._json_values import as_items, as_members
-from mcp_launch.failures import LaunchFailure, Wording
+from mcp_launch.failures import LaunchFailure, Phrases
 from mcp_launch.report import TransportName
 
 Pairs: TypeAlias = tuple[tuple[str, str], ...]
@@ -33,18 +33,18 @@ class StdioServer:
     args: tuple[str, ...] = field(default=(), repr=False)
     env: Pairs = field(default=(), repr=False)
     secrets: tuple[str, ...] = field(default=(), repr=False)
-    """What else is to be hidden, as the options say."""
+    """Further values to redact, from the options."""
 
     transport: ClassVar[TransportName] = "stdio"
 
     @cached_property
     def redactor(self) -> Redactor:
-        """Removes the secrets of this server, and those in the proxies that it inherits."""
+        """The redactor of the secrets of this server and of the proxies that it inherits."""
         return Redactor([*(value for _, value in self.env), *self.secrets], urls=inherited_proxies())
 
     @property
     def target(self) -> str:
-        """What is started or connected to, without secrets."""
+        """The command or URL, without secrets."""
         return self.command
 
 
@@ -56,20 +56,20 @@ class HttpServer:
     url: str = field(repr=False)
     headers: Pairs = field(default=(), repr=False)
     secrets: tuple[str, ...] = field(default=(), repr=False)
-    """What else is to be hidden, as the options say."""
+    """Further values to redact, from the options."""
 
     transport: ClassVar[TransportName] = "http"
 
     @cached_property
     def redactor(self) -> Redactor:
-        """Removes the secrets of this server."""
+        """The redactor of the secrets of this server."""
         return Redactor([*(value for _, value in self.headers), *self.secrets], urls=[self.url])
 
     @property
     def target(self) -> str:
-        """What is started or connected to, without secrets."""
+        """The command or URL, without secrets."""
         shown = shown_url(self.url)
-        # Not by all secrets, of which the value of a header may be a usual word.
+        # Not all secrets, because the value of a header may be a common word.
         return Redactor(self.secrets)(shown) if self.secrets else shown
 
 
@@ -84,24 +84,24 @@ ServerSpec: TypeAlias = StdioServer | HttpServer | SseServer
 
 
 Issue: TypeAlias = dict[str, str]
-"""One thing that is wrong: `path` (a JSON pointer into the entry), `rule`, `message`."""
+"""One error in an entry: `path` (a JSON pointer), `rule`, `message`."""
 
 
 def issue_at(path: str, rule: str, message: str) -> Issue:
-    """The issue with this path, rule and message."""
+    """Return an issue with this path, rule and message."""
     return {"path": path, "rule": rule, "message": message}
 
 
-def no_target_issue(members: dict[str, Any], wording: Wording) -> Issue:
-    """The issue of an entry that has neither a command nor a URL, or has misspelt them."""
+def no_target_issue(members: dict[str, Any], phrases: Phrases) -> Issue:
+    """Return the issue of an entry without a command or URL, or with a misspelled one."""
     for member in ("command", "url"):
         if meant := _meant(member, members):
             return issue_at(f"/{member}", "missing", f"field required{meant}")
-    return issue_at("", "missing", f"a server must be a map with {wording.needs}")
+    return issue_at("", "missing", f"a server must be a map with {phrases.needs}")
 
 
 def _meant(member: str, entry: object) -> str:
-    """A hint which member is most likely a misspelt form of the missing one."""
+    """Return a hint which field is most likely a misspelling of the missing one."""
     import difflib  # noqa: PLC0415 - for what is misspelt, and most is not
 
     near = difflib.get_close_matches(member, sorted({*map(str, as_members(entry))} - _MEMBERS), n=1)
@@ -112,19 +112,19 @@ _MEMBERS = frozenset(("name", "type", "command", "args", "env", "url", "headers"
 
 
 def schema_issue(issue: SchemaIssue, entry: object) -> Issue:
-    """An issue of the schema, with what to write instead where that is known."""
+    """Return an issue of the schema, with what to write instead if that is known."""
     message = issue.message[:1].lower() + issue.message[1:]
     match issue.path, entry:
         case _ if "; " in message:
-            pass  # What to write instead is said already.
+            pass  # The message already says what to write instead.
         case (str() as member,), _ if issue.rule == "missing" and (meant := _meant(member, entry)):
             message += meant
         case ("args" | "env" | "headers",), _ if issue.rule == "missing":
-            message += "; send [] when there is nothing to say"
+            message += "; send [] if there are none"
         case ("args",), _ if isinstance(as_members(entry).get("args"), str):
-            message += '; write ["…", "…"], with each argument in quotes of its own'
+            message += '; write ["…", "…"], with each argument in its own quotes'
         case ("env" | "headers", int(), *_), _:
-            message += whose(as_members(_at(entry, issue.path[:2])).get("name"))
+            message += _name_hint(as_members(_at(entry, issue.path[:2])).get("name"))
         case _:
             pass
     if isinstance(_at(entry, issue.path), int | float) and issue.rule == "string_type":
@@ -133,19 +133,19 @@ def schema_issue(issue: SchemaIssue, entry: object) -> Issue:
 
 
 def _at(entry: object, path: Sequence[str | int]) -> object:
-    """What stands there in the entry, or None."""
+    """Return the value at a path of the entry, or None."""
     for step in path:
         entry = as_members(entry).get(step) if isinstance(step, str) else next(iter(as_items(entry)[step:]), None)
     return entry
 
 
-def whose(name: object) -> str:
-    """The name of a variable or header, which is no secret, for a config file with a map, where paths have numbers.
+def _name_hint(name: object) -> str:
+    """Return the name of a variable or header in parentheses, because paths contain only its number.
 
-    Whoever writes `TOKEN=secret` or `Authorization: secret` in place of a name has a secret in it.
+    Only the part before `=` or `:` is shown, because a name such as `TOKEN=secret` contains a secret by mistake.
     """
     plain = re.split(r"[=:\s]", name, maxsplit=1)[0] if isinstance(name, str) else ""
-    return f" (that of {plain})" if plain else ""
+    return f" (of {plain})" if plain else ""
 
 
 _HEADER_NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
@@ -154,36 +154,36 @@ _URL = re.compile(r"https?://(?P<path>[^?#]*)", re.IGNORECASE)
 _NOT_IN_HEADERS = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 
-def value_issues(spec: ServerSpec, wording: Wording) -> Iterator[Issue]:
-    """The values that no process or HTTP request can have."""
+def value_issues(spec: ServerSpec, phrases: Phrases) -> Iterator[Issue]:
+    """Yield an issue for each value that no process or HTTP request can have."""
     if isinstance(spec, StdioServer):
-        yield from _process_issues(spec, wording)
+        yield from _process_issues(spec, phrases)
         return
     yield from _url_issues(spec.url)
     for number, (name, value) in enumerate(spec.headers):
         if not _HEADER_NAME.fullmatch(name):
-            colon = "; leave out the colon" if _HEADER_NAME.fullmatch(name.removesuffix(":")) else ""
+            colon = "; remove the colon" if _HEADER_NAME.fullmatch(name.removesuffix(":")) else ""
             yield issue_at(f"/headers/{number}/name", "value", f"is not the name of an HTTP header{colon}")
         if _NOT_IN_HEADERS.search(value):
-            message = f"must not contain line breaks or control characters{whose(name)}"
+            message = f"must not contain line breaks or control characters{_name_hint(name)}"
             yield issue_at(f"/headers/{number}/value", "value", message)
 
 
-def _process_issues(spec: StdioServer, wording: Wording) -> Iterator[Issue]:
+def _process_issues(spec: StdioServer, phrases: Phrases) -> Iterator[Issue]:
     if not spec.command or "\0" in spec.command:
         yield issue_at("/command", "value", "must be the path of a program")
     elif found := _URL.match(spec.command):
         kind = "sse" if found["path"].endswith("/sse") else "http"
-        yield issue_at("/command", "value", f"is a URL, and no program: give it as {wording.given(kind)}")
+        yield issue_at("/command", "value", f"is a URL, not a program; give it as {phrases.given(kind)}")
     for number, arg in enumerate(spec.args):
         if "\0" in arg:
             yield issue_at(f"/args/{number}", "value", "must not contain NUL")
     for number, (name, value) in enumerate(spec.env):
         if not name or "=" in name or "\0" in name:
-            value_in = '; what stands behind the "=" is its value' if name.find("=") > 0 else ""
+            value_in = '; the part after "=" belongs in its value' if name.find("=") > 0 else ""
             yield issue_at(f"/env/{number}/name", "value", f"is not the name of an environment variable{value_in}")
         if "\0" in value:
-            yield issue_at(f"/env/{number}/value", "value", f"must not contain NUL{whose(name)}")
+            yield issue_at(f"/env/{number}/value", "value", f"must not contain NUL{_name_hint(name)}")
 
 
 def _url_issues(url: str) -> Iterator[Issue]:
@@ -198,7 +198,7 @@ def _url_issues(url: str) -> Iterator[Issue]:
     try:
         _ = parts.port
     except ValueError:
-        yield issue_at("/url", "value", "has a port that is no number from 0 to 65535")
+        yield issue_at("/url", "value", "has a port that is not a number from 0 to 65535")
         return
     if parts.scheme not in ("http", "https"):
         instead = f", not with {parts.scheme}://" if parts.scheme and "://" in url else ""
@@ -207,67 +207,67 @@ def _url_issues(url: str) -> Iterator[Issue]:
         yield issue_at("/url", "value", "has no host")
 
 
-_OF_ACP = Wording()
+_OF_ACP = Phrases()
 
 
-def parse_server(server: object, *, index: int | None = None, wording: Wording = _OF_ACP) -> ServerSpec:
-    """Read an `McpServer` model of any protocol version, or its JSON; `index` is its place in `mcpServers`.
+def parse_server(server: object, *, index: int | None = None, phrases: Phrases = _OF_ACP) -> ServerSpec:
+    """Read an `McpServer` model of any protocol version, or its JSON; `index` is its position in `mcpServers`.
 
-    The messages call what is wrong as `wording` does; the paths in the facts are those of ACP.
+    Messages use the names of `phrases`; paths in the facts are those of ACP.
 
     Raises:
-        LaunchFailure: in stage `spec`, with one entry in `.facts["issues"]` for each thing that is wrong.
+        LaunchFailure: in stage `spec`, with an item in `.facts["issues"]` for each error.
     """
     try:
         entry: object = json.loads(encode(server)) if isinstance(server, BaseModel) else server
     except EncodeError as error:
         name = _name({"name": getattr(server, "name", None)}, index=index)
-        raise _invalid(name, [issue_at("", issue.rule, issue.message) for issue in error.issues], wording) from None
+        raise _invalid(name, [issue_at("", issue.rule, issue.message) for issue in error.issues], phrases) from None
     name = _name(entry, index=index)
-    tag = _tag(entry, name=name, wording=wording)
+    tag = _tag(entry, name=name, phrases=phrases)
     try:
         spec = _read(tag, entry)
     except DecodeError as error:
-        raise _invalid(name, [schema_issue(issue, entry) for issue in error.issues], wording, tag) from None
-    if issues := list(value_issues(spec, wording)):
-        raise _invalid(name, issues, wording, tag)
-    # The schema allows an empty name, which nobody could see in a message.
+        raise _invalid(name, [schema_issue(issue, entry) for issue in error.issues], phrases, tag) from None
+    if issues := list(value_issues(spec, phrases)):
+        raise _invalid(name, issues, phrases, tag)
+    # The schema allows an empty name, which would be invisible in messages.
     return spec if spec.name else replace(spec, name=name)
 
 
 def transport_meant(server: object) -> TransportName | None:
-    """Which transport an entry that may be broken was to have; None if nothing tells."""
-    # The members that tell it have the same names in Python.
+    """Return the transport that an entry, valid or not, most likely means; None if that is unclear."""
+    # The relevant fields have the same names in Python.
     entry = vars(server) if isinstance(server, BaseModel) else as_members(server)
-    said = entry.get("type") or ("stdio" if "command" in entry else None)
-    meant = fault.meant if (fault := type_fault(entry)) else said
+    given = entry.get("type") or ("stdio" if "command" in entry else None)
+    meant = fault.meant if (fault := type_fault(entry)) else given
     return next((each for each in get_args(TransportName) if each == meant), None)
 
 
 def _name(entry: object, *, index: int | None) -> str:
-    """What to call an entry that may be broken: its name, or its place."""
+    """Return the name of an entry, valid or not, or its position."""
     name = as_members(entry).get("name")
     if isinstance(name, str) and name:
         return name
     return "server" if index is None else f"mcpServers[{index}]"
 
 
-def _tag(entry: object, *, name: str, wording: Wording) -> str | None:
-    """The `type` by which an entry is to be read.
+def _tag(entry: object, *, name: str, phrases: Phrases) -> str | None:
+    """Return the `type` by which an entry is read.
 
     Raises:
-        LaunchFailure: it has none that can be used.
+        LaunchFailure: the type is not valid.
     """
     if isinstance(entry, str | bytes | bytearray):
-        # Which `decode` would read as the JSON of an entry.
-        raise _invalid(name, [issue_at("", "type", "must be an object, not a text")], wording)
+        # `decode` would parse it as the JSON of an entry.
+        raise _invalid(name, [issue_at("", "type", "must be an object, not a string")], phrases)
     members = as_members(entry)
     tag = members.get("type")
     if not isinstance(tag, str | None):
-        raise _invalid(name, [issue_at("/type", "type", "must be a string")], wording)
-    fault = type_fault(members, called=dict(wording.words))
+        raise _invalid(name, [issue_at("/type", "type", "must be a string")], phrases)
+    fault = type_fault(members, called=dict(phrases.words))
     if fault and not fault.unknown:
-        raise _invalid(name, [issue_at("/type", "value", fault.message)], wording)
+        raise _invalid(name, [issue_at("/type", "value", fault.message)], phrases)
     if tag not in _FORMS:
         raise LaunchFailure(
             f"/type: {fault.message}" if fault else f'the transport "{tag}" is not supported; use stdio or http',
@@ -277,23 +277,23 @@ def _tag(entry: object, *, name: str, wording: Wording) -> str | None:
             facts={"type": tag},
         )
     if members and tag in (None, "stdio") and not members.keys() & {"command", "url"}:
-        raise _invalid(name, [no_target_issue(members, wording)], wording)
+        raise _invalid(name, [no_target_issue(members, phrases)], phrases)
     return tag
 
 
-def _invalid(name: str, issues: list[Issue], wording: Wording, tag: str | None = None) -> LaunchFailure:
-    told = "; ".join(f"{_place(issue['path'], wording, tag)}: {issue['message']}" for issue in issues)
-    return LaunchFailure(told, server=name, stage="spec", code="invalid_spec", facts={"issues": issues})
+def _invalid(name: str, issues: list[Issue], phrases: Phrases, tag: str | None = None) -> LaunchFailure:
+    message = "; ".join(f"{_place(issue['path'], phrases, tag)}: {issue['message']}" for issue in issues)
+    return LaunchFailure(message, server=name, stage="spec", code="invalid_spec", facts={"issues": issues})
 
 
-def _place(path: str, wording: Wording, tag: str | None) -> str:
+def _place(path: str, phrases: Phrases, tag: str | None) -> str:
     _, *steps = path.split("/", maxsplit=2)
-    called = (wording.url_of(tag) if step == "url" else wording.called(step) for step in steps)
+    called = (phrases.url_of(tag) if step == "url" else phrases.called(step) for step in steps)
     return "".join(f"/{each}" for each in called) or "the entry"
 
 
-# The form tells the version: only v2 writes the tag of stdio, and then `args` and `env` may be left out, as
-# its http may leave out `headers`; only v1 has sse. What v1 requires of http, v2 allows, and the tag is the same.
+# Only v2 writes the type of stdio, and makes `args`, `env` and `headers` optional; only v1 has sse. An http entry has
+# the same type in both, and v2 accepts everything that v1 does.
 _FORMS: dict[str | None, type[v1.McpServerStdio | v2.McpServerStdio | v2.McpServerHttp | v1.McpServerSse]] = {
     None: v1.McpServerStdio,
     "stdio": v2.McpServerStdio,

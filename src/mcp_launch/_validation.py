@@ -1,8 +1,8 @@
-"""Validates values against JSON schemas that servers sent, and never for long.
+"""Validate values against JSON schemas of servers within limits of time and memory.
 
-A schema of a few hundred bytes can keep a validator busy for years: with a pattern, or with references that fan out.
-So only small schemas without costly keywords are evaluated in this process, for a limited number of steps. All others
-are evaluated in a process that is killed when it takes too long.
+A schema of a few hundred bytes can keep a validator busy for years, with a pattern or with references that fan out. So
+only small schemas without costly keywords are evaluated in this process, for a limited number of steps. All others are
+evaluated in another process, which is killed if it takes too long.
 """
 
 from __future__ import annotations
@@ -18,35 +18,35 @@ from itertools import islice
 from typing import Any, NamedTuple, TypeAlias, cast
 
 Validator: TypeAlias = Any
-"""A `jsonschema` validator; that library has no types."""
+"""A `jsonschema` validator; the library is not typed."""
 
 STEPS = 2000
-"""Steps of an evaluation in this process, which take about 10 ms; the rest is left to the other process."""
+"""Steps of an evaluation in this process, about 10 ms. Longer evaluations run in the other process."""
 SCHEMA_NODES = 1000
 """Values in a schema that is evaluated in this process."""
 VALUE_NODES = 5000
-"""Values in what is validated in this process."""
+"""Values in a value that is validated in this process."""
 CHARACTERS = 100_000
 """Characters of all strings in a schema or value that is evaluated in this process."""
 NESTING = 50
 """Levels of objects and arrays in a schema that is evaluated in this process."""
 KEYWORDS = 100
-"""Keywords within keywords that are evaluated in this process, which takes a third of the recursion Python allows."""
+"""Levels of nested keywords that are evaluated in this process; a third of Python's recursion limit."""
 LONGEST_REFERENCE = 100
 """Characters of a `$ref` in a schema that is evaluated in this process."""
 
 _PER_ERROR = 50
 """Steps that an error costs, because its message quotes the value."""
 _ERRORS = 20
-"""Errors of which the one that says most is chosen."""
+"""Errors from which the most relevant is chosen."""
 _MESSAGE = 20_000
-"""Characters of a message that are kept; it may quote a value of megabytes."""
+"""The longest message in characters, because messages may quote values of megabytes."""
 _OLD = ("http://json-schema.org/draft-03/schema", "http://json-schema.org/draft-04/schema")
 """Dialects in which `id` renames a part of the schema."""
 
 
 class TooManySteps(Exception):  # noqa: N818 - says what happened, which a suffix would not
-    """An evaluation was stopped because it took more steps than it was allowed."""
+    """An evaluation took more steps than allowed."""
 
 
 class InvalidSchema(Exception):  # noqa: N818 - says what happened, which a suffix would not
@@ -54,15 +54,15 @@ class InvalidSchema(Exception):  # noqa: N818 - says what happened, which a suff
 
 
 class Problem(NamedTuple):
-    """Why a value does not match a schema."""
+    """A reason why a value does not match a schema."""
 
     path: str
-    """Where in the value, such as `items[0].id`; empty for the value itself."""
+    """The location in the value, such as `items[0].id`; empty for the value itself."""
     message: str
 
 
 class _Steps:
-    """The steps that are left, and how many keywords are being evaluated within each other."""
+    """The remaining steps, and the depth of nested keywords."""
 
     __slots__ = ("depth", "left")
 
@@ -76,7 +76,7 @@ _steps: ContextVar[_Steps | None] = ContextVar("_steps", default=None)
 
 @contextmanager
 def limited_steps(limit: int) -> Generator[None]:
-    """Limit the steps of what runs in the block; an outer limit stays in force instead.
+    """Limit the steps of evaluations in the block, unless an outer limit applies.
 
     Raises:
         TooManySteps: the limit was reached.
@@ -92,7 +92,7 @@ def limited_steps(limit: int) -> Generator[None]:
 
 
 def steps_are_limited() -> bool:
-    """Whether steps are limited here."""
+    """Return True if steps are limited here."""
     return _steps.get() is not None
 
 
@@ -100,7 +100,7 @@ def spend(count: int = 1) -> None:
     """Count steps, if they are limited here.
 
     Raises:
-        TooManySteps: there were too many.
+        TooManySteps: the limit was reached.
     """
     steps = _steps.get()
     if steps is not None:
@@ -110,14 +110,14 @@ def spend(count: int = 1) -> None:
 
 
 def is_small(value: object) -> bool:
-    """Whether a JSON value is small enough to be validated in this process."""
+    """Return True if a JSON value is small enough to be validated in this process."""
     return _values_in(value, VALUE_NODES) is not None
 
 
 def is_plain(schema: object) -> bool:
-    """Whether a schema is small and each step of its evaluation takes little time.
+    """Return True if a schema is small and each step of its evaluation is fast.
 
-    Not plain are patterns, keywords that compare or collect items and properties, and references other than JSON
+    That excludes patterns, keywords that compare or collect items and properties, and references other than JSON
     pointers within the schema.
     """
     if not isinstance(schema, dict) or str(cast("dict[str, Any]", schema).get("$schema")).startswith(_OLD):
@@ -127,7 +127,7 @@ def is_plain(schema: object) -> bool:
 
 
 def _values_in(value: object, limit: int, *, nesting: int = sys.maxsize) -> list[object] | None:
-    """The value and all values in it; None if there are more of them, or more levels or characters, than allowed."""
+    """Return the value and all values in it; None if they exceed a limit."""
     found: list[object] = []
     todo = [(value, 0)]
     characters = 0
@@ -138,7 +138,7 @@ def _values_in(value: object, limit: int, *, nesting: int = sys.maxsize) -> list
             characters += len(current)
         elif isinstance(current, dict | list):
             inner = cast("dict[str, Any] | list[Any]", current)
-            # Counted before they are looked at, since there may be millions.
+            # Counted before they are visited, because there may be millions.
             if len(found) + len(todo) + len(inner) > limit or level == nesting:
                 return None
             if isinstance(inner, dict):
@@ -163,8 +163,8 @@ def _is_plain(part: object, *, is_root: bool) -> bool:
     return (target == "#" or target.startswith("#/")) and len(target) <= LONGEST_REFERENCE
 
 
-# With any value: nothing has checked the keywords of a part that is only referred to. A property of such a name is
-# taken for the keyword, which only costs time.
+# With any value, because the keywords of parts that are only referred to were not checked. A property with such a name
+# counts as the keyword, which only costs time.
 _COSTLY = (
     "patternProperties",
     "unevaluatedItems",
@@ -179,12 +179,12 @@ _COSTLY = (
 
 
 def compiled(schema: Mapping[str, Any], *, counted: bool) -> Validator:
-    """A validator of the schema; it never fetches what a `$ref` names. With *counted* its steps are limited here.
+    """Return a validator for the schema, which never fetches a `$ref`. With *counted*, it counts its steps.
 
     Raises:
-        InvalidSchema: it is not a valid schema.
+        InvalidSchema: the schema is not valid.
     """
-    # Imported late, since that takes a tenth of a second; with `import_module`, since neither has types.
+    # Imported late because it takes a tenth of a second; by `import_module` because neither is typed.
     jsonschema: Any = import_module("jsonschema")
     referencing: Any = import_module("referencing")
 
@@ -192,40 +192,40 @@ def compiled(schema: Mapping[str, Any], *, counted: bool) -> Validator:
         dialect = jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)
         with _recursing():
             if counted:
-                # Without the formats, some of which are checked by patterns.
+                # Without formats, because some are checked by patterns.
                 dialect.check_schema(schema, format_checker=None)
             else:
                 dialect.check_schema(schema)
     except jsonschema.SchemaError as error:
         where = "".join(f"/{step}" for step in error.absolute_path)
         raise InvalidSchema(f"it is not a valid JSON schema: {where or 'it'}: {error.message}"[:_MESSAGE]) from None
-    # An empty registry, so that no `$ref` makes it fetch anything.
+    # An empty registry, so that a `$ref` does not fetch anything.
     registry = referencing.Registry()
     if not counted:
         return dialect(schema, registry=registry)
-    # A `$schema` would make a `$ref` to the whole schema go back to the dialect's own class, which does not count.
+    # With a `$schema`, a `$ref` to the whole schema would use the dialect's own class, which does not count.
     return _counting(dialect)({word: part for word, part in schema.items() if word != "$schema"}, registry=registry)
 
 
 def errors_of(validator: Validator, value: object) -> Iterator[Any]:
-    """The errors of a value, as `jsonschema` has them.
+    """Yield the errors of a value, as `jsonschema` has them.
 
     Raises:
-        InvalidSchema: a `$ref` in the schema leads nowhere, or out of it.
+        InvalidSchema: a `$ref` does not lead to a part of the schema.
     """
     unresolvable: Any = import_module("referencing.exceptions").Unresolvable
     try:
         with _recursing():
             yield from validator.iter_errors(value)
     except unresolvable as error:
-        raise InvalidSchema(f'it refers to "{error.ref}", which is not in it'[:_MESSAGE]) from None
+        raise InvalidSchema(f'it refers to "{error.ref}", which it does not contain'[:_MESSAGE]) from None
 
 
 def problem_of(validator: Validator, value: object) -> Problem | None:
-    """Why the value does not match the schema; None if it does.
+    """Return why the value does not match the schema; None if it does.
 
     Raises:
-        InvalidSchema: a `$ref` in the schema leads nowhere, or out of it.
+        InvalidSchema: a `$ref` does not lead to a part of the schema.
     """
     errors = list(islice(errors_of(validator, value), _ERRORS))
     if not errors:
@@ -236,10 +236,10 @@ def problem_of(validator: Validator, value: object) -> Problem | None:
 
 
 def validate(schema: str, value: object) -> Problem | None:
-    """Why the value does not match the schema, which is JSON; None if it does. For calls in the other process.
+    """Return why the value does not match the schema, given as JSON; None if it does. Called in the other process.
 
     Raises:
-        InvalidSchema: the schema is not valid, or a `$ref` in it leads nowhere.
+        InvalidSchema: the schema is not valid, or a `$ref` does not lead to a part of it.
     """
     return problem_of(_compiled_text(schema), value)
 
@@ -251,26 +251,26 @@ def _compiled_text(schema: str) -> Validator:
 
 @contextmanager
 def _recursing() -> Generator[None]:
-    """A block in which a recursion may be too deep.
+    """Convert errors of too deep recursion in the block.
 
     Raises:
-        InvalidSchema: it was.
-        TooManySteps: it was, where steps are limited.
+        InvalidSchema: the recursion was too deep.
+        TooManySteps: the recursion was too deep, and steps are limited.
     """
     try:
         yield
     except BaseException as error:
-        # rpds, which jsonschema stands on, panics at the limit of recursion, and its panic is not an Exception.
+        # rpds, which jsonschema uses, panics at the recursion limit, and its panic is not an Exception.
         if not isinstance(error, RecursionError) and type(error).__name__ != "PanicException":
             raise
     else:
         return
-    raise TooManySteps if steps_are_limited() else InvalidSchema("evaluating it is a recursion that is too deep")
+    raise TooManySteps if steps_are_limited() else InvalidSchema("evaluating it recurses too deeply")
 
 
 @lru_cache
 def _counting(dialect: Any) -> Any:
-    """The validator class of a dialect whose keywords count their steps."""
+    """Return the validator class of a dialect with keywords that count their steps."""
     extend: Any = import_module("jsonschema").validators.extend
     return extend(dialect, {word: _counted(word, keyword) for word, keyword in dialect.VALIDATORS.items()})
 
@@ -293,11 +293,11 @@ def _counted(word: str, keyword: Callable[..., Any]) -> Callable[..., Iterator[A
 
 
 def _cost(word: str, value: object) -> int:
-    """What a keyword with this value costs beside its own step."""
-    # What is compared is compared as a whole.
+    """Return the steps of a keyword with this value in addition to its own step."""
+    # These compare the whole value.
     return len(_values_in(value, sys.maxsize) or ()) // 4 if word in ("const", "enum") else _size(value)
 
 
 def _size(value: object) -> int:
-    """What it costs to look at each item, member or character, in steps."""
+    """Return the steps for visiting each item, member or character."""
     return len(cast("list[Any]", value)) // 4 if isinstance(value, list | dict | str) else 0

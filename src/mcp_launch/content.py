@@ -1,4 +1,4 @@
-"""What the other protocol has no place for in a block travels in its `_meta`, and returns from there."""
+"""Convert content between ACP and MCP. What the other protocol cannot express is preserved in `_meta`."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ __all__ = ["KEPT", "ContentError", "Unfit", "fitted", "to_acp", "to_mcp", "tool_
 T = TypeVar("T")
 
 KEPT = "acp-bindings/kept"
-"""The member of `_meta` that holds what the other protocol has no place for, by JSON pointers into the block."""
+"""The field of `_meta` with what the other protocol cannot express, by JSON pointers into the block."""
 
 
 class ContentError(LaunchError):
-    """A block of content that the other protocol cannot express, also not with the help of `_meta`."""
+    """The other protocol cannot express a block of content, even with the help of `_meta`."""
 
 
-class Unfit(Exception):  # noqa: N818 - no error yet: what is in the way may be kept elsewhere
-    """What a block could not be read for: paths into its JSON, and why."""
+class Unfit(Exception):  # noqa: N818 - not an error yet
+    """A block was not valid for the other protocol: paths into its JSON, and why."""
 
     def __init__(self, issues: Iterable[tuple[tuple[str | int, ...], str]]) -> None:
         self.issues = list(issues)
@@ -35,7 +35,7 @@ class Unfit(Exception):  # noqa: N818 - no error yet: what is in the way may be 
 
 
 def fitted(data: dict[str, Any], read: Callable[[dict[str, Any]], T], *, into: str) -> T:
-    """What *read* makes of a block, with the members that it refuses kept in `_meta`."""
+    """Return what *read* returns for a block, with the fields that it rejects preserved in `_meta`."""
     kind, data = data["type"], _restored(data)
     kept: dict[str, Any] = {}
     first: Unfit | None = None
@@ -53,7 +53,7 @@ def fitted(data: dict[str, Any], read: Callable[[dict[str, Any]], T], *, into: s
 
 
 def _restored(data: dict[str, Any]) -> dict[str, Any]:
-    """The block with what was kept in `_meta` back in its place; as it is, if that is not of our making."""
+    """Return the block with the fields preserved in `_meta` restored, or the block itself if that is not possible."""
     meta: dict[str, Any] = data.get("_meta") or {}
     kept = meta.get(KEPT)
     if not kept or not isinstance(kept, dict):
@@ -81,7 +81,7 @@ def _put(data: dict[str, Any], pointer: str, value: Any) -> None:
 
 
 def _take(data: dict[str, Any], path: tuple[str | int, ...]) -> tuple[str, Any] | None:
-    """Take the member that is meant out of the block: its pointer and its value, or None if it is not there."""
+    """Remove a field from the block and return its pointer and value; None if there is no such field."""
     while path and isinstance(path[-1], int):
         path = path[:-1]
     holder: Any = data
@@ -120,14 +120,14 @@ def to_acp(type_: type[T], block: McpBlock) -> T: ...
 @overload
 def to_acp(type_: TypeForm[T], block: McpBlock) -> T: ...
 def to_acp(type_: Any, block: McpBlock) -> Any:
-    """A block of MCP content as ACP content: `to_acp(v1.ContentBlock, block)`.
+    """Convert a block of MCP content to ACP: `to_acp(v1.ContentBlock, block)`.
 
     Args:
-        type_: `ContentBlock` of the protocol package that the peer speaks, or one class of it.
+        type_: `ContentBlock` of the peer's protocol package, or one of its classes.
         block: a block of a tool's result, of a prompt or of a sampling message.
 
     Raises:
-        ContentError: *type_* has no such content, or the block holds what is no JSON.
+        ContentError: *type_* does not have such content, or the block is not valid JSON.
     """
     return fitted(_mcp_json(block), partial(_read_acp, type_), into="ACP")
 
@@ -145,10 +145,10 @@ def to_mcp(block: _Resource) -> mcp_types.EmbeddedResource: ...
 @overload
 def to_mcp(block: _Other) -> mcp_types.ToolUseContent | mcp_types.ToolResultContent: ...
 def to_mcp(block: AcpBlock) -> Any:
-    """A block of ACP content, of any protocol version, as MCP content.
+    """Convert a block of ACP content, of any protocol version, to MCP.
 
     Raises:
-        ContentError: MCP has no such content, or the block holds what is no JSON.
+        ContentError: MCP does not have such content, or the block cannot be written as JSON.
     """
     try:
         data = json.loads(encode(block))
@@ -161,29 +161,29 @@ def to_mcp(block: AcpBlock) -> Any:
 
 
 def tool_call_update(type_: type[Update], tool_call_id: str, result: mcp_types.CallToolResult) -> Update:
-    """The update that tells an ACP client how a tool call went.
+    """Return the update that reports the result of a tool call to an ACP client.
 
-    It is `completed` or `failed`, with all content of the result; its `raw_output` is the structured result, where
-    there is one, and its `_meta` that of the result. What else the update should say can be set on it.
+    Its status is `completed` or `failed`, and it has all content of the result. `raw_output` is the structured result,
+    if there is one, and `_meta` is that of the result. Set further fields on it as needed.
 
     Args:
-        type_: `SessionToolCallUpdate` of the protocol package that the client speaks, or its `ToolCallUpdate`.
-        tool_call_id: the call's id in ACP.
-        result: what the MCP server answered.
+        type_: `SessionToolCallUpdate` or `ToolCallUpdate` of the client's protocol package.
+        tool_call_id: the id of the call in ACP.
+        result: the result of the MCP server.
 
     Raises:
-        ContentError: the result is not final, or cannot be expressed.
+        ContentError: the result is not final, or ACP cannot express it.
     """
     if result.result_type != "complete":
         raise ContentError(f'a result of type "{result.result_type}" does not say how a tool call ended')
-    said: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "tool_call_id": tool_call_id,
         "status": "failed" if result.is_error else "completed",
         "content": [fitted(_mcp_json(block), partial(_read_item, type_), into="ACP") for block in result.content],
         "raw_output": result.structured_content,
         "meta": result.meta,
     }
-    return type_(**{name: value for name, value in said.items() if value is not None})
+    return type_(**{name: value for name, value in fields.items() if value is not None})
 
 
 def _read_acp(type_: Any, data: dict[str, Any]) -> Any:
@@ -194,12 +194,12 @@ def _read_acp(type_: Any, data: dict[str, Any]) -> Any:
 
 
 def _read_item(type_: Any, data: dict[str, Any]) -> Any:
-    """One item of the content of a tool call."""
+    """Read one item of the content of a tool call."""
     try:
-        alone = decode(type_, {"toolCallId": "", "content": [{"type": "content", "content": data}]}, strict=True)
+        update = decode(type_, {"toolCallId": "", "content": [{"type": "content", "content": data}]}, strict=True)
     except DecodeError as error:
         raise Unfit((issue.path[3:], issue.message) for issue in error.issues) from None
-    return alone.content[0]
+    return update.content[0]
 
 
 def _mcp_json(block: McpBlock) -> dict[str, Any]:
@@ -224,14 +224,14 @@ def _mcp_classes() -> dict[str, type[BaseModel]]:
 
 
 def _read_mcp(class_: type[BaseModel], data: dict[str, Any]) -> Any:
-    """The SDK's models drop what they do not know; here that is an issue like any other."""
+    """Read a block, treating unknown fields, which the SDK's models would drop, as issues."""
     try:
         return class_.model_validate(data, strict=True, extra="forbid", by_alias=True, by_name=False)
     except ValidationError as error:
         issues = [(each["loc"], each["msg"]) for each in error.errors()]
     resource = data.get("resource")
     if isinstance(resource, dict):
-        # Each alternative of a resource complains, under its own name, and only one is meant.
+        # Both variants of a resource report issues under their names; only one of them matters.
         meant = "TextResourceContents" if "text" in resource else "BlobResourceContents"
         issues = [
             (("resource", *path[2:]) if path[0] == "resource" else path, why)

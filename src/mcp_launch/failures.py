@@ -1,18 +1,18 @@
-"""What can go wrong with a server, as exceptions that say what happened, to which server, and what to try.
+"""Exceptions that say what happened, to which server, and what to try.
 
-    LaunchError                 anything this package raises on purpose
-    ├── UnusableInput           a file, an argument or an option that cannot be used
-    │   └── NoServers           a client's file that has other settings, and no servers
-    ├── UnknownServer           a name that no server of the fleet has: .name .known
-    ├── NotReady                servers that must become ready did not: .failures .report
-    ├── NoTransport             an agent to which no server of ours can be offered: .advertised
-    ├── LaunchFailure           one server could not be used: .server .stage .code .elapsed .facts
-    ├── InvalidResult           a result that is not valid: .server .method .name .path .reason .result .schema_rejected
-    ├── UnknownTool             a name that no tool of the catalogue has: .name .similar
-    └── ContentError            content that the other protocol cannot express
+    LaunchError                 the base class of the exceptions of this package
+    ├── UnusableInput           a file, an argument or an option is not valid
+    │   └── NoServers           a client's file has no servers
+    ├── UnknownServer           no server has this name: .name .known
+    ├── NotReady                required servers failed: .failures .report
+    ├── NoTransport             the agent supports no transport for a local server: .advertised
+    ├── LaunchFailure           one server failed: .server .stage .code .elapsed .facts
+    ├── InvalidResult           a result is not valid: .server .method .name .path .reason .result .schema_rejected
+    ├── UnknownTool             no tool has this name: .name .similar
+    └── ContentError            the other protocol cannot express this content
 
-A failure is also data: `to_json` is what reports and `mcp-launch check --json` print. It never holds a value of
-`env` or `headers`, nor a URL's user-info or query; whatever a server said was redacted before it got here.
+`LaunchFailure.to_json` returns what reports and `mcp-launch check --json` contain. A failure never contains values of
+`env` or `headers`, nor the user-info or query of a URL: output of servers is redacted first.
 """
 
 from __future__ import annotations
@@ -45,26 +45,26 @@ __all__ = [
 
 
 class LaunchError(Exception):
-    """The root of everything this package raises on purpose; can be copied and sent to another process."""
+    """The base class of the exceptions of this package. They can be copied and pickled."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # By default an exception is rebuilt by calling its class with `args`, which is not what these take.
+        # By default an exception is rebuilt by calling its class with `args`, but these take other arguments.
         return _rebuilt, (type(self), self.args), self.__dict__
 
 
 class UnusableInput(LaunchError):  # noqa: N818 - says what is wrong, which a suffix would not
-    """A file, an argument or an option cannot be used; the message says which, and what is wrong with it."""
+    """A file, an argument or an option is not valid; the message says which and why."""
 
 
 class NoServers(UnusableInput):
-    """A client's file has other settings, and no servers."""
+    """A client's file has other settings, but no servers."""
 
 
 class LaunchFailure(LaunchError):  # noqa: N818 - a launch that failed, not an error in launching
-    """One server could not be used.
+    """One server could not be used, or stopped working.
 
-    `str()` is one sentence that starts with the server's name. `facts` is the evidence behind it: exit status and
-    standard error of a process, status and headers of an HTTP answer, the JSON-RPC error; always JSON.
+    `str()` is one sentence that starts with the server's name. `facts` is the evidence as JSON: exit status and
+    standard error of a process, status and headers of an HTTP response, or the JSON-RPC error.
     """
 
     def __init__(
@@ -83,11 +83,11 @@ class LaunchFailure(LaunchError):  # noqa: N818 - a launch that failed, not an e
         self.stage: Stage = stage
         self.code: Code = code
         self.elapsed = elapsed
-        """Seconds from the start of this server until it was given up."""
+        """Seconds from the start of this server until it failed."""
         self.facts: dict[str, Any] = dict(facts or {})
 
     def because(self, error: BaseException | None, *, hide: Redactor) -> Self:
-        """The same failure with its cause chained, unless a secret is in the cause."""
+        """Set the cause of this failure, unless it contains a secret, and return the failure."""
         import traceback  # noqa: PLC0415 - from Python 3.14 on it takes dataclasses along
 
         if error is not None and not hide.hides("".join(traceback.format_exception(error))):
@@ -95,9 +95,9 @@ class LaunchFailure(LaunchError):  # noqa: N818 - a launch that failed, not an e
         return self
 
     def forget_variables(self) -> None:
-        """Let go of the variables in its tracebacks: crash reporters send them along, and there are secrets in them.
+        """Clear the variables in the tracebacks, because crash reporters send them and they contain secrets.
 
-        Only for when the server is closed, since what still runs must keep them.
+        Call this only after the server is closed: code that still runs needs its variables.
         """
         import traceback  # noqa: PLC0415
 
@@ -106,7 +106,7 @@ class LaunchFailure(LaunchError):  # noqa: N818 - a launch that failed, not an e
             traceback.clear_frames(error.__traceback__)
 
     def to_json(self) -> FailureJson:
-        """The failure as JSON, for a report."""
+        """Return the failure as JSON for a report."""
         return FailureJson(
             stage=self.stage,
             code=self.code,
@@ -117,33 +117,33 @@ class LaunchFailure(LaunchError):  # noqa: N818 - a launch that failed, not an e
 
 
 class NotReady(LaunchError):  # noqa: N818 - says what is wrong, which a suffix would not
-    """Servers that must become ready did not, so that nothing was launched."""
+    """A required server did not become ready, so all servers were closed."""
 
     def __init__(self, failures: Sequence[LaunchFailure], report: Report) -> None:
         super().__init__("not ready: " + "; ".join(str(failure) for failure in failures))
         self.failures = list(failures)
-        """Why, of each of them."""
+        """The failure of each required server that did not become ready."""
         self.report = report
-        """What happened to every server, also to those that did become ready."""
+        """The report on all servers, including those that became ready."""
 
 
 class NoTransport(LaunchError):  # noqa: N818 - says what is wrong, which a suffix would not
-    """The agent did not advertise a transport over which a server of this process can be offered."""
+    """The agent did not advertise a transport for servers of this process."""
 
     def __init__(self, advertised: Sequence[str]) -> None:
-        said = f"only {', '.join(advertised)}" if advertised else "none"
+        said = f"only {', '.join(advertised)}" if advertised else "none at all"
         super().__init__(
-            f"the agent advertised no MCP transport that a local server can be offered over, but {said}; "
-            'if it takes stdio or http all the same, say so with transport="stdio" or transport="http"'
+            f"the agent did not advertise an MCP transport for local servers (it advertised {said}); "
+            'if it supports stdio or http anyway, pass transport="stdio" or transport="http"'
         )
         self.advertised = list(advertised)
-        """What it did advertise."""
+        """The transports that it advertised."""
 
 
 class InvalidResult(LaunchError):  # noqa: N818 - says what is wrong, which a suffix would not
-    """A server responded with a result that is not valid MCP, or that does not match the output schema of its tool.
+    """A result is not valid MCP, or does not match the output schema of its tool.
 
-    Neither the message nor `path` and `reason` show a value of `env` or `headers`. `result` is what the server sent.
+    The message, `path` and `reason` are redacted. `result` is what the server sent.
     """
 
     def __init__(
@@ -169,23 +169,23 @@ class InvalidResult(LaunchError):  # noqa: N818 - says what is wrong, which a su
         self.method = method
         """The method of the request, such as `tools/call`."""
         self.name = name
-        """The name of the tool, where a schema is concerned."""
+        """The name of the tool, if an output schema is concerned."""
         self.path = path
-        """Where the result is not valid, such as `structuredContent.items[0].id`; empty if the schema was rejected."""
+        """The location of the error, such as `structuredContent.items[0].id`; empty if the schema was rejected."""
         self.reason = reason
-        """What is wrong there, or with the schema."""
+        """The error at that location, or in the schema."""
         self.result = result
         """The result of the tool as the server sent it, not validated; None if it is not valid MCP."""
         self.schema_rejected = schema_rejected
-        """Whether the schema could not be evaluated: it is not valid, or takes too long or too much memory."""
+        """True if the schema could not be evaluated: it is not valid, or takes too much time or memory."""
 
 
 class UnknownServer(LaunchError, KeyError):  # noqa: N818 - says what is wrong, which a suffix would not
-    """No server of the fleet has that name."""
+    """No server of the fleet has this name."""
 
     def __init__(self, name: str, known: Sequence[str]) -> None:
-        there_are = f"there are {', '.join(known)}" if known else "there are none"
-        super().__init__(f'no server is called "{name}"; {there_are}')
+        others = f"the servers are {', '.join(known)}" if known else "there are no servers"
+        super().__init__(f'no server is named "{name}"; {others}')
         self.name = name
         self.known = list(known)
 
@@ -199,7 +199,7 @@ def _rebuilt(kind: type[LaunchError], args: tuple[Any, ...]) -> LaunchError:
 
 
 def family(error: BaseException) -> Iterator[BaseException]:
-    """The exception, its causes and contexts, and what is in it if it is a group, each once."""
+    """Yield the exception, its causes and contexts, and the members of groups, each once."""
     seen: set[int] = set()
     todo: list[BaseException | None] = [error]
     while todo:
@@ -213,33 +213,33 @@ def family(error: BaseException) -> Iterator[BaseException]:
             todo += cast("BaseExceptionGroup[BaseException]", current).exceptions
 
 
-class Wording(NamedTuple):
-    """The words of messages that depend on the kind of file that the servers come from; by default those of ACP."""
+class Phrases(NamedTuple):
+    """The phrases in messages that depend on where the servers were configured; by default those of ACP."""
 
     http: str = 'set "type" to "http"'
-    """What to do where a URL speaks Streamable HTTP, and the entry says SSE."""
+    """The advice for a URL that speaks Streamable HTTP although the entry says SSE."""
     sse: str = 'set "type" to "sse"'
-    """What to do where a URL speaks SSE, and the entry says Streamable HTTP."""
-    longer: str = "does it need longer"
-    """What to ask where the server took too long; a question mark or an alternative follows."""
+    """The advice for a URL that speaks SSE although the entry says Streamable HTTP."""
+    longer: str = "does it need more time"
+    """The question for a server that took too long; a question mark or an alternative follows."""
     needs: str = 'a "command", or with a "url" and its "type"'
-    """What an entry has to have; "a server must be a map with" goes before."""
+    """The fields that an entry requires, as the end of "a server must be a map with"."""
     words: tuple[tuple[str, str], ...] = ()
-    """The members and types that are called otherwise than in ACP, each with what it is called."""
+    """Fields and types whose names differ from those of ACP, as pairs of both names."""
     urls: tuple[tuple[str, str], ...] = ()
-    """The transports that a URL has without a type, each with the member that then holds the URL."""
+    """Transports that are chosen by a URL without a type, each with the field of the URL."""
 
     def called(self, word: str) -> str:
-        """What a member or a type of ACP is called."""
+        """Return the name of a field or type of ACP."""
         return dict(self.words).get(word, word)
 
     def url_of(self, transport: str | None) -> str:
-        """The member that holds the URL of a server of this transport."""
+        """Return the field for the URL of a server of this transport."""
         return dict(self.urls).get(transport or "", self.called("url"))
 
     def given(self, transport: str) -> str:
-        """As what an entry has the URL of such a server; "give it as" goes before."""
-        # Where no transport needs a type, there is none to be given, also for one that the program does not have.
+        """Return how an entry contains the URL of such a server, as the end of "give it as"."""
+        # Formats that choose the transport by the field of the URL have no type.
         form = "" if self.urls else f', with "type": "{self.called(transport)}"'
         return f'"{self.url_of(transport)}"{form}'
 

@@ -1,4 +1,4 @@
-"""Many servers at once: each has its own owner, its own outcome, and an end with the block that launched it."""
+"""Launch many servers at once. Each succeeds or fails by itself, and all are closed when the block ends."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["Fleet", "Policy", "launch", "report"]
 
 
 def report(records: Sequence[Record]) -> Report:
-    """The report of a launch."""
+    """Return the report of a launch."""
     return Report(ok=all(record.failure is None for record in records), servers=[_server(record) for record in records])
 
 
@@ -62,7 +62,7 @@ def _era(protocol_version: str | None) -> Era | None:
 
 
 Policy: TypeAlias = Literal["best effort", "all"]
-"""Whether the servers that do not become ready cost only themselves, or the launch."""
+"""The effect of a server that does not become ready: with `all` the launch fails, otherwise only the server."""
 
 
 @asynccontextmanager
@@ -81,27 +81,25 @@ async def launch(
 ) -> AsyncGenerator[Fleet]:
     """Start all servers at once and yield them when each is ready or has failed, within `timeout` seconds.
 
-    `servers` is the `mcpServers` of an ACP request: models of any protocol version, or their raw JSON, or both. What
+    `servers` is the `mcpServers` of an ACP request: models of any protocol version, raw JSON, or both. An entry that
     does not parse is a failed server like any other. All servers are closed when the block ends, also on cancellation.
 
     Args:
-        servers: the entries; None is read as the empty list.
-        cwd: the session's working directory, absolute. Processes are started in it.
-        timeout: seconds for all of them together to get ready.
+        servers: the entries; None means an empty list.
+        cwd: the session's working directory, as an absolute path. Processes are started in it.
+        timeout: seconds for all servers together to become ready.
         budgets: seconds for each stage of each server.
-        options: what else is decided here about the servers: for all, by name, or a function of the name.
-        lists: what each server is asked to list before it counts as ready, of tools, resources and prompts.
-        transports: those that the agent advertised to its client, `capabilities` tells which: an entry of another one
-            is a failure. None takes them all.
+        options: further settings: for all servers, by name, or a function of the name.
+        lists: what each server must list before it is ready: tools, resources, prompts.
+        transports: the transports that the agent advertised to its client, as in `capabilities`. Entries with another
+            transport fail. None allows all.
         policy: with `all`, every server must become ready.
         required: names of servers that must become ready.
-        background: yield as soon as the servers that must become ready are; the others go on starting meanwhile.
+        background: yield as soon as the required servers are ready, while the others are still starting.
 
     Raises:
-        UnusableInput: `cwd` is not absolute, `servers` is no list, `options` are none, there is no such `policy`, or
-            a text stands for a collection of names, or one of `lists` or `transports` does not exist, or `timeout` is
-            no number of at least 0.
-        NotReady: a server that must become ready did not; its `.failures` say why. All servers are closed then.
+        UnusableInput: an argument is not valid, for example a `cwd` that is not absolute or a negative `timeout`.
+        NotReady: a required server did not become ready; `.failures` say why. All servers have been closed.
     """
     if policy not in get_args(Policy):
         raise UnusableInput(f'policy must be "best effort" or "all", not {_quoted(policy)}')
@@ -126,7 +124,7 @@ async def launch(
 
 
 class Fleet:
-    """The launched servers, in the order of the request; `fleet["name"]` is one of them."""
+    """The launched servers, in the order of the request. `fleet["name"]` returns one of them."""
 
     def __init__(self, roster: Roster) -> None:
         self._roster = roster
@@ -135,10 +133,10 @@ class Fleet:
         return f"<Fleet of {len(self)}>"
 
     def __getitem__(self, name: str) -> LaunchedServer:
-        """The first server of that name; a second one is a failed `duplicate_name` in `servers`.
+        """Return the first server with this name. A second one is in `servers`, failed as `duplicate_name`.
 
         Raises:
-            UnknownServer: there is none, which is a KeyError too.
+            UnknownServer: no server has this name; also a KeyError.
         """
         return self._roster.named(name)
 
@@ -153,29 +151,29 @@ class Fleet:
 
     @property
     def servers(self) -> tuple[LaunchedServer, ...]:
-        """All of them, in the order of the request, then those that were added."""
+        """All servers, in the order of the request, followed by those that were added."""
         return self._roster.servers
 
     @property
     def failures(self) -> list[LaunchFailure]:
-        """The failures there are, in the order of the servers."""
+        """The failures, in the order of the servers."""
         return [server.failure for server in self if server.failure]
 
     @property
     def report(self) -> Report:
-        """What happened to every server so far: JSON, and nothing secret in it."""
+        """The current state of every server as JSON, without secrets."""
         return report(self._roster.records)
 
     def changes(self) -> Changes:
-        """What happens to the servers, for one reader: first how it is with each of them now, then what changes.
+        """Return the changes of the servers for one reader: first the current state of each, then every change.
 
-        It ends with the fleet.
+        The iteration ends with the fleet.
         """
         return self._roster.changes()
 
     @property
     def catalogue(self) -> Catalogue:
-        """The tools of the servers that are ready, by names for a model; as they were when last listed."""
+        """The tools of the servers that are ready, as last listed, by names for a model."""
         return Catalogue((server.name, server.tools) for server in self if server.state == "ready")
 
     async def call_tool(
@@ -186,50 +184,50 @@ class Fleet:
         timeout: float | None = None,
         progress: ProgressFnT | None = None,
     ) -> CallToolResult:
-        """Call a tool by its name in the catalogue; one that itself fails says so in the result.
+        """Call a tool by its name in the catalogue. An error of the tool itself is part of the result.
 
         Args:
-            name: as in `catalogue`.
-            arguments: those of the tool.
-            timeout: seconds until it must have answered, instead of what the budgets say of calls.
-            progress: takes what the tool tells of its progress: how far, of how much, and a message.
+            name: the name in `catalogue`.
+            arguments: the arguments of the tool.
+            timeout: seconds for the response, instead of the budget for calls.
+            progress: called with each progress notification: progress, total and message.
 
         Raises:
-            UnknownTool: no server has such a tool; the message can be given to the model.
-            LaunchFailure: its server has failed meanwhile.
+            UnknownTool: no server has this tool; the message can be given to the model.
+            LaunchFailure: its server has failed.
             InvalidResult: the result is not valid, or could not be validated; it is in `.result`.
-            mcp.MCPError: the server refused the call, or did not answer in time.
+            mcp.MCPError: the server refused the call, or did not respond in time.
         """
         entry = self._roster.tools[name]
         session = self[entry.server].session
         return await session.call_tool(entry.tool.name, arguments, timeout, progress)
 
     async def settled(self) -> None:
-        """Wait until each server is ready or has failed: for those that start in the background."""
+        """Wait until each server is ready or has failed; use it after a launch with `background`."""
         for server in self.servers:
             await server.settled()
 
     def add(self, server: object, *, options: OptionsFor | None = None, timeout: float = 30.0) -> LaunchedServer:
-        """One more server, which starts while the others run; `await added.ready()` waits for its session.
+        """Start one more server and return it; `await added.ready()` waits for its session.
 
         Args:
-            server: an `McpServer` model of any protocol version, or its raw JSON. What does not parse is a failed
-                server; so is what has the name of another, but that is not taken into the fleet.
-            options: what else is decided here about it.
-            timeout: seconds for it to get ready.
+            server: an `McpServer` model of any protocol version, or its raw JSON. If it does not parse, the returned
+                server has failed. If its name is taken, it has failed too and is not part of the fleet.
+            options: further settings of the server.
+            timeout: seconds for it to become ready.
 
         Raises:
-            LaunchError: the fleet has ended.
-            UnusableInput: `options` are none, or `timeout` is no number of at least 0.
+            LaunchError: the fleet is closed.
+            UnusableInput: `options` are not `Options`, or `timeout` is not a non-negative number.
         """
         refuse_no_numbers(timeout=timeout)
         return self._roster.add(server, options=options, timeout=timeout)
 
     async def remove(self, name: str) -> None:
-        """Close a server, while the others run, and forget it.
+        """Close a server and remove it from the fleet, while the others run.
 
         Raises:
-            UnknownServer: there is none of that name, which is a KeyError too.
+            UnknownServer: no server has this name; also a KeyError.
         """
         await self._roster.remove(name)
 
@@ -242,18 +240,18 @@ def _absolute(cwd: str | os.PathLike[str]) -> str:
 
 
 def _refuse_texts(**collections: Collection[str] | None) -> None:
-    """Refuse a text in place of a collection: it is one too, of its characters, which nobody means."""
+    """Raise if an argument is a string, which would count as a collection of its characters."""
     for argument, names in collections.items():
         if isinstance(names, str):
             raise UnusableInput(f'{argument} must be a collection of names such as {{"{names}"}}, not "{names}"')
 
 
 def _refuse_others(known: Sequence[str], **collections: Collection[str] | None) -> None:
-    """Refuse a name that is not known: it is misspelt."""
+    """Raise if an argument contains an unknown name."""
     for argument, names in collections.items():
         for name in names or ():
             if name not in known:
-                raise UnusableInput(f"{argument} must be of {', '.join(known)}, not {_quoted(name)}")
+                raise UnusableInput(f"{argument} can only contain {', '.join(known)}, not {_quoted(name)}")
 
 
 def _quoted(given: object) -> str:
@@ -262,5 +260,5 @@ def _quoted(given: object) -> str:
 
 def _absent(name: str) -> LaunchFailure:
     return LaunchFailure(
-        "is required, and no server of the request has this name", server=name, stage="spec", code="failed"
+        "is required, but no server in the request has this name", server=name, stage="spec", code="failed"
     )

@@ -1,4 +1,4 @@
-"""What the caller decides about a server, beyond what its specification says."""
+"""Settings for launching servers that are not part of their specifications."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields
 from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from mcp_launch.failures import UnusableInput, Wording
+from mcp_launch.failures import Phrases, UnusableInput
 from mcp_launch.report import TransportName
 
 __all__ = [
@@ -31,38 +31,38 @@ __all__ = [
 
 
 def refuse_no_numbers(**given: object) -> None:
-    """Refuse, by the name of its argument, what is no number of at least 0: nobody would wait for it in the end.
+    """Raise unless every value is a non-negative number.
 
     Raises:
-        UnusableInput: one of them is negative, NaN, or no number.
+        UnusableInput: a value is negative, NaN, or not a number.
     """
     for argument, value in given.items():
         # Not `value < 0`, which is false for NaN.
         if not (isinstance(value, int | float) and value >= 0):
-            raise UnusableInput(f"{argument} must be a number of at least 0, not {value!r}")
+            raise UnusableInput(f"{argument} must be a non-negative number, not {value!r}")
 
 
 DEEPEST = 200
-"""Levels of nesting in a message. The JSON parser has this limit, and it cannot be changed."""
+"""Levels of nesting in a message. This limit of the JSON parser cannot be changed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Limits of one message of a server, and of all pages of a list together.
+    """Limits for one message of a server, and for all pages of a list together.
 
     A response beyond a limit fails its request with the code `invalid_response`. Any other message beyond a limit is
-    dropped with a warning, and a list is cut with a warning. The defaults are for a hostile server: less than 700 MB
-    of memory for any message. The tools of GitHub's whole REST API, 1,223 with all schemas, need 12 MB and 0.9 million
-    values.
+    dropped with a warning, and a list is cut with a warning. The defaults protect against hostile servers: no message
+    takes more than 700 MB of memory. The 1,223 tools of GitHub's whole REST API, with all schemas, need 12 MB and 0.9
+    million values.
 
     Raises:
-        UnusableInput: one of them is not a positive integer.
+        UnusableInput: a limit is not a positive integer.
     """
 
     bytes: int = 64 * 1024 * 1024
     """Bytes, after decompression."""
     values: int = 2_000_000
-    """JSON values, where the keys of objects count too, and an empty array or object counts twice."""
+    """JSON values. The keys of objects count too, and an empty array or object counts twice."""
     items: int = 20_000
     """Items of arrays that MCP itself defines, such as tools, resources or content blocks. Arrays in schemas,
     structured content and metadata do not count."""
@@ -75,7 +75,7 @@ class Limits:
 
 
 def allow_more(limit: str) -> str:
-    """Return how to raise a limit, as the end of a message."""
+    """Return the end of a message, which says how to raise a limit."""
     return f"Options(limits=Limits({limit}=…)) allows more"
 
 
@@ -86,28 +86,28 @@ def megabytes(size: int) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budgets:
-    """Seconds for each stage; the `timeout` of a launch bounds connect, handshake and list together.
+    """Seconds for each stage. The `timeout` of a launch limits connect, handshake and list together.
 
     Raises:
-        UnusableInput: one of them is negative, or no number.
+        UnusableInput: a value is negative or not a number.
     """
 
     connect: float = 10.0
-    """Until an HTTP connection stands, or an SSE server has named its endpoint."""
+    """Until an HTTP connection is open, or an SSE server has named its endpoint."""
     handshake: float = 30.0
     """Until the session is initialised. A first `npx` or `uvx` run downloads its package in this time."""
     probe: float = 0.7
-    """Until the probe of the 2026-07-28 era is answered, from when the server has received it; then the older handshake
+    """For the response to `server/discover` (2026-07-28), from when the server received it; then the older handshake
     is tried."""
     list: float = 15.0
     """Until the tools are listed."""
     call: float = 300.0
     """From a request on a ready session to its response, including the time for writing it and for waiting for a
-    connection. Each call can ask for another time."""
+    connection. A call can override it."""
     validate: float = 5.0
-    """For validating the result of a tool against its output schema; a schema that takes longer is rejected."""
+    """For validating the result of a tool against its output schema. A schema that takes longer is rejected."""
     close: float = 5.0
-    """Until the server is gone. Half of it is for leaving by itself, the rest for SIGTERM and SIGKILL."""
+    """Until the server has exited: half of it to exit by itself, the rest for SIGTERM and SIGKILL."""
 
     def __post_init__(self) -> None:
         refuse_no_numbers(**{each.name: getattr(self, each.name) for each in fields(self)})
@@ -115,25 +115,25 @@ class Budgets:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Restart:
-    """Start a server again that was ready and died, after a wait that doubles from one time to the next.
+    """Restart a server that dies after it was ready. The wait doubles with each attempt.
 
     Raises:
-        UnusableInput: one of them is negative, or no number.
+        UnusableInput: a value is negative or not a number.
     """
 
     tries: int = 5
-    """Attempts in a row; they are counted anew once the server has been ready for as long as the `longest` wait."""
+    """Attempts in a row. The count starts again after the server was ready for as long as the `longest` wait."""
     first: float = 0.5
     """Seconds before the first attempt."""
     longest: float = 30.0
-    """Seconds that no wait exceeds."""
+    """Seconds of the longest wait."""
 
     def __post_init__(self) -> None:
         refuse_no_numbers(tries=self.tries, first=self.first, longest=self.longest)
 
     def wait(self, tried: int) -> float | None:
-        """Seconds until the next attempt, after `tried` of them; None when the server is given up."""
-        # The exponent is bounded, because a float overflows.
+        """Return the seconds until the next attempt after `tried` attempts; None if there is none."""
+        # The exponent is limited because a float overflows.
         return None if tried >= self.tries else min(self.longest, self.first * 2 ** min(tried, 30))
 
 
@@ -158,74 +158,73 @@ Direction: TypeAlias = Literal["sent", "received"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """Settings of one server, or of all; those of the network are httpx's, by name and meaning, and mean URLs.
+    """Settings of one server, or of all. Network settings have the names and meanings of httpx's, and apply to URLs.
 
-    The server is told that we can do what there is a callback for. The callbacks have the types of the SDK, so that one
-    written for `mcp.Client` works here too.
+    Each callback advertises its capability to the server. The callbacks have the types of the SDK, so a callback for
+    `mcp.Client` works here too.
 
     Raises:
         UnusableInput: a callback is not a function, `stderr` is an async one, or `secrets`, `restart`, `limits` or
-            `wording` has the wrong type.
+            `phrases` has the wrong type.
     """
 
     strict: bool = False
-    """Refuse a command that is no absolute path, as ACP asks for, instead of searching for it with a warning."""
+    """Reject commands that are not absolute paths, as ACP requires, instead of searching with a warning."""
     stderr: Callable[[str, str], object] | None = None
-    """Takes the name of a stdio server and each line of its standard error as it comes, without secrets.
+    """Called with the name of a stdio server and each line of its standard error, redacted.
 
-    Called in a thread, one line after another, so that it may print or wait. Nobody waits for it: lines that
-    come faster than it takes them are left out, and a line says so; when it raises, that is a warning and it is not
-    called again.
+    It is called in a thread, one line after another, so it may print or block. Lines that arrive faster than it
+    handles them are left out, and a line says so. If it raises, a warning is added and it is not called again.
     """
     traffic: Callable[[str, Direction, str], object] | None = None
-    """Takes the name of a server, whether it was sent or received, and each message as a line of JSON without secrets.
+    """Called with the name of a server, "sent" or "received", and each message as a redacted line of JSON.
 
-    Called in the event loop, before the message goes on: it must not wait. Secrets that are spread over several
-    members of a message, or encoded in a way that nobody foresaw, are not recognised.
+    It is called in the event loop before the message is forwarded, so it must not block. Secrets that are split over
+    several fields of a message, or encoded in an unknown way, are not redacted.
     """
     sampling: SamplingFnT | None = None
-    """Answers `sampling/createMessage`: the server asks for a completion of our model."""
+    """Handles `sampling/createMessage`: the server requests a completion from your model."""
     sampling_capabilities: SamplingCapability | None = None
-    """What of sampling is supported, such as tools."""
+    """The supported parts of sampling, such as tools."""
     elicitation: ElicitationFnT | None = None
-    """Answers `elicitation/create`: the server asks the user."""
+    """Handles `elicitation/create`: the server asks the user."""
     roots: ListRootsFnT | None = None
-    """Answers `roots/list`: the server asks which directories it may work in."""
+    """Handles `roots/list`: the server requests the directories that it may work in."""
     logging: LoggingFnT | None = None
-    """Takes what the server logs."""
+    """Called with each log message of the server."""
     log_level: LoggingLevel | None = None
-    """From which level on a server of the 2026-07-28 era is asked to log; older ones decide for themselves."""
+    """The lowest level that a 2026-07-28 server is asked to log. Older servers decide for themselves."""
     message: MessageHandlerFnT | None = None
-    """Takes every other notification of the server, such as that its list of tools changed."""
+    """Called with every other notification of the server, such as a changed list of tools."""
     restart: Restart | None = None
-    """Whether it is started again when it dies after it was ready."""
+    """Restarts of a server that dies after it was ready; None for no restarts."""
     limits: Limits = field(default_factory=Limits)
-    """How large a message of the server, or a list of what it offers, may be: `mcp_launch.Limits`."""
+    """The largest messages and lists that are accepted from the server."""
     secrets: Collection[str] = field(default=(), repr=False)
     """Further values to redact, such as keys in arguments. The values of `env` and headers, and the user-info and query
-    of a URL, are redacted in any case. `mcp_launch.config.Entry.secrets` has what a file takes from variables."""
-    wording: Wording = field(default_factory=Wording)
-    """How its failure says what to try, where it was not named as ACP does it: `mcp_launch.failures.Wording`."""
+    of a URL, are always redacted. `mcp_launch.config.Entry.secrets` has the values that a file takes from variables."""
+    phrases: Phrases = field(default_factory=Phrases)
+    """The phrases in failures of servers that were not configured in ACP: `mcp_launch.failures.Phrases`."""
     auth: Auth | None = field(default=None, repr=False)
-    """Who logs in to a server with a URL: a `(user, password)` pair, a function that changes each request, or an
-    `httpx2.Auth`, of which the SDK's `OAuthClientProvider` is one. It goes before an `Authorization` header of the
-    specification. A login by a person counts against the budgets and the `timeout`: allow for it there."""
+    """The login for a server with a URL: a `(user, password)` pair, a function that changes each request, or an
+    `httpx2.Auth` such as the SDK's `OAuthClientProvider`. It replaces an `Authorization` header of the specification.
+    An interactive login counts against the budgets and the `timeout`, so allow enough time."""
     verify: ssl.SSLContext | str | os.PathLike[str] | bool = True
-    """Whose TLS certificates are trusted: True for those that the system trusts (or `SSL_CERT_FILE` and `SSL_CERT_DIR`
-    name, see `trust_env`), the path of a file or directory of certificates, or a context of one's own. False trusts
-    whatever is shown, with a warning."""
+    """The trusted TLS certificates: True for those of the system (or of `SSL_CERT_FILE` and `SSL_CERT_DIR`, see
+    `trust_env`), the path of a file or directory of certificates, or an SSL context. False trusts every certificate,
+    with a warning."""
     cert: str | os.PathLike[str] | tuple[str, ...] | None = field(default=None, repr=False)
     """The client's own certificate: the path of a PEM file, or `(certificate, key)`, or `(certificate, key, password)`.
-    A context given as `verify` has its own."""
+    An SSL context given as `verify` has its own."""
     proxy: str | httpx2.Proxy | None = field(default=None, repr=False)
-    """The URL of the proxy that is used for all requests; user-info in it logs in there. None leaves it to the
-    environment, see `trust_env`."""
+    """The URL of the proxy for all requests, with user-info if it requires a login. None uses the environment, see
+    `trust_env`."""
     trust_env: bool = True
-    """Whether `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY`, `NO_PROXY`, `SSL_CERT_FILE` and `SSL_CERT_DIR` count. Requests
-    to loopback never go to a proxy of the environment."""
+    """True if `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY`, `NO_PROXY`, `SSL_CERT_FILE` and `SSL_CERT_DIR` are used.
+    Requests to loopback never go to a proxy of the environment."""
 
     def __post_init__(self) -> None:
-        # Otherwise a mistake would show only when the callback is needed, or never.
+        # Otherwise a mistake would only show when the callback is needed, or never.
         for name in ("stderr", "traffic", "sampling", "elicitation", "roots", "logging", "message"):
             callback = getattr(self, name)
             if callback is not None and not callable(callback):
@@ -241,22 +240,22 @@ class Options:
         given = self.secrets
         if isinstance(given, str) or not isinstance(given, Collection) or {*map(type, self.secrets)} - {str}:
             raise UnusableInput("secrets must be a collection of strings")
-        given = self.wording
-        if not isinstance(given, Wording):
-            raise UnusableInput(f"wording must be mcp_launch.failures.Wording, not a {type(given).__name__}")
+        given = self.phrases
+        if not isinstance(given, Phrases):
+            raise UnusableInput(f"phrases must be mcp_launch.failures.Phrases, not a {type(given).__name__}")
 
 
 OptionsFor: TypeAlias = Options | Mapping[str, Options] | Callable[[str], Options]
-"""The settings of all servers, those of each by its name, or a function that gives them for a name."""
+"""The options of all servers, a map from name to options, or a function that returns them for a name."""
 
 
 def options_for(name: str, options: OptionsFor | None) -> Options:
-    """The settings of the server of that name; the defaults if a map does not have it.
+    """Return the options of the server with this name; the defaults if a map does not have it.
 
     Raises:
-        UnusableInput: they are no `Options`.
+        UnusableInput: the value is not `Options`.
     """
-    # `Any`: callers may use no type checker.
+    # `Any` because callers may not use a type checker.
     given: Any = options
     if isinstance(options, Mapping):
         given = given.get(name)

@@ -1,10 +1,10 @@
-"""The shape of a report as JSON, and the words that stand in it; loads nothing that takes time."""
+"""The JSON shape of reports; imports nothing that is slow to load."""
 
 from __future__ import annotations
 
 from typing import Any, Literal, TypeAlias
 
-from typing_extensions import TypedDict  # that of Python 3.11 cannot be read by pydantic
+from typing_extensions import TypedDict  # pydantic cannot read the one of Python 3.11
 
 __all__ = [
     "CheckReport",
@@ -24,15 +24,15 @@ __all__ = [
 
 
 TransportName: TypeAlias = Literal["stdio", "http", "sse"]
-"""How a server is reached, as ACP calls it."""
+"""The transport of a server, by its name in ACP."""
 
 State: TypeAlias = Literal["starting", "ready", "failed", "closed"]
 
 Stage: TypeAlias = Literal["spec", "spawn", "connect", "handshake", "list", "call", "close"]
-"""The stages of a server's life, in order. A stdio server is spawned, the others are connected to."""
+"""The stages of a server, in order. A stdio server is spawned, the others are connected to."""
 
 Era: TypeAlias = Literal["2026-07-28", "handshake"]
-"""How a session began: by `server/discover`, without a handshake, or by `initialize` as before."""
+"""The way in which a session began: by `server/discover`, without a handshake, or by `initialize` as before."""
 
 Code: TypeAlias = Literal[
     # spec
@@ -74,15 +74,15 @@ class FailureJson(TypedDict):
     """A failure in a report."""
 
     stage: Stage
-    """Where in the server's life it happened."""
+    """The stage in which it happened."""
     code: Code
-    """What happened, for programs."""
+    """The kind of failure, for programs."""
     message: str
-    """What happened, and what to try, for people."""
+    """The event and the advice, for people."""
     elapsed: float
     """Seconds from the start of the server."""
     facts: dict[str, Any]
-    """The evidence: exit status and standard error of a process, status and headers of an HTTP answer."""
+    """The evidence: exit status and standard error of a process, status and headers of an HTTP response."""
 
 
 class ToolReport(TypedDict):
@@ -93,34 +93,34 @@ class ToolReport(TypedDict):
 
 
 class ServerReport(TypedDict):
-    """One server: how far it got, what it is, and why it cannot be used if it cannot."""
+    """The state of one server, what it is, and why it failed if it did."""
 
     name: str
-    """Its name in the request; where it has none, its place, such as `mcpServers[0]`."""
+    """Its name in the request, or its position such as `mcpServers[0]` if it has none."""
     transport: TransportName | None
-    """Of an entry that did not parse the one that was meant; null if nothing tells."""
+    """For an entry that did not parse, the transport that was most likely meant, or null."""
     target: str | None
     """The command, or the URL without user-info and query."""
     state: State
     stage: Stage
-    """How far it got: a server that works is in `call`."""
+    """The last stage that it reached; a server that works is in `call`."""
     seconds: dict[Stage, float]
-    """Time spent in each stage that is over."""
+    """Seconds spent in each finished stage."""
     era: Era | None
-    """How the session began."""
+    """The way in which the session was opened."""
     protocol_version: str | None
-    """The version of MCP that was agreed on."""
+    """The negotiated version of MCP."""
     server: dict[str, str] | None
-    """The name and version the server gives itself."""
+    """The name and version that the server reports."""
     capabilities: dict[str, Any] | None
-    """What the server says that it can do, as MCP writes it."""
+    """The capabilities of the server, as MCP writes them."""
     counts: dict[str, int]
-    """How many tools, resources, resource_templates and prompts it has, of those that were listed."""
+    """The number of tools, resources, resource_templates and prompts, if they were listed."""
     tools: list[ToolReport] | None
     restarts: int
-    """How often it was started again after it had died."""
+    """The number of restarts after it died."""
     warnings: list[str]
-    """What the user should know of a server although it works."""
+    """Problems that do not stop the server."""
     failure: FailureJson | None
 
 
@@ -128,53 +128,53 @@ class Report(TypedDict):
     """All servers, in the order of the request."""
 
     ok: bool
-    """Whether none has failed."""
+    """True if no server has failed."""
     servers: list[ServerReport]
 
 
 class FindingReport(TypedDict):
-    """Something odd in a file that names servers."""
+    """A finding in a file that configures servers."""
 
     source: str
-    """The file, or what else the servers are from."""
+    """The file, or another source of the servers."""
     line: int
-    """From 1, as the column."""
+    """Counted from 1, like the column."""
     column: int
     level: Literal["warning", "note"]
-    """A note says what is not started, and why that is meant so."""
+    """A note names something that is intentionally not started."""
     server: str | None
-    """The name of the server that it is about, which may be one that is not started; null for the file."""
+    """The name of the server concerned, started or not; null if it concerns the file."""
     code: str
-    """What it is, for programs."""
+    """The kind of finding, for programs."""
     message: str
-    """What it is, for people."""
+    """The finding, for people."""
 
 
 class CheckReport(TypedDict):
-    """What `mcp-launch check` prints: a report, and what is odd in the files that name its servers."""
+    """The output of `mcp-launch check --json`: a report, and findings in the files that configure the servers."""
 
     ok: bool
-    """Whether no server has failed, and every file that names servers could be read."""
+    """True if no server has failed and every file could be read."""
     servers: list[ServerReport]
-    """In the order in which they were named."""
+    """In the order of the arguments and files."""
     findings: list[FindingReport]
-    """In the order of the files, and in each file by place."""
+    """In the order of the files, and by position within each file."""
     unusable: list[str]
-    """Why a file, or what was typed, cannot be used; the servers of such a file are not in `servers`."""
+    """Reasons why files or arguments cannot be used; the servers of such a file are not in `servers`."""
 
 
 def report_schema() -> dict[str, Any]:
-    """The JSON schema of a report."""
+    """Return the JSON schema of a report."""
     return _schema(Report)
 
 
 def check_schema() -> dict[str, Any]:
-    """The JSON schema of the report that `mcp-launch check` prints."""
+    """Return the JSON schema of the report of `mcp-launch check`."""
     return _schema(CheckReport)
 
 
 def _schema(root: type[Report | CheckReport]) -> dict[str, Any]:
-    # Imported here: pydantic takes time to load, and only the schemas need it.
+    # Imported here because pydantic is slow to load and only the schemas need it.
     from pydantic import TypeAdapter, with_config  # noqa: PLC0415
 
     for shape in (FailureJson, ToolReport, ServerReport, FindingReport, Report, CheckReport):

@@ -1,4 +1,4 @@
-"""One server, one session: the short way for whoever needs no fleet."""
+"""Start one server and open its session, for programs that do not need a fleet."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ async def open_session(
     ends, also on cancellation.
 
     Args:
-        server: what to start or connect to.
-        cwd: the session's working directory, absolute. A process is started in it.
+        server: the server to start or connect to.
+        cwd: the session's working directory, as an absolute path. A process is started in it.
         timeout: seconds until the session must be ready.
         budgets: seconds for each stage.
-        options: what else is decided here about the server; not that it is restarted, of which a session knows nothing.
+        options: further settings of the server, except `restart`.
 
     Raises:
         LaunchFailure: the server could not be used; `.code` and `.stage` say why.
-        UnusableInput: `cwd` is not absolute, `timeout` is no number of at least 0, or the options have a `restart`.
+        UnusableInput: `cwd` is not absolute, `timeout` is not a non-negative number, or the options have a `restart`.
     """
     if isinstance(options, Options) and options.restart:
-        raise UnusableInput("a session cannot outlive its server: use launch() for one that is restarted")
+        raise UnusableInput("open_session does not restart servers; use launch() instead")
     async with launch([server], cwd=cwd, timeout=timeout, budgets=budgets, options=options, lists=()) as fleet:
         yield fleet.servers[0].session

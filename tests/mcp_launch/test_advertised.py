@@ -13,7 +13,7 @@ from mcp_launch import UnusableInput, capabilities
 
 @pytest.mark.requirement("R36", "R37", "R72")
 @pytest.mark.parametrize("protocol", [v1, v1_unstable])
-def test_v1_says_http_and_says_sse_only_when_asked_to(protocol: Any) -> None:
+def test_v1_advertises_http_and_sse_only_on_request(protocol: Any) -> None:
     assert capabilities(protocol.McpCapabilities) == protocol.McpCapabilities(http=True, sse=False)
     every = capabilities(protocol.McpCapabilities, transports={"stdio", "http", "sse"})
     assert every == protocol.McpCapabilities(http=True, sse=True)
@@ -22,7 +22,7 @@ def test_v1_says_http_and_says_sse_only_when_asked_to(protocol: Any) -> None:
 
 @pytest.mark.requirement("R70", "R72", "D15")
 @pytest.mark.parametrize("protocol", [v2, v2_unstable])
-def test_v2_says_stdio_and_http_and_has_no_word_for_sse(protocol: Any) -> None:
+def test_v2_advertises_stdio_and_http_but_not_sse(protocol: Any) -> None:
     both = protocol.McpCapabilities(stdio=protocol.McpStdioCapabilities(), http=protocol.McpHttpCapabilities())
     assert capabilities(protocol.McpCapabilities) == both
     assert capabilities(protocol.McpCapabilities, transports=("sse", "stdio", "http")) == both
@@ -30,7 +30,7 @@ def test_v2_says_stdio_and_http_and_has_no_word_for_sse(protocol: Any) -> None:
     assert only == protocol.McpCapabilities(stdio=protocol.McpStdioCapabilities())
 
 
-def test_they_fit_into_the_answer_to_initialize() -> None:
+def test_capabilities_fit_into_the_response_to_initialize() -> None:
     old = v1.InitializeResponse(
         protocol_version=1, agent_capabilities=v1.AgentCapabilities(mcp_capabilities=capabilities(v1.McpCapabilities))
     )
@@ -47,7 +47,7 @@ def test_they_fit_into_the_answer_to_initialize() -> None:
 
 @pytest.mark.requirement("R36", "R37", "R70", "R72")
 @pytest.mark.parametrize("protocol", [v1, v1_unstable, v2, v2_unstable])
-def test_by_their_names_they_go_into_the_handshake_of_any_version(protocol: Any) -> None:
+def test_capability_names_work_in_the_handshake_of_any_version(protocol: Any) -> None:
     info = v1.Implementation(name="agent", version="1")
     sessions = {"session.close", "session.list", "session.load", "session.resume"}
     handshake = AgentHandshake(info=info, protocols=[protocol], capabilities=sessions | capabilities())
@@ -65,7 +65,7 @@ def test_an_unknown_transport_is_refused(transports: Any, named: str) -> None:
         capabilities(v1.McpCapabilities, transports=transports)
 
 
-def test_a_text_is_taken_for_one_transport_and_not_for_its_letters() -> None:
+def test_a_string_counts_as_one_transport() -> None:
     text: Any = "stdio"
 
     assert capabilities(v2.McpCapabilities, transports=text) == v2.McpCapabilities(stdio=v2.McpStdioCapabilities())

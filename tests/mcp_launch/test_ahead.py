@@ -52,7 +52,7 @@ async def test_a_launch_takes_the_process_that_was_started_ahead(marked: Marked,
 
 @pytest.mark.anyio
 @pytest.mark.parametrize("what", ["directory", "environment", "arguments"])
-async def test_a_launch_of_anything_else_starts_its_own(what: str, marked: Marked, tmp_path: Path) -> None:
+async def test_a_launch_with_other_arguments_starts_another_process(what: str, marked: Marked, tmp_path: Path) -> None:
     server, cwd = marked.plain(), tmp_path
     other: dict[str, Any] = server
     if what == "directory":
@@ -81,7 +81,7 @@ async def test_each_process_is_taken_once(marked: Marked, tmp_path: Path) -> Non
             assert len({(await ask(server.session, "environment"))["pid"] for server in fleet}) == 2
 
 
-def test_what_nobody_takes_is_ended_however_stubborn(tmp_path: Path) -> None:
+def test_unused_processes_are_ended(tmp_path: Path) -> None:
     marked = Marked()
     ahead.start_ahead([marked.plain(), marked.stdio("stubborn", "/bin/sh", "-c", STUBBORN)], cwd=str(tmp_path))
     wait_until(lambda: len(marked.running()) >= 2)
@@ -103,7 +103,7 @@ LEAVES = "sleep 0.2; echo bye; echo bye >&2; touch done; exit"
     ],
     ids=["at the end of its input", "by a signal", "its child by a signal"],
 )
-def test_what_nobody_takes_has_time_to_leave_and_may_say_so(script: str, tmp_path: Path) -> None:
+def test_unused_processes_have_time_to_exit(script: str, tmp_path: Path) -> None:
     marked = Marked()
     ahead.start_ahead([marked.stdio("slow", "/bin/sh", "-c", script)], cwd=str(tmp_path))
     wait_until(lambda: bool(marked.running()) and ("ready" not in script or (tmp_path / "ready").exists()))
@@ -114,7 +114,7 @@ def test_what_nobody_takes_has_time_to_leave_and_may_say_so(script: str, tmp_pat
     assert marked.running() == []
 
 
-def test_no_end_of_a_process_that_was_started_ahead_blocks(tmp_path: Path) -> None:
+def test_pipes_of_a_process_started_ahead_do_not_block(tmp_path: Path) -> None:
     ahead.start_ahead([{"type": "stdio", "name": "s", "command": "/bin/cat"}], cwd=str(tmp_path))
     taken = ahead.take(["/bin/cat"], cwd=str(tmp_path), env=child_environment())
 
@@ -128,7 +128,7 @@ def test_no_end_of_a_process_that_was_started_ahead_blocks(tmp_path: Path) -> No
         taken.process.wait()
 
 
-def test_only_what_is_beyond_doubt_is_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_certainly_valid_entries_are_started_ahead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     good = Marked().plain()
     doubtful: list[object] = [
         5,
@@ -162,7 +162,7 @@ def test_only_what_is_beyond_doubt_is_started(tmp_path: Path, monkeypatch: pytes
 
 
 @pytest.mark.parametrize("what", ["NUL in an argument", "a name with =", "no such directory", "a relative directory"])
-def test_what_the_system_refuses_is_not_started_and_not_told_yet(what: str, tmp_path: Path) -> None:
+def test_errors_of_starting_ahead_are_ignored(what: str, tmp_path: Path) -> None:
     marked = Marked()
     server, cwd = marked.plain(), str(tmp_path)
     if what == "NUL in an argument":

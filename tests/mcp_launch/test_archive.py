@@ -41,7 +41,7 @@ def test_the_schema_of_a_report_is_printed_from_an_archive(archive: Path) -> Non
     assert (done.returncode, done.stdout, done.stderr) == (0, run_python("-m", "mcp_launch", "schema").stdout, "")
 
 
-def test_what_the_agent_would_have_to_start_in_an_archive_is_refused(archive: Path) -> None:
+def test_a_relay_in_an_archive_is_refused(archive: Path) -> None:
     code = """
 import anyio, mcp_launch
 from mcp.server import MCPServer
@@ -58,18 +58,18 @@ anyio.run(main)
 """
     done = from_archive(archive, "-c", code)
 
-    said = "over stdio the agent has to run a file of this package, which is in an archive; offer http"
+    said = "over stdio the agent must run a file of this package, but the package is in an archive; use http"
     assert done.stdout.splitlines() == ["http", said]
 
 
 @pytest.mark.parametrize(("package", "command"), [("acp_bindings", "acp-bindings"), ("mcp_launch", "mcp-launch")])
-def test_a_version_that_nobody_knows_is_said_to_be_so(package: str, command: str) -> None:
+def test_an_unknown_version_is_shown_as_unknown(package: str, command: str) -> None:
     done = run_python("-c", f"{UNKNOWN}\nfrom {package}.__main__ import main\nmain()", "--version")
 
     assert (done.returncode, done.stdout, done.stderr) == (0, f"{command} unknown\n", "")
 
 
-def test_servers_are_checked_by_packages_of_which_nobody_knows_the_version(tmp_path: Path) -> None:
+def test_servers_are_checked_without_version_metadata(tmp_path: Path) -> None:
     server = '{"mcpServers": {"it": {"command": "%s", "args": ["-S", "%s", "works"]}}}'
     page = tmp_path / "page.html"
     code = f"{UNKNOWN}\nfrom mcp_launch.__main__ import main\nmain()"

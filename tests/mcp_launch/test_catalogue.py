@@ -42,7 +42,7 @@ def nasty_servers() -> list[tuple[str, list[Tool]]]:
 
 
 @pytest.mark.requirement("R74", "D16")
-def test_thousands_of_nasty_names_are_accepted_by_models_all_different_and_lead_back() -> None:
+def test_hostile_names_become_unique_valid_names() -> None:
     servers = nasty_servers()
 
     found = Catalogue(servers)
@@ -84,12 +84,12 @@ def test_a_name_does_not_depend_on_the_other_servers_or_on_their_order() -> None
         ("a" * 300, "b", "a" * 47 + "__b__j7i6iqbe"),
     ],
 )
-def test_the_names_are_these_for_ever(server: str, name: str, expected: str) -> None:
+def test_names_do_not_change_between_releases(server: str, name: str, expected: str) -> None:
     # What users allowed is remembered by name: a change here breaks it.
     assert names(Catalogue([(server, [tool(name)])])) == {(server, name): expected}
 
 
-def test_names_that_meet_although_they_should_not_still_differ(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_colliding_names_get_different_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
     def the_same(server: str, tool: str, attempt: int) -> str:
         return f"aaaaaaa{attempt + 2}"
 
@@ -113,14 +113,14 @@ def test_entries_come_in_the_order_of_the_servers_and_their_lists() -> None:
     assert repr(found) == "<Catalogue of 3>"
 
 
-def test_a_tool_that_is_listed_twice_is_there_once_as_listed_first() -> None:
+def test_a_tool_listed_twice_is_included_once() -> None:
     first, other, again = tool("a"), tool("b"), Tool(name="a", description="again", input_schema={})
 
     assert [entry.tool for entry in Catalogue([("s", [first, other, again])])] == [first, other]
 
 
-def test_two_servers_of_one_name_are_refused_unless_one_has_no_tools() -> None:
-    with pytest.raises(UnusableInput, match='two servers of the catalogue are called "s"'):
+def test_two_servers_with_tools_and_one_name_are_refused() -> None:
+    with pytest.raises(UnusableInput, match='two servers in the catalogue are named "s"'):
         Catalogue([("s", [tool("b")]), ("s", [tool("a")])])
     assert len(Catalogue([("s", [tool("b")]), ("s", [])])) == 1
 
@@ -134,7 +134,7 @@ def test_two_servers_of_one_name_are_refused_unless_one_has_no_tools() -> None:
         ("x" * 100_000, []),
     ],
 )
-def test_a_name_that_is_not_there_is_an_error_that_offers_near_ones(asked: str, similar: list[str]) -> None:
+def test_an_unknown_tool_error_suggests_similar_names(asked: str, similar: list[str]) -> None:
     found = Catalogue([("github", [tool("create_issue"), tool("search")]), ("gitlab", [tool("create_issue")])])
 
     with pytest.raises(UnknownTool) as caught:
@@ -148,7 +148,7 @@ def test_a_name_that_is_not_there_is_an_error_that_offers_near_ones(asked: str, 
     assert "github__search" in found
 
 
-def test_the_error_reads_like_a_sentence() -> None:
+def test_the_unknown_tool_message_is_a_sentence() -> None:
     found = Catalogue([("github", [tool("search"), tool("Search")])])
 
     with pytest.raises(UnknownTool) as caught:
@@ -157,7 +157,7 @@ def test_the_error_reads_like_a_sentence() -> None:
     assert str(caught.value) == ('there is no tool "github_search"; did you mean "github__search" or "github__Search"?')
 
 
-def test_every_pair_of_names_that_fit_gives_a_name_of_its_own() -> None:
+def test_every_pair_of_valid_names_has_a_unique_name() -> None:
     parts = ["".join(each) for length in range(1, 5) for each in product("a_b", repeat=length)]
 
     found = Catalogue((server, [tool(name) for name in parts]) for server in parts)

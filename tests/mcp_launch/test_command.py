@@ -110,7 +110,7 @@ def test_a_failed_server_says_why_and_exits_1() -> None:
     good, bad = done.stdout.splitlines()
     assert good.startswith("ok   good stdio 1 tool")
     assert bad.startswith("FAIL bad  stdio exited in handshake after")
-    assert "exited with status 3; it said on stderr: cannot start with key [redacted]" in bad
+    assert "exited with status 3; it wrote on stderr: cannot start with key [redacted]" in bad
     assert SECRET not in done.stdout + done.stderr
 
 
@@ -396,7 +396,7 @@ def test_a_timeout_names_the_option_to_increase_it(tmp_path: Path) -> None:
 
     assert [each.returncode for each in done] == [1] * len(done)
     told = [*(each.stdout + each.stderr for each in done), junit.read_text(), html.read_text()]
-    advice = "; does it need longer (--timeout), or an argument to speak MCP on stdio?"
+    advice = "; does it need more time (--timeout), or an argument to speak MCP on stdio?"
     assert [advice in each for each in told] == [True] * len(told)
 
 

@@ -15,7 +15,7 @@ from mcp_launch import UnusableInput
 from mcp_launch._command.find_servers import read_inputs
 from mcp_launch._command.inputs import Session, Typed
 from mcp_launch.config import Entry, Place
-from mcp_launch.failures import Wording
+from mcp_launch.failures import Phrases
 from tests.mcp_launch.support import SECRET
 
 
@@ -94,7 +94,7 @@ def test_a_url_is_a_server_with_the_headers_that_were_typed(sse: bool, kind: str
             source="https://Example.com/mcp",
             entries=[Entry(name="example.com", server=server, place=Place(1, 1), written=server)],
             cwd=os.getcwd(),
-            wording=Wording(http="leave out --sse", sse="add --sse"),
+            phrases=Phrases(http="leave out --sse", sse="add --sse"),
         )
     ]
 
@@ -127,7 +127,7 @@ def test_only_those_that_were_named_are_meant(tmp_path: Path) -> None:
     file = written(tmp_path, "a.json", "one", "two", "three")
 
     assert names(read_inputs(Typed(servers=[file], only=["three", "one"]))) == [["one", "three"]]
-    with pytest.raises(UnusableInput, match='no server is called "four"; there are one, three, two'):
+    with pytest.raises(UnusableInput, match='no server is named "four"; the servers are one, three, two'):
         read_inputs(Typed(servers=[file], only=["one", "four"]))
 
 

@@ -10,7 +10,7 @@ from mcp_launch._executable import CommandError, resolve_command
 
 
 @pytest.mark.requirement("R75")
-def test_an_absolute_command_is_taken_as_it_is(tmp_path: Path) -> None:
+def test_an_absolute_command_is_used_unchanged(tmp_path: Path) -> None:
     program = _program(tmp_path / "program")
 
     assert resolve_command(program, cwd="/", env={}) == (program, None)
@@ -24,7 +24,7 @@ def test_a_bare_command_is_searched_on_the_path_of_the_child(tmp_path: Path) -> 
 
     assert path == program
     assert warning is not None
-    assert "ACP wants an absolute path" in warning
+    assert "ACP requires an absolute path" in warning
 
 
 @pytest.mark.requirement("R51", "R75")
@@ -49,13 +49,13 @@ def test_a_command_that_is_not_on_path_hints_at_what_to_install(command: str, hi
 @pytest.mark.parametrize(
     ("command", "hint"),
     [
-        ("thing ", "it ends with white space"),
-        ("/no/thing\n", "it ends with white space"),
-        ("thing\u200b", "it has U\\+200B in it, which cannot be seen"),
-        ("thing --fast ", 'arguments belong in "args"'),
+        ("thing ", "it ends with whitespace"),
+        ("/no/thing\n", "it ends with whitespace"),
+        ("thing\u200b", "contains the invisible character U\\+200B"),
+        ("thing --fast ", 'put arguments in "args"'),
     ],
 )
-def test_what_cannot_be_seen_in_a_command_is_said(command: str, hint: str) -> None:
+def test_invisible_characters_in_a_command_are_reported(command: str, hint: str) -> None:
     with pytest.raises(CommandError, match=hint):
         resolve_command(command, cwd="/", env={"PATH": "/nowhere"})
 
@@ -70,7 +70,7 @@ def test_a_relative_entry_of_path_is_relative_to_the_session(tmp_path: Path) -> 
 
 
 @pytest.mark.requirement("R75")
-def test_strictly_an_absolute_command_is_all_there_is(tmp_path: Path) -> None:
+def test_strict_accepts_an_absolute_command(tmp_path: Path) -> None:
     program = _program(tmp_path / "program")
 
     assert resolve_command(program, cwd="/", env={}, strict=True) == (program, None)
@@ -85,10 +85,10 @@ def test_strictly_an_absolute_command_is_all_there_is(tmp_path: Path) -> None:
         ("./bin/program", 'write "{}/./bin/program"'),
         ("npx", "is Node.js installed?"),
         ("bin/gone", 'there is no program "{}/bin/gone" either'),
-        ("program --stdio", 'arguments belong in "args"'),
+        ("program --stdio", 'put arguments in "args"'),
     ],
 )
-def test_strictly_any_other_command_is_refused_with_what_to_write(command: str, instead: str, tmp_path: Path) -> None:
+def test_strict_rejects_other_commands_with_advice(command: str, instead: str, tmp_path: Path) -> None:
     (tmp_path / "bin").mkdir()
     _program(tmp_path / "bin" / "program")
 

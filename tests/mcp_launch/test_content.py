@@ -25,7 +25,7 @@ META: dict[str, Any] = {"a": None, "b": {"c": [1, None, {"d": "é"}]}, "example.
 
 
 @EVERY_PACKAGE
-def test_what_comes_from_mcp_comes_back_equal(package: str) -> None:
+def test_content_from_mcp_survives_a_round_trip(package: str) -> None:
     random = Random(package)
     for _ in range(1500):
         block = any_block(random)
@@ -36,7 +36,7 @@ def test_what_comes_from_mcp_comes_back_equal(package: str) -> None:
 
 
 @EVERY_PACKAGE
-def test_what_comes_from_acp_comes_back_but_for_its_nulls(package: str) -> None:
+def test_content_from_acp_survives_a_round_trip_except_nulls(package: str) -> None:
     type_, crossed = PACKAGES[package].ContentBlock, 0
     for instance in Instances(load(package)).series("ContentBlock", 400):
         block: Any = decode(type_, instance)
@@ -50,7 +50,7 @@ def test_what_comes_from_acp_comes_back_but_for_its_nulls(package: str) -> None:
     assert crossed > 50
 
 
-def test_content_that_both_know_is_the_same_json() -> None:
+def test_common_content_has_the_same_json() -> None:
     annotations = mcp.Annotations(audience=["user"], priority=0.5, last_modified="2026-01-01T00:00:00Z")
     link = mcp.ResourceLink(name="n", title="t", uri="file:///a b", size=3, annotations=annotations, _meta=META)
 
@@ -68,7 +68,7 @@ def test_content_that_both_know_is_the_same_json() -> None:
     )
 
 
-def test_icons_have_a_place_in_v2_and_survive_in_v1() -> None:
+def test_icons_survive_in_both_versions() -> None:
     link = mcp.ResourceLink(name="n", uri="x:", icons=[mcp.Icon(src="https://example.com/i.png", theme="dark")])
 
     assert to_acp(v2.ResourceLink, link).icons == [v2.Icon(src="https://example.com/i.png", theme="dark")]
@@ -78,7 +78,7 @@ def test_icons_have_a_place_in_v2_and_survive_in_v1() -> None:
     assert to_mcp(to_acp(v1.ResourceLink, link)) == link
 
 
-def test_what_mcp_has_no_place_for_is_kept_in_meta() -> None:
+def test_fields_unknown_to_mcp_are_preserved_in_meta() -> None:
     image = v1.ImageContent(
         data="AAAA",
         mime_type="image/png",
@@ -101,7 +101,7 @@ def test_what_mcp_has_no_place_for_is_kept_in_meta() -> None:
     assert to_acp(v1.ImageContent, there) == image
 
 
-def test_what_acp_refuses_is_kept_in_meta() -> None:
+def test_values_rejected_by_acp_are_preserved_in_meta() -> None:
     link = mcp.ResourceLink(name="n", uri="x:", size=-1)
 
     assert to_acp(v1.ContentBlock, link) == v1.ResourceLink(name="n", uri="x:", size=-1)
@@ -111,7 +111,7 @@ def test_what_acp_refuses_is_kept_in_meta() -> None:
     assert to_mcp(v2.ResourceLink(name="n", uri="x:", meta={KEPT: {"/size": -1}})) == link
 
 
-def test_words_that_only_v2_leaves_open_are_kept() -> None:
+def test_open_enum_values_of_v2_are_preserved() -> None:
     block = decode(
         v2.ContentBlock,
         {
@@ -139,7 +139,7 @@ def test_words_that_only_v2_leaves_open_are_kept() -> None:
     assert to_acp(v2.ContentBlock, there) == block
 
 
-def test_nothing_is_coerced_on_the_way() -> None:
+def test_values_are_not_coerced() -> None:
     block = decode(v2.ContentBlock, {"type": "tool_result", "toolUseId": "1", "isError": "yes"})
 
     assert to_mcp(block) == mcp.ToolResultContent(tool_use_id="1", _meta={KEPT: {"/isError": "yes"}})
@@ -152,7 +152,7 @@ def test_nothing_is_coerced_on_the_way() -> None:
         *({"/_meta": {}}, {"/uri": "x", "/text": "other"}),
     ],
 )
-def test_what_a_server_puts_where_things_are_kept_changes_nothing(kept: Any) -> None:
+def test_a_servers_own_preserved_field_has_no_effect(kept: Any) -> None:
     block = mcp.TextContent(text="mine", _meta={KEPT: kept})
 
     there = to_acp(v1.TextContent, block)
@@ -162,7 +162,7 @@ def test_what_a_server_puts_where_things_are_kept_changes_nothing(kept: Any) -> 
         assert to_mcp(there) == block
 
 
-def test_null_is_no_more_than_omitted() -> None:
+def test_null_means_omitted() -> None:
     block = decode(v1.ContentBlock, {"type": "text", "text": "x", "annotations": None, "_meta": None})
 
     assert to_acp(v1.ContentBlock, to_mcp(block)) == v1.TextContent(text="x")
@@ -184,7 +184,7 @@ def test_null_is_no_more_than_omitted() -> None:
     ],
     ids=lambda block: block.type,
 )
-def test_a_kind_that_acp_does_not_know_survives_in_v2_and_is_an_error_in_v1(
+def test_unknown_content_survives_in_v2_and_fails_in_v1(
     block: mcp.ToolUseContent | mcp.ToolResultContent,
 ) -> None:
     there = to_acp(v2.ContentBlock, block)
@@ -214,7 +214,7 @@ def test_a_kind_that_acp_does_not_know_survives_in_v2_and_is_an_error_in_v1(
         lambda: tool_call_update(v1.ToolCallUpdate, "1", mcp.CallToolResult(content=[], result_type="task")),
     ],
 )
-def test_what_cannot_be_expressed_is_an_error(convert: Callable[[], Any]) -> None:
+def test_content_that_cannot_be_expressed_is_an_error(convert: Callable[[], Any]) -> None:
     with pytest.raises(ContentError) as caught:
         convert()
 
@@ -222,7 +222,7 @@ def test_what_cannot_be_expressed_is_an_error(convert: Callable[[], Any]) -> Non
     assert caught.value.__suppress_context__ or caught.value.__context__ is None
 
 
-def test_an_error_shows_nothing_of_the_content() -> None:
+def test_content_errors_do_not_show_the_content() -> None:
     with pytest.raises(ContentError) as caught:
         to_mcp(decode(v2.ContentBlock, {"type": "tool_use", "name": {"hunter2": "hunter2"}}))
 
@@ -256,7 +256,7 @@ def test_a_result_becomes_the_update_of_its_tool_call(package: str) -> None:
     assert decode(protocol.SessionUpdate, encode(update), strict=True) == update
 
 
-def test_a_result_that_is_an_error_fails_the_call_and_says_no_more_than_there_is() -> None:
+def test_an_error_result_becomes_a_failed_update() -> None:
     result = mcp.CallToolResult(content=[], is_error=True)
 
     update = tool_call_update(v1.ToolCallUpdate, "call_1", result)
@@ -264,7 +264,7 @@ def test_a_result_that_is_an_error_fails_the_call_and_says_no_more_than_there_is
     assert encode(update) == b'{"toolCallId":"call_1","status":"failed","content":[]}'
 
 
-def test_importing_it_needs_no_sdk() -> None:
+def test_importing_content_does_not_import_the_sdk() -> None:
     names = "from mcp_launch import Catalogue, to_acp, to_mcp, tool_call_update"
     script = f"import sys; {names}; print(sorted({{'mcp', 'mcp_types', 'anyio'}} & sys.modules.keys()))"
     done = run_python("-c", script)

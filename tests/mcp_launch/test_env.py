@@ -20,14 +20,14 @@ PARENT = {
 
 
 @pytest.mark.requirement("R77")
-def test_a_child_inherits_what_it_needs_and_no_keys() -> None:
+def test_a_child_inherits_needed_variables_but_no_keys() -> None:
     inherited = {key: value for key, value in PARENT.items() if key not in ("AWS_SECRET_ACCESS_KEY", "TERM")}
 
     assert child_environment(parent=PARENT) == inherited
 
 
 @pytest.mark.requirement("R77", "X8")
-def test_its_own_environment_wins_and_of_duplicates_the_last() -> None:
+def test_env_overrides_inherited_variables_and_the_last_duplicate_wins() -> None:
     environment = child_environment([("PATH", "/opt"), ("K", "first"), ("K", "last")], parent=PARENT)
 
     assert (environment["PATH"], environment["K"]) == ("/opt", "last")

@@ -50,7 +50,7 @@ def modern(request: Request) -> bytes:
     return reply(404 if found is None else 200, body.encode())
 
 
-async def test_a_url_that_swallows_the_probe_is_spoken_with_in_the_older_era(marked: Marked, tmp_path: Path) -> None:
+async def test_a_url_that_ignores_the_probe_uses_the_older_era(marked: Marked, tmp_path: Path) -> None:
     def swallows(request: Request) -> Iterator[bytes]:
         if request.asks == "server/discover":
             request.released.wait(20)
@@ -60,9 +60,7 @@ async def test_a_url_that_swallows_the_probe_is_spoken_with_in_the_older_era(mar
         assert await era_of(http(f"{raw.origin}/mcp"), cwd=tmp_path) == "handshake"
 
 
-async def test_a_url_that_has_only_an_empty_event_stream_for_the_probe_may_close_it(
-    marked: Marked, tmp_path: Path
-) -> None:
+async def test_an_empty_event_stream_for_the_probe_may_end(marked: Marked, tmp_path: Path) -> None:
     closed = threading.Event()
 
     def streams(request: Request) -> Iterator[bytes]:
@@ -83,7 +81,7 @@ async def test_a_url_that_has_only_an_empty_event_stream_for_the_probe_may_close
                 await anyio.sleep(0.01)
 
 
-async def test_a_url_that_answers_late_may_know_the_newer_era_alone(marked: Marked, tmp_path: Path) -> None:
+async def test_a_slow_url_may_support_only_the_newer_era(marked: Marked, tmp_path: Path) -> None:
     def late(request: Request) -> Iterator[bytes]:
         request.released.wait(LATE)
         yield modern(request)
@@ -93,7 +91,7 @@ async def test_a_url_that_answers_late_may_know_the_newer_era_alone(marked: Mark
 
 
 @pytest.mark.parametrize("sdk_waits", [10.0, PROBE.probe])
-async def test_a_login_during_the_probe_takes_none_of_its_time(
+async def test_a_login_does_not_count_against_the_probe(
     sdk_waits: float, marked: Marked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # The seconds that the SDK itself has for the probe, which a person at a browser needs more of.
@@ -118,7 +116,7 @@ async def test_a_login_during_the_probe_takes_none_of_its_time(
     assert (era, asked[:2]) == ("2026-07-28", ["server/discover"] * 2)
 
 
-async def test_a_late_refusal_of_the_probe_is_none_of_the_handshake() -> None:
+async def test_a_late_refusal_of_the_probe_does_not_refuse_the_handshake() -> None:
     to_session, read = anyio.create_memory_object_stream[SessionMessage | Exception](1)
     write, from_session = anyio.create_memory_object_stream[SessionMessage](2)
     late = SessionMessage(JSONRPCError(jsonrpc="2.0", id=1, error=ErrorData(code=-32601, message="Method not found")))
@@ -135,7 +133,7 @@ async def test_a_late_refusal_of_the_probe_is_none_of_the_handshake() -> None:
             await writer.send(SessionMessage(JSONRPCRequest(jsonrpc="2.0", id=2, method="initialize")))
 
 
-async def test_a_program_that_takes_longer_to_start_than_the_sdk_waits_may_know_the_newer_era_alone(
+async def test_a_slow_start_may_support_only_the_newer_era(
     marked: Marked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("mcp.client.session.DISCOVER_TIMEOUT_SECONDS", 0.1)
@@ -144,34 +142,26 @@ async def test_a_program_that_takes_longer_to_start_than_the_sdk_waits_may_know_
     assert await era_of(server, cwd=tmp_path) == "2026-07-28"
 
 
-async def test_a_program_whose_input_is_read_before_it_runs_may_know_the_newer_era_alone(
-    marked: Marked, tmp_path: Path
-) -> None:
+async def test_a_buffered_program_may_support_only_the_newer_era(marked: Marked, tmp_path: Path) -> None:
     script = f"cat | {sys.executable} -S {SERVERS / 'odd.py'} starts_slowly_and_knows_2026_alone"
 
     assert await era_of(marked.stdio("odd", "/bin/sh", "-c", script), cwd=tmp_path) == "2026-07-28"
 
 
-async def test_a_program_that_lost_the_probe_and_knows_the_newer_era_alone_is_asked_again(
-    marked: Marked, tmp_path: Path
-) -> None:
+async def test_a_program_that_lost_the_probe_is_probed_again(marked: Marked, tmp_path: Path) -> None:
     script = f"read -r lost; exec {sys.executable} -S {SERVERS / 'odd.py'} knows_2026_alone"
 
     assert await era_of(marked.stdio("odd", "/bin/sh", "-c", script), cwd=tmp_path) == "2026-07-28"
 
 
-async def test_a_program_that_answers_the_probe_late_and_the_handshake_never_is_asked_again(
-    marked: Marked, tmp_path: Path
-) -> None:
+async def test_a_late_response_to_the_probe_leads_to_another_probe(marked: Marked, tmp_path: Path) -> None:
     # It is still starting when its input has been read already.
     script = f"cat | {sys.executable} -S {SERVERS / 'odd.py'} starts_slowly_and_ignores_handshake"
 
     assert await era_of(marked.stdio("odd", "/bin/sh", "-c", script), cwd=tmp_path) == "2026-07-28"
 
 
-async def test_a_refusal_of_the_handshake_is_told_also_when_the_probe_was_swallowed(
-    marked: Marked, tmp_path: Path
-) -> None:
+async def test_a_refused_handshake_after_a_lost_probe_is_reported(marked: Marked, tmp_path: Path) -> None:
     server = marked.plain("swallows_probe_and_rejects")
 
     with anyio.fail_after(5):

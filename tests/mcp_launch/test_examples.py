@@ -16,14 +16,14 @@ from tests.mcp_launch.support import run_python
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
-def test_the_request_is_acp_as_it_stands() -> None:
+def test_the_example_request_is_valid_acp() -> None:
     request = json.loads((EXAMPLES / "session_new.json").read_text())
 
     assert request["method"] == "session/new"
     assert [server.get("type", "stdio") for server in request["params"]["mcpServers"]] == ["stdio", "http", "sse"]
 
 
-def test_the_stdio_example_says_which_variable_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_stdio_example_names_its_missing_variable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("GREETING", raising=False)
 
     done = run_python(str(EXAMPLES / "greeter_stdio.py"))
@@ -33,7 +33,7 @@ def test_the_stdio_example_says_which_variable_it_needs(monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize(("script", "ending"), [("library_http.py", "closed input"), ("clock_sse.py", "SIGTERM")])
-def test_a_web_example_wants_its_header_and_stops(script: str, ending: str) -> None:
+def test_a_web_example_requires_its_header(script: str, ending: str) -> None:
     command = [sys.executable, str(EXAMPLES / script)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdin is not None

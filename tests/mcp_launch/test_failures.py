@@ -22,7 +22,7 @@ pytestmark = [
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-async def test_a_server_that_fails_is_told_of_as_the_catalogue_says(case: Case | Scenario, tmp_path: Path) -> None:
+async def test_each_failure_matches_the_catalogue(case: Case | Scenario, tmp_path: Path) -> None:
     outcome = await play(case, tmp_path, grace=8)
 
     assert outcome.wrong == []
@@ -59,7 +59,7 @@ def named(name: str) -> Case:
         ("SSE: 500", {"changes", "failures", "log", "report", "repr", "tracebacks", "variables in tracebacks"}),
     ],
 )
-async def test_secrets_that_are_not_hidden_are_found_wherever_they_are_said(
+async def test_unredacted_secrets_are_found_in_every_output(
     name: str, channels: set[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def hide_nothing(_: Redactor, text: str) -> str:
@@ -74,7 +74,7 @@ async def test_secrets_that_are_not_hidden_are_found_wherever_they_are_said(
 
 
 @pytest.mark.parametrize(("part", "form"), [("_coded", "base64"), ("_quoted", "plain")])
-async def test_a_form_that_is_not_hidden_is_found(
+async def test_an_unredacted_encoding_is_found(
     part: str, form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def nothing(_: str) -> tuple[str, ...]:
@@ -99,7 +99,7 @@ async def test_a_secret_on_a_command_line_is_found(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["env", "awkward env"])
-def test_the_search_knows_every_form_of_a_secret_and_half_of_it(kind: str) -> None:
+def test_the_search_finds_every_form_and_part_of_a_secret(kind: str) -> None:
     planted = Planted("nobody")
     value = planted[kind]
 

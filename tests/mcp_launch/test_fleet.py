@@ -23,7 +23,7 @@ SHORT = Budgets(handshake=1.0, close=0.4)
 
 
 @pytest.mark.requirement("R69", "R89")
-async def test_entries_that_do_not_parse_are_failures_in_their_place(marked: Marked, tmp_path: Path) -> None:
+async def test_invalid_entries_are_failures_in_their_position(marked: Marked, tmp_path: Path) -> None:
     servers: list[Any] = [
         marked.plain(),
         {"name": "no-env", "command": "/bin/true", "args": []},
@@ -65,7 +65,7 @@ async def test_a_launch_can_be_cancelled_at_any_time(delay: float, marked: Marke
     [ValueError("mine"), ExceptionGroup("mine", [ValueError()]), SystemExit(3), KeyboardInterrupt()],
     ids=lambda raised: type(raised).__name__,
 )
-async def test_what_the_block_raises_comes_out_as_it_is_once_the_servers_are_closed(
+async def test_exceptions_of_the_block_are_raised_unchanged_after_closing(
     raised: BaseException, marked: Marked, tmp_path: Path
 ) -> None:
     with pytest.raises(type(raised)) as caught:
@@ -139,11 +139,11 @@ async def test_a_closed_server_has_no_session(marked: Marked, tmp_path: Path) ->
         pass
 
     assert (fleet["plain"].state, fleet["plain"].failure) == ("closed", None)
-    with pytest.raises(LaunchFailure, match="plain: has no session, it is closed"):
+    with pytest.raises(LaunchFailure, match="plain: has no session because it is closed"):
         _ = fleet["plain"].session
 
 
-async def test_no_servers_are_a_fleet_too(tmp_path: Path) -> None:
+async def test_an_empty_list_is_a_fleet(tmp_path: Path) -> None:
     async with mcp_launch.launch(None, cwd=tmp_path) as fleet:
         assert (len(fleet), fleet.report) == (0, {"ok": True, "servers": []})
         assert "plain" not in fleet
@@ -152,7 +152,7 @@ async def test_no_servers_are_a_fleet_too(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("servers", ["[]", {"mcpServers": []}, 0, False, NewSessionRequest(cwd="/", mcp_servers=[])])
-async def test_what_is_no_list_is_refused(servers: object, tmp_path: Path) -> None:
+async def test_servers_that_are_not_a_list_are_refused(servers: object, tmp_path: Path) -> None:
     with pytest.raises(UnusableInput, match="must be an array"):
         async with mcp_launch.launch(servers, cwd=tmp_path):  # pyright: ignore[reportArgumentType]
             pass
@@ -161,7 +161,7 @@ async def test_what_is_no_list_is_refused(servers: object, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     "argument", [{"policy": "ALL"}, {"required": "ab"}, {"transports": "http"}, {"lists": "tools"}]
 )
-async def test_an_argument_that_would_be_misread_is_refused(argument: dict[str, Any], tmp_path: Path) -> None:
+async def test_a_string_for_a_collection_is_refused(argument: dict[str, Any], tmp_path: Path) -> None:
     with pytest.raises(UnusableInput, match=f"{next(iter(argument))} must be .*, not"):
         async with mcp_launch.launch([], cwd=tmp_path, **argument):
             pass
@@ -170,19 +170,19 @@ async def test_an_argument_that_would_be_misread_is_refused(argument: dict[str, 
 @pytest.mark.parametrize(
     ("argument", "says"),
     [
-        ({"lists": ["nope"]}, r'lists must be of tools, resources, prompts, not "nope"'),
-        ({"lists": [["tools"]]}, r"lists must be of tools, resources, prompts, not \['tools'\]"),
-        ({"transports": {"https"}}, r'transports must be of stdio, http, sse, not "https"'),
+        ({"lists": ["nope"]}, r'lists can only contain tools, resources, prompts, not "nope"'),
+        ({"lists": [["tools"]]}, r"lists can only contain tools, resources, prompts, not \['tools'\]"),
+        ({"transports": {"https"}}, r'transports can only contain stdio, http, sse, not "https"'),
         ({"policy": ["all"]}, r"policy must be \"best effort\" or \"all\", not \['all'\]"),
     ],
 )
-async def test_an_argument_of_what_there_is_not_is_refused(argument: Any, says: str, tmp_path: Path) -> None:
+async def test_unknown_lists_and_transports_are_refused(argument: Any, says: str, tmp_path: Path) -> None:
     with pytest.raises(UnusableInput, match=rf"^{says}$"):
         async with mcp_launch.launch([], cwd=tmp_path, **argument):
             pass
 
 
-async def test_an_sse_server_launches_also_where_warnings_are_errors(tmp_path: Path) -> None:
+async def test_an_sse_server_launches_if_warnings_are_errors(tmp_path: Path) -> None:
     server: dict[str, Any] = {"type": "sse", "name": "old", "url": "http://127.0.0.1:9/sse", "headers": []}
     with warnings.catch_warnings():
         warnings.simplefilter("error", DeprecationWarning)
@@ -233,7 +233,7 @@ async def test_tools_are_called_by_their_names_in_the_catalogue(
             await fleet.call_tool("plain__environment")
 
 
-async def test_a_tool_of_a_server_that_died_tells_how(marked: Marked, tmp_path: Path) -> None:
+async def test_calling_a_tool_of_a_dead_server_raises_its_failure(marked: Marked, tmp_path: Path) -> None:
     async with mcp_launch.launch([marked.plain()], cwd=tmp_path) as fleet:
         changes = fleet.changes()
         with pytest.raises(Exception):  # noqa: B017, PT011 - what the call raises is another test's business
@@ -246,7 +246,7 @@ async def test_a_tool_of_a_server_that_died_tells_how(marked: Marked, tmp_path: 
             await fleet.call_tool("plain__environment")
 
 
-async def test_a_call_has_a_time_of_its_own(marked: Marked, tmp_path: Path) -> None:
+async def test_a_call_can_set_its_own_timeout(marked: Marked, tmp_path: Path) -> None:
     async with mcp_launch.launch([marked.plain("hangs_at_call")], cwd=tmp_path) as fleet:
         with anyio.fail_after(10), pytest.raises(MCPError) as raised:
             await fleet.call_tool("plain__environment", timeout=0.1)

@@ -83,7 +83,7 @@ async def test_calls_take_turns(process: KillableProcess) -> None:
 
 
 async def test_a_process_that_ends_by_itself_is_reported(process: KillableProcess) -> None:
-    with pytest.raises(CallFailed, match="ended the process that it ran in"):
+    with pytest.raises(CallFailed, match="crashed the process that it ran in"):
         await process.call("os:abort")
 
     assert await process.call("operator:add", 1, 1) == 2
@@ -96,9 +96,7 @@ async def test_memory_is_limited(process: KillableProcess) -> None:
     assert caught.value.kind == "MemoryError"
 
 
-async def test_where_there_is_no_interpreter_nothing_is_called(
-    process: KillableProcess, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_call_without_an_interpreter_fails(process: KillableProcess, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(killable.sys, "executable", "")
 
     with pytest.raises(CallFailed, match="needs a Python interpreter"):
@@ -126,14 +124,14 @@ async def test_what_is_not_json_is_not_sent(process: KillableProcess) -> None:
 
 
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])
-async def test_the_process_ends_though_whoever_waits_for_it_was_killed() -> None:
+async def test_the_process_ends_after_its_parent_was_killed() -> None:
     """It counts the seconds itself, too."""
     process = KillableProcess(seconds=1)
     pid = await process.call("os:getpid")
     # What the call would be if this process, which limits it, were no longer there.
     process._seconds = 600  # pyright: ignore[reportPrivateUsage]
 
-    with pytest.raises(CallFailed, match="ended the process that it ran in"):
+    with pytest.raises(CallFailed, match="crashed the process that it ran in"):
         await process.call("re:search", "^(a+)+$", "a" * 60 + "!")
 
     wait_until(lambda: not runs(pid))

@@ -36,7 +36,7 @@ async def test_a_slow_server_goes_on_starting_in_the_background(marked: Marked, 
     with anyio.fail_after(10):
         async with mcp_launch.launch(servers, cwd=tmp_path, background=True, required={"plain"}) as fleet:
             assert (fleet["plain"].state, fleet["slow"].state) == ("ready", "starting")
-            with pytest.raises(LaunchFailure, match=r"slow: has no session, it is starting; `await server.ready\(\)`"):
+            with pytest.raises(LaunchFailure, match=r"slow: has no session yet because it is starting; `await"):
                 _ = fleet["slow"].session
             gate.touch()
             session = await fleet["slow"].ready()
@@ -64,7 +64,7 @@ async def test_a_block_may_end_while_servers_still_start(marked: Marked, tmp_pat
 
 
 @pytest.mark.parametrize("step", ["_live_once", "spawn"])
-async def test_an_error_that_nobody_foresaw_is_a_failure_too(
+async def test_unexpected_exceptions_are_failures(
     step: str, marked: Marked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def broken(*args: Any, **options: Any) -> None:
@@ -72,7 +72,7 @@ async def test_an_error_that_nobody_foresaw_is_a_failure_too(
 
     monkeypatch.setattr(life, step, broken)
 
-    with pytest.raises(NotReady, match=r"^not ready: plain: could not be served \(ArithmeticError\)$") as raised:
+    with pytest.raises(NotReady, match=r"^not ready: plain: failed unexpectedly \(ArithmeticError\)$") as raised:
         async with mcp_launch.launch([marked.plain()], cwd=tmp_path, policy="all"):
             raise AssertionError("plain is not ready")
 
@@ -81,7 +81,7 @@ async def test_an_error_that_nobody_foresaw_is_a_failure_too(
     ]
 
 
-async def test_why_a_server_failed_is_told_also_where_its_end_fails(
+async def test_a_failing_close_does_not_hide_the_failure(
     marked: Marked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stop = ChildProcess.stop
@@ -99,9 +99,7 @@ async def test_why_a_server_failed_is_told_also_where_its_end_fails(
 
 @pytest.mark.requirement("R89")
 @pytest.mark.parametrize("terms", [{"policy": "all"}, {"required": ["bad"]}, {"required": ["bad"], "background": True}])
-async def test_a_required_server_that_fails_costs_the_launch(
-    terms: dict[str, Any], marked: Marked, tmp_path: Path
-) -> None:
+async def test_a_failed_required_server_fails_the_launch(terms: dict[str, Any], marked: Marked, tmp_path: Path) -> None:
     servers = [marked.plain(), marked.plain("exits_silently", name="bad")]
 
     with pytest.raises(NotReady, match="not ready: bad: exited with status 7") as raised:
@@ -113,18 +111,18 @@ async def test_a_required_server_that_fails_costs_the_launch(
     assert marked.running() == []
 
 
-async def test_a_required_server_that_nobody_asked_for_is_not_ready(marked: Marked, tmp_path: Path) -> None:
+async def test_an_unknown_required_server_fails_the_launch(marked: Marked, tmp_path: Path) -> None:
     with pytest.raises(NotReady) as raised:
         async with mcp_launch.launch([marked.plain()], cwd=tmp_path, required={"plain", "ghost"}):
             pass
 
     [failure] = raised.value.failures
-    assert str(failure) == "ghost: is required, and no server of the request has this name"
+    assert str(failure) == "ghost: is required, but no server in the request has this name"
     assert (failure.stage, failure.code) == ("spec", "failed")
 
 
 @pytest.mark.requirement("R89")
-async def test_without_a_policy_a_failure_costs_its_server_only(marked: Marked, tmp_path: Path) -> None:
+async def test_a_failure_affects_only_its_server_by_default(marked: Marked, tmp_path: Path) -> None:
     servers = [marked.plain("exits_silently", name="bad"), marked.plain()]
 
     async with mcp_launch.launch(servers, cwd=tmp_path, required={"plain"}) as fleet:
@@ -155,12 +153,12 @@ async def test_a_server_is_added_to_a_running_fleet(marked: Marked, tmp_path: Pa
         assert [failure.code for failure in fleet.failures] == ["invalid_spec"]
         await nonsense.settled()
 
-    with pytest.raises(LaunchError, match="the fleet has ended"):
+    with pytest.raises(LaunchError, match="the fleet is closed"):
         fleet.add(marked.plain(name="too late"))
 
 
 @pytest.mark.parametrize(("entry", "code"), [({}, "duplicate_name"), ({"command": 5}, "invalid_spec")])
-async def test_what_is_added_under_a_name_that_is_taken_leaves_the_fleet_as_it_is(
+async def test_adding_a_taken_name_does_not_change_the_fleet(
     entry: dict[str, Any], code: str, marked: Marked, tmp_path: Path
 ) -> None:
     async with mcp_launch.launch([marked.plain()], cwd=tmp_path) as fleet:
@@ -179,7 +177,7 @@ async def test_what_is_added_under_a_name_that_is_taken_leaves_the_fleet_as_it_i
     assert states == ["ready", "closed", "starting", "starting", "starting", "starting", "ready", "closed"]
 
 
-async def test_a_server_is_taken_out_of_a_running_fleet(marked: Marked, tmp_path: Path) -> None:
+async def test_a_server_is_removed_from_a_running_fleet(marked: Marked, tmp_path: Path) -> None:
     servers = [marked.plain(), marked.plain(name="other"), marked.plain("exits_silently", name="bad")]
 
     async with mcp_launch.launch(servers, cwd=tmp_path) as fleet:
@@ -193,7 +191,7 @@ async def test_a_server_is_taken_out_of_a_running_fleet(marked: Marked, tmp_path
         await ask(await fleet.add(marked.plain()).ready(), "environment")
 
 
-async def test_a_server_that_is_starting_can_be_taken_out(marked: Marked, tmp_path: Path) -> None:
+async def test_a_starting_server_can_be_removed(marked: Marked, tmp_path: Path) -> None:
     async with mcp_launch.launch([], cwd=tmp_path) as fleet:
         for _ in range(3):
             fleet.add(marked.plain("mute"))
@@ -201,7 +199,7 @@ async def test_a_server_that_is_starting_can_be_taken_out(marked: Marked, tmp_pa
         assert (len(fleet), marked.running()) == (0, [])
 
 
-async def test_a_server_can_be_taken_out_by_two_at_once(marked: Marked, tmp_path: Path) -> None:
+async def test_two_tasks_can_remove_the_same_server(marked: Marked, tmp_path: Path) -> None:
     async with mcp_launch.launch([marked.plain()], cwd=tmp_path) as fleet:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(fleet.remove, "plain")
@@ -209,21 +207,19 @@ async def test_a_server_can_be_taken_out_by_two_at_once(marked: Marked, tmp_path
         assert len(fleet) == 0
 
 
-async def test_a_server_that_is_being_closed_says_so_instead_of_giving_a_session(
-    marked: Marked, tmp_path: Path
-) -> None:
+async def test_a_closing_server_has_no_session(marked: Marked, tmp_path: Path) -> None:
     async with mcp_launch.launch([marked.plain("ignores_end")], cwd=tmp_path, budgets=Budgets(close=0.4)) as fleet:
         plain = fleet["plain"]
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(fleet.remove, "plain")
             await anyio.wait_all_tasks_blocked()
-            with pytest.raises(LaunchFailure, match="plain: has no session any more, and is being closed"):
+            with pytest.raises(LaunchFailure, match="plain: has no session any more because it is closing"):
                 _ = plain.session
-            with pytest.raises(LaunchFailure, match="plain: has no session, it is closed"):
+            with pytest.raises(LaunchFailure, match="plain: has no session because it is closed"):
                 await plain.ready()
 
 
-async def test_whoever_waits_for_a_server_that_just_died_is_told_why(marked: Marked, tmp_path: Path) -> None:
+async def test_waiting_for_a_dead_server_raises_its_failure(marked: Marked, tmp_path: Path) -> None:
     async with mcp_launch.launch([marked.plain()], cwd=tmp_path) as fleet:
         plain = fleet["plain"]
         with pytest.raises(MCPError):
@@ -239,9 +235,9 @@ async def test_whoever_waits_for_a_server_that_just_died_is_told_why(marked: Mar
     assert told.facts["exit_code"] == 9
 
 
-async def test_a_name_that_no_server_has_is_told_with_those_there_are(marked: Marked, tmp_path: Path) -> None:
+async def test_an_unknown_name_is_reported_with_the_known_ones(marked: Marked, tmp_path: Path) -> None:
     async with mcp_launch.launch([marked.plain()], cwd=tmp_path) as fleet:
-        with pytest.raises(UnknownServer, match=r'^no server is called "plane"; there are plain$') as raised:
+        with pytest.raises(UnknownServer, match=r'^no server is named "plane"; the servers are plain$') as raised:
             _ = fleet["plane"]
         with pytest.raises(KeyError):
             await fleet.remove("plane")
@@ -249,7 +245,7 @@ async def test_a_name_that_no_server_has_is_told_with_those_there_are(marked: Ma
     assert (raised.value.name, raised.value.known) == ("plane", ["plain"])
 
 
-async def test_changes_tell_how_a_server_comes_and_goes(marked: Marked, tmp_path: Path) -> None:
+async def test_changes_report_the_life_of_a_server(marked: Marked, tmp_path: Path) -> None:
     servers = [marked.plain(), {"name": "broken"}]
 
     async with mcp_launch.launch(servers, cwd=tmp_path, background=True) as fleet:
@@ -288,9 +284,7 @@ async def test_every_reader_of_changes_gets_each_of_them(marked: Marked, tmp_pat
     assert seen[1][-2:] == ["ready", "closed"]
 
 
-async def test_readers_of_changes_come_to_an_end_also_when_the_launch_is_cancelled(
-    marked: Marked, tmp_path: Path
-) -> None:
+async def test_readers_of_changes_end_with_a_cancelled_launch(marked: Marked, tmp_path: Path) -> None:
     seen: list[str] = []
 
     async def read(changes: mcp_launch.Changes) -> None:
@@ -306,7 +300,7 @@ async def test_readers_of_changes_come_to_an_end_also_when_the_launch_is_cancell
     assert seen == ["ready", "closed"]
 
 
-async def test_a_reader_of_changes_that_went_away_is_forgotten(tmp_path: Path) -> None:
+async def test_an_abandoned_reader_of_changes_is_freed(tmp_path: Path) -> None:
     async with mcp_launch.launch([], cwd=tmp_path) as fleet:
         reader = weakref.ref(fleet.changes())
         gc.collect()
@@ -327,7 +321,7 @@ async def test_a_server_that_dies_is_started_again(marked: Marked, tmp_path: Pat
             assert (await ask(plain.session, "environment"))["pid"] != first
 
 
-async def test_a_tool_of_a_server_that_starts_again_is_no_unknown_one(marked: Marked, tmp_path: Path) -> None:
+async def test_tools_stay_known_during_a_restart(marked: Marked, tmp_path: Path) -> None:
     gate = tmp_path / "gate"
     gate.touch()
     server = marked.plain("waits_at_gate", env={"GATE": str(gate)})
@@ -341,14 +335,14 @@ async def test_a_tool_of_a_server_that_starts_again_is_no_unknown_one(marked: Ma
                 if change.state == "starting":
                     break
             assert len(fleet.catalogue) == 0
-            with pytest.raises(LaunchFailure, match=r"plain: has no session, it is starting; `await server.ready\(\)`"):
+            with pytest.raises(LaunchFailure, match=r"plain: has no session yet because it is starting; `await"):
                 await fleet.call_tool("plain__environment")
             gate.touch()
             await plain.ready()
             assert not (await fleet.call_tool("plain__environment")).is_error
 
 
-async def test_a_server_that_dies_again_and_again_is_given_up(marked: Marked, tmp_path: Path) -> None:
+async def test_restarts_end_after_the_last_try(marked: Marked, tmp_path: Path) -> None:
     server = marked.plain("works_once", env={"GATE": str(tmp_path / "gate")})
 
     with anyio.fail_after(20):
@@ -363,7 +357,7 @@ async def test_a_server_that_dies_again_and_again_is_given_up(marked: Marked, tm
             assert marked.running() == []
 
 
-async def test_whoever_waits_for_a_server_that_died_gets_its_next_session(marked: Marked, tmp_path: Path) -> None:
+async def test_waiting_during_a_restart_returns_the_next_session(marked: Marked, tmp_path: Path) -> None:
     soon = Options(restart=Restart(tries=2, first=0.2))
 
     with anyio.fail_after(20):
@@ -380,9 +374,7 @@ async def test_whoever_waits_for_a_server_that_died_gets_its_next_session(marked
                 await plain.ready()
 
 
-async def test_whoever_waits_for_a_server_that_cannot_be_started_again_is_told_why_at_last(
-    marked: Marked, tmp_path: Path
-) -> None:
+async def test_waiting_for_a_failed_restart_raises_the_failure(marked: Marked, tmp_path: Path) -> None:
     server = marked.plain("works_once", env={"GATE": str(tmp_path / "gate")})
 
     with anyio.fail_after(20):
@@ -393,7 +385,7 @@ async def test_whoever_waits_for_a_server_that_cannot_be_started_again_is_told_w
             assert fleet["plain"].restarts == 2
 
 
-async def test_whoever_waits_for_a_restart_is_told_when_it_is_no_longer_wanted(marked: Marked, tmp_path: Path) -> None:
+async def test_waiting_for_a_restart_ends_when_the_server_is_removed(marked: Marked, tmp_path: Path) -> None:
     with anyio.fail_after(20):
         async with mcp_launch.launch(
             [marked.plain()], cwd=tmp_path, options=Options(restart=Restart(first=60))
@@ -428,9 +420,7 @@ async def test_a_fleet_ends_while_a_server_waits_to_be_started_again(marked: Mar
 
 
 @pytest.mark.parametrize("steps", range(7))
-async def test_a_server_taken_out_in_the_moment_of_its_restart_is_gone(
-    steps: int, marked: Marked, tmp_path: Path
-) -> None:
+async def test_a_server_removed_during_its_restart_is_closed(steps: int, marked: Marked, tmp_path: Path) -> None:
     at_once = Options(restart=Restart(first=0))
 
     async with mcp_launch.launch([marked.plain()], cwd=tmp_path, options=at_once) as fleet:
@@ -449,13 +439,13 @@ async def test_a_server_taken_out_in_the_moment_of_its_restart_is_gone(
     assert not patience.cancelled_caught
 
 
-def test_the_wait_before_a_restart_doubles_and_is_bounded() -> None:
+def test_the_wait_before_a_restart_doubles_up_to_a_limit() -> None:
     restart = Restart(tries=6, first=0.5, longest=5)
 
     assert [restart.wait(tried) for tried in range(7)] == [0.5, 1, 2, 4, 5, 5, None]
 
 
-async def test_options_that_are_none_are_refused_before_anything_starts(marked: Marked, tmp_path: Path) -> None:
+async def test_invalid_options_are_refused_before_the_start(marked: Marked, tmp_path: Path) -> None:
     options: Any = {"plain": {"restart": True}}
 
     with pytest.raises(UnusableInput, match=r"the options of plain must be mcp_launch\.Options, not dict"):
@@ -465,7 +455,7 @@ async def test_options_that_are_none_are_refused_before_anything_starts(marked: 
     assert marked.running() == []
 
 
-async def test_the_session_of_a_server_that_died_says_at_every_request_why(marked: Marked, tmp_path: Path) -> None:
+async def test_requests_to_a_dead_server_fail_with_its_failure(marked: Marked, tmp_path: Path) -> None:
     async with mcp_launch.launch([marked.plain()], cwd=tmp_path) as fleet:
         session = fleet["plain"].session
         with pytest.raises(MCPError):
@@ -475,14 +465,14 @@ async def test_the_session_of_a_server_that_died_says_at_every_request_why(marke
                 await fleet["plain"].settled()
         told: list[Any] = []
         for _ in range(2):
-            with pytest.raises(MCPError, match="exited with status 9; it said on stderr: out of paper") as raised:
+            with pytest.raises(MCPError, match="exited with status 9; it wrote on stderr: out of paper") as raised:
                 await session.list_tools()
             told.append(raised.value.error.data)
 
     assert [(each["code"], each["exit_code"]) for each in told] == [("exited", 9)] * 2
 
 
-async def test_whoever_asks_a_server_in_the_moment_of_its_death_is_told_why_too(marked: Marked, tmp_path: Path) -> None:
+async def test_a_request_during_the_death_fails_with_the_failure(marked: Marked, tmp_path: Path) -> None:
     async with mcp_launch.launch([marked.plain()], cwd=tmp_path) as fleet:
         session = fleet["plain"].session
         told: list[MCPError] = []
@@ -491,12 +481,10 @@ async def test_whoever_asks_a_server_in_the_moment_of_its_death_is_told_why_too(
                 await session.call_tool(tool)
             told.append(raised.value)
 
-    assert [each.message for each in told] == ["exited with status 9; it said on stderr: out of paper"] * 2
+    assert [each.message for each in told] == ["exited with status 9; it wrote on stderr: out of paper"] * 2
 
 
-async def test_a_session_of_a_server_that_was_started_again_says_what_it_died_of(
-    marked: Marked, tmp_path: Path
-) -> None:
+async def test_an_old_session_keeps_its_failure_after_a_restart(marked: Marked, tmp_path: Path) -> None:
     options = Options(restart=Restart(first=0.0))
     async with mcp_launch.launch([marked.plain()], cwd=tmp_path, options=options) as fleet:
         session = fleet["plain"].session
@@ -506,13 +494,11 @@ async def test_a_session_of_a_server_that_was_started_again_says_what_it_died_of
             while not fleet["plain"].restarts:
                 await fleet["plain"].ready()
             await fleet["plain"].ready()
-        with pytest.raises(MCPError, match="exited with status 9; it said on stderr: out of paper"):
+        with pytest.raises(MCPError, match="exited with status 9; it wrote on stderr: out of paper"):
             await session.list_tools()
 
 
-async def test_the_session_of_a_server_that_was_closed_is_over_as_the_sdk_says_it(
-    marked: Marked, tmp_path: Path
-) -> None:
+async def test_the_session_of_a_closed_server_fails_like_the_sdks(marked: Marked, tmp_path: Path) -> None:
     async with mcp_launch.open_session(marked.plain(), cwd=tmp_path) as session:
         pass
 

@@ -253,9 +253,7 @@ async def test_large_notifications_come_through_whole_and_in_order(
 
 @EVERYWHERE
 @pytest.mark.parametrize("large", [False, True])
-async def test_what_is_not_unicode_costs_that_and_no_more(
-    transport: str, *, large: bool, marked: Marked, tmp_path: Path
-) -> None:
+async def test_invalid_unicode_is_replaced(transport: str, *, large: bool, marked: Marked, tmp_path: Path) -> None:
     text = b"x" * (100_000 if large else 10)
     line = DONE.replace(b"done", rb"half a smile: \ud83d, " + text + b"caf\xe9")
     with server(transport, [line], marked=marked, folder=tmp_path) as entry, anyio.fail_after(20):

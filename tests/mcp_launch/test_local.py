@@ -193,9 +193,9 @@ async def test_what_is_asked_for_overrides_what_was_advertised() -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({}, 'say transport="http" or transport="stdio"'),
-        ({"agent": {"agentCapabilities": {}}}, "agent= is what it answered to initialize"),
-        ({"transport": "sse"}, 'not over "sse"'),
+        ({}, 'pass transport="http" or transport="stdio"'),
+        ({"agent": {"agentCapabilities": {}}}, "agent= must be the agent's response to initialize"),
+        ({"transport": "sse"}, 'not "sse"'),
     ],
 )
 async def test_what_cannot_be_decided_is_refused(options: dict[str, Any], said: str) -> None:
@@ -218,7 +218,7 @@ async def test_over_stdio_a_program_without_an_interpreter_says_so(
 ) -> None:
     monkeypatch.setattr(sys, name, value, raising=False)
 
-    with pytest.raises(mcp_launch.UnusableInput, match="has none; offer http"):
+    with pytest.raises(mcp_launch.UnusableInput, match="has no interpreter; use http"):
         async with mcp_launch.serve_local(Own().server, transport="stdio"):
             pytest.fail("the agent would start this program again")
     async with mcp_launch.serve_local(Own().server, transport="http") as local:
@@ -623,7 +623,7 @@ async def test_too_many_open_files_are_waited_out(anyio_backend: str) -> None:
             async with await anyio.connect_tcp("127.0.0.1", int(said.split()[0])) as agent:
                 await agent.send(b"GET / HTTP/1.1\r\nhost: a\r\n\r\n")
                 complaint = b""
-                while b"no further connection of an agent for now: [Errno 24]" not in complaint:
+                while b"cannot accept connections from agents for now: [Errno 24]" not in complaint:
                     complaint += await client.stderr.receive()
                 await client.stdin.send(b"\n")
                 assert (await agent.receive()).startswith(b"HTTP/1.1 401 ")
@@ -690,7 +690,7 @@ async def test_over_stdio_an_answer_that_cannot_be_written_fails_its_call_and_no
         mcp_launch.serve_local(own.server, transport="stdio") as local,
         mcp_launch.open_session(local.spec(v1.McpServer), cwd=tmp_path) as session,
     ):
-        with pytest.raises(MCPError, match="half of a surrogate pair"), anyio.fail_after(20):
+        with pytest.raises(MCPError, match="a lone surrogate"), anyio.fail_after(20):
             await session.call_tool("broken", {})
         assert await ask(session, "selection", file="a.py") == "the selection in a.py"
 

@@ -224,7 +224,7 @@ async def test_a_failing_application_is_logged(caplog: pytest.LogCaptureFixture)
     await exchange(b"GET /raises HTTP/1.1\r\nhost: a\r\n\r\n")
 
     (record,) = [record for record in caplog.records if record.name == asgi.__name__]
-    assert (record.levelno, record.getMessage()) == (logging.ERROR, "a request was not answered")
+    assert (record.levelno, record.getMessage()) == (logging.ERROR, "a request failed")
     assert "LookupError: mine" in caplog.text
 
 

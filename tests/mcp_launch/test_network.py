@@ -102,7 +102,7 @@ async def test_an_authority_of_ones_own_is_trusted_by_its_file_or_by_a_context(
 
     assert isinstance(without, LaunchFailure)
     assert (without.stage, without.code, by_file, by_context) == ("connect", "tls", [], [])
-    assert "who issued its certificate must be trusted here" in without.message
+    assert "to trust its issuer, set SSL_CERT_FILE" in without.message
 
 
 async def test_what_is_wrong_with_a_certificate_of_a_trusted_authority_is_told(
@@ -119,8 +119,8 @@ async def test_what_is_wrong_with_a_certificate_of_a_trusted_authority_is_told(
         messages.append(failure.message.partition("failed: ")[2])
 
     assert messages == [
-        "certificate has expired; it must be renewed, unless the clock is wrong here",
-        "Missing Authority Key Identifier; it must be issued anew, with what Python asks for from 3.13 on",
+        "certificate has expired; it must be renewed, unless the clock of this machine is wrong",
+        "Missing Authority Key Identifier; it must be reissued with the extensions that Python 3.13 and newer require",
         "IP address mismatch, certificate is not valid for '127.0.0.1'; is the host right?",
     ]
 
@@ -132,7 +132,7 @@ async def test_no_verification_works_with_a_warning(
     with raw_server(server_of(kind), tls=certified.serving()) as raw:
         warnings = await outcome(http(f"{raw.origin}/mcp", kind=kind), Options(verify=False), cwd=tmp_path)
 
-    assert warnings == ["its TLS certificate is not verified: whoever is between can read and change everything"]
+    assert warnings == ["its TLS certificate is not verified, so others could read and change the connection"]
 
 
 @KINDS
@@ -147,7 +147,7 @@ async def test_a_client_certificate_is_shown(
 
     assert isinstance(without, LaunchFailure)
     assert (without.code, with_it) == ("tls", [])
-    assert without.message.endswith("does it want a client certificate?")
+    assert without.message.endswith("does it require a client certificate?")
 
 
 async def test_certificates_of_the_environment_count_unless_it_is_not_trusted(
@@ -240,7 +240,7 @@ async def test_a_proxy_that_refuses_is_told_from_the_server(kind: str, marked: M
     assert isinstance(plain, LaunchFailure)
     assert (tunnel.code, plain.code) == ("refused", "http_error")
     assert f"the proxy http://127.0.0.1:{proxy.port} did not connect to server.invalid:443: 407" in tunnel.message
-    assert "put it into the proxy's URL" in plain.message
+    assert "add it to the proxy's URL" in plain.message
 
 
 @KINDS
@@ -254,7 +254,7 @@ async def test_what_the_proxy_may_have_answered_is_said_to_have_come_through_it(
 
     assert isinstance(failure, LaunchFailure)
     assert (failure.code, failure.facts["proxy"]) == ("forbidden", f"http://127.0.0.1:{proxy.port}")
-    told = f"http://a:1/mcp through the proxy http://127.0.0.1:{proxy.port} was answered with 403 "
+    told = f"http://a:1/mcp through the proxy http://127.0.0.1:{proxy.port} returned 403 "
     assert told in failure.message
 
 
@@ -267,8 +267,8 @@ async def test_a_proxy_of_the_environment_that_cannot_be_used_is_not_called_an_o
 
     assert isinstance(failure, LaunchFailure)
     assert (failure.stage, failure.code, failure.facts) == ("spec", "invalid_options", {"option": "trust_env"})
-    assert failure.message.startswith("the proxy that the environment names cannot be used: Unknown scheme")
-    assert failure.message.endswith("; is it that of ALL_PROXY, HTTP_PROXY or HTTPS_PROXY?")
+    assert failure.message.startswith("the proxy from the environment cannot be used: Unknown scheme")
+    assert failure.message.endswith("; check ALL_PROXY, HTTP_PROXY and HTTPS_PROXY")
     assert SECRET not in failure.message
 
 
@@ -431,7 +431,7 @@ async def test_an_auth_logs_in_and_goes_before_the_header_of_the_specification(
 
     assert isinstance(without, LaunchFailure)
     assert without.code == "unauthorized"
-    assert warnings == ['its header "Authorization" was not sent: the auth of the options logs in']
+    assert warnings == ['its header "Authorization" was not sent because the option "auth" is used instead']
 
 
 @KINDS
@@ -578,7 +578,7 @@ async def test_a_login_that_nobody_finishes_is_told_from_a_server_that_does_not_
             [failure] = fleet.failures
 
     assert (failure.stage, failure.code) == ("connect", "timeout")
-    assert failure.message == "the login was not finished within 0.5 s; does it need longer?"
+    assert failure.message == "the login was not finished within 0.5 s; does it need more time?"
 
 
 class Moody(httpx2.Auth):

@@ -278,13 +278,13 @@ async def test_a_restart_that_is_none_is_refused(restart: Any) -> None:
     "wrong", [{"tries": -1}, {"tries": "5"}, {"first": -0.5}, {"first": math.nan}, {"longest": "30"}]
 )
 async def test_a_restart_without_sense_is_refused(wrong: Any) -> None:
-    with pytest.raises(UnusableInput, match=rf"^{next(iter(wrong))} must be a number of at least 0, not"):
+    with pytest.raises(UnusableInput, match=rf"^{next(iter(wrong))} must be a non-negative number, not"):
         Restart(**wrong)
 
 
 @pytest.mark.parametrize("wrong", [{"connect": None}, {"call": -1}, {"close": math.nan}, {"close": "5"}])
 async def test_budgets_without_sense_are_refused(wrong: Any) -> None:
-    with pytest.raises(UnusableInput, match=rf"^{next(iter(wrong))} must be a number of at least 0, not"):
+    with pytest.raises(UnusableInput, match=rf"^{next(iter(wrong))} must be a non-negative number, not"):
         Budgets(**wrong)
 
 
@@ -292,7 +292,7 @@ async def test_budgets_without_sense_are_refused(wrong: Any) -> None:
 async def test_a_timeout_without_sense_is_refused_before_anything_starts(
     timeout: Any, marked: Marked, tmp_path: Path
 ) -> None:
-    said = rf"^timeout must be a number of at least 0, not {timeout!r}$"
+    said = rf"^timeout must be a non-negative number, not {timeout!r}$"
 
     with pytest.raises(UnusableInput, match=said):
         async with mcp_launch.launch([], cwd=tmp_path, timeout=timeout):
@@ -311,7 +311,7 @@ async def test_a_timeout_without_sense_is_refused_before_anything_starts(
 async def test_one_session_cannot_be_restarted(marked: Marked, tmp_path: Path) -> None:
     options = Options(restart=Restart())
 
-    with pytest.raises(UnusableInput, match=r"a session cannot outlive its server: use launch\(\)"):
+    with pytest.raises(UnusableInput, match=r"open_session does not restart servers; use launch\(\)"):
         async with mcp_launch.open_session(marked.plain(), cwd=tmp_path, options=options):
             raise AssertionError("nothing can be launched")
 

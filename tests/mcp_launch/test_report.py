@@ -82,7 +82,7 @@ async def test_only_what_was_asked_for_is_listed(marked: Marked, tmp_path: Path)
     [
         ("refuses_resources", 'could not list its resources: "no database"'),
         ("denies_resources", 'could not list its resources: "not for you"'),
-        ("garbles_resources", "could not list its resources: gave an answer that is not valid MCP: resources/0/name"),
+        ("garbles_resources", "could not list its resources: sent a response that is not valid MCP: resources/0/name"),
         ("hangs_at_resources", "did not list its resources and prompts within 0.5 s"),
     ],
 )

@@ -32,7 +32,7 @@ OWNED = {
 
 
 @pytest.mark.requirement("R44")
-async def test_each_session_has_servers_of_its_own(marked: Marked, tmp_path: Path) -> None:
+async def test_each_session_has_its_own_servers(marked: Marked, tmp_path: Path) -> None:
     (tmp_path / "one").mkdir()
     (tmp_path / "two").mkdir()
 
@@ -48,7 +48,7 @@ async def test_each_session_has_servers_of_its_own(marked: Marked, tmp_path: Pat
 
 
 @pytest.mark.requirement("R51")
-async def test_servers_run_in_the_directory_of_the_session_wherever_the_agent_does(
+async def test_servers_run_in_the_directory_of_the_session(
     marked: Marked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     elsewhere, project = tmp_path / "elsewhere", tmp_path / "project"
@@ -67,9 +67,7 @@ async def test_servers_run_in_the_directory_of_the_session_wherever_the_agent_do
 
 @pytest.mark.requirement("R70")
 @pytest.mark.parametrize("transports", [set[Any](), {"http"}, {"sse"}])
-async def test_stdio_is_there_whatever_an_agent_of_v1_advertised(
-    transports: Any, marked: Marked, tmp_path: Path
-) -> None:
+async def test_stdio_is_always_allowed(transports: Any, marked: Marked, tmp_path: Path) -> None:
     async with mcp_launch.launch([marked.plain()], cwd=tmp_path, transports=transports) as fleet:
         assert fleet["plain"].state == "ready"
 
@@ -89,7 +87,7 @@ async def test_the_headers_go_with_every_request_over_http(web: Web, marked: Mar
 
 
 @pytest.mark.requirement("R82", "X9")
-async def test_every_header_of_the_transport_is_its_own(web: Web, marked: Marked, tmp_path: Path) -> None:
+async def test_headers_of_the_transport_cannot_be_overridden(web: Web, marked: Marked, tmp_path: Path) -> None:
     server = http(f"{web.origin}/works", headers=OWNED)
 
     async with mcp_launch.launch([server], cwd=tmp_path) as fleet:
@@ -144,7 +142,7 @@ async def test_all_servers_are_connected_to_at_once(marked: Marked, echo_urls: d
 
 
 @pytest.mark.requirement("X10")
-async def test_servers_of_an_earlier_request_are_not_there_again(marked: Marked, tmp_path: Path) -> None:
+async def test_servers_of_an_earlier_request_are_not_reused(marked: Marked, tmp_path: Path) -> None:
     async with mcp_launch.launch([marked.plain(name="before")], cwd=tmp_path) as fleet:
         assert [server.name for server in fleet] == ["before"]
 
@@ -154,9 +152,7 @@ async def test_servers_of_an_earlier_request_are_not_there_again(marked: Marked,
 
 
 @pytest.mark.requirement("X2")
-async def test_with_the_session_all_of_its_servers_end(
-    marked: Marked, echo_urls: dict[str, str], tmp_path: Path
-) -> None:
+async def test_all_servers_end_with_their_session(marked: Marked, echo_urls: dict[str, str], tmp_path: Path) -> None:
     servers = [marked.plain(), marked.plain("leaves_child", name="parent"), http(echo_urls["http"])]
 
     async with mcp_launch.launch(servers, cwd=tmp_path) as fleet:
@@ -169,9 +165,7 @@ async def test_with_the_session_all_of_its_servers_end(
 
 @pytest.mark.requirement("X13")
 @pytest.mark.parametrize("protocol", [v1_unstable, v2_unstable])
-async def test_a_server_that_is_reached_through_acp_is_told_and_not_launched(
-    protocol: Any, marked: Marked, tmp_path: Path
-) -> None:
+async def test_a_server_over_acp_is_reported_and_not_launched(protocol: Any, marked: Marked, tmp_path: Path) -> None:
     server = decode(protocol.McpServer, {"type": "acp", "name": "inner", "serverId": "s1"})
 
     async with mcp_launch.launch([server, marked.plain()], cwd=tmp_path) as fleet:

@@ -122,7 +122,7 @@ async def test_a_message_that_cannot_be_written_fails_its_call_and_not_the_sessi
     server = marked.plain() if kind == "stdio" else http(echo_urls[kind], kind=kind)
 
     async with mcp_launch.open_session(server, cwd=tmp_path) as session:
-        with pytest.raises(MCPError, match="not sent: half of a surrogate pair"):
+        with pytest.raises(MCPError, match="not sent: it contains a lone surrogate"):
             await ask(session, "environment", name="\ud83d")
         assert "environment" in [tool.name for tool in (await session.list_tools()).tools]
 

@@ -90,38 +90,38 @@ def test_what_is_wrong_is_named_by_its_path(raw: object, path: str) -> None:
 @pytest.mark.parametrize(
     ("raw", "says"),
     [
-        ({**STDIO, "env": [{"name": "K", "value": None}]}, "/env/0/value: input should be a valid string (that of K)"),
-        ({**STDIO, "env": [{"name": "K", "value": "a\0b"}]}, "/env/0/value: must not contain NUL (that of K)"),
+        ({**STDIO, "env": [{"name": "K", "value": None}]}, "/env/0/value: input should be a valid string (of K)"),
+        ({**STDIO, "env": [{"name": "K", "value": "a\0b"}]}, "/env/0/value: must not contain NUL (of K)"),
         ({**STDIO, "env": [{"value": "v"}]}, "/env/0/name: field required"),
         ({**STDIO, "env": [{"name": None, "value": "v"}]}, "/env/0/name: input should be a valid string"),
         (
             {**HTTP, "headers": [{"name": "A", "value": "v"}, {"name": "B", "value": None}]},
-            "/headers/1/value: input should be a valid string (that of B)",
+            "/headers/1/value: input should be a valid string (of B)",
         ),
         (
             {**HTTP, "headers": [{"name": "A", "value": "v\r\nB: w"}]},
-            "/headers/0/value: must not contain line breaks or control characters (that of A)",
+            "/headers/0/value: must not contain line breaks or control characters (of A)",
         ),
         (
             {**STDIO, "env": [{"name": "PORT", "value": 80}]},
-            "/env/0/value: input should be a valid string (that of PORT); write it in quotes",
+            "/env/0/value: input should be a valid string (of PORT); write it in quotes",
         ),
         (
             {**HTTP, "headers": [{"name": "X-Debug", "value": True}]},
-            "/headers/0/value: input should be a valid string (that of X-Debug); write it in quotes",
+            "/headers/0/value: input should be a valid string (of X-Debug); write it in quotes",
         ),
         ({**STDIO, "args": ["--port", 80]}, "/args/1: input should be a valid string; write it in quotes"),
         (
             {**STDIO, "args": "-y server"},
-            '/args: input should be a valid array; write ["…", "…"], with each argument in quotes of its own',
+            '/args: input should be a valid array; write ["…", "…"], with each argument in its own quotes',
         ),
         (
             {**HTTP, "headers": [{"name": "Authorization:", "value": "v"}]},
-            "/headers/0/name: is not the name of an HTTP header; leave out the colon",
+            "/headers/0/name: is not the name of an HTTP header; remove the colon",
         ),
         (
             {**STDIO, "env": [{"name": "KEY=v", "value": ""}]},
-            '/env/0/name: is not the name of an environment variable; what stands behind the "=" is its value',
+            '/env/0/name: is not the name of an environment variable; the part after "=" belongs in its value',
         ),
     ],
 )
@@ -145,7 +145,7 @@ def test_a_value_in_place_of_a_name_is_not_shown(raw: object, named: str) -> Non
     with pytest.raises(LaunchFailure) as raised:
         parse_server(raw)
 
-    assert f"(that of {named})" in raised.value.message
+    assert f"(of {named})" in raised.value.message
     assert SECRET not in str(raised.value.to_json())
 
 
@@ -154,7 +154,7 @@ def test_a_port_that_is_none_is_told(port: str) -> None:
     with pytest.raises(LaunchFailure) as raised:
         parse_server({**HTTP, "url": f"https://h:{port}/mcp"})
 
-    assert raised.value.message == "/url: has a port that is no number from 0 to 65535"
+    assert raised.value.message == "/url: has a port that is not a number from 0 to 65535"
 
 
 @pytest.mark.parametrize(
@@ -193,7 +193,7 @@ def test_a_command_that_is_a_url_is_told_how_to_write_it(command: str, kind: str
     with pytest.raises(LaunchFailure) as raised:
         parse_server({**STDIO, "command": command})
 
-    assert raised.value.message == f'/command: is a URL, and no program: give it as "url", with "type": "{kind}"'
+    assert raised.value.message == f'/command: is a URL, not a program; give it as "url", with "type": "{kind}"'
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.anyio
 SHORT = Budgets(handshake=5, close=0.8)
 
 
-async def test_a_server_is_heard_with_its_name_from_the_first_line_to_the_last(marked: Marked, tmp_path: Path) -> None:
+async def test_the_stderr_callback_gets_every_line_with_the_name(marked: Marked, tmp_path: Path) -> None:
     lines: list[tuple[str, str]] = []
     options = Options(stderr=lambda server, line: lines.append((server, line)))
     servers = [marked.plain("exits_with_message", name="bad"), marked.plain("floods_stderr", name="loud")]
@@ -31,7 +31,7 @@ async def test_a_server_is_heard_with_its_name_from_the_first_line_to_the_last(m
     assert SECRET not in str(lines)
 
 
-async def test_a_listener_that_hangs_holds_up_neither_the_server_nor_its_end(marked: Marked, tmp_path: Path) -> None:
+async def test_a_blocking_stderr_callback_delays_nothing(marked: Marked, tmp_path: Path) -> None:
     release = threading.Event()
     options = Options(stderr=lambda _server, _line: release.wait(20))
     began = time.perf_counter()
@@ -45,7 +45,7 @@ async def test_a_listener_that_hangs_holds_up_neither_the_server_nor_its_end(mar
         release.set()
 
 
-async def test_a_listener_that_raises_is_a_warning_and_not_called_again(marked: Marked, tmp_path: Path) -> None:
+async def test_a_raising_stderr_callback_is_not_called_again(marked: Marked, tmp_path: Path) -> None:
     calls: list[str] = []
 
     def listen(_server: str, line: str) -> None:
@@ -57,14 +57,10 @@ async def test_a_listener_that_raises_is_a_warning_and_not_called_again(marked: 
         assert (await ask(fleet["plain"].session, "environment"))["cwd"] == str(tmp_path)
 
     assert len(calls) == 1
-    assert fleet["plain"].warnings == [
-        "the callback for its standard error raised ZeroDivisionError, and was told no more of it"
-    ]
+    assert fleet["plain"].warnings == ["the stderr callback raised ZeroDivisionError and is not called again"]
 
 
-async def test_a_server_that_lacks_a_variable_is_told_that_none_is_passed_on(
-    marked: Marked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_missing_variable_is_explained(marked: Marked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GREETING", SECRET)
     lacks = "import os, sys; sys.exit(f'GREETING is not set: {os.environ.get(\"GREETING\")}')"
     servers = [
@@ -75,21 +71,21 @@ async def test_a_server_that_lacks_a_variable_is_told_that_none_is_passed_on(
     async with mcp_launch.launch(servers, cwd=tmp_path, budgets=SHORT) as fleet:
         told = [server.failure.message for server in fleet if server.failure]
 
-    hint = 'since variables are not passed on from here: name it in "env" (on the command line, -e GREETING)'
+    hint = 'because servers do not inherit your environment; add it to "env" (on the command line, -e GREETING)'
     assert told == [
-        f"exited with status 1: it was not given GREETING, {hint}; it said on stderr: GREETING is not set: None",
-        "exited with status 1; it said on stderr: GREETING is not set: [redacted]",
+        f"exited with status 1: it was not given GREETING, {hint}; it wrote on stderr: GREETING is not set: None",
+        "exited with status 1; it wrote on stderr: GREETING is not set: [redacted]",
     ]
 
 
-async def test_of_one_that_runs_it_is_not_known_that_it_lacks_the_variable(marked: Marked, tmp_path: Path) -> None:
+async def test_a_running_server_has_no_hint_about_variables(marked: Marked, tmp_path: Path) -> None:
     server = marked.stdio("waits", "/bin/sh", "-c", "echo GREETING is not set >&2; exec sleep 60")
 
     async with mcp_launch.launch([server], cwd=tmp_path, budgets=Budgets(handshake=0.5)) as fleet:
         [failure] = fleet.failures
 
     assert failure.code == "timeout"
-    assert "; it said on stderr: GREETING is not set; " in failure.message
+    assert "; it wrote on stderr: GREETING is not set; " in failure.message
     assert "it was not given" not in failure.message
 
 

@@ -32,22 +32,22 @@ async def failure_of(server: object, *, cwd: Path) -> LaunchFailure:
 @pytest.mark.parametrize(
     ("command", "advice"),
     [
-        ("/usr/bin/python3 server.py", 'arguments belong in "args"'),
-        ("npx -y server", 'arguments belong in "args"'),
-        ("cmd", "that is the shell of Windows; elsewhere what stands behind its /c is the command"),
-        ("~/bin/server", "write the whole path"),
-        ("$HOME/bin/server", "write what it stands for"),
-        ("${workspaceFolder}/server", "write what it stands for"),
-        ("file:///usr/bin/server", "write the path that it is of"),
-        ('"/usr/bin/server"', "leave them out"),
-        (" /usr/bin/server", "taken as part of its name"),
-        (r"C:\Program Files\nodejs\npx.cmd", "which this system is not"),
-        ("C:/nodejs/npx.cmd", "which this system is not"),
-        (r"\\share\tools\server.exe", "which this system is not"),
-        (r"bin\server.exe -v", 'arguments belong in "args"'),
+        ("/usr/bin/python3 server.py", 'put arguments in "args"'),
+        ("npx -y server", 'put arguments in "args"'),
+        ("cmd", "that is the Windows shell; on other systems, the command is what follows /c"),
+        ("~/bin/server", "write the full path"),
+        ("$HOME/bin/server", "write the value"),
+        ("${workspaceFolder}/server", "write the value"),
+        ("file:///usr/bin/server", "write a file path instead"),
+        ('"/usr/bin/server"', "remove them"),
+        (" /usr/bin/server", "counts as part of the name"),
+        (r"C:\Program Files\nodejs\npx.cmd", "this system is not Windows"),
+        ("C:/nodejs/npx.cmd", "this system is not Windows"),
+        (r"\\share\tools\server.exe", "this system is not Windows"),
+        (r"bin\server.exe -v", 'put arguments in "args"'),
     ],
 )
-async def test_what_is_no_path_of_this_system_is_no_command(
+async def test_a_command_that_is_not_a_path_has_advice(
     command: str, advice: str, marked: Marked, tmp_path: Path
 ) -> None:
     failure = await failure_of(marked.stdio("tool", command), cwd=tmp_path)
@@ -56,12 +56,10 @@ async def test_what_is_no_path_of_this_system_is_no_command(
     assert failure.message.endswith(advice)
 
 
-async def test_a_relative_command_that_is_not_there_is_told_with_where_it_was_looked_for(
-    marked: Marked, tmp_path: Path
-) -> None:
+async def test_a_missing_relative_command_is_reported_with_its_directory(marked: Marked, tmp_path: Path) -> None:
     failure = await failure_of(marked.stdio("tool", "./serve.sh"), cwd=tmp_path)
 
-    expected = f'command not found: "./serve.sh" from "{tmp_path}", where it was to run; is the path right?'
+    expected = f'command not found: "./serve.sh" in "{tmp_path}"; is the path right?'
     assert (failure.code, failure.message) == ("command_not_found", expected)
 
 
@@ -73,10 +71,10 @@ async def test_a_bare_command_is_found_on_path_with_a_warning(marked: Marked, tm
 
     async with mcp_launch.launch([server], cwd=tmp_path) as fleet:
         assert fleet["plain"].state == "ready"
-        assert [warning.partition("; ")[2] for warning in fleet["plain"].warnings] == ["ACP wants an absolute path"]
+        assert [warning.partition("; ")[2] for warning in fleet["plain"].warnings] == ["ACP requires an absolute path"]
 
 
-async def test_strictly_a_bare_command_is_not_started(marked: Marked, tmp_path: Path) -> None:
+async def test_strict_does_not_start_a_bare_command(marked: Marked, tmp_path: Path) -> None:
     server = marked.stdio("tool", "sh", "-c", f"touch {tmp_path / 'started'}")
 
     async with mcp_launch.launch([server], cwd=tmp_path, options=Options(strict=True)) as fleet:
@@ -107,18 +105,18 @@ async def test_a_crashed_server_reports_its_exit_code_and_last_words(marked: Mar
     failure = await failure_of(marked.plain("exits_with_message"), cwd=tmp_path)
 
     assert (failure.stage, failure.code) == ("handshake", "exited")
-    assert failure.message == "exited with status 3; it said on stderr: cannot start with key [redacted]"
+    assert failure.message == "exited with status 3; it wrote on stderr: cannot start with key [redacted]"
     assert failure.facts == {"stderr": ["cannot start with key [redacted]"], "exit_code": 3}
 
 
-async def test_half_a_secret_is_not_shown_either(marked: Marked, tmp_path: Path) -> None:
+async def test_part_of_a_secret_is_not_shown(marked: Marked, tmp_path: Path) -> None:
     line = "x" * 290 + " " + SECRET
     failure = await failure_of(marked.stdio("tool", "/bin/sh", "-c", f"echo {line}; exit 1"), cwd=tmp_path)
 
     assert failure.facts["stdout"] == ["x" * 290 + " [redacted"]
 
 
-async def test_colours_keep_neither_a_secret_nor_a_hint_from_being_found(marked: Marked, tmp_path: Path) -> None:
+async def test_colors_do_not_hide_secrets_or_hints(marked: Marked, tmp_path: Path) -> None:
     half = len(SECRET) // 2
     said = rf"npm \033[31merror\033[39m code E404, key {SECRET[:half]}\033[1m{SECRET[half:]}\033[0m"
     for stream in ("", " >&2"):
@@ -139,9 +137,7 @@ async def test_the_overall_timeout_is_shorter_than_the_budgets(marked: Marked, t
     assert failure.elapsed < 5
 
 
-async def test_who_waits_for_a_runner_of_packages_is_told_that_it_may_be_downloading(
-    marked: Marked, tmp_path: Path
-) -> None:
+async def test_a_timeout_of_a_package_runner_mentions_downloads(marked: Marked, tmp_path: Path) -> None:
     runner = tmp_path / "npx"
     runner.write_text("#!/bin/sh\necho 'npm warn deprecated glob@7.2.3' >&2\nexec sleep 60\n")
     runner.chmod(0o755)
@@ -149,10 +145,10 @@ async def test_who_waits_for_a_runner_of_packages_is_told_that_it_may_be_downloa
     failure = await failure_of(marked.stdio("tool", str(runner), "-y", "tool-mcp"), cwd=tmp_path)
 
     assert failure.code == "timeout"
-    assert failure.message.endswith("does it need longer? npx first downloads what it has not got yet")
+    assert failure.message.endswith("does it need more time? npx downloads missing packages first")
 
 
-async def test_a_server_that_leaves_before_it_is_asked_is_not_started_again(marked: Marked, tmp_path: Path) -> None:
+async def test_a_server_that_exits_before_the_probe_is_not_started_again(marked: Marked, tmp_path: Path) -> None:
     starts = tmp_path / "starts"
     server = marked.stdio("tool", "/bin/sh", "-c", f"echo started >> {starts}; exit 4")
 
@@ -165,14 +161,14 @@ async def test_a_server_that_leaves_before_it_is_asked_is_not_started_again(mark
 SMALL = mcp_launch.Options(limits=mcp_launch.Limits(bytes=1 << 20))
 
 
-async def test_a_line_without_end_is_given_up(marked: Marked, tmp_path: Path) -> None:
+async def test_an_endless_line_is_a_failure(marked: Marked, tmp_path: Path) -> None:
     server = marked.stdio("zeros", "/bin/cat", "/dev/zero")
     async with mcp_launch.launch([server], cwd=tmp_path, options=SMALL) as fleet:
         [failure] = fleet.failures
 
     assert (failure.stage, failure.code) == ("handshake", "not_mcp")
     advice = "Options(limits=Limits(bytes=…)) allows more"
-    assert failure.message == f"wrote a line of more than 1 MB, and was given up; {advice}"
+    assert failure.message == f"wrote a line of more than 1 MB; {advice}"
 
 
 async def test_a_line_that_is_too_long_ends_a_session_too(marked: Marked, tmp_path: Path) -> None:
@@ -213,17 +209,17 @@ async def test_a_grandchild_that_ignores_sigterm_is_ended_too(marked: Marked, tm
     assert marked.running() == []
 
 
-async def test_a_long_line_on_stderr_is_not_nothing(marked: Marked, tmp_path: Path) -> None:
+async def test_a_long_line_on_stderr_is_quoted(marked: Marked, tmp_path: Path) -> None:
     script = "head -c 300000 /dev/zero | tr '\\0' x >&2; exit 4"
 
     failure = await failure_of(marked.stdio("tool", "/bin/sh", "-c", script), cwd=tmp_path)
 
-    assert failure.message == "exited with status 4; it said on stderr: [a line of more than 16384 bytes]"
+    assert failure.message == "exited with status 4; it wrote on stderr: [a line of more than 16384 bytes]"
 
 
 async def test_a_server_that_dies_later_has_its_failure_then(marked: Marked, tmp_path: Path) -> None:
     async with mcp_launch.launch([marked.plain(), marked.plain(name="other")], cwd=tmp_path) as fleet:
-        with pytest.raises(MCPError, match="exited with status 9; it said on stderr: out of paper") as raised:
+        with pytest.raises(MCPError, match="exited with status 9; it wrote on stderr: out of paper") as raised:
             await fleet["plain"].session.call_tool("die")
         assert raised.value.error.data == {"code": "exited", "stderr": ["out of paper"], "exit_code": 9}
         with anyio.fail_after(3):

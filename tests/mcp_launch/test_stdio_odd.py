@@ -52,9 +52,7 @@ async def failure_of(server: object, *, cwd: Path) -> LaunchFailure:
         "writes_nul",
     ],
 )
-async def test_a_server_that_is_understood_all_the_same_works_without_a_warning(
-    mode: str, marked: Marked, tmp_path: Path
-) -> None:
+async def test_tolerated_deviations_work_without_a_warning(mode: str, marked: Marked, tmp_path: Path) -> None:
     async with mcp_launch.launch([odd(marked, mode)], cwd=tmp_path, budgets=SHORT) as fleet:
         server = fleet["odd"]
         assert (server.state, server.warnings) == ("ready", [])
@@ -63,7 +61,7 @@ async def test_a_server_that_is_understood_all_the_same_works_without_a_warning(
 
 
 @pytest.mark.parametrize("mode", ["logs_in_lines", "logs_in_arrays"])
-async def test_what_comes_at_once_is_heard_in_its_order(mode: str, marked: Marked, tmp_path: Path) -> None:
+async def test_messages_that_arrive_together_stay_in_order(mode: str, marked: Marked, tmp_path: Path) -> None:
     heard: list[Any] = []
 
     async def listen(params: LoggingMessageNotificationParams) -> None:
@@ -78,7 +76,7 @@ async def test_what_comes_at_once_is_heard_in_its_order(mode: str, marked: Marke
             assert heard == [*range(20)]
 
 
-async def test_half_a_character_costs_that_and_no_more(marked: Marked, tmp_path: Path) -> None:
+async def test_an_incomplete_character_is_replaced(marked: Marked, tmp_path: Path) -> None:
     async with mcp_launch.launch([odd(marked, "cuts_characters")], cwd=tmp_path, budgets=SHORT) as fleet:
         assert fleet["odd"].tools[0].description == "half a smile: \ufffd"
 
@@ -90,13 +88,13 @@ async def test_half_a_character_costs_that_and_no_more(marked: Marked, tmp_path:
         ('{"result": null}', 'its "result" must be an object'),
         ('{"result": [{"name": "any"}]}', 'its "result" must be an object'),
         ('{"error": "no tools"}', 'its "error" must be an object'),
-        ('{"error": {"message": "no tools"}}', 'its "error" must have a "code", which is an integer'),
-        ('{"error": {"code": 1, "message": null}}', 'its "error" must have a "message", which is a text'),
+        ('{"error": {"message": "no tools"}}', 'its "error" must have a "code" that is an integer'),
+        ('{"error": {"code": 1, "message": null}}', 'its "error" must have a "message" that is a string'),
         ("{}", 'it has neither "result" nor "error"'),
     ],
     ids=["jsonrpc", "null", "array", "text", "code", "message", "nothing"],
 )
-async def test_an_answer_that_is_no_json_rpc_is_said_to_be_none_at_once(
+async def test_an_invalid_response_fails_its_request_immediately(
     answer: str, wrong: str, marked: Marked, tmp_path: Path
 ) -> None:
     with anyio.fail_after(5):
@@ -104,10 +102,13 @@ async def test_an_answer_that_is_no_json_rpc_is_said_to_be_none_at_once(
             [failure], warnings = fleet.failures, fleet["odd"].warnings
 
     assert (failure.stage, failure.code, warnings) == ("list", "invalid_response", [])
-    assert failure.message == f"gave an answer that is not valid JSON-RPC: {wrong}; is there a newer release of it?"
+    assert (
+        failure.message
+        == f"sent a response that is not valid JSON-RPC: {wrong}; is there a newer release of the server?"
+    )
 
 
-async def test_a_refusal_that_names_no_request_is_heard(marked: Marked, tmp_path: Path) -> None:
+async def test_an_error_without_an_id_refuses_the_opening_request(marked: Marked, tmp_path: Path) -> None:
     refusal = '{"jsonrpc": "2.0", "id": null, "error": {"code": -32600, "message": "no licence"}}'
     server = marked.stdio("odd", "/bin/sh", "-c", f"while read -r asked; do echo '{refusal}'; done")
 
@@ -119,23 +120,21 @@ async def test_a_refusal_that_names_no_request_is_heard(marked: Marked, tmp_path
     assert failure.facts["jsonrpc_error"]["message"] == "no licence"
 
 
-async def test_answers_with_ids_that_nobody_asked_for_are_told_from_silence(marked: Marked, tmp_path: Path) -> None:
+async def test_a_timeout_mentions_responses_with_unknown_ids(marked: Marked, tmp_path: Path) -> None:
     failure = await failure_of(odd(marked, "answers_as_another"), cwd=tmp_path)
 
     assert (failure.stage, failure.code) == ("handshake", "timeout")
-    assert (
-        ' gave answers with ids that nobody had asked for ("no-1", "no-2", where the request had 2)' in failure.message
-    )
+    assert ' sent responses with unknown ids ("no-1", "no-2"; the request had the id 2)' in failure.message
 
 
-async def test_json_that_answers_nothing_is_a_stray_line(marked: Marked, tmp_path: Path) -> None:
+async def test_json_that_is_not_a_message_is_a_stray_line(marked: Marked, tmp_path: Path) -> None:
     log = '{"id": 1, "level": "info", "error": null}'
     script = f"read -r probe; echo '{log}'; exec {sys.executable} -S {SERVERS / 'odd.py'} works"
 
     async with mcp_launch.launch([marked.stdio("odd", "/bin/sh", "-c", script)], cwd=tmp_path, budgets=SHORT) as fleet:
         server = fleet["odd"]
         assert server.state == "ready"
-        assert server.warnings == [f'wrote "{log}" on stdout, which is no JSON-RPC message; its log belongs on stderr']
+        assert server.warnings == [f'wrote "{log}" on stdout, which is not a JSON-RPC message; logs belong on stderr']
 
 
 @pytest.mark.parametrize(
@@ -156,7 +155,7 @@ async def test_a_list_of_tools_has_an_end(
         assert [*(tool.name for tool in server.tools), *server.warnings] == told
 
 
-async def test_tools_of_the_same_name_are_warned_of(marked: Marked, tmp_path: Path) -> None:
+async def test_two_tools_with_one_name_are_a_warning(marked: Marked, tmp_path: Path) -> None:
     tools: list[Any] = [{"name": name, "inputSchema": {"type": "object"}} for name in "babcaded"]
 
     async with mcp_launch.launch(
@@ -170,38 +169,38 @@ async def test_tools_of_the_same_name_are_warned_of(marked: Marked, tmp_path: Pa
         warnings = [fleet[name].warnings for name in ("two", "many")]
 
     assert warnings == [
-        ['lists more than one tool called "b"; a call says no more than the name'],
-        ['lists more than one tool called "b", "a", "c" and 2 more; a call says no more than the name'],
+        ['lists more than one tool named "b"; calls cannot tell them apart'],
+        ['lists more than one tool named "b", "a", "c" and 2 more; calls cannot tell them apart'],
     ]
 
 
-async def test_a_server_that_repeats_its_input_is_heard_beside_it(marked: Marked, tmp_path: Path) -> None:
+async def test_a_server_that_echoes_its_input_works(marked: Marked, tmp_path: Path) -> None:
     async with mcp_launch.launch([odd(marked, "repeats_input")], cwd=tmp_path, budgets=SHORT) as fleet:
         server = fleet["odd"]
-        assert server.warnings == ["sends back on stdout what it is sent on stdin; that was ignored"]
+        assert server.warnings == ["echoes its input on stdout; the echo was ignored"]
         for _ in range(3):
             assert isinstance(await ask(server.session, "pid"), int)
 
 
-async def test_a_program_that_only_sends_back_what_it_gets_is_no_server(marked: Marked, tmp_path: Path) -> None:
+async def test_a_program_that_only_echoes_is_not_a_server(marked: Marked, tmp_path: Path) -> None:
     async with mcp_launch.launch([marked.stdio("cat", "/bin/cat")], cwd=tmp_path, budgets=SHORT) as fleet:
         [failure], warnings = fleet.failures, fleet["cat"].warnings
 
     assert (failure.stage, failure.code, warnings) == ("handshake", "not_mcp", [])
-    assert failure.message.startswith("sends back what it is sent, and nothing else, so that it is no MCP server; ")
+    assert failure.message.startswith("only sends back its input, so it is not an MCP server; ")
 
 
-async def test_a_shell_that_nothing_was_given_to_run_is_no_server(marked: Marked, tmp_path: Path) -> None:
+async def test_a_shell_without_a_program_is_not_a_server(marked: Marked, tmp_path: Path) -> None:
     failure = await failure_of(marked.stdio("shell", "/bin/sh"), cwd=tmp_path)
 
     assert (failure.stage, failure.code) == ("handshake", "not_mcp")
     assert failure.message == (
-        'is a shell, which takes the messages for commands; do its "args" name what it is to run, '
-        "each argument as an item of its own?"
+        'is a shell, which runs the messages as commands; do its "args" name the program to run, '
+        "with each argument as a separate item?"
     )
 
 
-async def test_a_server_whose_name_ends_like_that_of_a_shell_is_none(marked: Marked, tmp_path: Path) -> None:
+async def test_a_name_that_ends_in_sh_is_not_a_shell(marked: Marked, tmp_path: Path) -> None:
     server = marked.stdio("ssh", "/bin/sh", "-c", "echo 'mcp-ssh: jsonrpc is on stdin' >&2; exec sleep 60")
 
     failure = await failure_of(server, cwd=tmp_path)
@@ -209,40 +208,41 @@ async def test_a_server_whose_name_ends_like_that_of_a_shell_is_none(marked: Mar
     assert (failure.stage, failure.code) == ("handshake", "timeout")
 
 
-async def test_lines_that_end_with_cr_alone_are_told_from_silence(marked: Marked, tmp_path: Path) -> None:
+async def test_lines_that_end_with_only_cr_are_reported(marked: Marked, tmp_path: Path) -> None:
     failure = await failure_of(odd(marked, "ends_lines_with_cr"), cwd=tmp_path)
 
     assert (failure.stage, failure.code) == ("handshake", "not_mcp")
-    assert "without ending the line; messages end with a newline (LF)" in failure.message
+    assert "without a newline; each message must end with one (LF)" in failure.message
 
 
 @pytest.mark.parametrize(
     ("mode", "says"),
     [
-        ("frames_as_language_servers", "does it frame messages as language servers do? MCP wants one on each line"),
-        ("writes_on_several_lines", "a message must stand on one line"),
-        ("writes_utf_16", "does it write UTF-16? Messages are UTF-8"),
+        (
+            "frames_as_language_servers",
+            "does it frame messages like a language server? MCP requires one message per line",
+        ),
+        ("writes_on_several_lines", "each message must be on a single line"),
+        ("writes_utf_16", "does it write UTF-16? Messages must be UTF-8"),
     ],
 )
-async def test_messages_in_another_form_are_told_from_other_output(
-    mode: str, says: str, marked: Marked, tmp_path: Path
-) -> None:
+async def test_messages_in_another_framing_are_recognized(mode: str, says: str, marked: Marked, tmp_path: Path) -> None:
     failure = await failure_of(odd(marked, mode), cwd=tmp_path)
 
     assert (failure.stage, failure.code) == ("handshake", "not_mcp")
-    assert failure.message.endswith(f" on stdout, which is no JSON-RPC message; {says}")
+    assert failure.message.endswith(f" on stdout, which is not a JSON-RPC message; {says}")
 
 
 @pytest.mark.parametrize(
     ("tool", "says", "facts"),
     [
-        ("die_with_helper", "was ended by SIGKILL; it said on stderr: out of paper", {"signal": "SIGKILL"}),
+        ("die_with_helper", "was ended by SIGKILL; it wrote on stderr: out of paper", {"signal": "SIGKILL"}),
         ("leave_helper", "exited with status 0; it wrote nothing on stderr", {"exit_code": 0}),
         ("close_output", "closed its standard output; it wrote nothing on stderr", {}),
         ("write_half", "exited with status 4; it wrote", {"exit_code": 4}),
     ],
 )
-async def test_whoever_waits_for_an_answer_is_told_what_became_of_the_server(
+async def test_pending_requests_fail_with_the_reason_of_the_end(
     tool: str, says: str, facts: dict[str, object], marked: Marked, tmp_path: Path
 ) -> None:
     async with mcp_launch.launch([odd(marked, "works")], cwd=tmp_path, budgets=SHORT) as fleet:
@@ -259,7 +259,7 @@ async def test_whoever_waits_for_an_answer_is_told_what_became_of_the_server(
     assert raised.value.error.data == {"code": failure.code, **failure.facts}
 
 
-async def test_a_farewell_that_takes_too_long_is_not_why_a_server_failed(marked: Marked, tmp_path: Path) -> None:
+async def test_a_slow_close_does_not_hide_the_failure(marked: Marked, tmp_path: Path) -> None:
     hasty = Budgets(close=0.001)
 
     async with mcp_launch.launch([odd(marked, "works")], cwd=tmp_path, budgets=hasty) as fleet:
@@ -273,9 +273,7 @@ async def test_a_farewell_that_takes_too_long_is_not_why_a_server_failed(marked:
     assert failure.message == "closed its standard output; it wrote nothing on stderr"
 
 
-async def test_a_server_that_takes_its_time_to_start_may_know_the_newer_era_alone(
-    marked: Marked, tmp_path: Path
-) -> None:
+async def test_a_slow_server_may_support_only_the_newer_era(marked: Marked, tmp_path: Path) -> None:
     server = odd(marked, "starts_slowly_and_knows_2026_alone")
 
     with anyio.fail_after(10):
@@ -284,7 +282,7 @@ async def test_a_server_that_takes_its_time_to_start_may_know_the_newer_era_alon
             assert fleet.report["servers"][0]["era"] == "2026-07-28"
 
 
-async def test_all_who_wait_are_told(marked: Marked, tmp_path: Path) -> None:
+async def test_all_pending_requests_fail_with_the_reason(marked: Marked, tmp_path: Path) -> None:
     told: list[str] = []
 
     async def call(session: Any, tool: str) -> None:
@@ -337,7 +335,7 @@ async def test_a_flood_on_stderr_and_20_megabytes_in_a_line_come_through_togethe
             assert isinstance(await ask(session, "flood_both"), int)
 
 
-async def test_a_line_of_100_megabytes_is_given_up_and_its_writer_ended(marked: Marked, tmp_path: Path) -> None:
+async def test_a_line_of_100_megabytes_ends_the_server(marked: Marked, tmp_path: Path) -> None:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     budgets = Budgets(handshake=20, close=0.8)
     server = marked.stdio("big", "/bin/sh", "-c", "head -c 100000000 /dev/zero; sleep 60")
@@ -346,7 +344,7 @@ async def test_a_line_of_100_megabytes_is_given_up_and_its_writer_ended(marked: 
         [failure] = fleet.failures
 
     assert failure.code == "not_mcp"
-    assert failure.message.startswith("wrote a line of more than 64 MB, and was given up; ")
+    assert failure.message.startswith("wrote a line of more than 64 MB; ")
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 300_000
 
 
@@ -359,7 +357,7 @@ async def test_children_that_multiply_and_ignore_sigterm_are_ended(marked: Marke
             await anyio.sleep(0.01)
 
 
-async def test_a_daemon_that_left_the_group_holds_nobody_up(marked: Marked, tmp_path: Path) -> None:
+async def test_a_daemon_that_left_the_group_does_not_delay_closing(marked: Marked, tmp_path: Path) -> None:
     began = time.perf_counter()
     async with mcp_launch.open_session(odd(marked, "leaves_daemon"), cwd=tmp_path, budgets=SHORT):
         pass
@@ -374,11 +372,11 @@ async def test_a_daemon_that_left_the_group_holds_nobody_up(marked: Marked, tmp_
     ("script", "says"),
     [
         ("exit 0", "it printed nothing"),
-        ("echo usage: server stdio >&2", "it said on stderr: usage: server stdio"),
-        ("echo usage: server stdio", 'it wrote "usage: server stdio" on stdout, which is no JSON-RPC message'),
+        ("echo usage: server stdio >&2", "it wrote on stderr: usage: server stdio"),
+        ("echo usage: server stdio", 'it wrote "usage: server stdio" on stdout, which is not a JSON-RPC message'),
     ],
 )
-async def test_a_server_that_leaves_at_once_and_satisfied_is_no_success(
+async def test_an_immediate_exit_with_status_0_is_a_failure(
     script: str, says: str, marked: Marked, tmp_path: Path
 ) -> None:
     failure = await failure_of(marked.stdio("satisfied", "/bin/sh", "-c", script), cwd=tmp_path)
@@ -387,15 +385,13 @@ async def test_a_server_that_leaves_at_once_and_satisfied_is_no_success(
     assert (failure.code, failure.message) == ("exited", f"exited with status 0; {says}; {advice}")
 
 
-async def test_of_a_server_that_is_satisfied_what_is_known_says_enough(marked: Marked, tmp_path: Path) -> None:
+async def test_an_exit_with_status_0_and_a_hint_needs_no_further_advice(marked: Marked, tmp_path: Path) -> None:
     failure = await failure_of(marked.stdio("satisfied", "/bin/sh", "-c", "echo KEY is not set >&2"), cwd=tmp_path)
 
-    assert failure.message.endswith("(on the command line, -e KEY); it said on stderr: KEY is not set")
+    assert failure.message.endswith("(on the command line, -e KEY); it wrote on stderr: KEY is not set")
 
 
-async def test_a_server_that_leaves_whatever_it_is_asked_is_not_said_to_leave_because_of_the_probe(
-    marked: Marked, tmp_path: Path
-) -> None:
+async def test_an_exit_on_any_request_is_not_blamed_on_the_probe(marked: Marked, tmp_path: Path) -> None:
     server = marked.stdio("odd", "/bin/sh", "-c", "read -r asked; exit 3")
     async with mcp_launch.launch([server], cwd=tmp_path) as fleet:
         assert (fleet.failures[0].facts["exit_code"], fleet["odd"].warnings) == (3, [])
@@ -435,7 +431,7 @@ def _script(path: Path, content: bytes) -> str:
     return str(path)
 
 
-async def test_a_script_with_windows_line_ends_is_told_so(marked: Marked, tmp_path: Path) -> None:
+async def test_a_script_with_windows_line_endings_is_recognized(marked: Marked, tmp_path: Path) -> None:
     plain = _script(tmp_path / "plain", b"#!/bin/sh\r\necho\r\n")
     by_env = _script(tmp_path / "by_env", b"#!/usr/bin/env sh\r\necho\r\n")
 
@@ -448,7 +444,7 @@ async def test_a_script_with_windows_line_ends_is_told_so(marked: Marked, tmp_pa
     assert "CR LF" in second.message
 
 
-async def test_what_is_no_program_is_told_by_its_kind(marked: Marked, tmp_path: Path) -> None:
+async def test_files_that_are_not_programs_are_explained(marked: Marked, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo", 0o777)
     (tmp_path / "folder").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "folder")
@@ -460,10 +456,10 @@ async def test_what_is_no_program_is_told_by_its_kind(marked: Marked, tmp_path: 
 
     kinds = {
         Path(marked_script).name: ("not_executable", "save it without one"),
-        "server.py": ("not_executable", 'try chmod +x, or give it to python: that is the command, and this in "args"'),
+        "server.py": ("not_executable", 'try chmod +x, or set the command to python and put this file in "args"'),
         "fifo": ("not_executable", "a device, pipe or socket"),
         "link": ("not_executable", "is a directory"),
-        "dangling": ("command_not_found", "a link to what does not exist"),
+        "dangling": ("command_not_found", "a broken link"),
         Path(foreign).name: ("not_executable", "built for another"),
     }
     for name, (code, says) in kinds.items():
@@ -490,17 +486,17 @@ async def test_a_directory_that_vanished_or_is_closed_is_a_bad_request(marked: M
     assert (gone.stage, gone.code) == ("spawn", "invalid_spec")
     assert gone.message.startswith("the working directory does not exist")
     assert (shut.stage, shut.code) == ("spawn", "invalid_spec")
-    assert shut.message.startswith("the working directory is closed to us")
+    assert shut.message.startswith("the working directory cannot be accessed")
 
 
 async def test_arguments_that_are_too_long_are_a_bad_request(marked: Marked, tmp_path: Path) -> None:
     failure = await failure_of(marked.stdio("tool", "/bin/true", "x" * 3_000_000), cwd=tmp_path)
 
     assert (failure.stage, failure.code) == ("spawn", "invalid_spec")
-    assert '"args" and "env" are too long' in failure.message
+    assert '"args" and "env" together are longer' in failure.message
 
 
-async def test_no_room_for_open_files_is_said(marked: Marked, tmp_path: Path) -> None:
+async def test_too_many_open_files_are_reported(marked: Marked, tmp_path: Path) -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     last = max(int(name) for name in os.listdir("/proc/self/fd"))
     taken: list[int] = []
@@ -519,7 +515,7 @@ async def test_no_room_for_open_files_is_said(marked: Marked, tmp_path: Path) ->
     assert "ulimit -n" in failure.message
 
 
-async def test_an_empty_path_is_said_to_be_empty(marked: Marked, tmp_path: Path) -> None:
+async def test_an_empty_path_variable_is_reported(marked: Marked, tmp_path: Path) -> None:
     failure = await failure_of(marked.stdio("tool", "sh", env={"PATH": ""}), cwd=tmp_path)
 
     assert failure.code == "command_not_found"

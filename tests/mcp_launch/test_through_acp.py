@@ -119,7 +119,7 @@ async def connected(protocol: ProtocolPackage) -> AsyncGenerator[Ends]:
 
 @pytest.mark.requirement("X13", "R90")
 @EACH
-async def test_an_agent_calls_a_tool_of_its_client_through_acp_alone(protocol: Any) -> None:
+async def test_an_agent_calls_a_tool_of_its_client_through_acp(protocol: Any) -> None:
     own = Own()
     async with (
         connected(protocol) as ends,
@@ -138,7 +138,7 @@ async def test_an_agent_calls_a_tool_of_its_client_through_acp_alone(protocol: A
 
 @pytest.mark.requirement("X13")
 @EACH
-async def test_what_a_server_tells_comes_before_the_answer_it_belongs_to(protocol: Any) -> None:
+async def test_notifications_arrive_before_their_response(protocol: Any) -> None:
     told: list[float] = []
 
     async def heard(progress: float, total: float | None, message: str | None) -> None:
@@ -176,7 +176,7 @@ async def test_two_sessions_with_a_server_do_not_mix_their_requests(protocol: An
 
 @pytest.mark.requirement("X13")
 @EACH
-async def test_a_call_that_the_agent_gives_up_is_cancelled_at_the_client(protocol: Any) -> None:
+async def test_a_call_cancelled_by_the_agent_is_cancelled_at_the_client(protocol: Any) -> None:
     own = Own()
     async with (
         connected(protocol) as ends,
@@ -194,7 +194,7 @@ async def test_a_call_that_the_agent_gives_up_is_cancelled_at_the_client(protoco
 
 @pytest.mark.requirement("X13")
 @EACH
-async def test_with_its_block_a_server_is_gone_and_who_waits_for_it_is_told(protocol: Any) -> None:
+async def test_pending_calls_fail_when_the_block_of_a_server_ends(protocol: Any) -> None:
     own = Own()
     codes: list[int] = []
 
@@ -219,14 +219,14 @@ async def test_with_its_block_a_server_is_gone_and_who_waits_for_it_is_told(prot
 
 @pytest.mark.requirement("X13")
 @EACH
-async def test_a_session_with_a_server_that_nobody_offers_says_so(protocol: Any) -> None:
+async def test_a_session_with_an_unknown_server_fails(protocol: Any) -> None:
     async with connected(protocol) as ends:
         with pytest.raises(mcp_launch.LaunchFailure) as raised:
             async with ends.session(mcp_launch.AcpServer("away", "s1")):
                 raise AssertionError("there is no session")
     failure = raised.value
     assert (failure.server, failure.stage, failure.code) == ("away", "handshake", "rejected")
-    assert "no MCP server of this id" in str(failure)
+    assert "there is no MCP server with this id" in str(failure)
 
 
 @pytest.mark.requirement("X13")
@@ -258,7 +258,7 @@ async def test_a_session_that_is_cancelled_while_it_is_refused_is_cancelled_or_r
 
 @pytest.mark.requirement("X13")
 @EACH
-async def test_what_is_raised_in_the_block_of_a_session_comes_out_as_it_is(protocol: Any) -> None:
+async def test_exceptions_of_a_session_block_are_raised_unchanged(protocol: Any) -> None:
     async with connected(protocol) as ends, ends.provider.serve(Own().server) as offered:
         with pytest.raises(KeyError, match="mine"):
             async with ends.session(offered):
@@ -267,7 +267,7 @@ async def test_what_is_raised_in_the_block_of_a_session_comes_out_as_it_is(proto
 
 @pytest.mark.requirement("X13")
 @EACH
-async def test_a_request_id_is_for_one_request_at_a_time(protocol: Any) -> None:
+async def test_a_request_id_in_use_is_refused(protocol: Any) -> None:
     own = Own()
     async with connected(protocol) as ends, ends.provider.serve(own.server) as offered:
         async with anyio.create_task_group() as tasks:
@@ -297,9 +297,7 @@ async def test_a_request_id_is_for_one_request_at_a_time(protocol: Any) -> None:
         ("tools/list", {**META, "io.modelcontextprotocol/protocolVersion": "2025-06-18"}, -32022),
     ],
 )
-async def test_an_error_of_mcp_is_an_answer_and_no_error_of_acp(
-    protocol: Any, method: str, meta: dict[str, Any], code: int
-) -> None:
+async def test_an_error_of_mcp_is_a_result_of_acp(protocol: Any, method: str, meta: dict[str, Any], code: int) -> None:
     async with connected(protocol) as ends, ends.provider.serve(Own().server) as offered:
         answer = await ends.ask(offered.id, method, _meta=meta)
         assert isinstance(answer, protocol.MessageMcpResponseError)
@@ -317,7 +315,7 @@ async def test_the_handshake_of_an_older_era_is_refused(protocol: Any) -> None:
 
 @pytest.mark.requirement("X13")
 @EACH
-async def test_an_error_of_mcp_comes_to_who_asked(protocol: Any) -> None:
+async def test_an_error_of_mcp_reaches_its_caller(protocol: Any) -> None:
     async with (
         connected(protocol) as ends,
         ends.provider.serve(Own().server) as offered,
@@ -330,7 +328,7 @@ async def test_an_error_of_mcp_comes_to_who_asked(protocol: Any) -> None:
 
 @pytest.mark.requirement("X13")
 @EACH
-async def test_each_connection_has_request_ids_of_its_own(protocol: Any) -> None:
+async def test_request_ids_are_separate_for_each_connection(protocol: Any) -> None:
     own = Own()
     async with connected(protocol) as one, connected(protocol) as other, one.provider.serve(own.server) as offered:
         other.answering = one.provider.answer
@@ -347,7 +345,7 @@ async def test_each_connection_has_request_ids_of_its_own(protocol: Any) -> None
 
 @pytest.mark.requirement("X13")
 @EACH
-async def test_no_two_servers_have_one_id_and_each_is_asked_by_its_own(protocol: Any) -> None:
+async def test_every_offered_server_has_its_own_id(protocol: Any) -> None:
     first, second = MCPServer("first"), MCPServer("second")
     async with connected(protocol) as ends:
         provider = ends.provider
@@ -367,7 +365,7 @@ async def test_no_two_servers_have_one_id_and_each_is_asked_by_its_own(protocol:
 
 @pytest.mark.requirement("X13")
 @EACH
-async def test_when_the_connection_ends_a_call_says_so(protocol: Any) -> None:
+async def test_a_call_fails_when_the_connection_ends(protocol: Any) -> None:
     own = Own()
     async with (
         connected(protocol) as ends,
@@ -388,7 +386,7 @@ async def _close_when(event: anyio.Event, connection: Connection) -> None:
 @pytest.mark.requirement("X13")
 @EACH
 @pytest.mark.parametrize("result", [None, [1], "x"])
-async def test_what_is_no_result_of_mcp_costs_one_call(protocol: Any, result: Any) -> None:
+async def test_an_invalid_mcp_result_fails_only_its_call(protocol: Any, result: Any) -> None:
     async def odd(request: Any, _: Connection) -> Any:
         return protocol.MessageMcpResponseResult(result=result)
 
@@ -405,7 +403,7 @@ async def test_what_is_no_result_of_mcp_costs_one_call(protocol: Any, result: An
         assert (await session.list_tools()).tools
 
 
-async def test_what_is_no_server_of_the_sdk_cannot_be_offered() -> None:
+async def test_only_servers_of_the_sdk_can_be_offered() -> None:
     with pytest.raises(mcp_launch.UnusableInput, match="not str"):
         async with mcp_launch.AcpProvider().serve("editor"):  # pyright: ignore[reportArgumentType]
             pass

@@ -81,7 +81,7 @@ async def test_no_secret_is_shown(marked: Marked, tmp_path: Path) -> None:
         ("sse", "html", []),
     ],
 )
-async def test_a_url_is_shown_to_say_what_it_said_and_no_more(
+async def test_traffic_of_a_url_shows_each_message_once(
     kind: str, path: str, said: list[str], bad_web: str, tmp_path: Path
 ) -> None:
     seen = Seen()
@@ -96,9 +96,7 @@ async def test_a_url_is_shown_to_say_what_it_said_and_no_more(
 
 
 @pytest.mark.parametrize("code", ["exit 3", "read line; exit 3", "exec cat >/dev/null"])
-async def test_a_process_that_says_nothing_is_not_shown_to_say_anything(
-    code: str, marked: Marked, tmp_path: Path
-) -> None:
+async def test_a_silent_process_has_no_received_traffic(code: str, marked: Marked, tmp_path: Path) -> None:
     seen = Seen()
     options = mcp_launch.Options(traffic=seen)
 
@@ -111,6 +109,6 @@ async def test_a_process_that_says_nothing_is_not_shown_to_say_anything(
     assert seen.messages("received") == []
 
 
-def test_what_is_no_function_is_refused() -> None:
+def test_a_callback_that_is_not_a_function_is_refused() -> None:
     with pytest.raises(mcp_launch.UnusableInput, match="traffic must be a function"):
         mcp_launch.Options(traffic="yes")  # pyright: ignore[reportArgumentType]

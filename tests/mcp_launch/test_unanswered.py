@@ -28,14 +28,14 @@ def asked(*ids: int | str) -> Unanswered:
     return unanswered
 
 
-def test_each_that_waits_is_refused_once_in_the_order_of_the_requests() -> None:
+def test_pending_requests_are_refused_once_in_order() -> None:
     unanswered = asked(0, "a", 2)
 
     assert list(unanswered.refused(ENDED)) == [Unsaid(jsonrpc="2.0", id=number, error=ENDED) for number in (0, "a", 2)]
     assert (bool(unanswered), list(unanswered.refused(ENDED))) == (False, [])
 
 
-def test_an_answer_ends_the_wait_also_when_its_id_comes_back_as_text() -> None:
+def test_a_response_may_return_the_id_as_a_string() -> None:
     unanswered = asked(0, 1, 2)
 
     assert unanswered.received(message(id="0", result={}))
@@ -43,7 +43,7 @@ def test_an_answer_ends_the_wait_also_when_its_id_comes_back_as_text() -> None:
     assert [reply.id for reply in unanswered.refused(ENDED)] == [2]
 
 
-def test_what_answers_nothing_ends_no_wait() -> None:
+def test_unrelated_messages_do_not_finish_a_request() -> None:
     unanswered = asked(1)
 
     others = [message(id=1, method="ping"), message(method="notifications/message"), message(id=7, result={})]
@@ -51,7 +51,7 @@ def test_what_answers_nothing_ends_no_wait() -> None:
     assert unanswered
 
 
-def test_at_a_timeout_answers_that_nobody_asked_for_are_told_beside_what_was_asked() -> None:
+def test_a_timeout_mentions_unknown_ids_of_responses() -> None:
     unanswered = asked(0, 1)
     for number in (0, "1f-a", 7, 7):
         unanswered.received(message(id=number, result={}))
@@ -61,21 +61,21 @@ def test_at_a_timeout_answers_that_nobody_asked_for_are_told_beside_what_was_ask
 
     assert found == Diagnosis(
         "timeout",
-        'did not answer within 2.0 s, but gave answers with ids that nobody had asked for ("1f-a", 7, where the '
-        "request had 1); is there a newer release of it?",
+        'did not answer within 2.0 s, but sent responses with unknown ids ("1f-a", 7; the request had '
+        "the id 1); is there a newer release of the server?",
         {"stderr": []},
     )
 
 
 @pytest.mark.parametrize("code", ["exited", "unauthorized"])
-def test_what_else_went_wrong_is_not_laid_to_answers_that_nobody_asked_for(code: Code) -> None:
+def test_other_failures_do_not_mention_unknown_ids(code: Code) -> None:
     unanswered = asked(1)
     unanswered.received(message(id=7, result={}))
 
     assert unanswered.explain(Diagnosis(code, "it ended"), waited=2.0) == Diagnosis(code, "it ended")
 
 
-def test_answers_that_came_late_or_twice_were_asked_for() -> None:
+def test_late_and_duplicate_responses_are_not_unknown() -> None:
     unanswered = asked(0, 1, 2)
     unanswered.sent(message(method="notifications/cancelled", params={"requestId": 0}))
     for number in (1, 1, "0"):
@@ -84,7 +84,7 @@ def test_answers_that_came_late_or_twice_were_asked_for() -> None:
     assert unanswered.explain(SLOW, waited=2.0) == SLOW
 
 
-def test_answers_from_before_the_requests_that_wait_say_nothing_of_these() -> None:
+def test_earlier_unknown_responses_are_not_mentioned() -> None:
     unanswered = asked(0)
     for number in (7, 0):
         unanswered.received(message(id=number, result={}))
@@ -93,7 +93,7 @@ def test_answers_from_before_the_requests_that_wait_say_nothing_of_these() -> No
     assert unanswered.explain(SLOW, waited=2.0) == SLOW
 
 
-def test_of_many_answers_that_nobody_asked_for_some_are_told() -> None:
+def test_only_some_of_many_unknown_ids_are_mentioned() -> None:
     unanswered = asked(0)
     for number in range(1, 100):
         unanswered.received(message(id=number, result={}))
@@ -101,10 +101,10 @@ def test_of_many_answers_that_nobody_asked_for_some_are_told() -> None:
     found = unanswered.explain(SLOW, waited=2.0)
 
     assert found is not None
-    assert "(1, 2, 3, where" in found.message
+    assert "(1, 2, 3; the request" in found.message
 
 
-def test_a_request_that_is_cancelled_waits_no_longer() -> None:
+def test_a_cancelled_request_is_not_pending() -> None:
     unanswered = asked(1, 2)
 
     unanswered.sent(message(method="notifications/cancelled", params={"requestId": "2"}))
@@ -112,7 +112,7 @@ def test_a_request_that_is_cancelled_waits_no_longer() -> None:
     assert [reply.id for reply in unanswered.refused(ENDED)] == [1]
 
 
-def test_an_error_that_names_no_request_is_that_of_the_one_which_opens_the_session() -> None:
+def test_an_error_without_id_belongs_to_the_opening_request() -> None:
     nameless = message(id=None, error={"code": -32600, "message": "no"})
     unanswered = Unanswered()
     assert unanswered.named(nameless) == nameless
@@ -124,7 +124,7 @@ def test_an_error_that_names_no_request_is_that_of_the_one_which_opens_the_sessi
     assert unanswered.named(nameless) == nameless
 
 
-def test_where_two_wait_an_error_that_names_none_may_be_of_either() -> None:
+def test_an_error_without_id_is_ambiguous_with_two_requests() -> None:
     nameless = message(id=None, error={"code": -32600, "message": "no"})
     unanswered = Unanswered()
     unanswered.sent(message(id=0, method="server/discover"))

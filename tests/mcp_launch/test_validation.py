@@ -196,8 +196,8 @@ async def test_the_result_of_a_tool_that_failed_is_not_validated(marked: Marked,
 REJECTED: list[tuple[Schema, Any, str]] = [
     ({"type": "object", "properties": {"a": {"type": "strng"}}}, {}, "it is not a valid JSON schema: /properties/a/"),
     ({"type": "object", "properties": {"a": {"pattern": "("}}}, {}, "it is not a valid JSON schema: /properties/a/"),
-    ({"type": "object", "$ref": "#/$defs/a"}, {}, 'it refers to "/$defs/a", which is not in it'),
-    ({"type": "object", "$ref": "#", "minProperties": 0}, {}, "evaluating it is a recursion that is too deep"),
+    ({"type": "object", "$ref": "#/$defs/a"}, {}, 'it refers to "/$defs/a", which it does not contain'),
+    ({"type": "object", "$ref": "#", "minProperties": 0}, {}, "evaluating it recurses too deeply"),
     (
         {"type": "object", "properties": {"a": {"multipleOf": 0.5}}},
         {"a": 10**400},
@@ -228,7 +228,7 @@ async def test_nothing_is_fetched_that_a_schema_refers_to(word: str, marked: Mar
             if word == "$schema":
                 await fleet["scripted"].session.call_tool("tool")
             else:
-                with pytest.raises(InvalidResult, match="which is not in it") as caught:
+                with pytest.raises(InvalidResult, match="which it does not contain") as caught:
                     await fleet["scripted"].session.call_tool("tool")
                 assert caught.value.schema_rejected
 

@@ -89,18 +89,22 @@ def bomb(size: int, *, start: bytes = b"") -> bytes:
 @pytest.mark.parametrize(
     ("answer", "code", "says"),
     [
-        (b"", "disconnected", "dropped the connection without an answer"),
-        (b"SSH-2.0-OpenSSH_9.6\r\n\r\n", "not_mcp", "is not HTTP"),
-        (b"HTTP/1.1 101 Switching\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n", "not_mcp", "is not HTTP"),
-        (b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", "not_mcp", "is not HTTP"),
-        (reply(200, X=200_000 * "y"), "http_error", "the headers that"),
-        (reply(500, b"no gzip", Content_Encoding="gzip"), "http_error", "its own log says why"),
+        (b"", "disconnected", "dropped the connection without a response"),
+        (b"SSH-2.0-OpenSSH_9.6\r\n\r\n", "not_mcp", "did not respond with HTTP"),
+        (
+            b"HTTP/1.1 101 Switching\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n",
+            "not_mcp",
+            "did not respond with HTTP",
+        ),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", "not_mcp", "did not respond with HTTP"),
+        (reply(200, X=200_000 * "y"), "http_error", "sent headers that are too long"),
+        (reply(500, b"no gzip", Content_Encoding="gzip"), "http_error", "its log may say why"),
         (reply(201, Location="/other"), "not_mcp", "is the path right?"),
         (reply(304), "not_mcp", "304"),
     ],
     ids=["nothing", "ssh", "101", "two lengths", "large header", "bad gzip", "201", "304"],
 )
-async def test_what_is_no_answer_is_named(
+async def test_responses_that_are_not_http_or_mcp_are_explained(
     *, kind: str, answer: bytes, code: str, says: str, marked: Marked, tmp_path: Path
 ) -> None:
     failure = await failure_of(once(answer), kind=kind, cwd=tmp_path)
@@ -112,18 +116,18 @@ async def test_what_is_no_answer_is_named(
 @pytest.mark.parametrize(
     ("given", "body", "says"),
     [
-        ("text/plain; charset=utf-8", b'{"jsonrpc"', 'must be "application/json", and is "text/plain"'),
-        ("", b' {"jsonrpc"', 'must be "application/json", and is none'),
-        ("text/plain", b'event: message\ndata: {"jsonrpc"', 'must be "text/event-stream", and is "text/plain"'),
-        ("text/html", b"<html>", "and text/html, which is no MCP message; is the path right?"),
-        ("text/plain", b'[{"jsonrpc": "2.0"}]', 'must be "application/json", and is "text/plain"'),
-        ("application/json", b'[{"jsonrpc": "2.0"}]', "and application/json, which is no MCP message"),
-        ("application/json", b'[{"jsonrpc": "2.0"}' + 20_000 * b",{}" + b"]", "which is no MCP message"),
-        ("", b"", "and nothing, which is no MCP message"),
+        ("text/plain; charset=utf-8", b'{"jsonrpc"', 'must be "application/json", not "text/plain"'),
+        ("", b' {"jsonrpc"', 'must be "application/json", which is missing'),
+        ("text/plain", b'event: message\ndata: {"jsonrpc"', 'must be "text/event-stream", not "text/plain"'),
+        ("text/html", b"<html>", "with text/html instead of an MCP message; is the path right?"),
+        ("text/plain", b'[{"jsonrpc": "2.0"}]', 'must be "application/json", not "text/plain"'),
+        ("application/json", b'[{"jsonrpc": "2.0"}]', "with application/json instead of an MCP message"),
+        ("application/json", b'[{"jsonrpc": "2.0"}' + 20_000 * b",{}" + b"]", "instead of an MCP message"),
+        ("", b"", "with no content type instead of an MCP message"),
     ],
     ids=["text", "none", "events", "page", "batch as text", "batch", "long batch", "nothing"],
 )
-async def test_a_message_under_another_content_type_is_told(
+async def test_a_message_with_a_wrong_content_type_is_explained(
     *, given: str, body: bytes, says: str, marked: Marked, tmp_path: Path
 ) -> None:
     failure = await failure_of(once(reply(200, body, content_type=given)), cwd=tmp_path)
@@ -135,16 +139,16 @@ async def test_a_message_under_another_content_type_is_told(
 @pytest.mark.parametrize(
     ("answer", "code", "says"),
     [
-        (head(Content_Length=1000) + b'{"json', "disconnected", "in the middle of its answer"),
-        (head(Transfer_Encoding="chunked") + b"2\r\n{}\r\nZZ garbage\r\n", "not_mcp", "is not HTTP"),
-        (reply(200, b"no gzip", Content_Encoding="gzip"), "http_error", "not compressed in the way that it says"),
+        (head(Content_Length=1000) + b'{"json', "disconnected", "in the middle of a response"),
+        (head(Transfer_Encoding="chunked") + b"2\r\n{}\r\nZZ garbage\r\n", "not_mcp", "did not respond with HTTP"),
+        (reply(200, b"no gzip", Content_Encoding="gzip"), "http_error", "does not match its Content-Encoding"),
         (reply(200, bomb(4 << 20), Content_Encoding="gzip"), "not_mcp", "more than 1 MB"),
         (reply(200, b" " * (2 << 20)), "not_mcp", "more than 1 MB"),
-        (reply(200, b"[]"), "not_mcp", "no MCP message"),
+        (reply(200, b"[]"), "not_mcp", "instead of an MCP message"),
     ],
     ids=["cut", "bad chunk", "bad gzip", "bomb", "long", "batch"],
 )
-async def test_a_message_that_cannot_be_read_is_named(
+async def test_an_unreadable_message_is_explained(
     *, answer: bytes, code: str, says: str, marked: Marked, tmp_path: Path
 ) -> None:
     failure = await failure_of(once(answer), cwd=tmp_path, limits=Limits(bytes=1 << 20))
@@ -156,7 +160,7 @@ async def test_a_message_that_cannot_be_read_is_named(
 @KINDS
 @pytest.mark.parametrize("status", [200, 307, 401, 500])
 @pytest.mark.parametrize("content_type", ["application/json", "text/event-stream", "text/html"])
-async def test_what_is_compressed_more_than_once_is_not_unpacked(
+async def test_a_response_compressed_twice_is_not_decompressed(
     *, kind: str, status: int, content_type: str, marked: Marked, tmp_path: Path
 ) -> None:
     body = gzip.compress(bomb(4 << 20))
@@ -164,7 +168,7 @@ async def test_what_is_compressed_more_than_once_is_not_unpacked(
     failure = await failure_of(once(answer), kind=kind, cwd=tmp_path)
 
     assert (failure.stage, failure.code) == ("connect", "http_error")
-    assert failure.message.endswith(" sent an answer that is compressed more than once, and was given up")
+    assert failure.message.endswith(" sent a response that is compressed more than once")
 
 
 @KINDS
@@ -191,7 +195,7 @@ async def test_an_event_stream_may_be_compressed(kind: str, coding: str, marked:
             assert (await session.list_tools()).tools == []
 
 
-async def test_an_event_counts_as_it_is_unpacked(marked: Marked, tmp_path: Path) -> None:
+async def test_the_limit_of_an_event_counts_decompressed_bytes(marked: Marked, tmp_path: Path) -> None:
     answer = reply(200, bomb(4 << 20, start=b"data: "), content_type="text/event-stream", Content_Encoding="gzip")
     failure = await failure_of(once(answer), kind="sse", cwd=tmp_path, limits=Limits(bytes=1 << 20))
 
@@ -199,7 +203,7 @@ async def test_an_event_counts_as_it_is_unpacked(marked: Marked, tmp_path: Path)
 
 
 @pytest.mark.parametrize("client_of", [http_client.WebClient, EventClient])
-async def test_a_compressed_answer_is_unpacked_bit_by_bit(client_of: Any, marked: Marked) -> None:
+async def test_a_compressed_response_is_decompressed_in_pieces(client_of: Any, marked: Marked) -> None:
     events = (b"event: other\ndata: " + bytes(32768 - 21) + b"\n\n") * 1024
     answer = reply(200, gzip.compress(events), content_type="text/event-stream", Content_Encoding="gzip")
     turns, sizes = 0, list[int]()
@@ -224,7 +228,7 @@ async def test_a_compressed_answer_is_unpacked_bit_by_bit(client_of: Any, marked
     assert turns >= 16
 
 
-async def test_what_is_unpacked_beyond_the_limit_is_not_kept() -> None:
+async def test_decompressed_data_beyond_the_limit_is_not_kept() -> None:
     async def unpacked() -> AsyncIterator[bytes]:
         for _ in range(100):
             yield bytes(ENOUGH)
@@ -234,9 +238,7 @@ async def test_what_is_unpacked_beyond_the_limit_is_not_kept() -> None:
 
 @KINDS
 @pytest.mark.parametrize("start", [b"HTTP/1.1 200 OK\r\nContent-Ty", b"HTTP/1.1 100 Continue\r\n\r\n"])
-async def test_an_answer_that_does_not_go_on_ends_at_the_budget(
-    kind: str, start: bytes, marked: Marked, tmp_path: Path
-) -> None:
+async def test_a_stalled_response_ends_at_the_budget(kind: str, start: bytes, marked: Marked, tmp_path: Path) -> None:
     def stops(request: Request) -> Any:
         yield start
         request.released.wait(20)
@@ -247,7 +249,7 @@ async def test_an_answer_that_does_not_go_on_ends_at_the_budget(
 
 
 @KINDS
-async def test_the_status_counts_where_the_body_does_not_come(kind: str, marked: Marked, tmp_path: Path) -> None:
+async def test_a_missing_body_does_not_hide_the_status(kind: str, marked: Marked, tmp_path: Path) -> None:
     def stops(request: Request) -> Any:
         yield head(503, Content_Length=1000, Retry_After=17) + b"wai"
         request.released.wait(20)
@@ -276,18 +278,18 @@ async def test_early_hints_and_dribbled_bytes_are_no_trouble(kind: str, marked: 
 @pytest.mark.parametrize(
     ("status", "says"),
     [
-        (400, "does it want another header or query?"),
-        (406, "is this the URL of an MCP server? Those take JSON and event streams"),
+        (400, "does it need another header or query parameter?"),
+        (406, "is this the URL of an MCP server? These accept JSON and event streams"),
         (413, "too large"),
-        (415, "is this the URL of an MCP server? Those take JSON"),
+        (415, "is this the URL of an MCP server? These accept JSON"),
         (418, "is this the URL of an MCP server?"),
         (421, "does not serve this host name"),
-        (500, "its own log says why"),
+        (500, "its log may say why"),
         (501, "is this the URL of an MCP server?"),
         (502, "is the server behind it running?"),
         (503, "try again later"),
         (504, "is the server behind it running?"),
-        (599, " was answered with 599 Said; it failed inside; its own log says why"),
+        (599, " returned 599 Said; it had an internal error; its log may say why"),
     ],
 )
 async def test_an_http_error_says_what_to_try_and_what_the_server_says(
@@ -315,7 +317,7 @@ async def test_an_http_error_says_what_to_try_and_what_the_server_says(
         (b"[" * 300, "[" * 160),
     ],
 )
-async def test_of_what_a_server_says_the_plainest_is_told(
+async def test_the_plainest_message_of_a_json_error_is_quoted(
     body: bytes, said: str, marked: Marked, tmp_path: Path
 ) -> None:
     answer = reply(403, body, content_type="application/problem+json")
@@ -326,15 +328,13 @@ async def test_of_what_a_server_says_the_plainest_is_told(
 
 
 @pytest.mark.parametrize(("content_type", "body"), [("text/plain", b" \n"), ("text/html", b"<html>"), ("", b" <html>")])
-async def test_what_is_not_meant_to_be_read_is_not_repeated(
-    content_type: str, body: bytes, marked: Marked, tmp_path: Path
-) -> None:
+async def test_html_is_not_quoted(content_type: str, body: bytes, marked: Marked, tmp_path: Path) -> None:
     failure = await failure_of(once(reply(403, body, content_type=content_type)), cwd=tmp_path)
 
     assert failure.message.endswith("is this user allowed to use it?")
 
 
-async def test_what_is_said_without_a_type_is_told(marked: Marked, tmp_path: Path) -> None:
+async def test_a_body_without_content_type_is_quoted(marked: Marked, tmp_path: Path) -> None:
     failure = await failure_of(once(reply(403, b"Only allowed at localhost", content_type="")), cwd=tmp_path)
 
     assert failure.message.endswith('; is this user allowed to use it?; it says "Only allowed at localhost"')
@@ -343,19 +343,19 @@ async def test_what_is_said_without_a_type_is_told(marked: Marked, tmp_path: Pat
 @pytest.mark.parametrize(
     ("kind", "path", "other"),
     [
-        ("http", "mcp", "One that speaks SSE alone often has /sse"),
-        ("sse", "sse", "One that speaks Streamable HTTP often has /mcp"),
+        ("http", "mcp", "Servers that only support SSE often use /sse"),
+        ("sse", "sse", "Streamable HTTP servers often use /mcp"),
     ],
 )
-async def test_the_usual_path_is_not_proposed_to_who_has_it(
+async def test_the_usual_path_is_not_suggested_if_it_is_used(
     kind: str, path: str, other: str, marked: Marked, tmp_path: Path
 ) -> None:
     failure = await failure_of(once(reply(404)), kind=kind, path=path, cwd=tmp_path)
 
-    assert failure.message.endswith(f"/{path} was answered with 404 Said; is the path right? {other}")
+    assert failure.message.endswith(f"/{path} returned 404 Said; is the path right? {other}")
 
 
-async def test_the_other_transport_is_known_by_the_first_event(marked: Marked, tmp_path: Path) -> None:
+async def test_the_other_transport_is_recognized_by_its_first_event(marked: Marked, tmp_path: Path) -> None:
     def greets(request: Request) -> Iterator[bytes]:
         if request.method == "POST":
             yield reply(404)
@@ -383,7 +383,7 @@ def _in_json(request: Request) -> Iterator[bytes]:
 
 
 @pytest.mark.parametrize("answers", [_in_json, _in_events, _in_pieces])
-async def test_the_other_transport_is_known_where_its_stream_names_no_endpoint(
+async def test_streamable_http_is_recognized_if_no_endpoint_is_named(
     answers: Callable[[Request], Iterator[bytes]], marked: Marked, tmp_path: Path
 ) -> None:
     def streams(request: Request) -> Iterator[bytes]:
@@ -414,12 +414,12 @@ async def test_a_stream_of_something_else_is_not_taken_for_the_other_transport(m
     [
         (reply(429), "Said; try again later"),
         (reply(429, Retry_After="Wed, 21 Oct 2037 07:28:00 GMT"), "try again after Wed, 21 Oct 2037 07:28:00 GMT"),
-        (reply(503, Retry_After=17), "it cannot serve now; try again after 17 s"),
+        (reply(503, Retry_After=17), "it is unavailable now; try again after 17 s"),
         (reply(502, Retry_After=17), "is the server behind it running?"),
     ],
     ids=["429", "429 date", "503", "502"],
 )
-async def test_when_to_try_again_is_told(answer: bytes, says: str, marked: Marked, tmp_path: Path) -> None:
+async def test_retry_after_is_quoted(answer: bytes, says: str, marked: Marked, tmp_path: Path) -> None:
     failure = await failure_of(once(answer), cwd=tmp_path)
 
     assert failure.message.endswith(says)
@@ -427,18 +427,18 @@ async def test_when_to_try_again_is_told(answer: bytes, says: str, marked: Marke
 
 @KINDS
 @pytest.mark.parametrize("words", ["Token expired", ""])
-async def test_a_status_is_told_in_the_words_of_the_server(
+async def test_the_reason_phrase_of_the_server_is_quoted(
     *, kind: str, words: str, marked: Marked, tmp_path: Path
 ) -> None:
     answer = reply(403, b"no").replace(b"Said", words.encode())
     failure = await failure_of(once(answer), kind=kind, cwd=tmp_path)
 
     told = f"403 {words}" if words else "403"
-    assert f"/mcp was answered with {told}; is this user allowed" in failure.message
+    assert f"/mcp returned {told}; is this user allowed" in failure.message
 
 
 @KINDS
-async def test_all_ways_to_log_in_are_told(kind: str, marked: Marked, tmp_path: Path) -> None:
+async def test_all_authentication_schemes_are_named(kind: str, marked: Marked, tmp_path: Path) -> None:
     challenges = (
         b'WWW-Authenticate: Basic realm="a, b"\r\n'
         b'WWW-Authenticate: Negotiate, Bearer resource_metadata="http://h/x", error="invalid_token"\r\n'
@@ -446,7 +446,7 @@ async def test_all_ways_to_log_in_are_told(kind: str, marked: Marked, tmp_path: 
     refusal = reply(401).replace(b"Connection:", challenges + b"Connection:")
     failure = await failure_of(once(refusal), kind=kind, cwd=tmp_path)
 
-    assert "(it asks for Basic, Negotiate, Bearer; invalid_token); it wants an OAuth login" in failure.message
+    assert "(it asks for Basic, Negotiate, Bearer; invalid_token); it requires an OAuth login" in failure.message
 
 
 @pytest.mark.parametrize(
@@ -458,44 +458,44 @@ async def test_all_ways_to_log_in_are_told(kind: str, marked: Marked, tmp_path: 
         ("Negotiate dG9rZW4=", "Negotiate"),
     ],
 )
-async def test_what_was_wrong_with_a_login_is_told(challenge: str, told: str, marked: Marked, tmp_path: Path) -> None:
+async def test_errors_of_a_challenge_are_quoted(challenge: str, told: str, marked: Marked, tmp_path: Path) -> None:
     failure = await failure_of(once(reply(401, WWW_Authenticate=challenge)), cwd=tmp_path)
 
-    assert f" 401 Said (it asks for {told}); does it want" in failure.message
+    assert f" 401 Said (it asks for {told}); does it require" in failure.message
 
 
 @pytest.mark.parametrize("challenge", [None, 'error="invalid_token"'])
-async def test_of_a_login_that_is_not_named_nothing_is_told(
+async def test_a_challenge_without_a_scheme_is_not_quoted(
     challenge: str | None, marked: Marked, tmp_path: Path
 ) -> None:
     refusal = reply(401) if challenge is None else reply(401, WWW_Authenticate=challenge)
     failure = await failure_of(once(refusal), cwd=tmp_path)
 
-    assert failure.message.endswith("was answered with 401 Said; does it want an Authorization header?")
+    assert failure.message.endswith(" returned 401 Said; does it require an Authorization header?")
 
 
-async def test_what_another_api_says_is_told(marked: Marked, tmp_path: Path) -> None:
+async def test_a_json_error_of_another_api_is_quoted(marked: Marked, tmp_path: Path) -> None:
     failure = await failure_of(once(reply(200, b'{"error": {"message": "no key"}}')), cwd=tmp_path)
 
     assert failure.code == "not_mcp"
     assert failure.message.endswith(
-        ' and application/json, which is no MCP message; is the path right?; it says "no key"'
+        ' with application/json instead of an MCP message; is the path right?; it says "no key"'
     )
 
 
 @pytest.mark.parametrize(
     ("given", "advice"),
     [
-        (SECRET, 'does its Authorization header want "Bearer " before the token?'),
+        (SECRET, 'does its Authorization header need "Bearer " before the token?'),
         ("Bearer ", "its Authorization header has no token; is a variable empty?"),
         (f"Bearer Bearer {SECRET}", "its Authorization header names its scheme twice"),
-        (f'Bearer "{SECRET}"', "does its token stand in quotes or brackets that are not part of it?"),
-        (f"Bearer <{SECRET}>", "does its token stand in quotes or brackets that are not part of it?"),
-        ("Bearer ${TOKEN}", "its Authorization header holds a variable that was not replaced"),
+        (f'Bearer "{SECRET}"', "is its token in quotes or brackets that do not belong to it?"),
+        (f"Bearer <{SECRET}>", "is its token in quotes or brackets that do not belong to it?"),
+        ("Bearer ${TOKEN}", "its Authorization header contains a variable that was not expanded"),
         (f"Bearer {SECRET}", "is its Authorization header still valid?"),
     ],
 )
-async def test_a_slip_in_an_authorization_header_is_told(
+async def test_a_mistake_in_an_authorization_header_is_recognized(
     given: str, advice: str, marked: Marked, tmp_path: Path
 ) -> None:
     with raw_server(once(reply(401, WWW_Authenticate="Bearer"))) as raw:
@@ -511,7 +511,7 @@ async def test_a_slip_in_an_authorization_header_is_told(
 @pytest.mark.parametrize(
     ("location", "says"),
     [
-        ("/mcp", "which is where it came from"),
+        ("/mcp", "that is the same URL"),
         ("http://127.0.0.1:9/mcp", "to http://127.0.0.1:9/mcp; if that is the server, use its URL"),
         ("http://user:pw@{host}/other", "/other; if that is the server"),
         ("https://127.0.0.1/mcp", "https://127.0.0.1/mcp; if that is the server"),
@@ -519,7 +519,7 @@ async def test_a_slip_in_an_authorization_header_is_told(
     ids=["circle", "port", "user-info", "https"],
 )
 @KINDS
-async def test_a_redirect_that_is_not_followed_is_told(
+async def test_a_redirect_that_is_not_followed_is_explained(
     kind: str, location: str, says: str, marked: Marked, tmp_path: Path
 ) -> None:
     failure = await failure_of(
@@ -533,7 +533,7 @@ async def test_a_redirect_that_is_not_followed_is_told(
 @pytest.mark.parametrize(
     ("method", "status"), [("POST", 307), ("GET", 307), ("DELETE", 307), ("DELETE", 200), ("GET", 500)]
 )
-async def test_of_a_body_that_nobody_wants_only_the_start_is_read(method: str, status: int, marked: Marked) -> None:
+async def test_only_the_start_of_an_unused_body_is_read(method: str, status: int, marked: Marked) -> None:
     def endless(_: Request) -> Iterator[bytes]:
         yield head(status, Location="/other")
         while True:
@@ -625,7 +625,7 @@ def stream(data: bytes) -> bytes:
         "long and cut",
     ],
 )
-async def test_what_goes_wrong_after_the_handshake_is_named_too(
+async def test_errors_after_the_handshake_are_explained(
     answer: bytes, code: str, marked: Marked, tmp_path: Path
 ) -> None:
     failure = await failure_of(at_list(lambda _: answer), cwd=tmp_path)
@@ -634,21 +634,21 @@ async def test_what_goes_wrong_after_the_handshake_is_named_too(
 
 
 @pytest.mark.parametrize("status", [200, 400])
-async def test_a_refusal_that_names_no_request_is_heard(status: int, marked: Marked, tmp_path: Path) -> None:
+async def test_an_error_without_an_id_refuses_the_opening_request(status: int, marked: Marked, tmp_path: Path) -> None:
     failure = await failure_of(once(reply(status, rpc_error(-32600, "no licence"))), cwd=tmp_path)
 
     assert (failure.stage, failure.code) == ("handshake", "rejected")
     assert failure.facts["jsonrpc_error"]["message"] == "no licence"
 
 
-async def test_answers_with_ids_that_nobody_asked_for_are_told_from_silence(marked: Marked, tmp_path: Path) -> None:
+async def test_a_timeout_mentions_responses_with_unknown_ids(marked: Marked, tmp_path: Path) -> None:
     def answers_as_another(request: Request) -> bytes:
         return reply(200, json.dumps(result(request.message) | {"id": 4711}).encode())
 
     failure = await failure_of(at_list(answers_as_another), cwd=tmp_path)
 
     assert (failure.stage, failure.code) == ("list", "timeout")
-    assert " gave answers with ids that nobody had asked for (4711, where the request had " in failure.message
+    assert " sent responses with unknown ids (4711; the request had the id " in failure.message
 
 
 @pytest.mark.parametrize("as_event", [False, True], ids=["json", "event"])
@@ -668,7 +668,7 @@ async def test_an_error_of_the_server_is_not_taken_for_one_of_the_sdk(
 
 
 @pytest.mark.parametrize("taken", [reply(202, content_type=""), reply(202)], ids=["no type", "json"])
-async def test_an_answer_of_ours_that_is_taken_without_a_word_is_no_failure(
+async def test_a_response_accepted_without_content_is_not_a_failure(
     taken: bytes, marked: Marked, tmp_path: Path
 ) -> None:
     answered = threading.Event()
@@ -702,7 +702,7 @@ async def test_a_message_may_have_3_megabytes(*, as_event: bool, marked: Marked,
             assert len(fleet["web"].tools[0].name) == 3_000_000
 
 
-async def test_what_the_caller_is_told_of_a_bad_event_does_not_repeat_it(marked: Marked, tmp_path: Path) -> None:
+async def test_the_error_for_an_invalid_event_does_not_quote_it(marked: Marked, tmp_path: Path) -> None:
     with raw_server(at_list(lambda _: stream(event({"key": SECRET})))) as raw:
         async with mcp_launch.open_session(http(f"{raw.origin}/mcp"), cwd=tmp_path, budgets=SHORT) as session:
             with pytest.raises(MCPError) as raised:
@@ -710,12 +710,12 @@ async def test_what_the_caller_is_told_of_a_bad_event_does_not_repeat_it(marked:
 
     wrong = 'it lacks "jsonrpc": "2.0"'
     assert raised.value.message == (
-        f"gave an answer that is not valid JSON-RPC: {wrong}; is there a newer release of it?"
+        f"sent a response that is not valid JSON-RPC: {wrong}; is there a newer release of the server?"
     )
 
 
 @pytest.mark.parametrize("answer", [reply(405), reply(404), reply(200, b"<html>"), b""])
-async def test_what_becomes_of_the_listening_get_and_of_the_farewell_is_no_failure(
+async def test_errors_of_the_listening_get_and_delete_are_not_failures(
     answer: bytes, marked: Marked, tmp_path: Path
 ) -> None:
     with raw_server(lambda request: [works(request) if request.method == "POST" else answer]) as raw:
@@ -734,7 +734,7 @@ async def test_a_cookie_is_kept_for_the_session(marked: Marked, tmp_path: Path) 
 
 
 @KINDS
-async def test_a_cookie_that_no_header_can_hold_is_not_kept(kind: str, marked: Marked, tmp_path: Path) -> None:
+async def test_a_cookie_that_is_not_ascii_is_ignored(kind: str, marked: Marked, tmp_path: Path) -> None:
     answer: Answer = Sse("/messages") if kind == "sse" else lambda request: [works(request)]
     with raw_server(lambda request: with_cookie(with_cookie(answer(request)), "käse=é")) as raw:
         async with mcp_launch.launch([http(f"{raw.origin}/mcp", kind=kind)], cwd=tmp_path, budgets=SHORT) as fleet:
@@ -742,14 +742,14 @@ async def test_a_cookie_that_no_header_can_hold_is_not_kept(kind: str, marked: M
     assert raw.seen[-1].headers["cookie"] == "node=7"
 
 
-async def test_a_session_id_that_no_header_can_hold_is_told(marked: Marked, tmp_path: Path) -> None:
+async def test_a_session_id_that_is_not_ascii_is_a_failure(marked: Marked, tmp_path: Path) -> None:
     failure = await failure_of(lambda request: [with_header(works(request), "Mcp-Session-Id: é")], cwd=tmp_path)
 
     assert (failure.stage, failure.code) == ("connect", "invalid_response")
-    assert "gave the session an id that is not ASCII" in failure.message
+    assert "sent an Mcp-Session-Id that is not ASCII" in failure.message
 
 
-async def test_a_session_id_that_nobody_asked_for_may_be_anything(marked: Marked, tmp_path: Path) -> None:
+async def test_an_unexpected_session_id_is_ignored(marked: Marked, tmp_path: Path) -> None:
     answer = at_list(lambda request: with_header(works(request), "Mcp-Session-Id: é"))
     with raw_server(answer) as raw:
         async with mcp_launch.launch([http(f"{raw.origin}/mcp")], cwd=tmp_path, budgets=SHORT) as fleet:
@@ -757,7 +757,7 @@ async def test_a_session_id_that_nobody_asked_for_may_be_anything(marked: Marked
 
 
 @pytest.mark.parametrize("status", [200, 500])
-async def test_a_header_that_is_not_ascii_changes_nothing_of_what_is_told(
+async def test_a_header_that_is_not_ascii_does_not_change_the_failure(
     status: int, marked: Marked, tmp_path: Path
 ) -> None:
     plain, odd = [
@@ -766,7 +766,7 @@ async def test_a_header_that_is_not_ascii_changes_nothing_of_what_is_told(
     ]
 
     assert odd.code == plain.code
-    assert odd.message.partition(" was answered ")[2] == plain.message.partition(" was answered ")[2] != ""
+    assert odd.message.partition(" returned ")[2] == plain.message.partition(" returned ")[2] != ""
 
 
 async def test_a_cookie_that_comes_with_the_event_stream_is_kept_too(marked: Marked, tmp_path: Path) -> None:
@@ -791,7 +791,7 @@ def with_header(answer: bytes, header: str) -> bytes:
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
-async def test_user_info_and_fragment_of_a_url_are_understood(host: str, marked: Marked, tmp_path: Path) -> None:
+async def test_user_info_and_fragment_of_a_url_are_handled(host: str, marked: Marked, tmp_path: Path) -> None:
     with raw_server(lambda request: [works(request)], host=host) as raw:
         url = raw.origin.replace("://", "://us%40er:pa%3Ass@") + "/mcp?a=b#part"
         async with mcp_launch.open_session(http(url), cwd=tmp_path, budgets=SHORT) as session:
@@ -805,9 +805,7 @@ async def test_user_info_and_fragment_of_a_url_are_understood(host: str, marked:
 @pytest.mark.parametrize(
     ("host", "code"), [("☃.example", "invalid_spec"), ("a..b", "dns"), (f"{'a' * 70}.example", "dns")]
 )
-async def test_a_host_that_cannot_be_is_refused(
-    kind: str, host: str, code: str, marked: Marked, tmp_path: Path
-) -> None:
+async def test_an_impossible_host_is_refused(kind: str, host: str, code: str, marked: Marked, tmp_path: Path) -> None:
     async with mcp_launch.launch([http(f"http://{host}/mcp", kind=kind)], cwd=tmp_path, budgets=SHORT) as fleet:
         [failure] = fleet.failures
 
@@ -862,7 +860,7 @@ async def test_an_endpoint_may_be_named_in_any_way_of_a_url(
 
 
 @pytest.mark.parametrize(("status", "code"), [(404, "not_found"), (405, "method_not_allowed")])
-async def test_an_endpoint_of_sse_that_is_not_there_is_not_laid_to_the_url(
+async def test_a_missing_sse_endpoint_is_not_blamed_on_the_url(
     status: int, code: str, marked: Marked, tmp_path: Path
 ) -> None:
     answer = Sse("/messages")
@@ -872,11 +870,11 @@ async def test_an_endpoint_of_sse_that_is_not_there_is_not_laid_to_the_url(
 
     assert (failure.stage, failure.code) == ("handshake", code)
     assert failure.message.endswith(
-        "; the server itself named that endpoint: does a proxy in front of it change paths?"
+        "; the server itself named this endpoint; does a proxy in front of it change paths?"
     )
 
 
-async def test_a_refusal_over_sse_that_names_no_request_is_heard(marked: Marked, tmp_path: Path) -> None:
+async def test_an_sse_error_without_an_id_refuses_the_opening_request(marked: Marked, tmp_path: Path) -> None:
     answer = Sse("/messages")
     answer.answers = lambda _: json.loads(rpc_error(-32600, "no licence"))
 
@@ -886,25 +884,23 @@ async def test_a_refusal_over_sse_that_names_no_request_is_heard(marked: Marked,
     assert failure.facts["jsonrpc_error"]["message"] == "no licence"
 
 
-async def test_answers_over_sse_with_ids_that_nobody_asked_for_are_told_from_silence(
-    marked: Marked, tmp_path: Path
-) -> None:
+async def test_an_sse_timeout_mentions_responses_with_unknown_ids(marked: Marked, tmp_path: Path) -> None:
     answer = Sse("/messages")
     answer.answers = lambda message: result(message) | {"id": f"no-{message['id']}"}
 
     failure = await failure_of(answer, kind="sse", cwd=tmp_path)
 
     assert (failure.stage, failure.code) == ("handshake", "timeout")
-    assert ' gave answers with ids that nobody had asked for ("no-1", where the request had 1)' in failure.message
+    assert ' sent responses with unknown ids ("no-1"; the request had the id 1)' in failure.message
 
 
-async def test_sse_without_its_session_is_over(marked: Marked, tmp_path: Path) -> None:
+async def test_a_lost_sse_session_ends(marked: Marked, tmp_path: Path) -> None:
     answer = Sse("/messages")
     with raw_server(answer) as raw:
         server = http(f"{raw.origin}/sse", kind="sse")
         async with mcp_launch.launch([server], cwd=tmp_path, budgets=SHORT) as fleet:
             answer.refuses = reply(404)
-            with pytest.raises(MCPError, match="no longer knows the session; open a new one"):
+            with pytest.raises(MCPError, match="no longer has this session; open a new one"):
                 await fleet["web"].session.list_tools()
             with anyio.fail_after(3):
                 while (failure := fleet["web"].failure) is None:
@@ -913,7 +909,7 @@ async def test_sse_without_its_session_is_over(marked: Marked, tmp_path: Path) -
     assert (failure.stage, failure.code) == ("call", "session_lost")
 
 
-async def test_what_became_of_one_message_is_not_taken_for_what_became_of_another(marked: Marked) -> None:
+async def test_outcomes_of_messages_are_not_mixed_up(marked: Marked) -> None:
     refused = threading.Event()
 
     def answer(request: Request) -> Iterator[bytes]:

@@ -51,14 +51,16 @@ KINDS = pytest.mark.parametrize("kind", ["http", "sse"])
 
 @KINDS
 @pytest.mark.parametrize("path", ["html", "empty", "notjson", "deep", "notrpc", "202", "204"])
-async def test_what_is_not_mcp_is_called_so(kind: str, path: str, web: Web, marked: Marked, tmp_path: Path) -> None:
+async def test_responses_that_are_not_mcp_are_recognized(
+    kind: str, path: str, web: Web, marked: Marked, tmp_path: Path
+) -> None:
     failure = await failure_of(http(f"{web.origin}/{path}", kind=kind), cwd=tmp_path)
 
     assert (failure.stage, failure.code) == ("connect", "not_mcp")
 
 
 @KINDS
-async def test_a_location_that_is_no_url_is_left_out(kind: str, web: Web, marked: Marked, tmp_path: Path) -> None:
+async def test_a_location_that_is_not_a_url_is_left_out(kind: str, web: Web, marked: Marked, tmp_path: Path) -> None:
     failure = await failure_of(http(f"{web.origin}/403/Location=http://[", kind=kind), cwd=tmp_path)
 
     assert (failure.code, "location" in failure.facts) == ("forbidden", False)
@@ -78,7 +80,7 @@ async def test_headers_do_not_leave_the_origin(
         assert ["X-Key" in headers for _, _, headers in web.seen + other.seen] == [True, False, False]
 
 
-async def test_what_sse_says_of_a_refused_message_holds_no_secret(web: Web, marked: Marked, tmp_path: Path) -> None:
+async def test_a_refused_sse_message_shows_no_secret(web: Web, marked: Marked, tmp_path: Path) -> None:
     server = http(f"{web.origin}/tells", kind="sse", headers={"X-Key": SECRET})
     async with mcp_launch.open_session(server, cwd=tmp_path) as session:
         with pytest.raises(MCPError, match=r"401 Unauthorized \(it asks for \[redacted\]\)"):
@@ -90,8 +92,8 @@ async def test_what_sse_says_of_a_refused_message_holds_no_secret(web: Web, mark
     [
         ("expires", "401 Unauthorized"),
         # httpx2 leaves the generator that it was reading from unfinished, at which trio complains.
-        pytest.param("squeezes", "not compressed in the way that it says", marks=IGNORE_UNRAISABLE),
-        ("mumbles", "application/json, which is no MCP message"),
+        pytest.param("squeezes", "does not match its Content-Encoding", marks=IGNORE_UNRAISABLE),
+        ("mumbles", "application/json instead of an MCP message"),
     ],
 )
 async def test_a_call_that_fails_later_says_why_and_the_session_goes_on(
@@ -107,7 +109,7 @@ async def test_a_call_that_fails_later_says_why_and_the_session_goes_on(
 
 
 @pytest.mark.parametrize(("kind", "path"), [("http", "expires"), ("sse", "tells")])
-async def test_what_fails_in_a_call_is_told_to_the_caller_as_a_failure_is(
+async def test_a_failed_call_has_the_facts_of_a_failure(
     kind: str, path: str, web: Web, marked: Marked, tmp_path: Path
 ) -> None:
     server = http(f"{web.origin}/{path}", kind=kind, headers={"X-Key": SECRET})
@@ -121,7 +123,7 @@ async def test_what_fails_in_a_call_is_told_to_the_caller_as_a_failure_is(
     assert SECRET not in str(told)
 
 
-async def test_a_url_that_is_gone_is_told_to_the_caller_by_its_code(marked: Marked, tmp_path: Path) -> None:
+async def test_a_gone_url_has_its_code_in_the_error_of_the_call(marked: Marked, tmp_path: Path) -> None:
     with misbehaving_web() as gone:
         async with mcp_launch.open_session(http(f"{gone.origin}/works"), cwd=tmp_path) as session:
             gone.stop()
@@ -133,11 +135,9 @@ async def test_a_url_that_is_gone_is_told_to_the_caller_by_its_code(marked: Mark
     assert (raised.value.error.data["code"], raised.value.error.data["port"]) == ("refused", gone.port)
 
 
-async def test_a_forgotten_session_is_told_to_the_caller_and_is_the_failure_of_the_server(
-    web: Web, marked: Marked, tmp_path: Path
-) -> None:
+async def test_a_lost_session_fails_the_call_and_the_server(web: Web, marked: Marked, tmp_path: Path) -> None:
     async with mcp_launch.launch([http(f"{web.origin}/forgets")], cwd=tmp_path, lists=()) as fleet:
-        with pytest.raises(MCPError, match="no longer knows the session; open a new one"):
+        with pytest.raises(MCPError, match="no longer has this session; open a new one"):
             await fleet["web"].session.list_tools()
         failure = await later_failure(fleet["web"])
 
@@ -168,9 +168,7 @@ async def test_a_transport_that_breaks_down_is_the_failure_of_its_server(
     assert (failure.stage, fleet["web"].state) == ("call", "failed")
 
 
-async def test_an_error_of_mcp_with_an_http_status_is_the_servers_own_word(
-    web: Web, marked: Marked, tmp_path: Path
-) -> None:
+async def test_an_mcp_error_with_an_http_status_is_the_servers_error(web: Web, marked: Marked, tmp_path: Path) -> None:
     failure = await failure_of(http(f"{web.origin}/refuses"), cwd=tmp_path)
 
     assert (failure.code, failure.facts) == ("rejected", {"jsonrpc_error": {"code": -32600, "message": "no"}})
@@ -206,7 +204,7 @@ async def test_an_event_of_20_megabytes_is_read_in_linear_time(web: Web, marked:
         assert time.perf_counter() - began < 5
 
 
-async def test_an_event_without_end_is_given_up(web: Web, marked: Marked, tmp_path: Path) -> None:
+async def test_an_endless_event_is_a_failure(web: Web, marked: Marked, tmp_path: Path) -> None:
     server, options = http(f"{web.origin}/events", kind="sse"), Options(limits=Limits(bytes=1 << 20))
     async with mcp_launch.launch([server], cwd=tmp_path, options=options) as fleet:
         for _ in range(20):
@@ -234,7 +232,7 @@ async def test_an_event_stream_that_ends_during_a_call_is_the_end_of_the_session
 
 
 @pytest.mark.parametrize("round_", range(3))
-async def test_all_who_wait_for_an_sse_server_that_is_killed_are_told_why(
+async def test_pending_requests_of_a_killed_sse_server_fail_with_the_reason(
     round_: int, marked: Marked, tmp_path: Path
 ) -> None:
     told: list[str] = []
@@ -259,7 +257,7 @@ async def test_all_who_wait_for_an_sse_server_that_is_killed_are_told_why(
 
 
 @pytest.mark.parametrize(("path", "kind"), [("works", "http"), ("events", "sse")])
-async def test_all_who_wait_for_a_server_that_has_forgotten_the_session_are_told_why(
+async def test_pending_requests_of_a_lost_session_fail_with_the_reason(
     path: str, kind: str, web: Web, marked: Marked, tmp_path: Path
 ) -> None:
     told: list[str] = []
@@ -293,7 +291,7 @@ async def test_an_event_stream_that_ends_without_an_endpoint_is_disconnected(
 
 
 @pytest.mark.parametrize("where", ["host:port", "[::1"])
-async def test_an_endpoint_that_is_no_url_is_not_mcp(where: str, web: Web, marked: Marked, tmp_path: Path) -> None:
+async def test_an_endpoint_that_is_not_a_url_is_not_mcp(where: str, web: Web, marked: Marked, tmp_path: Path) -> None:
     failure = await failure_of(http(f"{web.origin}/nowhere/{where}", kind="sse"), cwd=tmp_path)
 
     assert (failure.stage, failure.code) == ("connect", "not_mcp")

@@ -73,7 +73,7 @@ async def test_a_server_that_was_started_again_no_longer_knows_the_session(marke
     with WebServer("http") as server, anyio.fail_after(30):
         async with mcp_launch.launch([server.spec], cwd=tmp_path) as fleet:
             server.kill()
-            with WebServer("http", port=server.port), pytest.raises(MCPError, match="no longer knows the session"):
+            with WebServer("http", port=server.port), pytest.raises(MCPError, match="no longer has this session"):
                 await fleet["everything"].session.call_tool("echo", {"message": "who?"})
             while fleet["everything"].failure is None:
                 await anyio.lowlevel.checkpoint()

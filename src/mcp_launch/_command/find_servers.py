@@ -30,7 +30,7 @@ from mcp_launch.config._documents import Place
 from mcp_launch.config._entries import Config, Entry
 from mcp_launch.config._formats import format_called
 from mcp_launch.config._read import read_config
-from mcp_launch.failures import NoServers, UnusableInput, Wording
+from mcp_launch.failures import NoServers, Phrases, UnusableInput
 
 LONGEST = 16 * 2**20
 """The maximum size of a config file, in bytes. Some clients keep other data in theirs."""
@@ -188,9 +188,9 @@ def _config_sessions(config: Config, typed: Typed, *, origin: Literal["file", "p
         if not entry.disabled:
             cwd = os.path.normpath(os.path.join(shared, entry.cwd)) if entry.cwd else shared
             entries.setdefault(cwd, []).append(entry)
-    wording = format_called(config.format).wording
+    phrases = format_called(config.format).phrases
     sessions = [
-        Session(source=config.source, entries=each, cwd=cwd, origin=origin, wording=wording)
+        Session(source=config.source, entries=each, cwd=cwd, origin=origin, phrases=phrases)
         for cwd, each in entries.items()
     ]
     first, *others = sessions or [Session(source=config.source, entries=[], cwd=shared, origin=origin)]
@@ -209,8 +209,8 @@ def url_session(url: str, typed: Typed) -> Session:
         name = None
     headers = [_header(each, number) for number, each in enumerate(typed.headers, 1)]
     server = {"type": "sse" if typed.sse else "http", "name": name or "server", "url": url, "headers": headers}
-    wording = Wording(http="leave out --sse", sse="add --sse")
-    return Session(source=source_of(url), entries=[_entry(server)], cwd=typed.directory(), wording=wording)
+    phrases = Phrases(http="leave out --sse", sse="add --sse")
+    return Session(source=source_of(url), entries=[_entry(server)], cwd=typed.directory(), phrases=phrases)
 
 
 def command_session(words: Sequence[str], typed: Typed) -> Session:

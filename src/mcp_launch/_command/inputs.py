@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from mcp_launch._json_values import as_members
 from mcp_launch.config._entries import Entry, Finding
-from mcp_launch.failures import UnknownServer, UnusableInput, Wording
+from mcp_launch.failures import Phrases, UnknownServer, UnusableInput
 
 if TYPE_CHECKING:
     from mcp_launch.config._locations import Candidate
@@ -75,7 +75,7 @@ class Session:
     """`typed` for a URL or command, `file` for a file that was named or is the user's, `project` for a found one."""
     findings: tuple[Finding, ...] = ()
     """The findings about the file; if it yields several sessions, the first has all of them."""
-    wording: Wording = field(default_factory=Wording)
+    phrases: Phrases = field(default_factory=Phrases)
     """How messages say what to change in the file."""
 
     @property

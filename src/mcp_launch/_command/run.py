@@ -26,7 +26,7 @@ _LOOK = 0.2
 """Seconds between two looks at the files. For a few files, polling does not need a compiled library."""
 _State: TypeAlias = dict[str, tuple[int, int, int] | None]
 T = TypeVar("T")
-_LONGER = "does it need longer (--timeout)"
+_LONGER = "does it need more time (--timeout)"
 """The hint after a timeout, for servers from any file."""
 _ARROWS: dict[Direction, str] = {"sent": "->", "received": "<-"}
 
@@ -116,7 +116,7 @@ async def _run(
                         timeout=timeout,
                         budgets=_budgets_within(timeout),
                         options=replace(
-                            options, secrets=session.secrets, wording=session.wording._replace(longer=_LONGER)
+                            options, secrets=session.secrets, phrases=session.phrases._replace(longer=_LONGER)
                         ),
                         lists=lists,
                         background=True,

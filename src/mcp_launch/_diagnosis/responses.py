@@ -1,4 +1,4 @@
-"""Why a request got no answer: the name, the network, TLS, a proxy, a login, or what came is not HTTP."""
+"""Explain HTTP requests that failed, and responses that are not MCP."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ from mcp_launch._transports import LONGEST
 from mcp_launch.failures import Code, family
 
 UNMAPPED = (OSError, UnicodeError)
-"""Errors from below that both libraries pass on as they are, such as a TLS alert after the handshake."""
+"""Errors that both HTTP libraries do not wrap, such as a TLS alert after the handshake."""
 
 TWICE = "compressed more than once"
-"""Why an answer is not unpacked: each compression can grow it a thousandfold, and no server needs a second one."""
+"""The reason not to decompress a response: each compression can grow it a thousandfold, and one is enough."""
 
 
-_DROPPED = "dropped the connection without an answer; its own log may say why"
+_DROPPED = "dropped the connection without a response; its log may say why"
 
 
 class TooLong(Exception):  # noqa: N818 - says what happened
-    """A body that was given up before it filled the memory; the text, if there is one, says what it was."""
+    """A body is longer than the limit; the message, if there is one, says what was sent."""
 
 
 class UnusableId(Exception):  # noqa: N818 - the same
-    """The session was given an id that cannot be sent back."""
+    """The server sent a session id that cannot be sent back."""
 
 
 def trouble(  # noqa: PLR0911 - a list of cases
     error: Exception, url: Url, *, connect: float, via: str | None
 ) -> Diagnosis:
-    """Why there was no answer, by the error of either library."""
-    # By name: both libraries have these errors, and neither needs to be imported for it.
+    """Return why there was no response, for an error of httpx or httpx2."""
+    # By name, because both libraries have these errors and neither should be imported here.
     kinds = {kind.__name__ for kind in type(error).__mro__}
     port = url.port or {"http": 80, "https": 443}.get(url.scheme)
     where = f"{url.host}:{port}"
@@ -53,27 +53,27 @@ def trouble(  # noqa: PLR0911 - a list of cases
     if "AuthFailed" in kinds:
         return found("unauthorized", f"the login for {where} failed: {error}")
     if isinstance(error, TooLong):
-        told = str(error) or f"a message of more than {LONGEST >> 20} MB, and was given up"
-        return found("not_mcp", f"{where} sent {told}")
+        summary = str(error) or f"a message of more than {LONGEST >> 20} MB"
+        return found("not_mcp", f"{where} sent {summary}")
     if isinstance(error, UnusableId):
-        told = f"{where} gave the session an id that is not ASCII, as Mcp-Session-Id must be"
-        return found("invalid_response", f"{told}; is there a newer release of it?")
+        summary = f"{where} sent an Mcp-Session-Id that is not ASCII"
+        return found("invalid_response", f"{summary}; is there a newer release of the server?")
     if "ProxyError" in kinds:
         return found("refused", f"the proxy {via} did not connect to {where}: {error}")
     if any(isinstance(cause, socket.gaierror | UnicodeError) for cause in causes):
-        name = f"the name of the proxy {via}" if via else f'the name "{url.host}"'
-        return found("dns", f"{name} is not known; is it spelt right?")
+        name = f"the host name of the proxy {via}" if via else f'the host name "{url.host}"'
+        return found("dns", f"cannot resolve {name}; is it spelled correctly?")
     if "TimeoutException" in kinds:
-        return found("timeout", f"no connection to {via or where} within {connect:g} s")
+        return found("timeout", f"could not connect to {via or where} within {connect:g} s")
     if "ConnectError" in kinds:
-        told = f"the proxy {via} does" if via else f"{where} does"
-        return found("refused", f"{told} not accept connections; is {'it' if via else 'the server'} running?")
+        summary = f"the proxy {via} does" if via else f"{where} does"
+        return found("refused", f"{summary} not accept connections; is {'it' if via else 'the server'} running?")
     if "UnsupportedProtocol" in kinds:
         return found("invalid_spec", "the URL must start with http:// or https://")
     if "DecodingError" in kinds:
         if str(error) == TWICE:
-            return found("http_error", f"{where} sent an answer that is {TWICE}, and was given up")
-        return found("http_error", f"{where} sent an answer that is not compressed in the way that it says")
+            return found("http_error", f"{where} sent a response that is {TWICE}")
+        return found("http_error", f"{where} sent a response that does not match its Content-Encoding")
     if "RemoteProtocolError" in kinds:
         return found(*_protocol(str(error), where))
     return found("disconnected", f"{where} {_DROPPED}")
@@ -81,69 +81,69 @@ def trouble(  # noqa: PLR0911 - a list of cases
 
 def _protocol(complaint: str, where: str) -> tuple[Code, str]:
     if "too long" in complaint:
-        return "http_error", f"the headers that {where} sent are too long"
+        return "http_error", f"{where} sent headers that are too long"
     if "without sending a response" in complaint:
         return "disconnected", f"{where} {_DROPPED}"
     if "incomplete" in complaint or "without sending complete" in complaint:
-        return "disconnected", f"{where} dropped the connection in the middle of its answer"
-    return "not_mcp", f"what {where} sent is not HTTP ({complaint}); is the port right?"
+        return "disconnected", f"{where} dropped the connection in the middle of a response"
+    return "not_mcp", f"{where} did not respond with HTTP ({complaint}); is the port right?"
 
 
 def _tls_reason(error: ssl.SSLError) -> str:
     reason = getattr(error, "verify_message", "") or (error.reason or str(error)).replace("_", " ").lower()
     match error.reason:
         case "WRONG_VERSION_NUMBER" | "RECORD_LAYER_FAILURE":
-            return f"{reason}; does it want http://?"
+            return f"{reason}; should the URL start with http://?"
         case "CERTIFICATE_VERIFY_FAILED":
             advice = _CERTIFICATE_ADVICE.get(getattr(error, "verify_code", 0), _TRUST)
             return f"{reason.rstrip('.')}; {advice}"
         case "TLSV13_ALERT_CERTIFICATE_REQUIRED" | "SSLV3_ALERT_HANDSHAKE_FAILURE" | "SSLV3_ALERT_BAD_CERTIFICATE":
-            return f"{reason}; does it want a client certificate?"
+            return f"{reason}; does it require a client certificate?"
         case _:
             return reason
 
 
-_TRUST = "who issued its certificate must be trusted here, as by SSL_CERT_FILE"
+_TRUST = "to trust its issuer, set SSL_CERT_FILE"
 _CERTIFICATE_ADVICE = {
-    9: "is the clock wrong here?",
-    10: "it must be renewed, unless the clock is wrong here",
+    9: "is the clock of this machine wrong?",
+    10: "it must be renewed, unless the clock of this machine is wrong",
     62: "is the host right?",
     64: "is the host right?",
     # Faults that OpenSSL refuses only when it is strict (`VERIFY_X509_STRICT`).
-    **dict.fromkeys(range(80, 95), "it must be issued anew, with what Python asks for from 3.13 on"),
+    **dict.fromkeys(range(80, 95), "it must be reissued with the extensions that Python 3.13 and newer require"),
 }
-"""What to try where more is wrong than who issued it, by OpenSSL's `X509_V_ERR_…`, which Python has no names for."""
+"""Advice by OpenSSL's `X509_V_ERR_…`, for which Python has no names; by default the issuer is the problem."""
 
 
 _QUOTED = 160
-"""Characters of what a server says that a message quotes."""
+"""Characters of a response that a message quotes."""
 
 _TRY = {
-    400: "does it want another header or query?",
-    406: "is this the URL of an MCP server? Those take JSON and event streams",
-    407: "the proxy wants a login: put it into the proxy's URL",
+    400: "does it need another header or query parameter?",
+    406: "is this the URL of an MCP server? These accept JSON and event streams",
+    407: "the proxy requires a login; add it to the proxy's URL",
     408: "is something in front of it too slow?",
     410: "it is gone for good; is there a newer URL?",
-    413: "the message is too large for it, or for what is in front of it",
-    415: "is this the URL of an MCP server? Those take JSON",
-    421: "it does not serve this host name; is that among the hosts it allows?",
+    413: "the message is too large for the server or a proxy in front of it",
+    415: "is this the URL of an MCP server? These accept JSON",
+    421: "it does not serve this host name; is the name among its allowed hosts?",
     431: "a header is too large for it; is a token too long?",
-    500: "it failed inside; its own log says why",
+    500: "it had an internal error; its log may say why",
     501: "is this the URL of an MCP server?",
-    502: "the gateway in front of it got no good answer; is the server behind it running?",
-    503: "it cannot serve now; try again later",
-    504: "the gateway in front of it waited in vain; is the server behind it running?",
+    502: "the gateway in front of it got no valid response; is the server behind it running?",
+    503: "it is unavailable now; try again later",
+    504: "the gateway in front of it timed out; is the server behind it running?",
 }
 _OTHER = {
-    "/mcp": "One that speaks SSE alone often has /sse",
-    "/sse": "One that speaks Streamable HTTP often has /mcp",
+    "/mcp": "Servers that only support SSE often use /sse",
+    "/sse": "Streamable HTTP servers often use /mcp",
 }
-_NAMED = "the server itself named that endpoint: does a proxy in front of it change paths?"
+_NAMED = "the server itself named this endpoint; does a proxy in front of it change paths?"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What is worth keeping of an HTTP answer, without secrets."""
+    """The parts of an HTTP response that explain an error, without secrets."""
 
     method: str
     url: str
@@ -151,21 +151,21 @@ class Answer:
     reason: str
     media_type: str
     headers: dict[str, str]
-    """Those that explain an error: www_authenticate, location, retry_after."""
+    """The headers that explain an error: www_authenticate, location, retry_after."""
     body: str = ""
-    """The start of the body, if it is an error or no MCP."""
+    """The start of the body, if it is an error or not MCP."""
     is_mcp: bool = False
-    """Whether the body is one that an MCP server of this transport may send."""
+    """True if an MCP server of this transport may send such a body."""
     had_session: bool = False
-    """Whether the request belonged to a session."""
+    """True if the request belonged to a session."""
     named: bool = False
-    """Whether the server itself named the URL, as that of an SSE endpoint."""
+    """True if the server itself named the URL, as an SSE endpoint."""
     via: str | None = None
-    """The proxy that the answer came through; it may be the proxy's own."""
+    """The proxy on the way, which may have sent the response itself."""
 
     @property
     def facts(self) -> dict[str, Any]:
-        """As the facts of a failure."""
+        """The facts for a failure."""
         return {
             "method": self.method,
             "url": self.url,
@@ -178,57 +178,57 @@ class Answer:
 
     @property
     def route(self) -> str:
-        """The request and its way, as messages say it."""
+        """The request in words, with the proxy if there is one."""
         through = f" through the proxy {self.via}" if self.via else ""
         return f"{self.method} {self.url}{through}"
 
 
 def judge(answer: Answer, *, authorized: bool, slip: str | None, usual: str) -> Diagnosis | None:  # noqa: PLR0911 - a list of cases
-    """Why an answer means that the server cannot be used; None if it is good, or holds an MCP error.
+    """Return why a response means that the server cannot be used; None if it is valid or contains an MCP error.
 
-    `authorized` says whether the request carried credentials, `slip` what may be wrong with their form, and `usual` is
-    the path that most servers have.
+    `authorized` is true if the request had credentials, `slip` says what may be wrong with their form, and `usual` is
+    the path that most servers use.
     """
     if answer.is_mcp and answer.status < HTTPStatus.BAD_REQUEST:
         return None
-    told = f"{answer.route} was answered with {answer.status} {answer.reason}".strip()
+    summary = f"{answer.route} returned {answer.status} {answer.reason}".strip()
     facts = answer.facts
     match answer.status:
         case HTTPStatus.UNAUTHORIZED:
             facts["authorization_sent"] = authorized
             challenge = answer.headers.get("www_authenticate", "")
-            told += _asked(challenge)
+            summary += _asked(challenge)
             advice = slip or _login(challenge, authorized=authorized)
-            return Diagnosis("unauthorized", f"{told}; {advice}{_said(answer)}", facts)
+            return Diagnosis("unauthorized", f"{summary}; {advice}{_said(answer)}", facts)
         case HTTPStatus.FORBIDDEN:
-            return Diagnosis("forbidden", f"{told}; is this user allowed to use it?{_said(answer)}", facts)
+            return Diagnosis("forbidden", f"{summary}; is this user allowed to use it?{_said(answer)}", facts)
         case HTTPStatus.NOT_FOUND | HTTPStatus.BAD_REQUEST if _lost(answer):
-            return Diagnosis("session_lost", f"{told}: the server no longer knows the session; open a new one", facts)
+            return Diagnosis("session_lost", f"{summary}: the server no longer has this session; open a new one", facts)
         case _ if answer.is_mcp:
             return None
         case HTTPStatus.NOT_FOUND:
-            often = _OTHER[usual] if answer.url.endswith(usual) else f"Often it is {usual}"
+            often = _OTHER[usual] if answer.url.endswith(usual) else f"It is often {usual}"
             advice = _NAMED if answer.named else f"is the path right? {often}"
-            return Diagnosis("not_found", f"{told}; {advice}", facts)
+            return Diagnosis("not_found", f"{summary}; {advice}", facts)
         case HTTPStatus.METHOD_NOT_ALLOWED:
             advice = _NAMED if answer.named else "is this the URL of an MCP server?"
-            return Diagnosis("method_not_allowed", f"{told}; {advice}", facts)
+            return Diagnosis("method_not_allowed", f"{summary}; {advice}", facts)
         case HTTPStatus.TOO_MANY_REQUESTS:
             after = answer.headers.get("retry_after")
-            return Diagnosis("rate_limited", f"{told}; try again {_when(after) if after else 'later'}", facts)
+            return Diagnosis("rate_limited", f"{summary}; try again {_when(after) if after else 'later'}", facts)
         case status if status >= HTTPStatus.BAD_REQUEST:
-            return Diagnosis("http_error", f"{told}; {_advice(answer)}{_said(answer)}", facts)
+            return Diagnosis("http_error", f"{summary}; {_advice(answer)}{_said(answer)}", facts)
         case status if status // 100 == 3 and (target := answer.headers.get("location")):
-            advice = "if that is the server, use its URL; if it is a login, it wants credentials"
+            advice = "if that is the server, use its URL; if it is a login page, the server requires credentials"
             if target == answer.url:
-                advice = "which is where it came from; is a login or a proxy in the way?"
-            return Diagnosis("redirected", f"{told} to {target}; {advice}", facts)
+                advice = "that is the same URL; is a login or a proxy in the way?"
+            return Diagnosis("redirected", f"{summary} with a redirect to {target}; {advice}", facts)
         case _:
-            return Diagnosis("not_mcp", f"{told} and {_misfit(answer)}{_said(answer)}", facts)
+            return Diagnosis("not_mcp", f"{summary} with {_misfit(answer)}{_said(answer)}", facts)
 
 
 def _asked(challenge: str) -> str:
-    """The ways to log in that a `WWW-Authenticate` header names, and what it says was wrong."""
+    """Return the authentication schemes and errors in a `WWW-Authenticate` header."""
     schemes, wrong = list[str](), list[str]()
     for item in parse_http_list(challenge):
         before, is_parameter, value = item.partition("=")
@@ -248,14 +248,14 @@ def _login(challenge: str, *, authorized: bool) -> str:
     if authorized:
         return "is its Authorization header still valid?"
     if "resource_metadata=" in challenge:
-        return "it wants an OAuth login, or a token in an Authorization header"
-    return "does it want an Authorization header?"
+        return "it requires an OAuth login or a token in an Authorization header"
+    return "does it require an Authorization header?"
 
 
 def _lost(answer: Answer) -> bool:
-    """Whether the server has lost the session, by its status or, as with many servers, by the word in its answer.
+    """Return True if the server has lost the session, by its status or by the word "session" in the response.
 
-    A 404 with an MCP error may also be about the request itself, such as a method of the newer era that is unknown.
+    A 404 with an MCP error may also be about the request itself, such as an unknown method of the newer era.
     """
     if not answer.had_session:
         return False
@@ -266,7 +266,7 @@ def _lost(answer: Answer) -> bool:
 def _advice(answer: Answer) -> str:
     after = answer.headers.get("retry_after")
     if answer.status == HTTPStatus.SERVICE_UNAVAILABLE and after:
-        return f"it cannot serve now; try again {_when(after)}"
+        return f"it is unavailable now; try again {_when(after)}"
     usual = _TRY[500] if answer.status >= 500 else "is this the URL of an MCP server?"
     return _TRY.get(answer.status, usual)
 
@@ -276,26 +276,26 @@ def _when(after: str) -> str:
 
 
 def _misfit(answer: Answer) -> str:
-    """What came in place of a message, and what to try."""
+    """Return what was sent instead of a message, and what to try."""
     wanted = "application/json" if answer.body.lstrip().startswith(("{", "[")) else "text/event-stream"
     if '"jsonrpc"' in answer.body and answer.media_type != wanted:
-        given = f'"{answer.media_type}"' if answer.media_type else "none"
-        return f'what looks like MCP; its Content-Type must be "{wanted}", and is {given}'
-    return f"{answer.media_type or 'nothing'}, which is no MCP message; is the path right?"
+        given = f'not "{answer.media_type}"' if answer.media_type else "which is missing"
+        return f'what looks like an MCP message; its Content-Type must be "{wanted}", {given}'
+    return f"{answer.media_type or 'no content type'} instead of an MCP message; is the path right?"
 
 
 def _said(answer: Answer) -> str:
-    """What the server says, if it is text or JSON; a page of HTML is left out."""
+    """Return a quotation of the body if it is text or JSON, but not HTML."""
     if answer.media_type not in ("", "text/plain", "application/json", "application/problem+json"):
         return ""
     if not answer.media_type and answer.body.lstrip().startswith("<"):
         return ""
-    said = " ".join(_plain(answer.body).split())
-    return f'; it says "{said[:_QUOTED]}"' if said else ""
+    text = " ".join(_plain(answer.body).split())
+    return f'; it says "{text[:_QUOTED]}"' if text else ""
 
 
 def _plain(body: str) -> str:
-    """The message in a JSON error; a body that is none as it is."""
+    """Return the message in a JSON error; any other body unchanged."""
     try:
         value: Any = json.loads(body)
     except (ValueError, RecursionError):
@@ -304,7 +304,7 @@ def _plain(body: str) -> str:
 
 
 def _text_in(value: Any) -> str:
-    """The most useful text in a JSON error, by the usual names of members."""
+    """Return the most useful string in a JSON error, by the usual names of fields."""
     if isinstance(value, dict):
         members = cast("dict[str, Any]", value)
         texts = (_text_in(members.get(name)) for name in ("error_description", "message", "detail", "error", "title"))

@@ -1,4 +1,4 @@
-"""Serves a server of this process to `relay`, the command that an agent starts, if it sends the token."""
+"""Serve MCP to `relay`, the command that an agent starts for a server offered over stdio."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ _FIRST = 10.0
 
 @asynccontextmanager
 async def over_stdio(server: Server[Any], *, token: str) -> AsyncGenerator[Serve]:
-    """A block in which the server runs; yields the function that serves each connection."""
-    # The lifespan is entered once for all connections, as over HTTP; the SDK would enter it once for each.
+    """Run the server while the block runs, and yield the function that serves a connection."""
+    # The lifespan is entered once for all connections, as over HTTP; the SDK would enter it for each.
     async with server.lifespan(server) as state:
 
         async def serve(stream: SocketStream, admit: Callable[[], object]) -> None:
@@ -53,24 +53,24 @@ async def over_stdio(server: Server[Any], *, token: str) -> AsyncGenerator[Serve
 
 
 def stdio_entry(name: str, *, port: int, token: str) -> dict[str, Any]:
-    """The raw `McpServer` entry for the agent; v1 leaves out the `type`."""
-    # Isolated, so that nothing in the directory where the agent starts it is run.
+    """Return the raw `McpServer` entry for the agent; v1 ignores the `type`."""
+    # Isolated, so that it does not run code in the directory where the agent starts it.
     args = ["-I", "-S", str(_script()), str(port)]
     env = [{"name": relay.TOKEN, "value": token}]
     return {"type": "stdio", "name": name, "command": sys.executable, "args": args, "env": env}
 
 
 def refuse_unstartable() -> None:
-    """Refuse to be offered where an agent cannot start what stands between.
+    """Raise if an agent cannot start the relay.
 
     Raises:
-        UnusableInput: there is no interpreter, or the script is no file.
+        UnusableInput: there is no interpreter, or the script is not a file.
     """
     if not sys.executable or getattr(sys, "frozen", False):
-        raise UnusableInput("over stdio the agent has to start Python, and this program has none; offer http")
+        raise UnusableInput("over stdio the agent must start Python, but this program has no interpreter; use http")
     if not _script().is_file():
         raise UnusableInput(
-            "over stdio the agent has to run a file of this package, which is in an archive; offer http"
+            "over stdio the agent must run a file of this package, but the package is in an archive; use http"
         )
 
 
@@ -115,7 +115,7 @@ class _Incoming:
 
 
 async def _write(outbox: MemoryObjectReceiveStream[SessionMessage], stream: SocketStream) -> None:
-    # A task of its own writes: a handler that is cancelled while it sends would leave half a line.
+    # Written in a separate task, because a handler that is cancelled while sending would leave half a line.
     async with outbox:
         with suppress(anyio.BrokenResourceError):  # the reading side ends then too
             async for item in outbox:

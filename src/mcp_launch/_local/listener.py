@@ -1,8 +1,7 @@
-"""Serves an ASGI application over one connection, on asyncio and trio: h11 speaks HTTP, anyio moves the bytes.
+"""A small HTTP server for a server offered over HTTP: h11 and anyio run an ASGI application on each connection.
 
-This is all that is needed of a web server with one process, one interface and one client. uvicorn, which the SDK
-brings, knows asyncio alone and takes over the signals of the process; hypercorn on trio cannot be stopped while it
-sends to somebody who does not read.
+uvicorn, which the SDK requires, only supports asyncio and takes over the signals of the process. hypercorn on trio
+cannot be stopped while it sends to a client that does not read.
 """
 
 from __future__ import annotations
@@ -35,15 +34,15 @@ Send: TypeAlias = Callable[[Message], Awaitable[None]]
 Application: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 _FIRST = 10.0
-"""Seconds for the first request to begin; those after it may take any time, since clients pool their connections."""
+"""Seconds until the first request begins. Later ones may take any time, because clients pool connections."""
 _REST = 1.0
-"""Seconds for the rest of a request that was answered before it was read."""
+"""Seconds for the rest of a request whose response was sent before it was read."""
 
 _log = logging.getLogger(__name__)
 
 
 async def serve_http(stream: SocketStream, app: Application) -> None:
-    """Answer the requests of one client until it leaves, breaks the rules of HTTP, or an answer says `close`."""
+    """Serve the requests of one client until it disconnects, violates HTTP, or a response says `close`."""
     await _Connection(stream, app).run()
 
 
@@ -53,9 +52,9 @@ class _Connection:
         self._app = app
         self._http = h11.Connection(h11.SERVER)
         self._has_body = True
-        """Whether the answer has one; to HEAD it has not."""
+        """True if the response has a body, unlike one to HEAD."""
         self._gone = False
-        """Whether the client has left, so that there is nobody to answer."""
+        """True if the client has disconnected."""
 
     async def run(self) -> None:
         patience: float | None = _FIRST
@@ -73,7 +72,7 @@ class _Connection:
             await self._refuse(error.error_status_hint)
 
     async def _request(self, patience: float | None) -> h11.Request | None:
-        """The next request; None when there is none."""
+        """Return the next request; None if there is none."""
         with anyio.move_on_after(patience):
             event = await self._event()
             return event if isinstance(event, h11.Request) else None
@@ -96,12 +95,12 @@ class _Connection:
         }
         try:
             await self._app(scope, self._receive, self._send)
-        except Exception:  # noqa: BLE001 - whatever it is, further requests must be answered
-            _log.exception("a request was not answered")
+        except Exception:  # noqa: BLE001 - the connection must serve further requests
+            _log.exception("a request failed")
             await self._refuse(500)
 
     async def _receive(self) -> Message:
-        """The next part of the request; after the last, `http.disconnect` once nobody waits for the answer."""
+        """Return the next part of the request; after the last, `http.disconnect` when the response is not needed."""
         try:
             while not self._gone and self._http.their_state is h11.SEND_BODY:
                 match await self._event():
@@ -112,7 +111,7 @@ class _Connection:
                     case _:
                         break
             while not self._gone and self._http.our_state in (h11.SEND_RESPONSE, h11.SEND_BODY):
-                # What comes now is of the next request, if it is anything.
+                # Anything that arrives now belongs to the next request.
                 await self._read()
         except h11.RemoteProtocolError:
             self._gone = True
@@ -131,16 +130,16 @@ class _Connection:
             await self._write(h11.EndOfMessage())
 
     async def _refuse(self, status: int) -> None:
-        """Answer with the bare status, if that is still possible."""
+        """Respond with only the status, if that is still possible."""
         if self._http.our_state in (h11.IDLE, h11.SEND_RESPONSE):
             headers = [(b"content-length", b"0"), (b"connection", b"close")]
             await self._write(h11.Response(status_code=status, headers=headers), h11.EndOfMessage())
 
     async def _event(self) -> h11.Event | None:
-        """What the client says next; None when that is no part of this request.
+        """Return the next event of the client; None if it does not belong to this request.
 
         Raises:
-            h11.RemoteProtocolError: it is not HTTP.
+            h11.RemoteProtocolError: the data is not HTTP.
         """
         while not isinstance(event := self._http.next_event(), h11.Event):
             if event is h11.PAUSED:
@@ -168,9 +167,9 @@ class _Connection:
 
 PATH = "/mcp"
 LIMITS = Limits(bytes=16 << 20, values=500_000, items=500_000)
-"""Of what an agent sends. The SDK parses it once more, which takes several times the memory."""
+"""Limits of messages from an agent, which the SDK parses again with several times the memory."""
 _SMALL = 65536
-"""Bytes that need no look, whatever they are."""
+"""Bytes of a message that is small enough not to be checked."""
 
 Serve: TypeAlias = "Callable[[SocketStream, Callable[[], object]], Awaitable[None]]"
 """A function that serves one connection until it ends. It calls its second argument when the token was received."""
@@ -196,7 +195,7 @@ async def over_http(server: Server[Any], *, port: int, token: str) -> AsyncGener
 
 
 def http_entry(name: str, *, port: int, token: str) -> dict[str, Any]:
-    """The raw `McpServer` entry for the agent."""
+    """Return the raw `McpServer` entry for the agent."""
     headers = [{"name": "Authorization", "value": f"Bearer {token}"}]
     return {"type": "http", "name": name, "url": f"http://127.0.0.1:{port}{PATH}", "headers": headers}
 
@@ -223,7 +222,7 @@ def _for_holders(token: str, app: Application, admit: Callable[[], object]) -> A
 
 
 def _within_limits(app: Application) -> Application:
-    """The application, for messages within the limits; others are refused."""
+    """Return the application for messages within the limits; others are refused."""
 
     async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
         parts, size, more = list[Message](), 0, scope["method"] == "POST"

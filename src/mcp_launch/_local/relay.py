@@ -1,7 +1,7 @@
-"""The command that an agent starts for a server offered over stdio: passes bytes between it and the offering process.
+"""The command that an agent starts for a server offered over stdio: forwards bytes to the offering process and back.
 
-It runs as a script in an isolated interpreter (`-I -S`), in any directory that the agent likes: it imports nothing but
-the standard library, and nothing from that directory, and starts at once.
+It runs as a script in an isolated interpreter (`-I -S`) in any directory. It imports only the standard library, so it
+does not run code from that directory, and it starts quickly.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ import sys
 import threading
 
 TOKEN = "MCP_LAUNCH_TOKEN"  # noqa: S105 - the name of the variable, not what is in it
-"""The environment variable with the token; an argument could be seen by every user of the machine."""
+"""The environment variable with the token; arguments are visible to every user of the machine."""
 WELCOME = b"\n"
-"""What the other side sends when the token is right."""
+"""The reply to the correct token."""
 _PATIENCE = 10.0
 _CHUNK = 1 << 16
 
 
 def main() -> int:
-    """Pass on bytes in both directions until one side is closed; the exit status."""
+    """Forward bytes in both directions until one side is closed, and return the exit status."""
     try:
         connection = socket.create_connection(("127.0.0.1", int(sys.argv[1])), timeout=_PATIENCE)
         connection.sendall(os.environ.get(TOKEN, "").encode() + b"\n")
@@ -34,14 +34,14 @@ def main() -> int:
         while chunk := connection.recv(_CHUNK):
             _write(chunk)
     except OSError:
-        # One of the two is gone, and there is nobody else to tell.
+        # One side is gone, and there is no way to report it.
         return 1
     return 0
 
 
 def _pass_input(connection: socket.socket) -> None:
     try:
-        # Unbuffered: the buffer of sys.stdin would be locked by this thread when the process ends.
+        # Unbuffered, because this thread would hold the lock of sys.stdin when the process ends.
         while chunk := os.read(0, _CHUNK):
             connection.sendall(chunk)
         connection.shutdown(socket.SHUT_WR)

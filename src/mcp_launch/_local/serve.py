@@ -1,4 +1,4 @@
-"""Chooses the transport for a client's own server, by what the agent advertised."""
+"""Offer an MCP server of this process to an agent, over a transport that the agent advertised."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LocalTransport: TypeAlias = Literal["http", "stdio"]
 """The transports over which a server of this process can be offered."""
 
 _BETTER_FIRST: tuple[LocalTransport, ...] = ("http", "stdio")
-"""HTTP first, because stdio needs a process between the two."""
+"""HTTP first, because stdio needs a relay process."""
 
 Agent: TypeAlias = (
     v1.InitializeResponse
@@ -42,21 +42,21 @@ Agent: TypeAlias = (
     | v2_unstable.InitializeResponse
     | v2_unstable.AgentCapabilities
 )
-"""What an agent said of itself in `initialize`."""
+"""An agent's response to `initialize`, or its capabilities."""
 
 
 def choose(agent: Agent | None, transport: LocalTransport | None) -> LocalTransport:
-    """The transport that was asked for, or else the best one that the agent advertised.
+    """Return the given transport, or else the best one that the agent advertised.
 
-    Every agent of v1 takes stdio; in v2 it is advertised like HTTP is.
+    Every v1 agent supports stdio; a v2 agent must advertise it.
 
     Raises:
-        UnusableInput: neither is said, or there is no such transport.
-        NoTransport: the agent advertised none of them.
+        UnusableInput: neither argument is given, or the transport is unknown.
+        NoTransport: the agent advertised none of the transports.
     """
     if transport is not None:
         if transport not in _BETTER_FIRST:
-            raise UnusableInput(f'a local server is offered over http or stdio, not over "{transport}"')
+            raise UnusableInput(f'transport must be "http" or "stdio", not "{transport}"')
         return transport
     advertised = _advertised(agent)
     for name in _BETTER_FIRST:
@@ -78,16 +78,16 @@ def _advertised(agent: Agent | None) -> list[str]:
             return [name for name in type(mcp).model_fields if getattr(mcp, name) is not None] if mcp else []
         case _:
             raise UnusableInput(
-                "agent= is what it answered to initialize, or the capabilities in that; "
-                'without one say transport="http" or transport="stdio"'
+                "agent= must be the agent's response to initialize, or its capabilities; "
+                'without it, pass transport="http" or transport="stdio"'
             )
 
 
 _HOST = "127.0.0.1"
 MOST_UNAUTHENTICATED = 64
-"""Connections that have not sent the token. For one more, the oldest of them is closed."""
+"""Connections that have not sent the token yet. One more closes the oldest of them."""
 _FULL = 0.1
-"""Seconds until connections are accepted again when there are too many open files."""
+"""Seconds until connections are accepted again after an error, such as too many open files."""
 
 _log = logging.getLogger(__name__)
 
@@ -102,25 +102,25 @@ async def serve_local(
     transport: LocalTransport | None = None,
     name: str | None = None,
 ) -> AsyncGenerator[LocalServer]:
-    """Offer a server of this process to agents on this machine, for as long as the block lasts.
+    """Offer a server of this process to agents on this machine while the block runs.
 
         async with serve_local(server, agent=initialized) as local:
             v1.NewSessionRequest(cwd=cwd, mcp_servers=[local.spec(v1.McpServer)])
 
-    Whoever connects needs a token, which is made for this block and stands in a header (HTTP) or the environment
-    (stdio) of the specification. Several agents may connect, also one several times; the lifespan of the server is
-    entered once. When the block ends the port is closed and every call that still runs is cancelled.
+    Connecting requires a token that is created for this block. The specification contains it as a header (HTTP) or an
+    environment variable (stdio). Several agents may connect, each several times; the lifespan of the server is entered
+    once. When the block ends, the port is closed and running calls are cancelled.
 
     Args:
-        server: the SDK's; it may be offered in several ways at once.
-        agent: what the agent said in `initialize`, which decides over which transport: HTTP, or else stdio.
-        transport: the transport, whatever the agent said.
-        name: what the agent calls it, unless the server's own name is to be used.
+        server: a server of the SDK. It may be offered several times at once.
+        agent: the agent's response to `initialize`, which decides the transport: HTTP if supported, else stdio.
+        transport: the transport to use, regardless of `agent`.
+        name: the name for the agent; the server's own name by default.
 
     Raises:
         NoTransport: the agent advertised neither stdio nor HTTP.
-        UnusableInput: neither `agent` nor `transport` is given; or the server is none of the SDK's; or it is to be
-            offered over stdio, and there is no Python interpreter that the agent could start, or no file for it to run.
+        UnusableInput: neither `agent` nor `transport` is given, the server is not one of the SDK's, or over stdio
+            there is no Python interpreter or file that the agent can run.
     """
     chosen = choose(agent, transport)
     inner = inner_server(server)
@@ -143,41 +143,41 @@ async def serve_local(
 
 
 class LocalServer:
-    """A server that is being offered; `spec` is what to tell the agent."""
+    """A server that is being offered; `spec` returns its entry for the agent."""
 
     def __init__(self, name: str, transport: LocalTransport, *, port: int, token: str) -> None:
         self.name = name
-        """What the agent calls it."""
+        """The name for the agent."""
         self.transport: LocalTransport = transport
-        """The transport that it is offered over."""
+        """The transport over which it is offered."""
         self.port = port
-        """The port of 127.0.0.1 where it listens."""
+        """The port on 127.0.0.1 where it listens."""
         self._token = token
 
     def __repr__(self) -> str:
         return f"<LocalServer {self.name!r} over {self.transport}, port {self.port}>"
 
-    # The first overload is for type checkers that are too old for TypeForm (PEP 747), as in `acp_bindings.decode`.
+    # The first overload is for type checkers without TypeForm (PEP 747), as in `acp_bindings.decode`.
     @overload
     def spec(self, type_: type[T]) -> T: ...
     @overload
     def spec(self, type_: TypeForm[T]) -> T: ...
     def spec(self, type_: Any) -> Any:
-        """The entry for `mcpServers`, in the form of the protocol package that is spoken: `local.spec(v1.McpServer)`.
+        """Return the entry for `mcpServers` as a model of the given type, such as `local.spec(v1.McpServer)`.
 
-        The token is in it, though not in its `repr`.
+        It contains the token, but its `repr` does not.
         """
         entry = http_entry if self.transport == "http" else stdio_entry
         return decode(type_, entry(self.name, port=self.port, token=self._token))
 
 
 def inner_server(server: MCPServer[Any] | Server[Any]) -> Server[Any]:
-    """The SDK's low-level server, whichever of its two is given.
+    """Return the SDK's low-level server for either of its two server classes.
 
     Raises:
-        UnusableInput: it is neither.
+        UnusableInput: it is not a server of the SDK.
     """
-    # As the SDK's own client does it: its public way to this makes a web application as well, and keeps it.
+    # As the SDK's own client does: the public way also creates a web application, and keeps it.
     inner: MCPServer[Any] | Server[Any] = getattr(server, "_lowlevel_server", server)
     if not isinstance(inner, Server):
         raise UnusableInput(f"server must be an MCPServer or a Server of mcp.server, not {type(inner).__name__}")
@@ -212,10 +212,10 @@ async def _listen(
                 except anyio.BrokenResourceError:
                     pass
                 except Exception:  # noqa: BLE001 - that agent loses its connection, and no other does
-                    _log.exception("a connection of an agent failed")
+                    _log.exception("a connection from an agent failed")
                 finally:
                     unauthenticated.pop(scope, None)
-                    # Forcefully: a graceful close would wait for a client that does not read.
+                    # Forcefully, because a graceful close would wait for a client that does not read.
                     await anyio.aclose_forcefully(stream)
 
             async def accept() -> None:
@@ -223,7 +223,7 @@ async def _listen(
                     try:
                         await listener.serve(serve_one, connections)
                     except (OSError, anyio.BrokenResourceError) as error:  # of asyncio, and of trio
-                        _log.warning("no further connection of an agent for now: %s", error.__cause__ or error)
+                        _log.warning("cannot accept connections from agents for now: %s", error.__cause__ or error)
                         await anyio.sleep(_FULL)
 
             async with anyio.create_task_group() as connections:

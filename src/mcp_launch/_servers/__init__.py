@@ -1,1 +1,1 @@
-"""The servers of a launch, each from its entry in the request to its end; users see them through a fleet."""
+"""The servers of a launch, each from its entry in the request to its end."""

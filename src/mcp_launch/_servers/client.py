@@ -1,4 +1,4 @@
-"""The SDK's client, over streams that are connected already and with what the options say of it."""
+"""Create the SDK's client for a server, over connected streams or in memory."""
 
 from __future__ import annotations
 
@@ -30,10 +30,9 @@ def connected_client(
     protection: Protection,
     why: Callable[[], LaunchFailure | None] = lambda: None,
 ) -> Client:
-    """A client to enter, which initialises a session over them; `patience` as in `client_of`.
+    """Return a client for connected streams, whose block initializes a session; `patience` as in `client_of`.
 
-    `reader` reads the messages of the server. `why` is asked, once it is over, whether that was the failure of its
-    server.
+    `reader` reads the messages of the server. After the session has ended, `why` returns the failure of the server.
     """
     client = client_of(_Connected(streams), mode, options, patience=patience)
     client.reader, client.protection, client.why = reader, protection, why
@@ -41,7 +40,7 @@ def connected_client(
 
 
 def reader_of(client: Client) -> Reader:
-    """Return what reads the messages that the client gets; one that reads nothing where they are not read here."""
+    """Return the reader of the client's messages, or an unused one if the SDK reads them itself."""
     reader = client.reader if isinstance(client, _Client) else None
     return reader or Reader(Limits())
 
@@ -49,7 +48,7 @@ def reader_of(client: Client) -> Reader:
 def client_of(
     server: MCPServer[Any] | Server[Any] | _Connected, mode: Mode, options: Options, *, patience: float
 ) -> _Client:
-    """A client of a server of this process, to enter; `patience` are the seconds for the answer to a request."""
+    """Return a client for a server of this process; `patience` is the timeout of requests in seconds."""
     return _Client(
         server,
         mode=mode,
@@ -66,7 +65,7 @@ def client_of(
 
 
 class _Client(Client):
-    """The SDK's client; a request to a server that has died says of what, and its session is `Session`."""
+    """The SDK's client with a `Session`, whose requests to a dead server fail with its failure."""
 
     reader: Reader | None = None
     why: Callable[[], LaunchFailure | None] = staticmethod(lambda: None)
@@ -91,12 +90,12 @@ class _Client(Client):
 
 @cache
 def _client_info() -> Implementation:
-    """What a server is told of who it speaks with."""
+    """Return the name and version that are sent to servers."""
     return Implementation(name="mcp-launch", version=version())
 
 
 class _Connected:
-    """Streams that are connected already, in the form in which the SDK's client takes a transport."""
+    """Connected streams as a transport for the SDK's client."""
 
     def __init__(self, streams: tuple[Any, Any]) -> None:
         self._streams = streams

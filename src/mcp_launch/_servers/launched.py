@@ -1,4 +1,4 @@
-"""One server of a fleet, as those see it who use it."""
+"""One server of a fleet, as users see it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class LaunchedServer:
-    """One server of a fleet: its session, or why it has none."""
+    """One server of a fleet: its session, or its failure."""
 
     def __init__(self, record: Record) -> None:
         self._record = record
@@ -26,12 +26,12 @@ class LaunchedServer:
 
     @property
     def name(self) -> str:
-        """Its name in the request, or its place there when it has none."""
+        """Its name in the request, or its position there if it has none."""
         return self._record.name
 
     @property
     def transport(self) -> TransportName | None:
-        """`stdio`, `http` or `sse`; of an entry that did not parse the one that was meant, None if nothing tells."""
+        """`stdio`, `http` or `sse`; for an entry that did not parse, the one most likely meant, or None."""
         return self._record.transport
 
     @property
@@ -44,34 +44,34 @@ class LaunchedServer:
         """The live session: the SDK's own `mcp.Client`.
 
         Raises:
-            LaunchFailure: it has none; the same as `failure`, if that is why.
+            LaunchFailure: it has no session; the same as `failure` if it failed.
         """
         if self._record.client is not None:
             return self._record.client
         if self._record.failure is not None:
-            # Without what earlier raises left on it.
+            # Without the traceback of earlier raises.
             raise self._record.failure.with_traceback(None)
         match self.state:
             case "starting":
-                message = "has no session, it is starting; `await server.ready()` waits for it"
+                message = "has no session yet because it is starting; `await server.ready()` waits for it"
             case "ready":
-                message = "has no session any more, and is being closed; whether it failed is known then"
+                message = "has no session any more because it is closing"
             case state:
-                message = f"has no session, it is {state}"
+                message = f"has no session because it is {state}"
         raise LaunchFailure(message, server=self.name, stage=self._record.stage, code="failed")
 
     async def settled(self) -> None:
-        """Wait until it is ready or has failed; one that is started again begins anew with that."""
+        """Wait until it is ready or has failed; after a restart, wait for that again."""
         await anyio.lowlevel.checkpoint()
-        # Again, because it may have changed until we are woken.
+        # In a loop, because it may change before this task runs again.
         while not self._record.settled.is_set():
             await self._record.settled.wait()
 
     async def ready(self) -> Client:
-        """The live session, as soon as there is one: for servers that are starting, or will be started again.
+        """Wait for the live session of a server that is starting or restarting, and return it.
 
         Raises:
-            LaunchFailure: the server failed and is not, or no longer, started again; or it was closed.
+            LaunchFailure: the server failed and is not restarted, or it was closed.
         """
         await self.settled()
         while self._record.client is None and (again := self._record.again) is not None and not again.is_set():
@@ -81,45 +81,45 @@ class LaunchedServer:
 
     @property
     def failure(self) -> LaunchFailure | None:
-        """Why it cannot be used, or None. A server that dies later gets its failure then."""
+        """The failure, or None. A server that dies later gets its failure then."""
         return self._record.failure
 
     @property
     def restarts(self) -> int:
-        """How often it was started again after it had died."""
+        """The number of restarts after it died."""
         return self._record.restarts
 
     @property
     def tools(self) -> list[Tool]:
-        """Its tools as last listed; empty when they never were."""
+        """Its tools as last listed; empty if they were not listed."""
         return list(self._record.offer.tools or ())
 
     @property
     def resources(self) -> list[Resource]:
-        """Its resources as last listed; empty when they never were."""
+        """Its resources as last listed; empty if they were not listed."""
         return list(self._record.offer.resources or ())
 
     @property
     def resource_templates(self) -> list[ResourceTemplate]:
-        """Its templates of resources as last listed; empty when they never were."""
+        """Its resource templates as last listed; empty if they were not listed."""
         return list(self._record.offer.resource_templates or ())
 
     @property
     def prompts(self) -> list[Prompt]:
-        """Its prompts as last listed; empty when they never were."""
+        """Its prompts as last listed; empty if they were not listed."""
         return list(self._record.offer.prompts or ())
 
     @property
     def protocol_version(self) -> str | None:
-        """The version of MCP that is spoken with it."""
+        """The negotiated version of MCP."""
         return self._record.protocol_version
 
     @property
     def capabilities(self) -> dict[str, Any] | None:
-        """What it says that it can do: `ServerCapabilities` of MCP as JSON."""
+        """Its capabilities: `ServerCapabilities` of MCP as JSON."""
         return self._record.capabilities
 
     @property
     def warnings(self) -> list[str]:
-        """What the user should know although it works."""
+        """Problems that do not stop the server."""
         return list(self._record.warnings)

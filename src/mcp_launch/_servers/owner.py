@@ -1,4 +1,4 @@
-"""A server is asked for what it offers, page by page."""
+"""Open, serve and close the session of one server, and list what it offers."""
 
 from __future__ import annotations
 
@@ -34,19 +34,19 @@ if TYPE_CHECKING:
 
 
 PAGES = 1000
-"""Pages of a list that are read; one without end would fill the memory for as long as listing may take."""
+"""The maximum number of pages of a list, because an endless list would fill the memory."""
 
 _NAMED = 3
-"""Names that stand in a warning."""
+"""The maximum number of names in a warning."""
 
 
 async def list_offer(
     client: Client, lists: Collection[Listing], *, seconds: float, warn: Callable[[str], None]
 ) -> Offer:
-    """What the server offers, of the kinds in *lists*. Of what it does not have, the list is empty.
+    """Return the server's lists of the given kinds. A list is empty if the server does not have the capability.
 
-    A server that cannot list its tools is of no use; one that cannot list the rest gets a warning, by `warn`, also when
-    it has not done so within that many seconds. The limits of a message hold for all pages of a list together.
+    An error in listing tools is raised. An error in listing the rest, or exceeding the given seconds, is only a
+    warning. The limits of a message apply to all pages of a list together.
     """
     has, reader = client.server_capabilities, reader_of(client)
     offer = Offer()
@@ -60,7 +60,7 @@ async def list_offer(
                 offer.resources, offer.resource_templates = [], []
             else:
                 offer.resources = await _willing(client.list_resources, "resources", reader, warn)
-                # Most servers have none, and not all of these know the method.
+                # Most servers have none, and not all of them support the method.
                 templates = client.list_resource_templates
                 offer.resource_templates = await _willing(templates, "resource_templates", reader, None)
         if "prompts" in lists:
@@ -75,23 +75,23 @@ def _warn_of_doubles(names: Counter[str], warn: Callable[[str], None]) -> None:
     if doubles := [name for name, times in names.items() if times > 1]:
         quoted = ", ".join(f'"{name}"' for name in doubles[:_NAMED])
         more = f" and {len(doubles) - _NAMED} more" if len(doubles) > _NAMED else ""
-        warn(f"lists more than one tool called {quoted}{more}; a call says no more than the name")
+        warn(f"lists more than one tool named {quoted}{more}; calls cannot tell them apart")
 
 
 async def _willing(
     list_page: Callable[..., Awaitable[Any]], kind: str, reader: Reader, warn: Callable[[str], None] | None
 ) -> Any:
-    """All pages, or None from a server that refuses to list them."""
+    """Return all pages, or None if the server refuses to list them."""
     try:
         return await _pages(list_page, kind, reader, warn)
     except MCPError as error:
         if is_closed(error) or is_farewell(error.error):
             raise
-        said = f'"{error}"'
+        reason = f'"{error}"'
     except InvalidResult as error:
-        said = diagnose_session(error, waited=None).message
+        reason = diagnose_session(error, waited=None).message
     if warn:
-        warn(f"could not list its {kind}: {said}")
+        warn(f"could not list its {kind}: {reason}")
     return None
 
 
@@ -106,7 +106,7 @@ async def _pages(
         page = await list_page(cursor=cursor)
         items += getattr(page, kind)
         cursor = page.next_cursor
-        # Some servers send an empty one with the last page.
+        # Some servers send an empty cursor with the last page.
         if not cursor:
             return items
         if cursor in seen:
@@ -128,15 +128,15 @@ async def _pages(
 
 
 _MESSAGE = 2000
-"""Characters of a failure's message; a server may have written more."""
+"""The longest message of a failure in characters, because it may quote what a server wrote."""
 
 
 async def serve_stdio(
     record: Record, spec: StdioServer, process: ChildProcess, *, terms: Terms, deadline: float
 ) -> None:
-    """Open the session of a process, keep it until it is over, close it; how that went is in the record.
+    """Open the session of a process, serve it until it ends, and close it; the outcome is in the record.
 
-    A server that leaves when it is asked for the newer era is started once more for the older one.
+    A server that exits when it is probed for the newer era is started again for the older one.
     """
     owner = _Owner(record, spec, terms=terms, deadline=deadline)
     transport = owner.stdio(process, spec)
@@ -149,14 +149,14 @@ async def serve_stdio(
 
 
 async def serve_web(record: Record, spec: HttpServer, *, terms: Terms, deadline: float) -> None:
-    """Open the session at a URL, keep it until it is over, close it; how that went is in the record."""
+    """Open the session at a URL, serve it until it ends, and close it; the outcome is in the record."""
     owner = _Owner(record, spec, terms=terms, deadline=deadline)
     if failure := await owner.attempt("legacy" if isinstance(spec, SseServer) else "auto", owner.web(spec)):
         record.fail(failure)
 
 
 class _Owner:
-    """Opens, serves and closes one server, in one attempt or a second one."""
+    """Opens, serves and closes one server, in one or two attempts."""
 
     def __init__(self, record: Record, spec: ServerSpec, *, terms: Terms, deadline: float) -> None:
         self._record = record
@@ -166,12 +166,12 @@ class _Owner:
         self._deadline = deadline
         self._scope = anyio.CancelScope()
         self._allowed = 0.0
-        """The seconds of the budget that is being used up."""
+        """The seconds of the current budget."""
         self._failure: LaunchFailure | None = None
-        """Why the session ended, which it still says when the server has another one."""
+        """The failure that ended the session; requests on it still say so after a restart of the server."""
 
     def stdio(self, process: ChildProcess, spec: StdioServer, *, again: bool = False) -> StdioTransport:
-        """The transport over a process that has just been started, the second time if it left when it was probed."""
+        """Return a transport for a new process; with `again`, the process exited when it was probed before."""
         self._record.over = anyio.Event()
         return StdioTransport(
             process,
@@ -182,16 +182,16 @@ class _Owner:
             probe=self._budgets.probe,
             close=self._budgets.close,
             reader=Reader(self._record.options.limits),
-            wording=self._record.options.wording,
+            phrases=self._record.options.phrases,
             on_lost=self._record.over.set,
             stderr=partial(listener, self._record.name) if (listener := self._record.options.stderr) else None,
             traffic=self._traffic(),
         )
 
     def web(self, spec: HttpServer) -> Transport:
-        """The transport to the URL of the specification."""
+        """Return a transport for the URL of the specification."""
         if isinstance(spec, SseServer):
-            # Imported late: it brings httpx, which takes a tenth of a second and which nothing else needs.
+            # Imported late because it imports httpx, which takes a tenth of a second and only SSE needs.
             from mcp_launch._transports.sse import SseTransport  # noqa: PLC0415
 
             return SseTransport(
@@ -216,7 +216,7 @@ class _Owner:
 
     async def attempt(self, mode: Mode, transport: Transport) -> LaunchFailure | None:
         """Open, serve and close the session once."""
-        # Until the end, since finding out what was wrong may take another request.
+        # Until the end, because a diagnosis may send another request.
         with kept_out_of_logs(self._spec.redactor):
             return await self._attempt(mode, transport)
 
@@ -225,7 +225,7 @@ class _Owner:
         try:
             with anyio.CancelScope() as self._scope:
                 await self._live(mode, transport)
-        # Outside of the scope: what fails at the moment of a cancellation is in one group with it, on trio.
+        # Outside of the scope because on trio, an error at the moment of a cancellation is in one group with it.
         except Exception as caught:  # noqa: BLE001 - whatever it is, it costs this server and no other
             error = caught
         record = self._record
@@ -282,18 +282,18 @@ class _Owner:
         self._allow(budget)
 
     def _allow(self, seconds: float) -> None:
-        # One scope whose deadline moves: a scope around a part of the opening could not be left in order.
+        # One scope whose deadline moves, because scopes around parts of the opening could not be left in order.
         now = anyio.current_time()
         self._allowed = max(0.0, min(self._deadline - now, seconds))
         self._scope.deadline = now + self._allowed
 
     def _left(self) -> float:
-        """The seconds that are left of what the stage was allowed."""
+        """Return the remaining seconds of the stage."""
         return max(0.0, self._scope.deadline - anyio.current_time())
 
     def _waited(self) -> float | None:
-        """The seconds of the budget that was used up, if that is what ended it."""
-        # Of a session that was ready only the farewell has a deadline, and that is not why it ended.
+        """Return the seconds of the budget that was exceeded, if that ended the session."""
+        # After a session was ready, only closing it has a deadline, which is not why it ended.
         ready, given_up = self._record.state == "ready", anyio.current_time() < self._scope.deadline
         return self._allowed if self._scope.cancelled_caught and not ready and not given_up else None
 

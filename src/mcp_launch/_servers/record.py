@@ -1,4 +1,4 @@
-"""What happens to the servers of a fleet, as it happens: to show progress, and to notice what dies."""
+"""The state of each server of a fleet, and its changes for readers that show progress or notice failures."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """A server came into another state, or into the next stage of its start."""
+    """A server entered another state, or the next stage of its start."""
 
     server: str
     state: State
     stage: Stage
-    """How far it got."""
+    """The stage that it has reached."""
     elapsed: float
-    """Seconds since it was started, the last time if it was restarted."""
+    """Seconds since its last start."""
     failure: LaunchFailure | None = None
-    """Why it cannot be used, if it has failed."""
+    """The failure, if it has failed."""
 
 
 class Changes:
-    """The changes from some moment on, in order, for one reader: `async for change in fleet.changes()`.
+    """Changes in order, for one reader: `async for change in fleet.changes()`.
 
     The iteration ends with the fleet.
     """
@@ -60,7 +60,7 @@ class Changes:
         self._wake()
 
     def end(self) -> None:
-        """Note that no more will come."""
+        """End the iteration after the changes so far."""
         self._ended = True
         self._wake()
 
@@ -71,7 +71,7 @@ class Changes:
 
 @dataclass(slots=True, kw_only=True)
 class Offer:
-    """What a server listed; None for what it was not asked for, or could not tell, or not yet."""
+    """The lists of a server; None for a list that it was not asked for or could not provide."""
 
     tools: list[Tool] | None = None
     resources: list[Resource] | None = None
@@ -80,7 +80,7 @@ class Offer:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many of each there are, of those that were listed."""
+        """The number of items of each list."""
         listed = {
             "tools": self.tools,
             "resources": self.resources,
@@ -90,61 +90,61 @@ class Offer:
         return {kind: len(items) for kind, items in listed.items() if items is not None}
 
 
-def _to_nobody(_change: Change) -> None:
-    """Nobody wants to know."""
+def _ignore(_change: Change) -> None:
+    """Do nothing with a change."""
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Record:
-    """The state of one server and the evidence of how it got there."""
+    """The state of one server, and how it got there."""
 
     name: str
     spec: ServerSpec | None
     """None for an entry that did not parse."""
     meant: TransportName | None = None
-    """The transport that such an entry was to have, if that can be told."""
+    """The transport that such an entry most likely means."""
     options: Options = field(default_factory=Options)
-    tell: Callable[[Change], None] = _to_nobody
-    """Takes each change."""
+    tell: Callable[[Change], None] = _ignore
+    """Called with each change."""
     state: State = "starting"
     stage: Stage = "spec"
-    """How far it got."""
+    """The stage that it has reached."""
     began: float = field(default_factory=anyio.current_time)
     stage_began: float = field(default_factory=anyio.current_time)
     times: dict[Stage, float] = field(default_factory=dict[Stage, float])
-    """Seconds spent in each stage that is over."""
+    """Seconds spent in each finished stage."""
     warnings: list[str] = field(default_factory=list[str])
     client: Client | None = None
     protocol_version: str | None = None
     server: dict[str, str] | None = None
-    """The name and version the server gives itself."""
+    """The name and version that the server reports."""
     capabilities: dict[str, Any] | None = None
-    """What the server says that it can do."""
+    """The capabilities of the server."""
     offer: Offer = field(default_factory=Offer)
-    """What it listed, the last time."""
+    """The lists, as last received."""
     failure: LaunchFailure | None = None
     restarts: int = 0
-    """How often it was started again after it had died."""
+    """The number of restarts after it died."""
     settled: anyio.Event = field(default_factory=anyio.Event)
-    """Set once it is ready or has failed; another one from the end of its session until it is known why."""
+    """Set once it is ready or has failed. Replaced when its session ends, until the reason is known."""
     again: anyio.Event | None = None
-    """Set once it is started again, or never will be; there since it was ready, if it is restarted."""
+    """Set when it is restarted or will not be; exists from when it was ready, if the options allow restarts."""
     over: anyio.Event = field(default_factory=anyio.Event)
-    """Set when its session is to end, by whoever notices first."""
+    """Set when its session must end, by whichever task notices first."""
     wanted: bool = True
-    """False once it is to be closed: what happens then is no failure."""
+    """False once it is being closed; errors after that are not failures."""
     scope: anyio.CancelScope = field(default_factory=lambda: anyio.CancelScope(shield=True))
-    """Around its owner. Shielded, because a cancelled launch still ends its servers in order."""
+    """The scope of its owner. Shielded, because a cancelled launch still closes its servers in order."""
     ended: anyio.Event = field(default_factory=anyio.Event)
-    """Set once nothing of it is left."""
+    """Set once it is completely closed."""
 
     @property
     def transport(self) -> TransportName | None:
-        """How it is reached."""
+        """The transport of the server."""
         return self.spec.transport if self.spec else self.meant
 
     def enter(self, stage: Stage) -> None:
-        """The stage before is over, this one begins."""
+        """Finish the current stage and begin this one."""
         now, before = anyio.current_time(), self.stage
         if before != "spec":
             self.times[before] = self.times.get(before, 0.0) + now - self.stage_began
@@ -153,38 +153,38 @@ class Record:
             self._tell()
 
     def warn(self, warning: str) -> None:
-        """Keep what the user should know of a server that works all the same; said once."""
+        """Add a warning, unless there is the same one already."""
         if warning not in self.warnings:
             self.warnings.append(warning)
 
     def ready(self) -> None:
-        """It can be used."""
+        """Mark it as ready."""
         self.enter("call")
         if self.options.restart and self.again is None:
             self.again = anyio.Event()
         self._become("ready")
 
     def lose(self) -> None:
-        """Its session is over; what becomes of it, closed or failed, is not settled yet."""
+        """Mark its session as over; whether it is closed or failed is not known yet."""
         self.client = None
         if self.settled.is_set():
             self.settled = anyio.Event()
 
     def fail(self, failure: LaunchFailure) -> None:
-        """It cannot be used, or no longer."""
+        """Mark it as failed."""
         failure.forget_variables()
         failure.elapsed = anyio.current_time() - self.began
-        # The transport may know better where that was; then the stage is not over.
+        # The transport may know the stage better; that stage is then not finished.
         self.stage = failure.stage
         self.times.pop(failure.stage, None)
         self.failure = failure
         self._become("failed")
 
     def start_again(self) -> None:
-        """It died, and is given another life; what it was in the last one no longer holds.
+        """Reset the record for a restart.
 
-        Only what it listed is kept until it lists again: whoever calls a tool of it hears that it is starting, and not
-        that there is no such tool.
+        The lists are kept until it lists again, so that a call of one of its tools fails because the server is
+        starting and not because the tool is unknown.
         """
         self.restarts += 1
         self.failure = self.protocol_version = self.server = self.capabilities = None
@@ -197,14 +197,14 @@ class Record:
             again.set()
 
     def end(self) -> None:
-        """Ask the owner to close it, and to give up what is not finished."""
+        """Ask the owner to close it, and cancel it if it is still starting."""
         self.wanted = False
         self.over.set()
         if self.state == "starting":
             self.scope.cancel()
 
     def close(self) -> None:
-        """Nothing of it is left; if it did not fail, that is because it was no longer needed."""
+        """Mark it as closed, unless it has failed."""
         if self.state != "failed":
             self._become("closed")
         if self.again:
@@ -212,7 +212,7 @@ class Record:
         self.ended.set()
 
     def change(self) -> Change:
-        """How it is with it now."""
+        """Return its current state as a change."""
         elapsed = anyio.current_time() - self.began
         return Change(server=self.name, state=self.state, stage=self.stage, elapsed=elapsed, failure=self.failure)
 
@@ -228,14 +228,14 @@ class Record:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """The part of a launch that every server needs to know."""
+    """The arguments of a launch that every server needs."""
 
     cwd: str
-    """The session's working directory, absolute."""
+    """The absolute working directory of the session."""
     budgets: Budgets
     lists: Collection[Listing]
-    """What is listed before a server counts as ready."""
+    """The lists that a server must provide before it is ready."""
     transports: Transports | None
-    """Those that the agent advertised; None for all."""
+    """The transports that the agent advertised; None for all."""
     importing: anyio.Lock = field(default_factory=anyio.Lock)
-    """Held by the server that imports the SDK for all."""
+    """Held while one server imports the SDK for all."""

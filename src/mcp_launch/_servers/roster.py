@@ -1,4 +1,4 @@
-"""The entries of a request, read: each is the beginning of a server, or of its failure."""
+"""Add servers to a fleet, keep each running or restart it, and close them all."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from mcp_launch._servers.launched import LaunchedServer
 from mcp_launch._servers.record import Change, Changes, Record, Terms
 from mcp_launch._spawn import spawn
 from mcp_launch._spec import ServerSpec, SseServer, StdioServer, parse_server, transport_meant
-from mcp_launch.failures import LaunchError, LaunchFailure, UnknownServer, UnusableInput, Wording
+from mcp_launch.failures import LaunchError, LaunchFailure, Phrases, UnknownServer, UnusableInput
 from mcp_launch.options import Options, OptionsFor, Restart, Transports, options_for
 
 if TYPE_CHECKING:
@@ -33,12 +33,12 @@ if TYPE_CHECKING:
 
 
 def entries_of(servers: Iterable[object] | None) -> list[object]:
-    """The entries of an `mcpServers`; null reads as none.
+    """Return the entries of `mcpServers`; null means an empty list.
 
     Raises:
-        UnusableInput: it is no list.
+        UnusableInput: it is not a list.
     """
-    # What comes from outside is what it is, whatever its type says; of a model, iterating would give the fields.
+    # Callers may not use a type checker. Iterating over a model would return its fields.
     given: Any = servers
     if not isinstance(given, Iterable | None) or isinstance(given, str | bytes | Mapping | BaseModel):
         raise UnusableInput(f"mcpServers must be an array of servers, not {type(servers).__name__}")
@@ -53,19 +53,19 @@ def read_entry(
     transports: Transports | None,
     options: OptionsFor | None,
 ) -> Record:
-    """The record of one entry; one that cannot be used has failed already.
+    """Return the record of one entry, which has already failed if the entry is not valid.
 
     Args:
         entry: a model of any protocol version, or raw JSON.
-        index: its place in the request, by which one without a name is called.
-        taken: the names of the servers there are.
-        transports: what the agent advertised; stdio needs no advertising.
-        options: those of all servers, or by name.
+        index: its position in the request, which names an entry without a name.
+        taken: the names of existing servers.
+        transports: the transports that the agent advertised; stdio is always allowed.
+        options: the options of all servers, or by name.
     """
-    # Options by name may have none for an entry that is broken.
-    wording = options.wording if isinstance(options, Options) else Wording()
+    # Options by name may not have an item for an invalid entry.
+    phrases = options.phrases if isinstance(options, Options) else Phrases()
     try:
-        spec = parse_server(entry, index=index, wording=wording)
+        spec = parse_server(entry, index=index, phrases=phrases)
     except LaunchFailure as failure:
         record = Record(name=failure.server, spec=None, meant=transport_meant(entry))
         record.fail(failure)
@@ -84,31 +84,31 @@ def read_entry(
 
 
 def _not_advertised(spec: ServerSpec) -> LaunchFailure:
-    message = f'the agent did not say that it can connect to "{spec.transport}" servers; use another transport'
+    message = f'the agent did not advertise support for "{spec.transport}" servers; use another transport'
     facts = {"type": spec.transport}
     return LaunchFailure(message, server=spec.name, stage="spec", code="unsupported_transport", facts=facts)
 
 
 def _deprecate(record: Record) -> None:
-    record.warn("the SSE transport is deprecated by MCP; ask for a Streamable HTTP url")
-    # Where warnings are errors, what a client sends must not decide whether anything is launched.
+    record.warn("the SSE transport is deprecated by MCP; use a Streamable HTTP URL if the server has one")
+    # If warnings are errors, an entry must not stop the launch.
     with contextlib.suppress(DeprecationWarning):
         warnings.warn(f"{record.name}: the SSE transport is deprecated by MCP", DeprecationWarning, _caller())
 
 
 def _caller() -> int:
-    """The stack level of who called this package, as `warnings.warn` counts in the function that asks."""
+    """Return the stack level of the caller of this package, for `warnings.warn`."""
     level, frame = 0, inspect.currentframe()
-    # A launch is entered by contextlib. From Python 3.12 on, warnings.warn could skip both by itself.
+    # Launches are entered by contextlib. From Python 3.12 on, warnings.warn can skip both itself.
     while frame and frame.f_globals.get("__name__", "").partition(".")[0] in ("mcp_launch", "contextlib"):
         level, frame = level + 1, frame.f_back
     return level
 
 
 async def live(record: Record, spec: ServerSpec, *, terms: Terms, timeout: float) -> None:
-    """Open the server within `timeout` seconds, keep it until it is no longer wanted, and leave nothing of it.
+    """Open the server within `timeout` seconds, serve it until it is to be closed, and close it completely.
 
-    How that goes is in the record; nothing is raised.
+    The outcome is in the record; nothing is raised.
     """
     try:
         with record.scope:
@@ -116,7 +116,7 @@ async def live(record: Record, spec: ServerSpec, *, terms: Terms, timeout: float
             if record.options.restart:
                 await _live_again(record, spec, record.options.restart, terms=terms, timeout=timeout)
     except Exception as error:  # noqa: BLE001 - whatever it is, it costs this server and no other
-        # What fails at the moment of a cancellation is in one group with it, on trio, and nobody asks for it any more.
+        # On trio, an error at the moment of a cancellation is in one group with it, and does not count.
         if record.wanted and record.failure is None:
             record.fail(_unknown(record, spec, error))
     record.close()
@@ -124,7 +124,7 @@ async def live(record: Record, spec: ServerSpec, *, terms: Terms, timeout: float
 
 async def _live_again(record: Record, spec: ServerSpec, restart: Restart, *, terms: Terms, timeout: float) -> None:
     tried = 0
-    # One that has never been ready does not die: it does not work.
+    # A server that has never been ready is not restarted.
     worked = record.stage in ("call", "close")
     while record.wanted and worked:
         if record.stage == "call" and anyio.current_time() - record.stage_began >= restart.longest:
@@ -136,7 +136,7 @@ async def _live_again(record: Record, spec: ServerSpec, restart: Restart, *, ter
         record.over = anyio.Event()
         with anyio.move_on_after(wait):
             await record.over.wait()
-        # Asked of the record, since it may have been ended in the very moment in which the wait was over.
+        # Read from the record, because it may have been ended at the same moment as the wait.
         if not record.wanted:
             return
         record.start_again()
@@ -169,8 +169,8 @@ async def _live_once(record: Record, spec: ServerSpec, *, terms: Terms, timeout:
 
 
 def _unknown(record: Record, spec: ServerSpec, error: Exception) -> LaunchFailure:
-    """A failure that nobody foresaw."""
-    message = f"could not be served ({type(error).__name__})"
+    """Return the failure for an unexpected exception."""
+    message = f"failed unexpectedly ({type(error).__name__})"
     failure = LaunchFailure(message, server=record.name, stage=record.stage, code="failed")
     return failure.because(error, hide=spec.redactor)
 
@@ -179,14 +179,14 @@ _owner: ModuleType | None = None
 
 
 def import_sdk() -> ModuleType:
-    """The part of this package that needs the SDK, which takes a second to import the first time."""
+    """Import and return the module that needs the SDK, which takes a second the first time."""
     global _owner  # noqa: PLW0603 - a thread that finds it imported costs as much as the rest of a server's start here
     _owner = importlib.import_module("mcp_launch._servers.owner")
     return _owner
 
 
 async def _sdk(terms: Terms) -> ModuleType:
-    """The same, imported in a thread, one for all: meanwhile the servers that were spawned get going."""
+    """Return the same module, imported in a thread once for all servers, while their processes start."""
     owner = _owner
     if owner is None:
         async with terms.importing:
@@ -197,22 +197,22 @@ async def _sdk(terms: Terms) -> ModuleType:
 
 
 class Roster:
-    """Servers can be added and removed while it is open; at its end all are closed."""
+    """The servers of a fleet. They can be added and removed while it is open, and are closed with it."""
 
     def __init__(self, terms: Terms) -> None:
         self._terms = terms
         self._owners: TaskGroup | None = None
-        """There while it is open."""
+        """The tasks of the servers; None unless the roster is open."""
         self._servers: list[tuple[Record, LaunchedServer]] = []
         self._added = 0
         self._tools: Catalogue | None = None
-        """All tools, until something changes."""
-        # Weakly, because nobody says when he stops reading, and what he does not read would pile up.
+        """The tools of all servers; None after a change."""
+        # Weak references, because readers do not say when they stop and unread changes would pile up.
         self._readers: WeakSet[Changes] = WeakSet()
 
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[None]:
-        """A block at whose end all servers are closed; what is raised in it is raised as it is."""
+        """Close all servers when the block ends; exceptions of the block are not wrapped in a group."""
         error: BaseException | None = None
         try:
             async with anyio.create_task_group() as owners:
@@ -226,7 +226,7 @@ class Roster:
                     for record in self.records:
                         record.end()
         finally:
-            # Also when it is the group that is cancelled, which raises that itself.
+            # Also if the task group itself is cancelled.
             for reader in self._readers:
                 reader.end()
         if error is not None:
@@ -234,42 +234,42 @@ class Roster:
 
     @property
     def servers(self) -> tuple[LaunchedServer, ...]:
-        """All of them, in the order in which they were added."""
+        """The servers, in the order in which they were added."""
         return tuple(server for _, server in self._servers)
 
     @property
     def records(self) -> list[Record]:
-        """What is known of each."""
+        """The records of the servers."""
         return [record for record, _ in self._servers]
 
     @property
     def tools(self) -> Catalogue:
-        """All tools, also of servers that died: that is another answer than that there is no such tool."""
+        """The tools of all servers, including dead ones, whose tools are not unknown."""
         if self._tools is None:
             self._tools = Catalogue((server.name, server.tools) for server in self.servers)
         return self._tools
 
     def named(self, name: str) -> LaunchedServer:
-        """The first server of that name.
+        """Return the first server with this name.
 
         Raises:
-            UnknownServer: there is none.
+            UnknownServer: no server has this name.
         """
         return self._find(name)[1]
 
     def add(
         self, entry: object, *, options: OptionsFor | None, timeout: float, keeps_twins: bool = False
     ) -> LaunchedServer:
-        """One more server, which begins to live if it can be used.
+        """Add a server and start it, if its entry is valid.
 
-        What fails under a name that is taken is only kept if `keeps_twins`: it would stand in the way of the other.
+        A failed server whose name is taken is only kept with `keeps_twins`, because it would hide the other.
 
         Raises:
-            LaunchError: it is not open any more.
-            UnusableInput: `options` are none.
+            LaunchError: the roster is closed.
+            UnusableInput: `options` are not `Options`.
         """
         if self._owners is None:
-            raise LaunchError("the fleet has ended; launch another one")
+            raise LaunchError("the fleet is closed; launch another one")
         transports, taken = self._terms.transports, {record.name for record in self.records}
         record = read_entry(entry, index=self._added, taken=taken, transports=transports, options=options)
         self._added += 1
@@ -286,10 +286,10 @@ class Roster:
         return server
 
     async def remove(self, name: str) -> None:
-        """Close a server and forget it.
+        """Close a server and remove it.
 
         Raises:
-            UnknownServer: there is none of that name.
+            UnknownServer: no server has this name.
         """
         found = self._find(name)
         record, _ = found
@@ -297,12 +297,12 @@ class Roster:
         try:
             await record.ended.wait()
         finally:
-            # Somebody else may have taken it out meanwhile.
+            # Another task may have removed it meanwhile.
             self._servers = [each for each in self._servers if each is not found]
             self._tools = None
 
     def changes(self) -> Changes:
-        """How it is with each of them now, then what changes, until the end."""
+        """Return the current state of each server, followed by every change until the end."""
         changes = Changes([record.change() for record in self.records])
         if self._owners is None:
             changes.end()

@@ -1,4 +1,4 @@
-"""The SDK's session with one server: errors without the server's secrets, and results validated within limits."""
+"""The SDK's session, with redacted errors and with results validated within limits."""
 
 from __future__ import annotations
 
@@ -36,23 +36,23 @@ ResultT = TypeVar("ResultT", bound=BaseModel)
 
 _log = logging.getLogger(__name__)
 _REASON = 1000
-"""Characters of a reason; a message may quote a value of megabytes."""
+"""The longest reason in characters, because it may quote a value of megabytes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Protection:
-    """What a session needs to know to keep what its server sends from doing harm."""
+    """The settings of a session for redaction and validation."""
 
     server: str = "server"
     """The name of the server, for messages."""
     hide: Redactor = field(default_factory=Redactor)
     """The secrets of the server."""
     seconds: float = Budgets().validate
-    """How long a schema may take to validate a result."""
+    """The time for validating a result against a schema."""
 
 
 def protected(session: ClientSession, protection: Protection) -> Session:
-    """The same session, as a `Session`: the SDK's client does not let anybody choose the class."""
+    """Turn the session into a `Session`, because the SDK's client does not let callers choose the class."""
     session.__class__ = Session
     changed = cast("Session", session)
     changed.protect(protection)
@@ -60,7 +60,7 @@ def protected(session: ClientSession, protection: Protection) -> Session:
 
 
 class Session(ClientSession):
-    """The SDK's session; what it raises because of a server is documented, and shows no secret."""
+    """The SDK's session. The exceptions that it raises because of a server are documented and redacted."""
 
     _protection: Protection
     _validating: KillableProcess
@@ -68,7 +68,7 @@ class Session(ClientSession):
     _unlisted: set[str]
 
     def protect(self, protection: Protection) -> None:
-        """Set what the class adds to the SDK's, once, before the session is entered."""
+        """Set the attributes of this class, before the session is entered."""
         self._protection = protection
         self._dispatcher = cast("Dispatcher[Any]", _Redacting(self._dispatcher, protection.hide))
         self._validating = KillableProcess(seconds=protection.seconds)
@@ -76,7 +76,7 @@ class Session(ClientSession):
         self._unlisted = set()
 
     async def end_validating(self) -> None:
-        """End the process in which results are validated, if there is one."""
+        """End the process that validates results, if there is one."""
         await self._validating.aclose()
 
     async def send_request(
@@ -95,13 +95,13 @@ class Session(ClientSession):
         try:
             return await super().send_request(request, result_type, *args, **kwargs)
         except ValidationError as error:
-            # What goes wrong with the handshake is explained elsewhere.
+            # Errors of the handshake are explained elsewhere.
             if self._negotiated_version is None:
                 raise
             path, message = invalid_field(error)
         server, hide = self._protection.server, self._protection.hide
         reason, path = hide.start(message, _REASON), hide.start(path, _REASON)
-        # Here, so that the original is not the context of this one: it quotes what the server sent.
+        # Raised here so that its context is not the original, which quotes what the server sent.
         raise InvalidResult(reason, server=server, method=request.method, path=path)
 
     async def validate_tool_result(self, name: str, result: CallToolResult) -> None:
@@ -128,12 +128,12 @@ class Session(ClientSession):
             raise invalid(hide.start(found.message, _REASON), path=hide.start(path, _REASON))
 
     async def _output_schema(self, name: str) -> dict[str, Any] | None:
-        """The output schema of the tool, which is listed if it is not known; None if it has none."""
+        """Return the output schema of the tool, after listing the tools if necessary; None if it has none."""
         if name not in self._tool_output_schemas and name not in self._unlisted:
             try:
                 await self.list_tools()
             except (MCPError, InvalidResult) as error:
-                # The tool has been called, and its result is worth more than the validation.
+                # The tool has been called already, and its result matters more than the validation.
                 _log.warning(
                     "%s: a result of %s was not validated, because its schema is not known: %s",
                     self._protection.server,
@@ -147,7 +147,7 @@ class Session(ClientSession):
 
 
 class ResultValidator:
-    """Validates results against one schema: in this process if that surely takes little, else in the other one."""
+    """Validates results against one schema: in this process if that is certainly fast, else in the other one."""
 
     def __init__(self, schema: dict[str, Any], process: KillableProcess) -> None:
         self.schema = schema
@@ -158,9 +158,9 @@ class ResultValidator:
         self._is_known = False
 
     async def problem(self, value: object) -> Problem | InvalidSchema | None:
-        """Why the value does not match, or why the schema cannot be evaluated; None if the value matches.
+        """Return why the value does not match, or why the schema cannot be evaluated; None if it matches.
 
-        Neither is raised, because what is raised next must not have it as its context: it quotes the server.
+        Neither is raised, because it quotes the server and must not become the context of another exception.
         """
         try:
             return await self._problem(value)
@@ -169,7 +169,7 @@ class ResultValidator:
 
     async def _problem(self, value: object) -> Problem | None:
         if not self._is_known:
-            # In a thread, because it takes many times longer than to validate.
+            # In a thread, because it takes many times longer than validating.
             self._here = await anyio.to_thread.run_sync(_compiled_if_plain, self.schema, abandon_on_cancel=True)
             self._is_known = True
         if self._here is not None and is_small(value):

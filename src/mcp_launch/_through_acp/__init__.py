@@ -1,1 +1,1 @@
-"""MCP servers that are reached through the ACP connection itself (`type: "acp"`, unstable), from both of its sides."""
+"""MCP servers over the ACP connection itself (`type: "acp"`, unstable), for both of its sides."""

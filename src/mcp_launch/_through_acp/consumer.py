@@ -1,4 +1,4 @@
-"""`AcpConsumer`: what an agent reaches an MCP server through that its client offers by `mcp/message`."""
+"""`AcpConsumer`: an agent's sessions with MCP servers that its client offers by `mcp/message`."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ if TYPE_CHECKING:
     from acp_bindings import v1_unstable, v2_unstable
 
     Server: TypeAlias = v1_unstable.McpServerAcp | v2_unstable.McpServerAcp
-    Told: TypeAlias = v1_unstable.MessageMcpNotification | v2_unstable.MessageMcpNotification
+    Notification: TypeAlias = v1_unstable.MessageMcpNotification | v2_unstable.MessageMcpNotification
 
 _BEHIND = 100
-"""Messages that may wait for a session to read them."""
+"""Messages that may wait until the session reads them."""
 
 
 class AcpConsumer:
-    """The sessions that an agent has with MCP servers of its clients.
+    """The sessions of an agent with MCP servers of its clients.
 
         consumer = AcpConsumer()
         handlers.on("mcp/message")(consumer.take)
@@ -50,28 +50,27 @@ class AcpConsumer:
         async with consumer.session(server, connection) as session:
             await session.call_tool("selection")
 
-    An agent that has one advertises `mcp.acp`, and speaks an `_unstable` package. `launch` takes servers of the other
-    transports.
+    The agent must advertise `mcp.acp` and use an `_unstable` package. Use `launch` for servers with other transports.
     """
 
     def __init__(self) -> None:
-        """A consumer of nothing yet."""
+        """Create a consumer without sessions."""
         self._asked: dict[tuple[int, str, str], _Bridge] = {}
 
     @asynccontextmanager
     async def session(
         self, server: Server, connection: Connection, *, options: Options | None = None
     ) -> AsyncGenerator[Client]:
-        """A session with one of the client's servers, the SDK's own `mcp.Client`, for as long as the block lasts.
+        """Open a session with one of the client's servers and yield it, the SDK's own `mcp.Client`.
 
-        Any number of requests may be open at a time, and any number of sessions with one server. An error of ACP comes
-        as `mcp.MCPError` with its code: -33001 where the client no longer offers the server, -32800 where it stopped
-        while the server was at the request.
+        Any number of requests and of sessions with one server may be open at a time. An error of ACP is raised as
+        `mcp.MCPError` with its code: -33001 if the client no longer offers the server, -32800 if it stopped offering it
+        during the request.
 
         Args:
-            server: as it stands in `mcpServers`.
-            connection: that on which it came.
-            options: what the server is told that we can do; nothing of it is about processes or the network here.
+            server: the entry of `mcpServers`.
+            connection: the connection over which the entry came.
+            options: the callbacks; settings of processes and of the network have no effect here.
 
         Raises:
             LaunchFailure: no session could be opened; `.code` says why.
@@ -89,7 +88,7 @@ class AcpConsumer:
             )
             try:
                 async with client:
-                    # Kept out of the task groups, which would wrap it in a group.
+                    # Kept out of the task groups, which would wrap it in an exception group.
                     try:
                         yield client
                     except BaseException as error:  # noqa: BLE001
@@ -97,21 +96,22 @@ class AcpConsumer:
             except Exception as error:  # noqa: BLE001 - whatever it is, there is no session
                 failed = failed or _no_session(server, error)
             except BaseExceptionGroup as error:
-                # What fails at the moment of a cancellation is in one group with it, on trio; nobody asks for it now.
+                # On trio, an error at the moment of a cancellation is in one group with it. Only the latter counts.
                 _, cancelled = error.split(Exception)
                 raise cancelled or error from None
             tasks.cancel_scope.cancel()
         if failed is not None:
             raise failed
 
-    async def take(self, told: Told, connection: Connection) -> None:
-        """Give what a server tells to whoever asked it. It is a handler for `mcp/message`."""
-        if bridge := self._asked.get((id(connection), told.server_id, told.request_id)):
-            await bridge.give(JSONRPCNotification(jsonrpc="2.0", method=told.method, params=told.params))
+    async def take(self, notification: Notification, connection: Connection) -> None:
+        """Forward a notification of a server to the session of its request; a handler for `mcp/message`."""
+        if bridge := self._asked.get((id(connection), notification.server_id, notification.request_id)):
+            forwarded = JSONRPCNotification(jsonrpc="2.0", method=notification.method, params=notification.params)
+            await bridge.give(forwarded)
 
 
 class _Bridge:
-    """What the session writes, as requests of ACP; what comes of them, for the session to read."""
+    """Sends what the session writes as ACP requests, and gives the session the responses."""
 
     def __init__(
         self,
@@ -125,32 +125,32 @@ class _Bridge:
         self._to_session = to_session
         self._asked = asked
         self._open: dict[RequestId, anyio.CancelScope] = {}
-        # Several sessions may be open with a server, each of which counts from one.
+        # Several sessions may be open with a server, and each numbers its requests from one.
         self._prefix = uuid.uuid4().hex
 
     async def run(self, from_session: MemoryObjectReceiveStream[SessionMessage]) -> None:
-        """Pass on what the session writes, until it ends."""
+        """Forward what the session writes, until it ends."""
         async with anyio.create_task_group() as requests:
             async for item in from_session:
                 match item.message:
                     case JSONRPCRequest() as request:
                         requests.start_soon(self._ask, request)
                     case JSONRPCNotification(method="notifications/cancelled", params={"requestId": given_up}):
-                        # Which has `$/cancel_request` sent.
+                        # Cancelling the request sends `$/cancel_request`.
                         if scope := self._open.get(given_up):
                             scope.cancel()
                     case _:
-                        pass  # The era has no other notification of a client, and no request to it.
+                        pass  # This version of MCP has no other messages of a client.
 
     async def give(self, message: JSONRPCNotification | JSONRPCResponse | JSONRPCError) -> None:
-        """Let the session read it; one that has ended need not know."""
+        """Give the session a message, unless it has ended."""
         try:
             await self._to_session.send(SessionMessage(message))
         except (anyio.BrokenResourceError, anyio.ClosedResourceError):
             return
 
     async def _ask(self, request: JSONRPCRequest) -> None:
-        # A text is the session's own choice, by which what is told of it is known (`subscriptions/listen`).
+        # A string was chosen by the session, which recognizes notifications by it (`subscriptions/listen`).
         id_ = request.id if isinstance(request.id, str) else f"{self._prefix}-{request.id}"
         key = id(self._connection), self._server.server_id, id_
         self._asked[key] = self
@@ -176,7 +176,7 @@ class _Bridge:
             return _failed(request, answer.error.code, answer.error.message, answer.error.data)
         result: Any = answer.result
         if type(result) is not dict:
-            return _failed(request, INTERNAL_ERROR, "what the MCP server answered is no object")
+            return _failed(request, INTERNAL_ERROR, "the result of the MCP server is not an object")
         return JSONRPCResponse(jsonrpc="2.0", id=request.id, result=cast("dict[str, Any]", result))
 
 

@@ -1,7 +1,7 @@
-"""`AcpProvider`: MCP servers of this process, which the agent reaches by `mcp/message` and by nothing else.
+"""`AcpProvider`: MCP servers of this process that the agent reaches only by `mcp/message`.
 
-MCP is stateless here (2026-07-28, and no other): each request is an exchange of its own with the server, and what the
-server tells meanwhile goes with it.
+MCP is stateless here (version 2026-07-28 only): each request is a separate exchange with the server, including the
+notifications that the server sends during the request.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ if TYPE_CHECKING:
     Asked: TypeAlias = v1_unstable.MessageMcpRequest | v2_unstable.MessageMcpRequest
 
 SERVER_UNAVAILABLE, BACKEND_FAILED = -33001, -33002
-"""What `mcp/message` is answered with where no server, or nothing of MCP, answers it."""
+"""The error codes of `mcp/message` if there is no such server, or if it did not respond."""
 
 T = TypeVar("T")
 
 
 class AcpProvider:
-    """The MCP servers that one program offers through its ACP connections.
+    """The MCP servers that a program offers through its ACP connections.
 
         provider = AcpProvider()
         handlers.on("mcp/message")(provider.answer)
@@ -48,30 +48,30 @@ class AcpProvider:
         async with provider.serve(editor) as offered:
             new_session(agent, cwd=cwd, mcp_servers=[offered.spec(v1_unstable.McpServer)])
 
-    Nobody listens on a port and nothing is started: who has the connection has the servers. It is for agents that have
-    advertised `mcp.acp`, over an `_unstable` package; `new_session` refuses the others.
+    No port is opened and no process is started: every peer of the connection can use the servers. Agents must advertise
+    `mcp.acp` and use an `_unstable` package; `new_session` refuses the others.
     """
 
     def __init__(self) -> None:
-        """A provider of nothing yet."""
+        """Create a provider without servers."""
         self._offers: dict[str, _Offer] = {}
 
     @asynccontextmanager
     async def serve(
         self, server: MCPServer[Any] | Server[Any], *, name: str | None = None
     ) -> AsyncGenerator[AcpServer]:
-        """Offer a server of the SDK for as long as the block lasts; then what it still does is cancelled.
+        """Offer a server while the block runs. Requests in progress are cancelled when it ends.
 
         Args:
-            server: it may be offered several times; its lifespan is entered once each time.
-            name: what the agent calls it, unless the server's own name is to be used.
+            server: a server of the SDK. It may be offered several times; its lifespan is entered each time.
+            name: the name for the agent; the server's own name by default.
 
         Raises:
-            UnusableInput: the server is none of the SDK.
+            UnusableInput: the server is not one of the SDK's.
         """
         inner = inner_server(server)
         async with inner.lifespan(inner) as state:
-            # By random, so that no other server that a connection ever sees has it.
+            # Random, so that it differs from all other servers that the connection ever has.
             offered = AcpServer(name or inner.name, f"{uuid.uuid4()}")
             offer = self._offers[offered.id] = _Offer(inner, state)
             try:
@@ -81,16 +81,18 @@ class AcpProvider:
                 await offer.end()
 
     async def answer(self, request: Asked, connection: Connection) -> Any:
-        """What the server says to one request: a result of MCP or an error of MCP. It is a handler for `mcp/message`.
+        """Return the server's result or error for one request; a handler for `mcp/message`.
 
         Raises:
-            RequestError: what is no affair of MCP: there is no such server (-33001), or no more (-32800), or it gave no
-                answer (-33002).
-            InvalidParams: the server is at a request of this id already (-32602).
+            RequestError: there is no such server (-33001), it is no longer offered (-32800), or it did not respond
+                (-33002).
+            InvalidParams: another request with this id is in progress (-32602).
         """
         offer = self._offers.get(request.server_id)
         if offer is None:
-            raise RequestError(SERVER_UNAVAILABLE, "no MCP server of this id", data={"serverId": request.server_id})
+            raise RequestError(
+                SERVER_UNAVAILABLE, "there is no MCP server with this id", data={"serverId": request.server_id}
+            )
         wire: Any = connection.protocol
         said = await offer.exchange(request, connection)
         if isinstance(said, ErrorData):
@@ -100,29 +102,29 @@ class AcpProvider:
 
 
 class AcpServer:
-    """A server that is being offered; `spec` is what to tell the agent."""
+    """A server that is being offered; `spec` returns its entry for the agent."""
 
     def __init__(self, name: str, id_: str) -> None:
         self.name = name
-        """What the agent calls it."""
+        """The name for the agent."""
         self.id = id_
-        """What `mcp/message` asks for it by."""
+        """The id in `mcp/message`."""
 
     def __repr__(self) -> str:
         return f"<AcpServer {self.name!r}>"
 
-    # The first is for checkers that are too old for TypeForm (PEP 747), as in `acp_bindings.decode`.
+    # The first overload is for type checkers without TypeForm (PEP 747), as in `acp_bindings.decode`.
     @overload
     def spec(self, type_: type[T]) -> T: ...
     @overload
     def spec(self, type_: TypeForm[T]) -> T: ...
     def spec(self, type_: Any) -> Any:
-        """The entry for `mcpServers`, in the form of the package spoken: `offered.spec(v1_unstable.McpServer)`."""
+        """Return the entry for `mcpServers` as the given type: `offered.spec(v1_unstable.McpServer)`."""
         return decode(type_, {"type": "acp", "name": self.name, "serverId": self.id})
 
 
 class _Offer:
-    """A server, and the requests that it is at."""
+    """A server and its requests in progress."""
 
     def __init__(self, server: Server[Any], state: Any) -> None:
         self._server = server
@@ -131,7 +133,7 @@ class _Offer:
         self._idle = anyio.Event()
 
     async def end(self) -> None:
-        """Cancel what it does, and wait for that."""
+        """Cancel the requests in progress and wait until they have ended."""
         for scope in self._active.values():
             scope.cancel()
         while self._active:
@@ -140,10 +142,10 @@ class _Offer:
                 await self._idle.wait()
 
     async def exchange(self, request: Asked, connection: Connection) -> dict[str, Any] | ErrorData:
-        """The result, or the error of MCP; what is told meanwhile goes to the agent before it."""
+        """Return the MCP result or error; notifications are sent to the agent before it."""
         key = id(connection), request.request_id
         if key in self._active:
-            raise InvalidParams("requestId: it is that of a request which has no answer yet")
+            raise InvalidParams("requestId: another request with this id is in progress")
         asked = {"method": request.method, "params": request.params}
         if isinstance(refused := classify_inbound_request(asked), InboundLadderRejection):
             return ErrorData(code=refused.code, message=refused.message, data=refused.data)
@@ -164,13 +166,13 @@ class _Offer:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(loop)
             asked = JSONRPCRequest(jsonrpc="2.0", id=request.request_id, method=request.method, params=request.params)
-            # Closed before the loop is waited for, which would otherwise say a farewell that nobody reads.
+            # Closed before waiting for the loop, which would otherwise send a last message that is not read.
             async with to_server, from_server:
                 await to_server.send(SessionMessage(asked))
                 async for item in from_server:
                     match item.message:
-                        case JSONRPCNotification() as told:
-                            await _tell(told, request, connection)
+                        case JSONRPCNotification() as notification:
+                            await _notify(notification, request, connection)
                         case JSONRPCResponse(result=result):
                             answer = result
                             break
@@ -178,20 +180,20 @@ class _Offer:
                             answer = error
                             break
                         case JSONRPCRequest():
-                            pass  # There are none in this era.
+                            pass  # This version of MCP has none.
             tasks.cancel_scope.cancel()
         if answer is None:
-            raise RequestError(BACKEND_FAILED, "the MCP server gave no answer")
+            raise RequestError(BACKEND_FAILED, "the MCP server did not respond")
         return answer
 
 
-async def _tell(told: JSONRPCNotification, request: Asked, connection: Connection) -> None:
+async def _notify(notification: JSONRPCNotification, request: Asked, connection: Connection) -> None:
     wire: Any = connection.protocol
-    more = {} if told.params is None else {"params": told.params}
-    # The answer will find out too.
+    more = {} if notification.params is None else {"params": notification.params}
+    # The response fails in the same way.
     with suppress(ConnectionClosed):
         await connection.notify(
             wire.MessageMcpNotification(
-                server_id=request.server_id, request_id=request.request_id, method=told.method, **more
+                server_id=request.server_id, request_id=request.request_id, method=notification.method, **more
             )
         )

@@ -1,4 +1,4 @@
-"""The three ways to reach a server. Each gives the SDK its two streams, and remembers why they ended."""
+"""The three transports. Each gives the SDK its two streams, and explains why they ended."""
 
 from __future__ import annotations
 
@@ -14,38 +14,38 @@ if TYPE_CHECKING:
 
 
 Mode: TypeAlias = Literal["auto", "legacy"]
-"""How `mcp.Client` negotiates: `auto` tries the 2026-07-28 era first, `legacy` goes straight to `initialize`."""
+"""The negotiation of `mcp.Client`: `auto` tries the 2026-07-28 era first, `legacy` goes straight to `initialize`."""
 
 DOUBTFUL: frozenset[Code] = frozenset(("method_not_allowed", "not_found", "http_error", "not_mcp"))
-"""Failures after which it is worth a question whether a URL speaks the other transport."""
+"""Failures after which the other transport is tried, to say whether the URL speaks that."""
 
 TRIAL = 2.0
-"""Seconds for the answer to that."""
+"""Seconds for trying the other transport."""
 
 LONGEST = 64 * 1024 * 1024
-"""Bytes of a message; one that goes on is given up before it fills the memory."""
+"""The longest message in bytes, so that an endless one does not fill the memory."""
 
 
 class Transport(Protocol):
     """A connection to one server."""
 
     warnings: list[str]
-    """What the user should know although it works."""
+    """Problems that do not stop the server."""
     reader: Reader
-    """Reads the messages of the server, and knows how much there was."""
+    """Reads the messages of the server and counts them."""
 
     def open(self) -> Streams:
-        """A block in which the SDK's two streams are connected to the server; at its end all is closed."""
+        """Connect the SDK's two streams to the server, and close everything when the block ends."""
         ...
 
     def prove(self) -> None:
-        """Say that the session is initialised."""
+        """Note that the session is initialized."""
         ...
 
     async def diagnose(self, *, waited: float | None, answered: bool) -> Diagnosis | None:
-        """Why the block ended, asked after it; None when the transport saw nothing wrong.
+        """Return why the block ended, after its end; None if the transport does not know a reason.
 
-        `waited` are the seconds of the budget that was used up, if one was; `answered` says that the server did speak
-        MCP at the end, and what it said was the trouble.
+        `waited` is the number of seconds of the budget that was exceeded, if one was. `answered` is true if the problem
+        is a response of the server.
         """
         ...

@@ -1,16 +1,16 @@
-"""A short wait for the newer era: a server that does not answer the probe in time is taken for an older one.
+"""Limit the wait for the newer era: a server that does not respond to the probe in time is treated as an older one.
 
-The SDK asks `server/discover` first and waits ten seconds for the answer. Servers that swallow what they do not know
-would cost each user those ten seconds, so the transport answers in their place, with the error that makes the SDK go
-on to `initialize`. A late answer is dropped by its id, as JSON-RPC wants.
+The SDK first sends `server/discover` and waits ten seconds for the response. Servers that ignore unknown requests would
+cost each user those ten seconds. So the transport responds in their place, with the error that makes the SDK continue
+with `initialize`. A late response is dropped by its id, as JSON-RPC requires.
 
-The wait begins when the server has read the probe. Until then it is still starting, or somebody logs in to it. Both
-may take seconds, and a server that knows only the newer era would be lost if we went on. So that the SDK's ten seconds
-do not pass meanwhile, sending the probe, which they do not count, takes until there is an answer.
+The wait begins when the server has read the probe. Until then it is still starting, or a login is in progress. Both may
+take seconds, and continuing would fail with a server that only supports the newer era. So that the SDK's ten seconds do
+not pass meanwhile, sending the probe, which the SDK does not count, lasts until there is a response.
 
-A slow server, or one for which something else reads meanwhile, as `docker run` does, may know only the newer era all
-the same. It then refuses the handshake, or answers the probe late and the handshake not at all, and is asked once more.
-One that lost the probe and is mute to the handshake is given up when its budget is used up.
+A slow server, or one whose input is buffered as by `docker run`, may still support only the newer era. It then refuses
+the handshake, or responds to the probe late and not to the handshake, and is probed once more. A server that lost the
+probe and does not respond to the handshake fails when its budget is exceeded.
 """
 
 from __future__ import annotations
@@ -37,48 +37,48 @@ from mcp_types.version import LATEST_HANDSHAKE_VERSION, MODERN_PROTOCOL_VERSIONS
 from mcp_launch._transports.streams import ReadStream, Sink, Source, WriteStream
 
 _LOOK = 0.05
-"""How often to look whether the server has read the probe, for which there is no event."""
+"""Seconds between checks whether the server has read the probe, for which there is no event."""
 
 
 def bound_probe(
     read: Source, write: Sink, *, seconds: float, was_read: Callable[[], bool], withdraws: bool = False
 ) -> tuple[_ReadStream, _WriteStream]:
-    """The same two streams, where `server/discover` is answered `seconds` after it was read at the latest.
+    """Return the same two streams, with a response to `server/discover` at most `seconds` after it was read.
 
-    `was_read` says whether the server has it, and is not busy with something else first; `withdraws` that it is told
-    when its answer is no longer waited for.
+    `was_read` returns True if the server has read the probe. With `withdraws`, the server is notified when the probe
+    has timed out.
     """
     probe = _Probe(seconds, was_read)
     return _ReadStream(read, probe, tell=write if withdraws else None), _WriteStream(write, probe)
 
 
 class _Probe:
-    """What was asked, and what came of it, until the era is settled."""
+    """The state of the probe and the handshake, until the era is known."""
 
     def __init__(self, seconds: float, was_read: Callable[[], bool]) -> None:
         self._seconds = seconds
         self._was_read = was_read
         self._end: float | None = None
-        """When the time is over, once it has begun."""
+        """The time when the wait ends, once it has begun."""
         self._asked: RequestId | None = None
-        """The probe or the handshake that waits for its answer."""
+        """The id of the pending probe or handshake."""
         self._asked_at = 0.0
         self._given_up = False
         self._swallowed: RequestId | None = None
-        """The probe that was not answered in time."""
+        """The id of the probe that timed out."""
         self._refusal: ErrorData | None = None
-        """What the server said to the handshake."""
+        """The server's error for the handshake."""
         self.over = False
         self.answered = anyio.Event()
-        """Set once the probe has an answer, or never will."""
+        """Set once the probe has a response, or will not get one."""
         # The reader is already waiting when the probe is sent, so its scope is there before the deadline is known.
         self.scope = anyio.CancelScope()
 
     def ask(self, request: JSONRPCRequest) -> None:
-        """Know of a request before it is sent.
+        """Note a request before it is sent.
 
         Raises:
-            MCPError: it is a second handshake, and what the server said to the first.
+            MCPError: it is a second handshake; the error is that of the first.
         """
         self._asked, self._asked_at = request.id, anyio.current_time()
         if request.method == "server/discover":
@@ -91,7 +91,7 @@ class _Probe:
                 raise MCPError.from_error_data(self._refusal)
 
     def goes_on(self) -> bool:
-        """Whether there is time left, asked when the deadline has passed, and sets the next one."""
+        """Return True if there is time left after a deadline, and set the next deadline."""
         now = anyio.current_time()
         if self._asked is None or not self._was_read():
             self._end = None
@@ -101,23 +101,23 @@ class _Probe:
         return self._end is None or now < self._end
 
     def withdrawal(self) -> SessionMessage:
-        """What tells the server that its answer is no longer waited for."""
+        """Return the cancellation of the probe."""
         params = {"requestId": self._asked}
         return SessionMessage(JSONRPCNotification(jsonrpc="2.0", method="notifications/cancelled", params=params))
 
     def give_up(self) -> SessionMessage:
-        """The answer to the probe, or to the handshake of a server that answered the probe late, in its place."""
+        """Return a response in place of the server's: to the probe, or to the handshake after a late response."""
         self.scope.deadline = math.inf
         self.answered.set()
         if self._given_up and self._refusal is None:
             return self._refused(ErrorData(code=REQUEST_TIMEOUT, message="initialize was not answered"))
-        told = self._error(ErrorData(code=REQUEST_TIMEOUT, message="server/discover was not answered in time"))
-        # What comes of it from now on is no answer to the handshake, also before that is sent.
+        reply = self._error(ErrorData(code=REQUEST_TIMEOUT, message="server/discover was not answered in time"))
+        # From here on, a response to the probe is not one to the handshake, even before that is sent.
         self._given_up, self._swallowed, self._asked = True, self._asked, None
-        return told
+        return reply
 
     def weigh(self, item: SessionMessage | Exception) -> SessionMessage | Exception:
-        """What the session is to hear in place of what came, which mostly is the same."""
+        """Return what the session gets for a received item, which usually is the same item."""
         match item:
             case SessionMessage(message=JSONRPCResponse(id=answered)) if self._is_of(self._asked, answered):
                 self.answered.set()
@@ -125,7 +125,7 @@ class _Probe:
             case SessionMessage(message=JSONRPCResponse(id=answered)) if (
                 self._is_of(self._swallowed, answered) and self._refusal is None
             ):
-                # It knows the newer era after all. If it does not answer the handshake too, it is asked once more.
+                # It supports the newer era after all. If it does not respond to the handshake, it is probed again.
                 self._end = self.scope.deadline = anyio.current_time() + self._seconds
             case SessionMessage(message=JSONRPCError(id=answered, error=error)) if self._is_of(self._asked, answered):
                 self.answered.set()
@@ -138,13 +138,13 @@ class _Probe:
 
     @staticmethod
     def _is_of(asked: RequestId | None, answered: RequestId | None) -> bool:
-        # As the SDK compares them: servers send numbers back as text.
+        # As the SDK compares them, because some servers return numbers as strings.
         return asked is not None and answered is not None and coerce_request_id(answered) == coerce_request_id(asked)
 
     def _refused(self, error: ErrorData) -> SessionMessage:
-        """The answer to the handshake that makes the SDK send the probe once more."""
+        """Return a response to the handshake that makes the SDK send the probe again."""
         self._refusal = error
-        # As long as it took to refuse that: so slow it is known to be.
+        # Add the time that it took to refuse the handshake, because the server is that slow.
         self._seconds += anyio.current_time() - self._asked_at
         if error.code == UNSUPPORTED_PROTOCOL_VERSION:
             return self._error(error)

@@ -1,4 +1,4 @@
-"""Server-sent events, as bytes: none takes more memory than its own size, unlike where a library decodes them first."""
+"""Parse server-sent events as bytes, so that an event never takes more memory than its own size."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _END = re.compile(rb"(?>\r\n|\n|\r)(?:\r\n|\n|\r)")
 _LINE = re.compile(rb"([^:\r\n]*)(?:: ?([^\r\n]*))?(?:\r\n|\r|\n|\Z)")
 """A field and its value; a comment has no field."""
 _LINES = 500_000
-"""Lines that an event may have, each of which takes more memory than its bytes."""
+"""The maximum number of lines of an event, because each takes more memory than its bytes."""
 _START = 8192
-"""Bytes that are kept of an event that is too long."""
+"""Bytes of a too long event that are kept."""
 
 
 class EventTooLong(Exception):  # noqa: N818 - says what happened
-    """An event is longer than it may be."""
+    """An event exceeds a limit."""
 
     def __init__(self, why: str, start: bytes) -> None:
         super().__init__(why)
@@ -29,23 +29,23 @@ class EventTooLong(Exception):  # noqa: N818 - says what happened
 
 
 class Event(NamedTuple):
-    """An event of a stream."""
+    """One event."""
 
     name: str
-    """Its type; `message` if it names none."""
+    """Its type; `message` by default."""
     data: bytes
     about: bytes = b""
-    """Its fields `id` and `retry`, as lines."""
+    """The lines of its fields `id` and `retry`."""
 
 
 class EventBuffer:
     """Splits a stream into blocks of lines, each of which is an event."""
 
     def __init__(self, limit: int) -> None:
-        """An empty buffer.
+        """Create an empty buffer.
 
         Args:
-            limit: the bytes that an event may have.
+            limit: the maximum number of bytes of an event.
         """
         self._limit = limit
         self._rest = bytearray()
@@ -53,15 +53,15 @@ class EventBuffer:
         self._first = True
 
     def feed(self, chunk: bytes) -> Iterator[bytes]:
-        """Take the next part of the stream, and yield the blocks that it ends, with their empty lines.
+        """Add the next part of the stream, and yield the complete blocks with their empty lines.
 
         Raises:
-            EventTooLong: the next block is longer than the limit.
+            EventTooLong: the next block exceeds the limit.
         """
         self._rest += chunk
         while (end := _END.search(self._rest, self._searched)) is not None and end.end() <= self._limit:
             block = bytes(memoryview(self._rest)[: end.end()])
-            # Before it is handled, so that a long one is held only once.
+            # Before it is handled, so that a long block is in memory only once.
             del self._rest[: end.end()]
             self._searched = 0
             if self._first:
@@ -76,7 +76,7 @@ class EventBuffer:
 
 
 def event_of(block: bytes) -> Event | None:
-    """Return the event that the lines are; None if it has no data."""
+    """Return the event in a block of lines; None if it has no data."""
     name, data, about = "", list[bytes](), b""
     for line in _LINE.finditer(block):
         match line[1]:

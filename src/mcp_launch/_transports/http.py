@@ -1,4 +1,4 @@
-"""The HTTP client of the transport, which follows the rule for headers and remembers why it failed."""
+"""The Streamable HTTP transport: the SDK's, with our HTTP client below it."""
 
 from __future__ import annotations
 
@@ -59,10 +59,10 @@ if TYPE_CHECKING:
 
 
 class WebClient(httpx2.AsyncClient):
-    """httpx2 as its users know it, plus a rule and a memory.
+    """An httpx2 client that applies the headers of a specification and remembers why requests failed.
 
-    The headers of the specification are put on each request at the last moment, in a hook, so that no redirect and
-    no authentication flow carries them elsewhere.
+    The headers are added to each request at the last moment, in a hook, so that redirects and authentication flows do
+    not send them elsewhere.
     """
 
     def __init__(self, spec: HttpServer, network: Network, *, connect: float, limits: Limits | None = None) -> None:
@@ -85,24 +85,24 @@ class WebClient(httpx2.AsyncClient):
         self.reading = ResponseReader(self.reader, hide=self.hide)
         self.memory = Memory(self.rule, network, usual="/mcp", hide=self.hide, connect=connect)
         self.proven = False
-        """Whether a POST that fails is answered with a JSON-RPC error that says why.
+        """True once a failed POST gets a JSON-RPC error that says why.
 
-        Otherwise the SDK would tell the caller no more than that there was an error, or end the session.
+        Otherwise the SDK would only report that there was an error, or end the session.
         """
         self.lost: Diagnosis | None = None
-        """What said that the server has forgotten the session, if it has."""
+        """The response by which the server has lost the session, if it has."""
         self.probed = False
-        """Whether the server has been sent `server/discover`, and has not asked for something else first."""
+        """True if the server has received `server/discover` and did not respond with a login or redirect."""
         self.posts: Posts | None = None
-        """Where the POSTs of a session run; None for the question whether a URL speaks this transport."""
+        """The POSTs of a session; None while trying whether a URL speaks this transport."""
 
     def build_request(self, method: str, url: httpx2.URL | str, **options: Any) -> httpx2.Request:
-        """Build it as httpx2 does, and keep the message that is sent as JSON.
+        """Build a request as httpx2 does, and keep its JSON message.
 
-        A message that has no form in UTF-8 is marked, and refused when it is sent.
+        A message that UTF-8 cannot encode is marked, and refused when it is sent.
         """
         if url == self._url:
-            # Parsed already, which takes a thirtieth of a call.
+            # Already parsed; parsing takes a thirtieth of the time of a call.
             url = self.rule.url
         if "json" in options:
             options["extensions"] = {"message": options["json"]}
@@ -114,15 +114,15 @@ class WebClient(httpx2.AsyncClient):
             return super().build_request(method, url, **options)
 
     async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
-        """Send it as httpx2 does; keep what came of a message.
+        """Send a request as httpx2 does, and remember the response to a message.
 
-        A notification or a response is sent in a task of its own, and counts as accepted at once.
+        A notification or a response is sent in a separate task, and counts as accepted immediately.
         """
         if request.method == "DELETE" and self.posts:
-            # They must not keep the end of the session from a connection.
+            # Otherwise they could use up the connections for closing the session.
             self.posts.abandon_all()
         if request.method != "POST":
-            # What becomes of a listening GET or of the farewell is no reason for anything.
+            # The response to a listening GET or to the closing DELETE does not explain a failure.
             options["stream"] = True
             response = await _without_rest(await super().send(request, **options))
             return self._with_events(response, is_answer="last-event-id" in request.headers)
@@ -147,8 +147,8 @@ class WebClient(httpx2.AsyncClient):
         return response
 
     async def _deliver(self, request: httpx2.Request, **options: Any) -> None:
-        """Post what has no answer, following redirects as the SDK does."""
-        # The memory has what went wrong.
+        """Post a message without a response, following redirects as the SDK does."""
+        # Errors are in the memory.
         with contextlib.suppress(httpx2.RequestError, TooLong, UnusableId, *UNMAPPED):
             for _ in range(self.max_redirects):
                 response = await self._send(request, **options)
@@ -183,14 +183,14 @@ class WebClient(httpx2.AsyncClient):
 
     @override
     def _transport_for_url(self, url: httpx2.URL) -> httpx2.AsyncBaseTransport:
-        # Here, because a pattern in `mounts` does not know every spelling, and a login may be at any URL.
+        # Here, because a pattern in `mounts` does not match every spelling, and a login may be at any URL.
         return self._transport if self._network.is_direct(url) else super()._transport_for_url(url)
 
     async def _apply_rule(self, request: httpx2.Request) -> None:
         request.headers = httpx2.Headers(self.rule.apply(request))
 
     async def _follow_probe(self, event: str, info: Mapping[str, Any]) -> None:
-        """Know when it was sent, of which connecting and logging in are no part."""
+        """Note when the probe was sent, which does not include connecting and logging in."""
         match event.partition(".")[2]:
             case "send_request_body.complete":
                 self.probed = True
@@ -227,7 +227,7 @@ class WebClient(httpx2.AsyncClient):
     async def _with_message(
         self, request: httpx2.Request, response: httpx2.Response, body: bytes
     ) -> tuple[httpx2.Response, bool]:
-        """The answer, of which the SDK gets what we have read, and whether it is of MCP."""
+        """Return the response for the SDK, with the message that was read, and whether it is MCP."""
         given = await self.reading.body(body)
         if isinstance(given, Invalid):
             if not given.claims or (number := (await _sent(request)).get("id")) is None:
@@ -236,7 +236,7 @@ class WebClient(httpx2.AsyncClient):
         return response if given is body else _with(response, given), True
 
     def _with_events(self, response: httpx2.Response, *, is_answer: bool) -> httpx2.Response:
-        """The answer, of which the SDK gets what we have read if it is an event stream."""
+        """Return the response for the SDK, with the events that are read if it is an event stream."""
         if not response.is_success or media_type(response.headers) != EVENT_STREAM:
             return response
         return _with(response, EventBody(response, self.reading, is_answer=is_answer))
@@ -254,9 +254,9 @@ class WebClient(httpx2.AsyncClient):
 
 
 async def speaks_http(spec: HttpServer, network: Network, *, in_full: bool = False) -> bool:
-    """Whether a POST of `initialize` is answered by an MCP server; *in_full*, whether with a message too.
+    """Return True if an MCP server responds to a POST of `initialize`; with *in_full*, only if it sends a message.
 
-    An event stream by itself says little of a server that sends one to a GET as well.
+    An event stream without a message does not prove anything about a server that also sends one for a GET.
     """
     found = False
     with anyio.move_on_after(TRIAL) as scope, contextlib.suppress(httpx2.HTTPError, TooLong, UnusableId, *UNMAPPED):
@@ -276,13 +276,13 @@ async def speaks_http(spec: HttpServer, network: Network, *, in_full: bool = Fal
                 async for _ in response.aiter_bytes():
                     found = client.reading.spoke
                     if found:
-                        # Not a break, which would leave generators unfinished for the garbage collector.
+                        # Not a break, which would leave generators to the garbage collector.
                         scope.cancel()
     return found
 
 
 def _initialize_request() -> bytes:
-    """The smallest request that an MCP server answers."""
+    """Return the smallest request to which an MCP server responds."""
     params = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "mcp-launch", "version": "0"}}
     return json.dumps({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params}).encode()
 
@@ -310,7 +310,7 @@ class _Body(httpx2.AsyncByteStream):
 
 
 async def _read(response: httpx2.Response, *, longest: int) -> httpx2.Response:
-    """The answer with its body read, up to that many bytes."""
+    """Return the response with its body, which must not be longer than that."""
     size = response.headers.get("content-length", "")
     try:
         if size.isdecimal() and int(size) <= longest and "content-encoding" not in response.headers:
@@ -318,22 +318,22 @@ async def _read(response: httpx2.Response, *, longest: int) -> httpx2.Response:
             return response
         return _with(response, await whole(response, longest=longest))
     except (httpx2.DecodingError, TooLong):
-        # Alone among the errors, these leave the connection open.
+        # Unlike others, these errors leave the connection open.
         await response.aclose()
         raise
 
 
 async def _without_rest(response: httpx2.Response) -> httpx2.Response:
-    """The answer; if it is no event stream, with the start of its body only, since the SDK would read all of it."""
+    """Return the response, with only the start of its body unless it is an event stream; the SDK would read all."""
     if response.is_success and media_type(response.headers) == EVENT_STREAM:
         return response
     return _with(response, await start_of(response))
 
 
 def _with(response: httpx2.Response, body: bytes | httpx2.AsyncByteStream) -> httpx2.Response:
-    """The answer with what was read of its body, or is read of it."""
+    """Return the response with another body."""
     framing = (b"content-encoding", b"content-length", b"transfer-encoding")
-    # As bytes: what is not ASCII would be refused as text.
+    # As bytes, because values that are not ASCII would be refused as strings.
     headers = [(name, value) for name, value in response.headers.raw if name.lower() not in framing]
     read = httpx2.Response(
         response.status_code,
@@ -348,7 +348,7 @@ def _with(response: httpx2.Response, body: bytes | httpx2.AsyncByteStream) -> ht
 
 
 def _sent_to(error: Exception, request: httpx2.Request) -> httpx2.URL:
-    """Where the request went that failed: an authentication sends some elsewhere."""
+    """Return the URL of the failed request, which an authentication may have sent elsewhere."""
     try:
         return error.request.url if isinstance(error, httpx2.RequestError) else request.url
     except RuntimeError:
@@ -356,31 +356,31 @@ def _sent_to(error: Exception, request: httpx2.Request) -> httpx2.URL:
 
 
 async def _is_notification(request: httpx2.Request) -> bool:
-    """Whether the request carries a message that gets no answer."""
+    """Return True if the message of the request does not get a response."""
     message = await _sent(request)
     return "id" not in message or "method" not in message
 
 
 async def _sent(request: httpx2.Request) -> dict[str, Any]:
-    """The message that the request carries."""
+    """Return the message of the request."""
     message: dict[str, Any] = json.loads(await request.aread())
     return message
 
 
 def _error_answer(request: httpx2.Request, error: ErrorData, *, status: int) -> httpx2.Response:
-    """An answer from which the SDK takes the error."""
+    """Return a response that makes the SDK report the error."""
     reply = {"jsonrpc": "2.0", "id": None, "error": error.model_dump(exclude_unset=True)}
     return httpx2.Response(max(status, HTTPStatus.BAD_REQUEST), json=reply, request=request)
 
 
 _WORDS = 16
-"""Characters by which an error that the SDK gives of its own is known."""
+"""Characters by which errors of the SDK itself are recognized."""
 _OF_THE_SDK = (CONNECTION_CLOSED, "SSE stream ended")
-"""How that begins which it gives where an answer was of the right kind, and no message came of it."""
+"""The code and start of the SDK's error for a response of the right type without a message."""
 
 
 class HttpTransport:
-    """The streams over the requests of one client."""
+    """The Streamable HTTP transport to one server."""
 
     def __init__(
         self,
@@ -394,7 +394,7 @@ class HttpTransport:
         self._spec = spec
         self._traffic = traffic
         self._on_lost = on_lost
-        self._wording = options.wording
+        self._phrases = options.phrases
         self._network = network(spec, options)
         self._client = WebClient(spec, self._network, connect=budgets.connect, limits=options.limits)
         self.reader = self._client.reader
@@ -404,11 +404,11 @@ class HttpTransport:
         self._client.reading.warn = self.warnings.append
 
     def prove(self) -> None:
-        """Say that the session is initialised: a request that cannot be sent then costs that request only."""
+        """Note that the session is initialized; a failed POST then fails only its request."""
         self._client.proven = True
 
     def open(self) -> Streams:
-        """A block in which requests can be sent; at its end the session and all sockets are closed."""
+        """Connect the streams, and close the session and all sockets when the block ends."""
         return self._opened()
 
     @asynccontextmanager
@@ -424,40 +424,40 @@ class HttpTransport:
                     self._traffic,
                 )
                 watched, noted = limited(watched, noted, is_behind=posts.are_behind, warn=self.warnings.append)
-                # Withdrawn, its request is closed, so that what comes of it late is not taken for what came of others.
+                # Withdrawing closes its request, so that a late response is not mistaken for that of another one.
                 yield bound_probe(
                     watched, noted, seconds=self._probe, was_read=lambda: self._client.probed, withdraws=True
                 )
             tasks.cancel_scope.cancel()
 
     async def diagnose(self, *, waited: float | None, answered: bool) -> Diagnosis | None:
-        """Why the requests failed; None when each got an answer of MCP."""
+        """Return why requests failed; None if each got a response of MCP."""
         memory, proven = self._client.memory, self._client.proven
         stage: Stage | None = None if proven else "connect"
-        if (found := await memory.diagnosis(waited=waited, stage=stage, wording=self._wording)) is not None:
+        if (found := await memory.diagnosis(waited=waited, stage=stage, phrases=self._phrases)) is not None:
             if found.code in DOUBTFUL and not proven and await self._speaks_sse():
-                message = f"this URL speaks the deprecated SSE transport: {self._wording.sse}"
+                message = f"this URL speaks the deprecated SSE transport: {self._phrases.sse}"
                 return replace(found, code="wrong_transport", message=message)
             return found
         if (answer := memory.answer) is None:
             return None
         if waited is not None:
-            told = f"did not answer within {waited:.1f} s; {self._wording.longer}?"
-            return self._unanswered.explain(Diagnosis("timeout", told, answer.facts), waited=waited)
+            late = f"did not answer within {waited:.1f} s; {self._phrases.longer}?"
+            return self._unanswered.explain(Diagnosis("timeout", late, answer.facts), waited=waited)
         if answer.media_type == EVENT_STREAM and not answered:
-            message = "its event stream ended without an answer; its own log may say why"
+            message = "its event stream ended without a response; its log may say why"
             return Diagnosis("disconnected" if proven else "not_mcp", message, answer.facts)
         return None
 
     async def _speaks_sse(self) -> bool:
-        # Imported late: it brings httpx, which takes a tenth of a second and which few sessions need.
+        # Imported late because it imports httpx, which takes a tenth of a second and few sessions need.
         from mcp_launch._transports.sse_client import speaks_sse  # noqa: PLC0415
 
         return await speaks_sse(self._spec, self._network)
 
 
 class _WatchedStream(ReadStream):
-    """What the SDK's transport reads, and two things that it keeps to itself: that it broke down, and why it cannot."""
+    """The messages that the SDK's transport reads; also notices its end and a lost session."""
 
     def __init__(self, inner: Source, client: WebClient, unanswered: Unanswered, on_lost: Callable[[], None]) -> None:
         super().__init__(inner)
@@ -467,9 +467,9 @@ class _WatchedStream(ReadStream):
 
     async def receive(self) -> SessionMessage | Exception:
         if self._client.lost:
-            # Whoever lost it has been told by now, and the others are told before the session ends.
-            told = farewell(self._client.lost, hide=self._client.hide)
-            if (reply := next(self._unanswered.refused(told), None)) is not None:
+            # The request that noticed it has its error; the other pending requests get it before the session ends.
+            error = farewell(self._client.lost, hide=self._client.hide)
+            if (reply := next(self._unanswered.refused(error), None)) is not None:
                 return SessionMessage(reply)
             self._on_lost()
         try:
@@ -487,13 +487,13 @@ class _WatchedStream(ReadStream):
         return item
 
     def _is_unsaid(self, error: ErrorData) -> bool:
-        """Whether an error is no word of the server: what it answered, if it did, has no message in it."""
+        """Return True if an error is not from the server, because its response did not contain a message."""
         answer = self._client.memory.answer
         return answer is None or not answer.is_mcp or (error.code, error.message[:_WORDS]) == _OF_THE_SDK
 
 
 class _NotedStream(WriteStream):
-    """What the SDK's transport writes, where each request is known to wait for an answer."""
+    """The messages that the SDK's transport writes; each request is noted as pending."""
 
     def __init__(self, inner: Sink, unanswered: Unanswered, posts: Posts) -> None:
         super().__init__(inner)

@@ -1,7 +1,8 @@
-"""Reads the messages of Streamable HTTP responses; the SDK, which parses them too, gets a small one for a large one.
+"""Read the messages in Streamable HTTP responses, and give the SDK, which parses them again, small stand-ins.
 
-The SDK builds several times what a message needs, and prints all of an event for a log that is off. So it gets the
-kind and the id of a large message, and the session takes the message itself from the context of the SDK's task.
+The SDK takes several times the memory of a message, and formats every event for a log that is usually off. So for a
+large message it gets a stand-in of the same kind and id, and the session takes the message itself from the context of
+the SDK's task.
 """
 
 from __future__ import annotations
@@ -32,66 +33,66 @@ from mcp_launch._transports.messages import Invalid, Reader, dropped, written
 from mcp_launch._transports.streams import Unsaid, farewell
 
 _SMALL = 4096
-"""Bytes of a message that the SDK gets as it is, which takes less time than to make another one."""
+"""Bytes of a message that the SDK gets unchanged, which is faster than creating a stand-in."""
 _PIECE = 65536
-"""Bytes of an event stream that are handled before others have their turn."""
+"""Bytes of an event stream that are handled before other tasks run."""
 _TOKEN = "mcp-launch/message"  # noqa: S105 - the name of a field
 
 _SECRET = uuid4().hex
 _numbers = count()
 
 _large: ContextVar[tuple[str, JSONRPCMessage] | None] = ContextVar("large", default=None)
-"""The message in place of which the current task gives the SDK a small one, and the token in that."""
+"""The large message of the current task, and the token in its stand-in."""
 
 
 def message_in_full(message: JSONRPCMessage, context: object) -> JSONRPCMessage:
-    """Return the message that the SDK was given this one for, by the context in which it was sent; mostly the same."""
+    """Return the message for which this is the stand-in, by the context in which it was sent, or itself."""
     kept = context.get(_large) if isinstance(context, Context) else None
     if kept is None or kept[0] != _token_of(message):
         return message
     # The context lives as long as the session.
     cast("Context", context).run(_large.set, None)
     if isinstance(message, JSONRPCResponse | JSONRPCError):
-        # The SDK gives an event the id that was asked with.
+        # The SDK gives an event the id of the request.
         return kept[1].model_copy(update={"id": message.id})
     return kept[1]
 
 
 class ResponseReader:
-    """Reads what the responses to one client hold."""
+    """Reads the messages in the responses to one client."""
 
     def __init__(self, reader: Reader, *, hide: Redactor) -> None:
         self.reader = reader
         self.warn: Callable[[str], object] = len
-        """Called once, with the warning that messages were dropped."""
+        """Called once, with a warning, if messages are dropped."""
         self.spoke = False
-        """Whether there was a message."""
+        """True after the first message."""
         self.found: Diagnosis | None = None
-        """What was wrong with the last answer that could not be read."""
+        """The diagnosis of the last response that could not be read."""
         self._hide = hide
         self._dropped = False
 
     async def body(self, body: bytes) -> bytes | Invalid:
-        """Return the body that the SDK is to get, or why this one is not a message."""
+        """Return the body for the SDK, or why this one is not a message."""
         found = await self.reader.read(body)
         return found if isinstance(found, Invalid) else self._passed(found, body)
 
     async def event(self, data: bytes, *, is_answer: bool) -> bytes:
-        """Return the data that the SDK is to get; `is_answer` says that it waits for the answer to one request."""
+        """Return the data for the SDK; `is_answer` is true if the stream is the response to one request."""
         found = await self.reader.read(data)
         return self.unread(found, is_answer=is_answer) if isinstance(found, Invalid) else self._passed(found, data)
 
     def unread(self, found: Invalid, *, is_answer: bool) -> bytes:
-        """Return what the SDK is to get in place of an event that is no message; empty for nothing."""
+        """Return the data for the SDK in place of an invalid event; empty to drop it."""
         if found.answers is not None or (is_answer and not found.is_call):
             return self.refused(found, found.answers)
         if not self._dropped:
             self._dropped = True
-            self.warn(dropped(found.why) if found.limit else "sent an event that is no JSON-RPC message")
+            self.warn(dropped(found.why) if found.limit else "sent an event that is not a JSON-RPC message")
         return b""
 
     def refused(self, found: Invalid, number: RequestId | None) -> bytes:
-        """Return the error for whoever waits for an answer that cannot be read."""
+        """Return the error for a request whose response cannot be read."""
         self.found = found.diagnosis()
         return _stand_in(Unsaid(jsonrpc="2.0", id=number, error=farewell(self.found, hide=self._hide)))
 
@@ -101,7 +102,7 @@ class ResponseReader:
 
 
 class EventBody(httpx2.AsyncByteStream):
-    """The body of an event stream, as the SDK is to get it."""
+    """The body of an event stream for the SDK."""
 
     def __init__(self, response: httpx2.Response, reading: ResponseReader, *, is_answer: bool) -> None:
         self._response = response
@@ -128,13 +129,13 @@ class EventBody(httpx2.AsyncByteStream):
     async def _given(self, block: bytes) -> bytes:
         event = event_of(block)
         if event is None or event.name != "message":
-            # The SDK knows no other, and decodes what it gets.
+            # The SDK ignores other events, but decodes them.
             return block if len(block) <= _PIECE else b""
         given = await self._reading.event(event.data, is_answer=self._is_answer)
         return block if given is event.data else _event(given, event.about)
 
     async def aclose(self) -> None:
-        """Close the connection, or give it back."""
+        """Close the connection, or return it to the pool."""
         await self._response.aclose()
 
 
@@ -143,7 +144,7 @@ def _event(data: bytes, about: bytes = b"") -> bytes:
 
 
 def _stand_in(message: JSONRPCMessage) -> bytes:
-    """Return a small message for the SDK, in place of which the session is to get this one."""
+    """Return a small message for the SDK; the session gets the given one instead."""
     token = f"{_SECRET}{next(_numbers)}"
     _large.set((token, message))
     match message:

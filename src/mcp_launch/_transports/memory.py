@@ -1,4 +1,4 @@
-"""What a server with a URL answered, kept because its last answer is why a session ends."""
+"""The last response of a server with a URL, which explains why a session ended."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from mcp_launch._diagnosis.responses import Answer, judge, trouble
 from mcp_launch._http_types import Headers, Request, Response, Url, media_type
 from mcp_launch._transports.network import Network
 from mcp_launch._transports.web import ENOUGH, HeaderRule
-from mcp_launch.failures import Stage, Wording
+from mcp_launch.failures import Phrases, Stage
 
 _SHOWN = 500
 """Characters of a body that are shown."""
 _PATIENCE = 2.0
-"""Seconds for the answer to a TLS handshake."""
+"""Seconds for a TLS handshake."""
 
 
 class Memory:
-    """What came of the last request to one server; nothing in it is secret."""
+    """The outcome of the last request to one server, redacted."""
 
     def __init__(self, rule: HeaderRule, network: Network, *, usual: str, hide: Redactor, connect: float) -> None:
         self._tell: Callable[[], Answer] | None = None
         self.found: Diagnosis | None = None
-        """What is wrong with it, or why there was none."""
+        """The diagnosis of the last response, or of its absence."""
         self._rule = rule
         self._network = network
         self._usual = usual
@@ -42,11 +42,11 @@ class Memory:
 
     @property
     def answer(self) -> Answer | None:
-        """The last answer."""
+        """The last response."""
         return self._tell() if self._tell else None
 
     def forget(self) -> None:
-        """What came so far is not what matters."""
+        """Forget the last outcome."""
         self._tell = self.found = None
 
     def answered(
@@ -59,8 +59,8 @@ class Memory:
         in_session: bool = False,
         named: bool = False,
     ) -> None:
-        """Keep an answer; `body` is the start of it where it may explain something."""
-        # Not the request and the answer themselves, whose bodies may be large.
+        """Remember a response; `body` is its start if that may explain an error."""
+        # Not the request and response themselves, because their bodies may be large.
         self._tell = partial(
             self._answer_of,
             method=request.method,
@@ -74,7 +74,7 @@ class Memory:
             named=named,
             sent=request.headers,
         )
-        # What is as it should be is not looked into, since every call of a tool comes here.
+        # Valid responses are not examined, because every call of a tool comes here.
         fine = is_mcp and response.status_code < HTTPStatus.BAD_REQUEST
         self.found = None if fine else self._judged(self._tell())
 
@@ -100,26 +100,26 @@ class Memory:
             url=shown_url(str(url)),
             reason=self._hide(reason),
             media_type=media_type(headers),
-            headers=self._hide.json(_telling(url, headers)),
-            # Redacted first: of a secret that is cut in two, neither half would be recognised.
+            headers=self._hide.json(_relevant_headers(url, headers)),
+            # Redacted before it is cut, because part of a secret would not be recognized.
             body=self._hide(body.decode(errors="replace"))[:_SHOWN],
             **others,
         )
 
     def failed(self, url: Url, error: Exception) -> None:
-        """Keep why there was no answer: an error of either library."""
+        """Remember why there was no response, by an error of httpx or httpx2."""
         found = trouble(error, url, connect=self._connect, via=self._network.via(url))
         self.found = replace(found, message=self._hide(found.message))
 
-    async def diagnosis(self, *, waited: float | None, stage: Stage | None, wording: Wording) -> Diagnosis | None:
-        """What the last request says against the server, if anything; where nothing came back, that."""
+    async def diagnosis(self, *, waited: float | None, stage: Stage | None, phrases: Phrases) -> Diagnosis | None:
+        """Return what is wrong with the server by its last response, or by the lack of one."""
         found = self.found
         if found is None:
             if self._tell or waited is None:
                 return None
             logs_in = self._network.auth is not None and self._network.auth.unfinished
             late = "the login was not finished" if logs_in else "accepted the connection, but did not answer"
-            return Diagnosis("timeout", f"{late} within {waited:.1f} s; {wording.longer}?", stage=stage)
+            return Diagnosis("timeout", f"{late} within {waited:.1f} s; {phrases.longer}?", stage=stage)
         url = self._rule.url
         hung_up = found.code in ("disconnected", "not_mcp") and self._tell is None and stage == "connect"
         if (
@@ -133,7 +133,7 @@ class Memory:
 
 
 async def _speaks_tls(host: str, port: int) -> bool:
-    """Whether the port of an http:// URL answers a TLS handshake, which explains why it hung up."""
+    """Return True if the port of an http:// URL speaks TLS, which explains why it disconnected."""
     anything = ssl.create_default_context()
     anything.check_hostname, anything.verify_mode = False, ssl.CERT_NONE
     refused = (OSError, ssl.SSLError, anyio.BrokenResourceError, anyio.EndOfStream)
@@ -143,13 +143,13 @@ async def _speaks_tls(host: str, port: int) -> bool:
     return False
 
 
-def _telling(url: Url, headers: Mapping[str, str]) -> dict[str, str]:
-    told: dict[str, str] = {}
+def _relevant_headers(url: Url, headers: Mapping[str, str]) -> dict[str, str]:
+    found: dict[str, str] = {}
     for name in ("www-authenticate", "retry-after"):
         if name in headers:
-            told[name.replace("-", "_")] = headers[name]
-    # A location that is no URL tells nothing.
+            found[name.replace("-", "_")] = headers[name]
+    # A location that is not a URL is left out.
     if "location" in headers:
         with contextlib.suppress(ValueError):
-            told["location"] = shown_url(urljoin(str(url), headers["location"]))
-    return told
+            found["location"] = shown_url(urljoin(str(url), headers["location"]))
+    return found

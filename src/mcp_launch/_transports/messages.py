@@ -1,4 +1,4 @@
-"""JSON-RPC messages and their bytes: what is received is read within limits, and what JSON cannot carry is not sent."""
+"""Read JSON-RPC messages from bytes within limits, and write them."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from pydantic_core import PydanticSerializationError, from_json
 from mcp_launch._diagnosis import Diagnosis
 from mcp_launch.options import DEEPEST, Limits, allow_more, megabytes
 
-UNWRITABLE = ErrorData(code=INVALID_PARAMS, message="not sent: half of a surrogate pair in it has no form in UTF-8")
-"""What whoever waits for the answer to such a message gets; the session goes on."""
+UNWRITABLE = ErrorData(code=INVALID_PARAMS, message="not sent: it contains a lone surrogate, which UTF-8 cannot encode")
+"""The error for a request that cannot be sent; the session continues."""
 
 
 class UnwritableError(Exception):
-    """A message that JSON cannot carry."""
+    """A message cannot be written as JSON."""
 
 
 def cancelled_by(message: JSONRPCMessage) -> RequestId | None:
@@ -43,13 +43,13 @@ def cancelled_by(message: JSONRPCMessage) -> RequestId | None:
 
 
 def written(message: JSONRPCMessage) -> bytes:
-    """The message as JSON.
+    """Return the message as JSON.
 
     Raises:
-        UnwritableError: there is text in it that is no Unicode, as broken escapes leave it.
+        UnwritableError: it contains a lone surrogate.
     """
     try:
-        # As `model_dump_json`, without the text in between, which takes four times the bytes if it has an emoji.
+        # Like `model_dump_json`, but without a string, which takes four times the bytes if it has an emoji.
         return message.__pydantic_serializer__.to_json(message, by_alias=True, exclude_unset=True)
     except PydanticSerializationError as error:
         raise UnwritableError from error
@@ -57,34 +57,34 @@ def written(message: JSONRPCMessage) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Invalid:
-    """Why bytes are not a message."""
+    """A reason why bytes are not a message."""
 
     why: str
-    """A clause that calls it "it"."""
+    """A clause with "it" for the message."""
     limit: str | None = None
-    """The limit that it exceeds: `bytes`, `values`, `items` or `depth`."""
+    """The exceeded limit: `bytes`, `values`, `items` or `depth`."""
     id: RequestId | None = None
     """The id in it, if it was found."""
     is_call: bool = False
-    """Whether it has a method, and so is not a response."""
+    """True if it has a method and so is not a response."""
     claims: bool = False
-    """Whether it is an object that says it is JSON-RPC 2.0, or one that was not read because of a limit."""
+    """True if it is an object with `"jsonrpc": "2.0"`, or one that was not read because of a limit."""
 
     @property
     def answers(self) -> RequestId | None:
-        """The id of the request that it is meant to answer."""
+        """The id of the request to which it responds."""
         return None if self.is_call else self.id
 
     def diagnosis(self) -> Diagnosis:
-        """The failure of the request that it is meant to answer."""
+        """Return the failure of the request to which it responds."""
         if self.limit is None:
-            told = f"gave an answer that is not valid JSON-RPC: {self.why}; is there a newer release of it?"
-            return Diagnosis("invalid_response", told)
-        return Diagnosis("invalid_response", f"gave an answer that exceeds a limit: {self.why}", {"limit": self.limit})
+            message = f"sent a response that is not valid JSON-RPC: {self.why}; is there a newer release of the server?"
+            return Diagnosis("invalid_response", message)
+        return Diagnosis("invalid_response", f"sent a response that exceeds a limit: {self.why}", {"limit": self.limit})
 
 
 class Reader:
-    """Reads the messages of one peer, and knows how much there was."""
+    """Reads the messages of one peer, and counts bytes and values."""
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
@@ -93,7 +93,7 @@ class Reader:
         self.values = 0
         """Values in all of them."""
         self.mended = False
-        """Whether the last one was read with replacement characters for what is not Unicode."""
+        """True if the last message was read with replacement characters."""
 
     async def read(self, text: bytes | bytearray) -> JSONRPCMessage | Invalid:
         """Return the message that the bytes are, or why they are not one."""
@@ -101,7 +101,7 @@ class Reader:
         return value if isinstance(value, Invalid) else _message(value)
 
     async def read_all(self, text: bytes) -> list[JSONRPCMessage] | Invalid:
-        """Return the messages that the bytes are, as older servers write several in an array, or why they are none."""
+        """Return the messages in the bytes, which may be an array of an older server, or why they are not valid."""
         value = await self._parse(text)
         if not isinstance(value, list):
             found = value if isinstance(value, Invalid) else _message(value)
@@ -109,13 +109,13 @@ class Reader:
         messages: list[JSONRPCMessage] = []
         for item in cast("list[object]", value):
             if isinstance(found := _message(item), Invalid):
-                # Not of a request, whose other answers may be in the same array.
+                # Without an id, because valid responses may be in the same array.
                 return Invalid(found.why)
             messages.append(found)
         return messages
 
     def too_long(self, start: bytes, why: str) -> Invalid:
-        """Return why a message is not read of which only the start is there."""
+        """Return why a message is not read, given its start."""
         return Invalid(why, limit="bytes", **_outline(start) | {"claims": True})
 
     async def _parse(self, text: bytes | bytearray) -> object:
@@ -125,18 +125,18 @@ class Reader:
                 next(steps)
             except StopIteration as end:
                 return end.value
-            # Shielded: what is being read would be lost, of which nobody else knows.
+            # Shielded, because the message being read would be lost.
             await cancel_shielded_checkpoint()
 
     def _steps(self, text: bytes | bytearray) -> Generator[None, None, object]:
-        """The value; with a long text others have their turn after each step."""
+        """Return the value; after each step of a long message, other tasks run."""
         self.mended = False
         self.bytes += len(text)
         if len(text) > self.limits.bytes:
             return self._beyond(text, "bytes", f"it is longer than {megabytes(self.limits.bytes)}")
         values = _punctuation(text)
         if values > self.limits.values:
-            # Perhaps most of it is in strings.
+            # Perhaps most of the punctuation is in strings.
             values = yield from _count_values(text, self.limits.values)
         self.values += values
         if values > self.limits.values:
@@ -151,7 +151,7 @@ class Reader:
         return value
 
     def _lenient(self, text: bytes | bytearray) -> Generator[None, None, object]:
-        """The value, if need be with a mark in place of what is no character: that costs these, and not the message."""
+        """Return the value, with replacement characters for invalid UTF-8 and lone surrogates."""
         for attempt in _readings(text):
             if attempt is None:
                 yield
@@ -168,7 +168,7 @@ class Reader:
         if len(text) > _MENDED and _SURROGATE.search(text):
             why = f"it has lone surrogates, which are replaced in messages of up to {megabytes(_MENDED)} only"
             return Invalid(why, limit="bytes", **_outline(text))
-        # The beginning of a line whose writer died names its request too.
+        # The start of a line whose writer died contains an id too.
         is_whole = text[-16:].rstrip().endswith(b"}")
         outline = _outline(text)
         return Invalid("it is not JSON", **outline) if is_whole else Invalid("it is not JSON", claims=outline["claims"])
@@ -178,7 +178,7 @@ class Reader:
 
 
 def dropped(why: str) -> str:
-    """Return the warning of a message that is left out."""
+    """Return the warning for a dropped message."""
     return f"sent a message that exceeds a limit and was dropped: {why}"
 
 
@@ -186,7 +186,7 @@ def dropped(why: str) -> str:
 
 _PUNCTUATION = (b",", b":", b"[", b"{")
 _PIECE = 1 << 20
-"""Bytes that are looked at at once."""
+"""Bytes that are scanned at once."""
 _UNESCAPED = re.compile(rb"[^\\]")
 
 
@@ -198,13 +198,13 @@ def _count_values(text: bytes | bytearray, most: int) -> Generator[None, None, i
     """Return the number of values and keys, without building any of them; or a number that is larger than *most*."""
     count, quotes, start, inside = 0, 0, 0, False
     while start < len(text) and max(count, quotes // 2) <= most:
-        # No piece ends within an escape.
+        # A piece must not end within an escape.
         end = _UNESCAPED.search(text, start + _PIECE)
         stop = end.end() if end else len(text)
         piece = text[start:stop].replace(rb"\\", b"").replace(rb"\"", b"")
         parts = piece.split(b'"')
         count += _punctuation(b"".join(parts[inside::2])) - 1
-        # Strings side by side are no JSON, and are not looked through to their end.
+        # Adjacent strings are not JSON, so they are not scanned to their end.
         quotes += len(parts) - 1
         inside ^= len(parts) % 2 == 0
         start = stop
@@ -227,15 +227,15 @@ _OPAQUE = frozenset(
         "structuredContent",
     ]
 )
-"""Fields of MCP that hold any JSON, which no model is made of."""
+"""Fields of MCP with any JSON, for which no models are created."""
 _FIELDS = 64
-"""More entries than any object of MCP has fields."""
+"""More fields than any object of MCP has."""
 
 
 def _count_items(value: object, most: int) -> int:
-    """Return the number of values that models are made of, or a larger number than *most*.
+    """Return the number of values for which models are created, or a number larger than *most*.
 
-    Models are made of the items of arrays. One that is no model is an error instead, which takes some kilobytes.
+    Models are created for the items of arrays. An item that is not valid is an error, which takes some kilobytes.
     """
     count = 0
     todo: list[object] = [value] if isinstance(value, dict | list) else []
@@ -256,13 +256,13 @@ def _count_items(value: object, most: int) -> int:
 
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 _LONE = re.compile("[\ud800-\udfff]")
-"""Half of a surrogate pair, as is left where JavaScript cuts a text in the middle of an emoji."""
+"""A lone surrogate, as left by JavaScript that cuts a string in the middle of an emoji."""
 _MENDED = 8 << 20
-"""Bytes of a message in which these are replaced, which takes several times the time and memory."""
+"""The longest message in which these are replaced, because that takes several times the time and memory."""
 
 
 def _readings(text: bytes | bytearray) -> Iterator[bytes | bytearray | None]:
-    """The text, then without what is no character; None after each step on the way."""
+    """Yield the text, then the text with invalid characters replaced; yield None after each step between."""
     yield text
     try:
         text.decode()
@@ -288,7 +288,7 @@ _Json: TypeAlias = dict[str, Any]
 
 
 def _message(value: object) -> JSONRPCMessage | Invalid:
-    """Return the message; where it may be several kinds, that which pydantic would take of the union."""
+    """Return the message; if several kinds match, the one that pydantic would choose."""
     if not isinstance(value, dict):
         return Invalid("it is not an object")
     given = cast("_Json", value)
@@ -313,10 +313,10 @@ def _kinds(given: _Json) -> Iterator[type[JSONRPCMessage]]:
 
 
 def _misshapen(given: _Json) -> Invalid:
-    """Return what is wrong with an object that is no message."""
+    """Return what is wrong with an object that is not a message."""
     claims = given.get("jsonrpc") == "2.0"
     match given.get("id"):
-        # A log may be JSON too, and number its lines.
+        # A log may also be JSON with numbered lines.
         case int() | str() as number if not isinstance(number, bool) and (
             "jsonrpc" in given or given.keys() <= {"id", "result", "error"}
         ):
@@ -330,9 +330,9 @@ def _wrong(answer: _Json) -> str:  # noqa: PLR0911 - a list of cases
         case {"jsonrpc": "2.0", "error": {"code": int(), "message": str()}} | {"jsonrpc": "2.0", "result": {}}:
             return "it cannot be read"
         case {"jsonrpc": "2.0", "error": {"code": int()}}:
-            return 'its "error" must have a "message", which is a text'
+            return 'its "error" must have a "message" that is a string'
         case {"jsonrpc": "2.0", "error": {}}:
-            return 'its "error" must have a "code", which is an integer'
+            return 'its "error" must have a "code" that is an integer'
         case {"jsonrpc": "2.0", "error": _}:
             return 'its "error" must be an object'
         case {"jsonrpc": "2.0", "result": _}:
@@ -346,15 +346,15 @@ def _wrong(answer: _Json) -> str:  # noqa: PLR0911 - a list of cases
 # What is not parsed -------------------------------------------------------------------------------------------------
 
 _OUTLINE = 4096
-"""Bytes at the start and at the end that are looked at."""
+"""Bytes at the start and at the end that are searched."""
 _MEMBER = rb'"(?:jsonrpc|id|method)"\s*:\s*(?:"(?:[^"\\]|\\.){0,300}"|-?\d{1,18}|null)\s*'
 _FIRST = re.compile(rb"\s*\{\s*((?:%b,\s*){1,3})" % _MEMBER)
 _LAST = re.compile(rb"((?:,\s*%b){1,3})\}\s*\Z" % _MEMBER)
-"""The members that SDKs write before or after `result` and `params`, which are those of the outermost object."""
+"""The fields that SDKs write before or after `result` and `params`, at the outermost level."""
 
 
 def _outline(text: bytes | bytearray) -> dict[str, Any]:
-    """Return the `id`, `is_call` and `claims` of a message that is not parsed."""
+    """Return the `id`, `is_call` and `claims` of a message without parsing it."""
     found = [_FIRST.match(text[:_OUTLINE]), _LAST.search(text[-_OUTLINE:])]
     members = b",".join(each[1].strip().strip(b",") for each in found if each)
     try:
@@ -370,5 +370,5 @@ def _outline(text: bytes | bytearray) -> dict[str, Any]:
 
 
 def _claims(text: bytes | bytearray) -> dict[str, Any]:
-    """Return `claims` of a message that was not read because of a limit."""
+    """Return the `claims` of a message that was not read because of a limit."""
     return {"claims": text[:_OUTLINE].lstrip().startswith(b"{")}

@@ -1,4 +1,4 @@
-"""Whose TLS certificates are trusted, and which one is shown, as the options say."""
+"""TLS, proxies and authentication of both HTTP libraries, by the options."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ Path: TypeAlias = str | os.PathLike[str]
 
 
 def trusting(options: Options) -> ssl.SSLContext:
-    """The context for TLS that the options ask for.
+    """Return the SSL context for the options.
 
     Raises:
-        OSError: a file cannot be read, or holds no certificates.
-        ValueError: what they say does not fit together, or the key of a certificate is encrypted.
+        OSError: a file cannot be read or does not contain certificates.
+        ValueError: the options contradict each other, or the key of a certificate is encrypted.
     """
     match options.verify:
         case ssl.SSLContext() as context:
@@ -70,34 +70,34 @@ def _show_certificate(
 
 @cache
 def _trusting_the_system(*environment: str | None) -> ssl.SSLContext:
-    """One for all: reading the certificates takes longer than anything else a client does at its start."""
+    """Return a shared context, because reading the certificates is the slowest part of creating a client."""
     return httpx2.create_ssl_context(trust_env=bool(environment))
 
 
 def _no_password() -> NoReturn:
-    # Without this, OpenSSL would ask whoever sits at the terminal, and wait.
+    # Without this, OpenSSL would prompt at the terminal and wait.
     raise ValueError("its key is encrypted: give (certificate, key, password)")
 
 
 _SECRET = re.compile(r"token$|secret$|password|assertion$|^code$|verifier$|api_?key", re.IGNORECASE)
-"""Members of a token request or its answer whose values are secret."""
+"""Fields of a token request or its response with secret values."""
 
 
 class AuthFailed(httpx2.RequestError):
-    """The authentication gave up; the cause says why."""
+    """The authentication failed; the cause says why."""
 
 
 class WatchedAuth(httpx2.Auth):
-    """An authentication that goes on as it would without us."""
+    """Wraps an authentication to redact its secrets and to explain its errors."""
 
     def __init__(self, auth: httpx2.Auth, *, hide: Redactor) -> None:
         self.unfinished = False
-        """Whether a login was going on at the end."""
+        """True while a login is in progress."""
         self._auth = auth
         self._hide = hide
 
     async def async_auth_flow(self, request: httpx2.Request) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
-        """The same requests and answers."""
+        """Pass on requests and responses unchanged."""
         before = set(request.headers.raw)
         async with aclosing(self._auth.async_auth_flow(request)) as flow:
             try:
@@ -110,7 +110,7 @@ class WatchedAuth(httpx2.Auth):
                     self.unfinished = True
                     if media_type(response.headers) != EVENT_STREAM:
                         is_own = outgoing is request
-                        # A refusal is read by the authentication, or by the library before what comes next.
+                        # Error responses are read by the authentication, or by the library before the next request.
                         if not (is_own and response.is_success):
                             bound(Httpx2Body, response)
                         if not is_own:
@@ -143,7 +143,7 @@ _PLAIN = frozenset((b"accept", b"content-length", b"content-type", b"host", b"us
 
 
 def _members(body: bytes) -> Iterator[tuple[str, str]]:
-    """The texts of a JSON object or a form."""
+    """Yield the strings in a JSON object or a form."""
     text = body.decode(errors="replace")
     try:
         value: Any = json.loads(text)
@@ -157,7 +157,7 @@ def _members(body: bytes) -> Iterator[tuple[str, str]]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Network:
-    """What both libraries are set up with."""
+    """The settings for both HTTP libraries."""
 
     verify: ssl.SSLContext
     proxy: httpx2.Proxy | None = field(default=None, repr=False)
@@ -167,7 +167,7 @@ class Network:
 
     @property
     def names_proxy(self) -> str:
-        """The option by which there may be a proxy."""
+        """The option that sets the proxy."""
         return "trust_env" if self.proxy is None else "proxy"
 
     def is_direct(self, url: Url) -> bool:
@@ -175,7 +175,7 @@ class Network:
         return self.proxy is None and is_loopback(url.host)
 
     def via(self, url: Url) -> str | None:
-        """The proxy that the URL is reached through, as it may be shown."""
+        """Return the redacted URL of the proxy for this URL, if there is one."""
         if self.proxy is not None:
             return shown_url(str(self.proxy.url))
         if not self.trust_env or self.is_direct(url):
@@ -188,10 +188,10 @@ class Network:
 
 
 def network(spec: HttpServer, options: Options) -> Network:
-    """Read the options; what is secret in them is hidden from now on.
+    """Read the network options; secrets in them are redacted from now on.
 
     Raises:
-        LaunchFailure: in stage `spec`, for an option that cannot work.
+        LaunchFailure: in stage `spec`, for an invalid option.
     """
     hide = spec.redactor
     if options.trust_env:
@@ -213,9 +213,9 @@ def network(spec: HttpServer, options: Options) -> Network:
         verify=verify,
         proxy=proxy,
         auth=WatchedAuth(auth, hide=hide) if auth else None,
-        # A proxy that cannot be used must not matter to a server that is reached without it. A login may be elsewhere.
+        # An invalid proxy must not matter for a server on loopback, unless a login is elsewhere.
         trust_env=options.trust_env and (auth is not None or not is_loopback(urlsplit(spec.url).hostname or "")),
-        warnings=("its TLS certificate is not verified: whoever is between can read and change everything",)
+        warnings=("its TLS certificate is not verified, so others could read and change the connection",)
         if insecure
         else (),
     )
@@ -223,7 +223,7 @@ def network(spec: HttpServer, options: Options) -> Network:
 
 @contextmanager
 def usable(spec: HttpServer, option: str) -> Generator[None]:
-    """A block in which an option that is not usable is a failure of the server, before anything is sent."""
+    """Turn errors of an invalid option in the block into a failure of the server."""
     try:
         yield
     except (OSError, ValueError, TypeError, ImportError, httpx2.InvalidURL) as error:
@@ -232,8 +232,8 @@ def usable(spec: HttpServer, option: str) -> Generator[None]:
         message = f'the option "{option}" cannot be used: {reason}'
         if option == "trust_env":
             message = (
-                f"the proxy that the environment names cannot be used: {reason.rstrip('.')}; "
-                "is it that of ALL_PROXY, HTTP_PROXY or HTTPS_PROXY?"
+                f"the proxy from the environment cannot be used: {reason.rstrip('.')}; "
+                "check ALL_PROXY, HTTP_PROXY and HTTPS_PROXY"
             )
         raise LaunchFailure(message, server=spec.name, stage="spec", code="invalid_options", facts=facts) from None
 

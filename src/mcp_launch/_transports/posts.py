@@ -1,4 +1,4 @@
-"""The POSTs of one session: over HTTP and SSE each message to the server is one, and none of them delays another."""
+"""The POSTs of one session. Over HTTP and SSE, each message is a POST, and none delays another."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Post:
         raise Abandoned("no caller waits for the response")
 
     def end(self, *, within: float = 0.0) -> None:
-        """Close it, in so many seconds."""
+        """Close it after the given number of seconds."""
         self._deadline = anyio.current_time() + within
         if self._scope:
             self._scope.deadline = self._deadline
@@ -76,7 +76,7 @@ class Posts:
         self._of_requests: WeakValueDictionary[RequestId, Post] = WeakValueDictionary()
 
     def are_behind(self) -> bool:
-        """Return True if so many wait for the server that a further one would be dropped."""
+        """Return True if so many wait for the server that another one would be dropped."""
         return self._waiting >= _MOST
 
     def put(self, item: SessionMessage) -> None:
@@ -111,7 +111,7 @@ class Posts:
         return post
 
     def abandon(self, number: RequestId) -> None:
-        """Close the POST of a request whose caller does not wait any more."""
+        """Close the POST of a request that was abandoned."""
         if post := self._of_requests.get(number):
             post.end()
 

@@ -1,4 +1,4 @@
-"""Where the messages of an SSE session are posted: what the event stream names, if it is on the stream's own origin."""
+"""The deprecated SSE transport: messages come by an event stream and are posted to the endpoint that it names."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ if TYPE_CHECKING:
 
 
 def endpoint_of(named: str, *, stream: httpx.URL) -> httpx.URL | Diagnosis:
-    """The endpoint, or why it is none: messages and headers go to the origin of the stream and nowhere else."""
+    """Return the endpoint, or why it is not valid; it must be on the origin of the stream."""
     try:
-        # With no user-info of its own, which would be sent as credentials.
+        # Without its own user-info, which would be sent as credentials.
         endpoint = stream.join(named).copy_with(userinfo=stream.userinfo)
         ours, theirs = origin(stream), origin(endpoint)
     except (httpx.InvalidURL, ValueError):
-        return Diagnosis("not_mcp", "its event stream named an endpoint that is no URL", stage="connect")
+        return Diagnosis("not_mcp", "its event stream named an endpoint that is not a URL", stage="connect")
     if ours == theirs:
         return endpoint
     message = f"its endpoint is on another origin, {theirs} instead of {ours}; nothing was sent there"
@@ -52,7 +52,7 @@ def endpoint_of(named: str, *, stream: httpx.URL) -> httpx.URL | Diagnosis:
 
 
 class Inbox:
-    """Filled from the event stream, and from the POSTs that fail."""
+    """Gives the session messages from the event stream, and errors for POSTs that failed."""
 
     def __init__(
         self,
@@ -62,19 +62,19 @@ class Inbox:
         on_answer: Callable[[RequestId], None],
     ) -> None:
         self.ended: ErrorData | None = None
-        """Why there will be no more answers."""
+        """The error for requests after the end of the stream."""
         self._to_session = to_session
         self._on_answer = on_answer
         self._unanswered = unanswered
-        # Held while somebody is told that no answer will come, for which the session must still be there.
+        # Held while errors are given to the session, which must not end before.
         self._refusing = anyio.Lock()
 
     def sent(self, message: JSONRPCMessage) -> None:
-        """The session sends a message; if it is a request, it waits for the answer."""
+        """Note a message of the session; a request is pending from now on."""
         self._unanswered.sent(message)
 
     async def put(self, message: JSONRPCMessage) -> None:
-        """Pass on what the server says.
+        """Give the session a message of the server.
 
         Raises:
             anyio.BrokenResourceError: the session no longer reads.
@@ -86,18 +86,18 @@ class Inbox:
         await self._to_session.send(SessionMessage(message))
 
     def awaits(self, number: RequestId) -> bool:
-        """Whether a request of that id waits for its answer."""
+        """Return True if a request with this id is pending."""
         return self._unanswered.holds(number)
 
     async def refuse(self, number: RequestId, error: ErrorData) -> None:
-        """Answer a request, if it still waits for that."""
+        """Respond to a request with an error, if it is still pending."""
         reply = Unsaid(jsonrpc="2.0", id=number, error=error)
         async with self._refusing:
             if self._unanswered.received(reply):
                 await self._tell(reply)
 
     async def end(self, error: ErrorData) -> None:
-        """Answer all that wait; done when nobody is being told any more."""
+        """Respond to all pending requests with an error."""
         self.ended = error
         async with self._refusing:
             for reply in self._unanswered.refused(error):
@@ -109,7 +109,7 @@ class Inbox:
 
 
 class Poster:
-    """Posts what one session sends to the endpoint of its event stream."""
+    """Posts the messages of one session to the endpoint of its event stream."""
 
     def __init__(
         self, client: EventClient, endpoint: httpx.URL, inbox: Inbox, posts: Posts, *, on_lost: Callable[[], None]
@@ -121,12 +121,12 @@ class Poster:
         self._on_lost = on_lost
 
     async def run(self, from_session: MemoryObjectReceiveStream[SessionMessage], tasks: TaskGroup) -> None:
-        """Post each message in a task of its own, until there are no more."""
+        """Post each message in a separate task, until there are no more."""
         async for item in from_session:
             message = item.message
             self._inbox.sent(message)
             if isinstance(message, JSONRPCRequest):
-                # A server may hold the POST until it has answered: others must not wait for that.
+                # A server may hold the POST until it has responded, and other messages must not wait.
                 tasks.start_soon(self._ask, message)
                 continue
             if (number := cancelled_by(message)) is not None:
@@ -140,15 +140,15 @@ class Poster:
     async def _post(self, message: JSONRPCMessage) -> None:
         error = await self._sent(message)
         if error is not None and isinstance(message, JSONRPCRequest):
-            # No answer will come on the event stream.
+            # There will be no response on the event stream.
             await self._inbox.refuse(message.id, error)
         if self._client.lost:
-            # Nor will one for those who asked before.
+            # Nor for earlier requests.
             await self._inbox.end(farewell(self._client.lost, hide=self._client.hide))
             self._on_lost()
 
     async def _sent(self, message: JSONRPCMessage) -> ErrorData | None:
-        """Send it; why it did not reach the server, if it did not."""
+        """Send a message; return why that failed, if it did."""
         if self._inbox.ended is not None:
             return self._inbox.ended
         try:
@@ -156,7 +156,7 @@ class Poster:
         except UnwritableError:
             return UNWRITABLE
         request = self._client.build_request("POST", self._endpoint, content=body, headers={"content-type": JSON})
-        # The memory has what went wrong.
+        # Errors are in the memory.
         with contextlib.suppress(httpx.RequestError, *UNMAPPED):
             await self._client.send_within_origin(request)
         found = self._client.memory.found
@@ -175,11 +175,11 @@ class Listener:
         give_up: Callable[[], None],
     ) -> None:
         self.endpoint: httpx.URL | None = None
-        """Where messages are posted, once it is known."""
+        """The URL for messages, once it is known."""
         self.found: Diagnosis | None = None
-        """Why it ended, or is of no use."""
+        """The reason why the stream ended or cannot be used."""
         self.misshapen: Diagnosis | None = None
-        """What was wrong with the last answer that could not be read."""
+        """The diagnosis of the last response that could not be read."""
         self._client = client
         self._warn = warn
         self._warned = False
@@ -188,23 +188,23 @@ class Listener:
 
     @property
     def stage(self) -> Stage | None:
-        """The stage of what goes wrong now, where the session does not know better."""
+        """The stage of a failure, if the transport knows it better than the session."""
         return None if self.endpoint is not None else "connect"
 
     async def run(self, url: str, inbox: Inbox, *, task_status: TaskStatus[httpx.URL]) -> None:
-        """Read the event stream; started, with the endpoint, once it has named that."""
+        """Read the event stream; the task has started once the server has named the endpoint."""
         try:
             await self._read(url, inbox, task_status)
             self._end("its event stream ended")
         except NoEventsError:
-            # Not an event stream; the memory has what came instead.
+            # Not an event stream; the memory has the response.
             pass
         except TooLong as error:
             self._end(str(error))
         except (httpx.RequestError, *UNMAPPED) as error:
-            # Where nothing came at all, the memory knows why.
+            # If there was no response, the memory knows why.
             if self._client.reads:
-                self._end("its event stream broke off", error=type(error).__name__)
+                self._end("its event stream was cut off", error=type(error).__name__)
         except (anyio.BrokenResourceError, anyio.ClosedResourceError):
             pass
         finally:
@@ -221,7 +221,7 @@ class Listener:
                     match endpoint_of(event.data.decode(errors="replace"), stream=events.url):
                         case Diagnosis() as wrong:
                             self.found = wrong
-                            # Not a return, which would leave httpx's generators unfinished for the garbage collector.
+                            # Not a return, which would leave httpx's generators to the garbage collector.
                             self._give_up()
                         case endpoint:
                             self.endpoint = endpoint
@@ -230,8 +230,8 @@ class Listener:
                     try:
                         await self._deliver(event.data, inbox)
                     except anyio.get_cancelled_exc_class():
-                        # It comes again at the next read, and ends httpx's generators, which otherwise would be left
-                        # for the garbage collector.
+                        # Raised again at the next read, which ends httpx's generators; otherwise they would be left
+                        # to the garbage collector.
                         continue
 
     async def _deliver(self, data: bytes, inbox: Inbox) -> None:
@@ -244,7 +244,7 @@ class Listener:
             await inbox.refuse(found.answers, farewell(self.misshapen, hide=self._client.hide))
         elif not self._warned:
             self._warned = True
-            self._warn(dropped(found.why) if found.limit else "sent an event that is no JSON-RPC message")
+            self._warn(dropped(found.why) if found.limit else "sent an event that is not a JSON-RPC message")
 
     def _end(self, message: str, **facts: str) -> None:
         answer = self._client.memory.answer
@@ -253,7 +253,7 @@ class Listener:
 
 
 class SseTransport:
-    """The streams over the requests of one client."""
+    """The SSE transport to one server."""
 
     def __init__(
         self,
@@ -267,7 +267,7 @@ class SseTransport:
     ) -> None:
         self._spec = spec
         self._traffic = traffic
-        self._wording = options.wording
+        self._phrases = options.phrases
         self._network = network(spec, options)
         self._client = EventClient(spec, self._network, connect=budgets.connect, limits=options.limits)
         self.reader = self._client.reader
@@ -277,11 +277,11 @@ class SseTransport:
         self._listener = Listener(self._client, warn=self.warnings.append, on_lost=on_lost, give_up=give_up)
 
     def prove(self) -> None:
-        """Say that the session is initialised: what the server does not know now, it has forgotten."""
+        """Note that the session is initialized; an unknown session is lost from now on."""
         self._client.proven = True
 
     def open(self) -> Streams:
-        """A block in which the event stream is open and the server has named its endpoint."""
+        """Open the event stream and wait for the endpoint; close everything when the block ends."""
         return self._opened()
 
     @asynccontextmanager
@@ -299,27 +299,27 @@ class SseTransport:
             tasks.cancel_scope.cancel()
 
     async def diagnose(self, *, waited: float | None, answered: bool) -> Diagnosis | None:
-        """Why the stream ended or a POST failed; None when both were answered by the rules."""
+        """Return why the stream ended or a POST failed; None if there was a valid response to both."""
         listener, memory = self._listener, self._client.memory
         if listener.found is not None:
             return listener.found
-        if (found := await memory.diagnosis(waited=waited, stage=listener.stage, wording=self._wording)) is not None:
+        if (found := await memory.diagnosis(waited=waited, stage=listener.stage, phrases=self._phrases)) is not None:
             return await self._unless_other(found, in_full=False) if found.code in DOUBTFUL else found
         if (answer := memory.answer) is None:
             return None
         if waited is not None:
             nowhere = listener.endpoint is None
-            told = "its event stream named no endpoint" if nowhere else "did not answer"
-            advice = "is this the URL of an SSE server" if nowhere else self._wording.longer
-            late = Diagnosis("timeout", f"{told} within {waited:.1f} s; {advice}?", answer.facts, stage=listener.stage)
+            what = "its event stream named no endpoint" if nowhere else "did not answer"
+            advice = "is this the URL of an SSE server" if nowhere else self._phrases.longer
+            late = Diagnosis("timeout", f"{what} within {waited:.1f} s; {advice}?", answer.facts, stage=listener.stage)
             return self._unanswered.explain(await self._unless_other(late, in_full=True), waited=waited)
         if answered:
             return listener.misshapen
         return Diagnosis("disconnected", "its event stream ended", answer.facts, stage=listener.stage)
 
     async def _unless_other(self, found: Diagnosis, *, in_full: bool) -> Diagnosis:
-        """That, unless the URL speaks the other transport, which has event streams too."""
+        """Return the diagnosis, or another one if the URL speaks Streamable HTTP, which has event streams too."""
         if self._listener.endpoint is None and await speaks_http(self._spec, self._network, in_full=in_full):
-            message = f"this URL speaks Streamable HTTP: {self._wording.http}"
+            message = f"this URL speaks Streamable HTTP: {self._phrases.http}"
             return replace(found, code="wrong_transport", message=message)
         return found

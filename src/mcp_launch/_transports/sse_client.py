@@ -1,4 +1,4 @@
-"""What is made for httpx2 in the form that httpx takes: an authentication, a proxy, and a body in pieces."""
+"""The HTTP client of the SSE transport, on httpx, which takes authentications and proxies made for httpx2."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from mcp_launch.options import Limits
 
 
 class BridgedAuth(httpx.Auth):
-    """Sends for an authentication what it wants sent, and gives it the answers."""
+    """Runs an authentication for httpx2 in httpx."""
 
     def __init__(self, auth: httpx2.Auth) -> None:
         self._auth = auth
 
     async def async_auth_flow(self, request: httpx.Request) -> AsyncGenerator[httpx.Request, httpx.Response]:
-        """The same requests and answers, translated."""
+        """Convert requests and responses."""
         theirs = httpx2.Request(
             request.method, str(request.url), headers=request.headers.raw, content=await request.aread()
         )
@@ -53,7 +53,7 @@ class BridgedAuth(httpx.Auth):
                     )
                     response = yield sent
                     body = b""
-                    # An event stream is left to whoever asked for it.
+                    # An event stream is left to the caller.
                     if media_type(response.headers) != EVENT_STREAM:
                         bound(HttpxBody, response)
                         body = await response.aread()
@@ -75,14 +75,14 @@ class HttpxBody(PiecewiseBody, httpx.AsyncByteStream):
 
 
 class AuthFailed(httpx.RequestError):
-    """The authentication gave up; the cause says why."""
+    """The authentication failed; the cause says why."""
 
 
 _FRAMING = frozenset((b"content-encoding", b"content-length", b"transfer-encoding"))
 
 
 def bridged_proxy(proxy: httpx2.Proxy | None) -> httpx.Proxy | None:
-    """The same proxy."""
+    """Return the same proxy for httpx."""
     if proxy is None:
         return None
     return httpx.Proxy(
@@ -92,7 +92,7 @@ def bridged_proxy(proxy: httpx2.Proxy | None) -> httpx.Proxy | None:
 
 _REDIRECTS = 5
 _PIECE = 65536
-"""Bytes of an event stream that are handled before others have their turn."""
+"""Bytes of an event stream that are handled before other tasks run."""
 
 
 class NoEventsError(Exception):
@@ -100,7 +100,7 @@ class NoEventsError(Exception):
 
 
 class EventClient(httpx.AsyncClient):
-    """httpx as its users know it, plus a rule and a memory."""
+    """An httpx client that applies the headers of a specification and remembers why requests failed."""
 
     def __init__(self, spec: HttpServer, network: Network, *, connect: float, limits: Limits | None = None) -> None:
         with usable(spec, network.names_proxy):
@@ -120,15 +120,15 @@ class EventClient(httpx.AsyncClient):
         self.reader = Reader(limits or Limits())
         self.memory = Memory(self.rule, network, usual="/sse", hide=self.hide, connect=connect)
         self.proven = False
-        """Whether the session is initialised."""
+        """True once the session is initialized."""
         self.lost: Diagnosis | None = None
-        """What said that the server has forgotten it, if it has."""
+        """The response by which the server has lost the session, if it has."""
         self.reads = False
-        """Whether the event stream was open."""
+        """True once the event stream is open."""
 
     @property
     def cookies(self) -> httpx.Cookies:
-        """Those that the server has set."""
+        """The cookies that the server has set."""
         return self._kept_cookies
 
     @cookies.setter
@@ -140,7 +140,7 @@ class EventClient(httpx.AsyncClient):
         """The events that a GET is answered with.
 
         Raises:
-            NoEventsError: it was answered with something else.
+            NoEventsError: it returned something else.
             TooLong: an event is longer than the limit.
             httpx.RequestError: it was not answered.
         """
@@ -172,7 +172,7 @@ class EventClient(httpx.AsyncClient):
         return await self.send(request)
 
     async def send(self, request: httpx.Request, **options: Any) -> httpx.Response:
-        """Send it, and keep what came back or why nothing did; only the body of an event stream is left to read."""
+        """Send a request and remember the outcome; only the body of an event stream remains unread."""
         options["stream"] = True
         memory, named = self.memory, request.method == "POST"
         in_session = self.proven and named
@@ -181,19 +181,19 @@ class EventClient(httpx.AsyncClient):
         except (httpx.RequestError, *UNMAPPED) as error:
             memory.failed(request.url, error)
             raise
-        # What matters of a POST is its status: the answer comes with the event stream.
+        # Only the status of a POST matters, because the response comes by the event stream.
         is_mcp = response.is_success and (request.method == "POST" or media_type(response.headers) == EVENT_STREAM)
-        # Kept at once, because the body may be slow to come.
+        # Remembered immediately, because the body may be slow.
         memory.answered(request, response, is_mcp=is_mcp, in_session=in_session, named=named)
         body = b""
         if not is_mcp and not follows(request, response.next_request):
             body = await start_of(response)
         elif not is_mcp or request.method == "POST":
             if "content-length" in response.headers:
-                # Read to its end, so that the connection serves the next POST too.
+                # Read to its end, so that the connection can be used for the next POST.
                 await start_of(response)
             await response.aclose()
-        # Again, with what explains it: others were answered meanwhile, and whoever sent this asks the memory next.
+        # Again, with the body, because there were other responses meanwhile and the caller reads the memory next.
         memory.answered(request, response, is_mcp=is_mcp, body=body, in_session=in_session, named=named)
         if memory.found is not None and memory.found.code == "session_lost":
             self.lost = memory.found
@@ -201,7 +201,7 @@ class EventClient(httpx.AsyncClient):
 
     @override
     def _transport_for_url(self, url: httpx.URL) -> httpx.AsyncBaseTransport:
-        # Here, because a pattern in `mounts` does not know every spelling, and a login may be at any URL.
+        # Here, because a pattern in `mounts` does not match every spelling, and a login may be at any URL.
         return self._transport if self._network.is_direct(url) else super()._transport_for_url(url)
 
     async def _apply_rule(self, request: httpx.Request) -> None:
@@ -214,15 +214,15 @@ class Events:
 
     def __init__(self, response: httpx.Response, limit: int, reading: anyio.CancelScope) -> None:
         self.url = response.request.url
-        """Where they come from."""
+        """The URL of the response."""
         self.wrong: EventTooLong | None = None
-        """Why reading was given up."""
+        """The error that stopped reading early."""
         self._response = response
         self._buffer = EventBuffer(limit)
         self._reading = reading
 
     async def __aiter__(self) -> AsyncGenerator[Event]:
-        # As Latin-1, in which a character is a byte: text with an emoji would take four times the memory of its bytes.
+        # As Latin-1, with a character for each byte; a string with an emoji would take four times the memory.
         headers = {"content-type": EVENT_STREAM}
         limited = httpx.Response(200, headers=headers, stream=_Blocks(self), default_encoding="latin-1")
         async with aclosing(EventSource(limited).aiter_sse()) as events:
@@ -241,13 +241,13 @@ class Events:
                     for block in self._buffer.feed(chunk[start : start + _PIECE]):
                         yield block
                 except EventTooLong as error:
-                    # Not an exception, which would leave httpx's generators unfinished for the garbage collector.
+                    # Not an exception, which would leave httpx's generators to the garbage collector.
                     self.wrong = error
                     self._reading.cancel()
 
 
 class _Blocks(httpx.AsyncByteStream):
-    """The body of an event stream, of which httpx-sse gets whole events within the limit."""
+    """The body of an event stream that gives httpx-sse complete events within the limit."""
 
     def __init__(self, events: Events) -> None:
         self._events = events
@@ -255,7 +255,7 @@ class _Blocks(httpx.AsyncByteStream):
     async def __aiter__(self) -> AsyncIterator[bytes]:
         async with aclosing(self._events.blocks()) as blocks:
             async for block in blocks:
-                # httpx-sse sees that a bare CR ends a line only when the next byte comes, which may take long.
+                # httpx-sse recognizes a bare CR as the end of a line only with the next byte, which may take long.
                 yield block.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in block else block
 
 
@@ -263,7 +263,7 @@ _UNPACK = partial(unpack_slowly, HttpxBody, httpx.DecodingError)
 
 
 class _Cookies(httpx.Cookies):
-    """Cookies of answers that set some; to look for them httpx makes a request of urllib for each answer."""
+    """Cookies that skip responses without any, because httpx creates a urllib request for each response."""
 
     def extract_cookies(self, response: httpx.Response) -> None:
         if "set-cookie" in response.headers:
@@ -271,7 +271,7 @@ class _Cookies(httpx.Cookies):
 
 
 async def speaks_sse(spec: HttpServer, network: Network) -> bool:
-    """Whether a GET is answered with the event that begins an SSE session."""
+    """Return True if the response to a GET is an SSE session."""
     found = False
     with (
         anyio.move_on_after(TRIAL) as scope,
@@ -279,8 +279,8 @@ async def speaks_sse(spec: HttpServer, network: Network) -> bool:
     ):
         async with EventClient(spec, network, connect=TRIAL) as client, client.events(spec.url) as events:
             async for event in events:
-                # Others may have come with it, and are read in spite of the end of the scope.
+                # Events that came at the same time are read even after the scope has ended.
                 found = found or event.name == "endpoint"
-                # Not a break, which would leave httpx's generators unfinished for the garbage collector.
+                # Not a break, which would leave httpx's generators to the garbage collector.
                 scope.cancel()
     return found

@@ -1,4 +1,4 @@
-"""How a server's process comes to its end, which its two streams do not always tell."""
+"""The stdio transport: the messages, the end and the diagnosis of a server's process."""
 
 from __future__ import annotations
 
@@ -31,43 +31,43 @@ from mcp_launch._diagnosis.process import SHOWN, Seen, diagnose_process
 from mcp_launch._transports.era import bound_probe
 from mcp_launch._transports.messages import UNWRITABLE, Invalid, Reader, UnwritableError, cancelled_by, dropped, written
 from mcp_launch._transports.streams import Traffic, Unanswered, Unsaid, farewell, limited, shown
-from mcp_launch.failures import Wording
+from mcp_launch.failures import Phrases
 
 if TYPE_CHECKING:
     from mcp.client import Transport as Streams
 
 
 _LAST_WORDS = 0.5
-"""Seconds an ended connection waits for the exit status and the rest of standard error."""
+"""Seconds to wait for the exit status and the rest of standard error after the connection has ended."""
 
 
 class Ending:
-    """Whoever uses the streams says which of them has ended; `watch` notices the rest, and `note` keeps the facts."""
+    """The end of a process: which stream ended first, and the exit status."""
 
     def __init__(self, process: ChildProcess) -> None:
         self._process = process
         self._deaf = False
         self._of_use = anyio.CancelScope()
-        """Around the wait for the exit, which is over too when it no longer reads."""
+        """The scope of the wait for the exit, which is cancelled when the process no longer reads."""
         self._silent = anyio.Event()
         self.closed: Literal["input", "output"] | None = None
         """The stream that ended first."""
         self.status: int | None = None
         """The exit status, negative for a signal; None if it was still running."""
         self.read_input = False
-        """Whether it had read anything of what it was sent."""
+        """True if it had read any of its input."""
 
     def deaf(self) -> None:
-        """It no longer reads."""
+        """Note that the process no longer reads."""
         self._deaf = True
         self._of_use.cancel()
 
     def silent(self) -> None:
-        """It no longer writes."""
+        """Note that the process no longer writes."""
         self._silent.set()
 
     async def watch(self) -> None:
-        """End the output of a server that is gone or no longer reads, when somebody else holds it open."""
+        """Close the output of a process that has exited or no longer reads, in case a child holds it open."""
         with self._of_use:
             await self._process.wait_lost()
         self._deaf = True
@@ -76,7 +76,7 @@ class Ending:
         await self._process.hang_up()
 
     async def note(self) -> None:
-        """Keep how it is now; after an end, with a moment for the exit status and the last words to arrive."""
+        """Store the current state; if a stream has ended, wait a moment for the exit status and standard error."""
         self.closed = "input" if self._deaf else "output" if self._silent.is_set() else None
         if self.closed:
             await self._process.settle(_LAST_WORDS)
@@ -85,48 +85,48 @@ class Ending:
 
 _COLOUR = re.compile(r"\x1b\[[0-9;:]*m")
 _AROUND = b"\xef\xbb\xbf \t\r\0"
-"""What may stand around a message and is no part of it; some runtimes begin their output with a byte order mark."""
+"""Bytes around a message that are ignored; some runtimes begin their output with a byte order mark."""
 _STRAY_LINES = 5
-"""Lines that are kept of what is no message."""
+"""The number of lines that are kept if they are not messages."""
 _ECHOES = 64
-"""Lines of ours that are remembered, of a server that sends them back."""
+"""The number of sent lines that are remembered, to recognize an echo."""
 _LOOKED_AT = 65536
-"""Bytes of a line that are looked at to show its start."""
+"""Bytes of a line from which its start is shown."""
 _NO_JSON = Invalid("it is not JSON")
 
 
 class Stdout:
-    """Takes lines and gives messages; what is odd about the lines is kept, and of an MCP server a warning once."""
+    """Reads messages from lines of standard output, and remembers and warns of other lines."""
 
     def __init__(
         self, reader: Reader, *, hide: Redactor, warn: Callable[[str], None], awaited: Callable[[RequestId], bool]
     ) -> None:
         self.spoke = False
-        """Whether there was a message."""
+        """True after the first message."""
         self.stray: list[str] = []
-        """The first lines that were none, as they may be shown."""
+        """The first lines that were not messages, redacted."""
         self.echoes = False
-        """Whether lines of ours came back."""
+        """True if the process sent lines back to us."""
         self.misshapen: Diagnosis | None = None
-        """What was wrong with the last answer that was none."""
+        """The diagnosis of the last response that could not be read."""
         self._reader = reader
         self._awaited = awaited
-        """Whether a request waits for an answer."""
+        """Returns True if a request with an id is pending."""
         self._trusted = False
-        """Whether it is known to be an MCP server; why others are none, is told without warnings."""
+        """True once it is known to be an MCP server; otherwise the failure says more than warnings."""
         self._hide = hide
         self._warn = warn
         self._dropped = False
-        """Whether a message was dropped for its size."""
+        """True after a message was dropped because of a limit."""
         self._ours: deque[bytes] | None = deque(maxlen=_ECHOES)
 
     async def read(self, line: bytes) -> list[JSONRPCMessage]:
-        """The messages on a line: one, or of older servers several in an array; none if it is something else."""
+        """Return the messages on a line: usually one, several from older servers, or none."""
         line = trimmed(line)
         if self._ours is not None and line in self._ours:
             self.echoes = True
             return []
-        # What cannot be JSON is not even tried: a flood of it would keep the event loop from everybody else.
+        # Lines that cannot be JSON are not parsed, because a flood of them would block the event loop.
         found = await self._reader.read_all(line) if line[:1] in (b"{", b"[") else _NO_JSON
         messages = self._in_place_of(found) if isinstance(found, Invalid) else found
         if messages:
@@ -138,7 +138,7 @@ class Stdout:
         return messages
 
     def _in_place_of(self, found: Invalid) -> list[JSONRPCMessage]:
-        """What the request is told that such a line was meant to answer."""
+        """Return an error for the request to which an invalid line responds."""
         if found.answers is None or not self._awaited(found.answers):
             return []
         self.misshapen = found.diagnosis()
@@ -150,15 +150,15 @@ class Stdout:
             self._warn(dropped(why))
 
     def sent(self, line: bytes) -> None:
-        """Know this line of ours again, if it comes back."""
+        """Remember a sent line, to recognize an echo."""
         if self._ours is not None:
             self._ours.append(line)
 
     def trust(self) -> None:
-        """It is an MCP server, which sends nothing back if it has not done so yet."""
+        """Note that it is an MCP server; if there was no echo so far, there will not be one."""
         self._trusted = True
         if self.echoes:
-            self._warn("sends back on stdout what it is sent on stdin; that was ignored")
+            self._warn("echoes its input on stdout; the echo was ignored")
         else:
             self._ours = None
         if self.stray:
@@ -171,16 +171,16 @@ class Stdout:
                 self._warn_of_stray()
 
     def _warn_of_stray(self) -> None:
-        self._warn(f'wrote "{self.stray[0]}" on stdout, which is no JSON-RPC message; its log belongs on stderr')
+        self._warn(f'wrote "{self.stray[0]}" on stdout, which is not a JSON-RPC message; logs belong on stderr')
 
 
 def trimmed(line: bytes) -> bytes:
-    """The line without what is no part of a message."""
+    """Return the line without bytes that are not part of a message."""
     return line.strip(_AROUND)
 
 
 def uncoloured(text: str) -> str:
-    """The text without the colours of a terminal, among which neither secrets nor known errors are found."""
+    """Return the text without terminal colors, which would hide secrets and known errors."""
     return _COLOUR.sub("", text)
 
 
@@ -189,7 +189,7 @@ _HURRY = 1.0
 
 
 class StdioTransport:
-    """The streams over one started process, which it ends."""
+    """The stdio transport to one started process, which it ends."""
 
     def __init__(
         self,
@@ -200,7 +200,7 @@ class StdioTransport:
         probe: float,
         close: float,
         reader: Reader,
-        wording: Wording,
+        phrases: Phrases,
         on_lost: Callable[[], None],
         given: Collection[str] = (),
         again: bool = False,
@@ -213,14 +213,14 @@ class StdioTransport:
         self._hide = hide
         self._probe = probe
         self._close = close
-        self._wording = wording
+        self._phrases = phrases
         self._on_lost = on_lost
         self._given = given
-        """The names of the variables that the process may have."""
+        """The names of the environment variables of the process."""
         self._again = again
-        """Whether it was started a second time, since the first it left when it was probed."""
+        """True if this is the second start, after the process exited when it was probed."""
         self._took_part = False
-        """Whether it granted anything, or refused the handshake."""
+        """True if it responded with a result, or refused the handshake."""
         self._asked = ""
         """The method of the last request."""
         self._unanswered = Unanswered()
@@ -231,32 +231,30 @@ class StdioTransport:
         self._ending = Ending(process)
         self._outbox = Outbox(process)
         self._writing = anyio.CancelScope()
-        """Around the task that writes what could not be written at once."""
+        """The scope of the task that writes lines that could not be written immediately."""
         self._unwritten: dict[RequestId, bytes] = {}
-        """The lines of open requests that were not written at once, to be withdrawn if they are cancelled."""
+        """The unwritten lines of pending requests, to be withdrawn if the requests are cancelled."""
         self._proven = False
         self._lost = False
         self._answered_for = False
-        """Whether the last answer was ours, in place of the server's."""
+        """True if the last response was made here because the server did not send one."""
         self._ready: deque[JSONRPCMessage] = deque()
-        """What the session has not taken yet."""
+        """Messages that the session has not received yet."""
 
     @property
     def died_of_probe(self) -> bool:
-        """Whether it may have left because it was asked for an era it does not know, at most with a refusal of that."""
+        """True if the process may have exited because of the probe."""
         return self._ending.status is not None and self._ending.read_input and not self._took_part
 
     def prove(self) -> None:
-        """Say that the session is initialised: such a server gets all its time to leave."""
+        """Note that the session is initialized; the server then gets the full time to exit."""
         self._proven = True
         self._stdout.trust()
         if self._again:
-            self.warnings.append(
-                "exited when it was asked whether it speaks MCP 2026-07-28; it was started again, and not asked"
-            )
+            self.warnings.append("exited when it was probed for MCP 2026-07-28; it was started again without the probe")
 
     def open(self) -> Streams:
-        """A block in which the streams are connected; at its end no process is left."""
+        """Connect the streams, and end the process when the block ends."""
         return self._opened()
 
     @asynccontextmanager
@@ -274,14 +272,14 @@ class StdioTransport:
                     await self._end()
 
     async def receive(self) -> SessionMessage:
-        """The next message of the server, or the answer that it no longer gave; at its end whoever owns it is told."""
+        """Return the next message of the server, or an error in its place; call `on_lost` at its end."""
         if self._ready and not self._lost:
-            # As between two lines: first other tasks begin what the last message caused. At the end the session is over
-            # then, before all are told.
+            # As between two lines, let other tasks handle the last message first. After the end, the session would end
+            # before all pending requests have their errors.
             await anyio.lowlevel.checkpoint()
         while not self._ready:
             if self._lost:
-                # Not an end, after which the SDK tells who asks next that the connection is closed, and not why.
+                # Not an end of the stream, after which the SDK would report a closed connection without the reason.
                 await anyio.sleep_forever()
             line = await self._process.receive_line(longest=self.reader.limits.bytes)
             if line is None:
@@ -301,7 +299,7 @@ class StdioTransport:
         notification waits for room.
 
         Raises:
-            MCPError: it is a request that cannot be sent.
+            MCPError: a request cannot be sent.
         """
         message = item.message
         try:
@@ -334,10 +332,10 @@ class StdioTransport:
             self._outbox.owe(line)
 
     async def aclose(self) -> None:
-        """Nothing: the session closes its streams before the block ends, and the server has more to say until then."""
+        """Do nothing: the session closes its streams before the block ends, while the server may still write."""
 
     async def _attend(self) -> None:
-        """Watch the process, and write what could not be written at once."""
+        """Watch the process, and write lines that could not be written immediately."""
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._ending.watch)
             with self._writing:
@@ -346,7 +344,7 @@ class StdioTransport:
                 self._ending.deaf()
 
     async def diagnose(self, *, waited: float | None, answered: bool) -> Diagnosis | None:
-        """Why the process was of no use; None when it ran and spoke MCP."""
+        """Return why the process failed; None if it was running and spoke MCP."""
         if answered and not self._answered_for:
             return None
         return self._diagnosis(waited=waited) or (self._stdout.misshapen if self._answered_for else None)
@@ -364,11 +362,11 @@ class StdioTransport:
             closed=self._ending.closed,
             given=self._given,
         )
-        found = diagnose_process(seen, waited=waited, hide=self._hide, wording=self._wording)
+        found = diagnose_process(seen, waited=waited, hide=self._hide, phrases=self._phrases)
         return self._unanswered.explain(found, waited=waited)
 
     def _farewell(self) -> ErrorData:
-        """What whoever waits for an answer is told instead."""
+        """Return the error for requests that will not get a response."""
         found = self._diagnosis(waited=None) or Diagnosis("disconnected", "the connection was closed")
         return farewell(found, hide=self._hide)
 
@@ -382,11 +380,11 @@ class StdioTransport:
                 return False
 
     async def _lose(self) -> None:
-        """The output ended: find out why, and answer what the server no longer does."""
+        """Handle the end of the output: find out why, and respond to pending requests."""
         self._ending.silent()
         if self._process.overflowed:
             await self._process.hang_up()
-        # Shielded from the end of the probe, which would begin the wait anew.
+        # Shielded from the timeout of the probe, which would restart the wait.
         with anyio.CancelScope(shield=True):
             await self._ending.note()
         self._answered_for = bool(self._unanswered)
@@ -400,9 +398,9 @@ class StdioTransport:
         self._writing.cancel()
         patience = self._close if self._proven else min(self._close, _HURRY)
         if not await self._process.stop(patience=patience) and self._proven:
-            self.warnings.append("did not leave when its standard input was closed, and was ended by a signal")
+            self.warnings.append("did not exit when its standard input was closed, and was ended by a signal")
         if self._stderr:
             await self._stderr.finish()
             if self._stderr.error:
                 kind = type(self._stderr.error).__name__
-                self.warnings.append(f"the callback for its standard error raised {kind}, and was told no more of it")
+                self.warnings.append(f"the stderr callback raised {kind} and is not called again")

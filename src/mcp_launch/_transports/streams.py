@@ -1,4 +1,4 @@
-"""The two streams of a session, to be given a meaning of one's own: everything but that is passed on."""
+"""Wrappers of the two streams of a session: pending requests, reported traffic, and limits on requests."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ from mcp_launch.options import Direction
 
 
 class Source(Protocol):
-    """What comes from the server."""
+    """A stream of messages from the server."""
 
     async def receive(self) -> SessionMessage | Exception: ...
     async def aclose(self) -> None: ...
 
 
 class Sink(Protocol):
-    """What goes to the server."""
+    """A stream of messages to the server."""
 
     async def send(self, item: SessionMessage, /) -> None: ...
     async def aclose(self) -> None: ...
@@ -60,18 +60,18 @@ class _Stream:
 
 
 class ReadStream(_Stream):
-    """A source in the form that the SDK reads; a subclass gives `receive` its meaning."""
+    """A source in the form that the SDK reads; subclasses override `receive`."""
 
     def __init__(self, inner: Source) -> None:
         self._inner = inner
 
     @property
     def last_context(self) -> object:
-        """The context variables of whoever put the last message in, if they are known."""
+        """The context in which the last message was sent, if it is known."""
         return getattr(self._inner, "last_context", None)
 
     async def receive(self) -> SessionMessage | Exception:
-        """The next message."""
+        """Return the next message."""
         return await self._inner.receive()
 
     def __aiter__(self) -> Self:
@@ -89,13 +89,13 @@ class ReadStream(_Stream):
 
 
 class WriteStream(_Stream):
-    """A sink in the form that the SDK writes to; a subclass gives `send` its meaning."""
+    """A sink in the form that the SDK writes to; subclasses override `send`."""
 
     def __init__(self, inner: Sink) -> None:
         self._inner = inner
 
     async def send(self, item: SessionMessage, /) -> None:
-        """Pass the message on."""
+        """Forward the message."""
         await self._inner.send(item)
 
     async def aclose(self) -> None:
@@ -104,22 +104,22 @@ class WriteStream(_Stream):
 
 
 _SAID = 2000
-"""Characters of an error that a caller gets; a server may have written more."""
+"""The longest error message for a caller in characters, because it may quote what a server wrote."""
 
 _SETTLED = 64
-"""Requests that are remembered when they no longer wait: what answers one late, or twice, was asked for."""
+"""Finished requests that are remembered, because a late or second response to them is not unknown."""
 _NAMED = 3
-"""Ids of answers that nobody asked for, of which the user is told."""
+"""The maximum number of unknown ids in a message."""
 
 
 def farewell(found: Diagnosis, *, hide: Redactor) -> ErrorData:
-    """What whoever waits for an answer is told instead: why there is none, and as data the code and the facts of it."""
+    """Return the error for a pending request that will not get a response, with code and facts as its data."""
     data = hide.json({"code": found.code, **found.facts})
     return ErrorData(code=CONNECTION_CLOSED, message=hide.start(found.message, _SAID), data=data)
 
 
 def is_farewell(error: ErrorData) -> bool:
-    """Whether an error is one of those, and not the server's own word: many use that code for all that they refuse."""
+    """Return True if an error was made by `farewell`; many servers use the same code for any error."""
     match error:
         case ErrorData(code=code, data={"code": str() as known}) if code == CONNECTION_CLOSED:
             return known in get_args(Code)
@@ -127,34 +127,34 @@ def is_farewell(error: ErrorData) -> bool:
             return False
 
 
-class Unsaid(JSONRPCError):  # noqa: N818 - a message, which nobody raises
-    """An answer that the server never gave: whoever waits gets it in place of one."""
+class Unsaid(JSONRPCError):  # noqa: N818 - a message, not an exception
+    """A response that was made here because the server will not send one."""
 
 
 class Unanswered:
-    """Told of each message, it knows which requests are open; true when there are any."""
+    """The pending requests of a session, by the messages of both directions; true if there are any."""
 
     def __init__(self) -> None:
         self._ids: dict[RequestId, RequestId] = {}
-        """As they were sent, by what the SDK takes for the same: servers send numbers back as text."""
+        """The ids as sent, by their normalized form, because some servers return numbers as strings."""
         self._opening: RequestId | None = None
-        """The request that opens the session, if nothing else was sent since."""
+        """The request that opens the session, if nothing was sent after it."""
         self._last: RequestId | None = None
-        """The last request, which may have been cancelled since."""
+        """The last request, which may have been cancelled."""
         self._settled: deque[RequestId] = deque(maxlen=_SETTLED)
-        """What no longer waits."""
+        """The last requests that are finished."""
         self._strange: list[RequestId] = []
-        """The ids of the first answers to nothing that was asked, since some request waits."""
+        """The first unknown ids of responses while requests are pending."""
 
     def __bool__(self) -> bool:
         return bool(self._ids)
 
     def holds(self, number: RequestId) -> bool:
-        """Whether a request of that id waits."""
+        """Return True if a request with this id is pending."""
         return coerce_request_id(number) in self._ids
 
     def sent(self, message: JSONRPCMessage) -> None:
-        """Know that a request waits from now on, and that one which is cancelled no longer does."""
+        """Note a message to the server: a request is pending, a cancelled one no longer."""
         match message:
             case JSONRPCRequest(id=number, method=method):
                 if not self._ids:
@@ -168,16 +168,16 @@ class Unanswered:
                 self._opening = None
 
     def named(self, message: JSONRPCMessage) -> JSONRPCMessage:
-        """The message; an error that names no request belongs to the one that opens the session, if that alone waits.
+        """Return the message, with the id of the opening request if it is an error without an id.
 
-        Later it may as well be about a notification, and what waits be answered yet.
+        That applies only while no other request is pending. Later, such an error may be about a notification.
         """
         if isinstance(message, JSONRPCError) and message.id is None and [*self._ids.values()] == [self._opening]:
             return JSONRPCError(jsonrpc="2.0", id=self._opening, error=message.error)
         return message
 
     def received(self, message: JSONRPCMessage) -> bool:
-        """Know that a request has its answer; whether it still waited for one."""
+        """Note a message from the server; return True if it responds to a pending request."""
         if isinstance(message, JSONRPCResponse | JSONRPCError) and message.id is not None:
             if self._settle(message.id):
                 return True
@@ -187,7 +187,7 @@ class Unanswered:
         return False
 
     def _settle(self, number: RequestId) -> bool:
-        """Have a request wait no longer; whether it did."""
+        """Mark a request as finished; return True if it was pending."""
         known = coerce_request_id(number)
         if self._ids.pop(known, None) is None:
             return False
@@ -195,25 +195,25 @@ class Unanswered:
         return True
 
     def explain(self, found: Diagnosis | None, *, waited: float | None) -> Diagnosis | None:
-        """What was found; with a timeout it is told, if answers came that nobody had asked for."""
+        """Return the diagnosis; a timeout mentions unknown ids of responses, if there were any."""
         if found is None or found.code != "timeout" or waited is None or not self._strange:
             return found
         came = ", ".join(map(json.dumps, self._strange))
         message = (
-            f"did not answer within {waited:.1f} s, but gave answers with ids that nobody had asked for ({came}, where "
-            f"the request had {json.dumps(self._last)}); is there a newer release of it?"
+            f"did not answer within {waited:.1f} s, but sent responses with unknown ids ({came}; the request had "
+            f"the id {json.dumps(self._last)}); is there a newer release of the server?"
         )
         return replace(found, message=message)
 
     def refused(self, error: ErrorData) -> Iterator[Unsaid]:
-        """That error as the answer to each request that waits; afterwards none does."""
+        """Yield the error as response to each pending request; afterwards none is pending."""
         while self._ids:
             number = self._ids.pop(next(iter(self._ids)))
             yield Unsaid(jsonrpc="2.0", id=number, error=error)
 
 
 class Traffic:
-    """Tells each message as one line of JSON."""
+    """Reports each message as one line of redacted JSON."""
 
     def __init__(self, name: str, tell: Callable[[str, Direction, str], object], *, hide: Redactor) -> None:
         self._name = name
@@ -221,7 +221,7 @@ class Traffic:
         self._hide = hide
 
     def show(self, direction: Direction, message: JSONRPCMessage) -> None:
-        """Tell a message."""
+        """Report a message."""
         try:
             line = written(message).decode()
         except UnwritableError:
@@ -231,7 +231,7 @@ class Traffic:
 
 
 def shown(read: Source, write: Sink, traffic: Traffic | None) -> tuple[Source, Sink]:
-    """The same two streams, of which each message is told."""
+    """Return the same two streams, reporting each message to `traffic`."""
     return (
         (read, write) if traffic is None else (_ReportedReadStream(read, traffic), _ReportedWriteStream(write, traffic))
     )

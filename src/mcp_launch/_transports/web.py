@@ -1,4 +1,4 @@
-"""The body of an answer on its way to whoever reads it, each chunk in the pieces that somebody wants it in."""
+"""Response bodies and request headers, for both HTTP libraries."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from mcp_launch.failures import LaunchFailure
 from mcp_launch.options import allow_more, megabytes
 
 Pieces: TypeAlias = Callable[[bytes], Iterable[bytes]]
-"""What is passed on in place of a chunk; it may raise, which whoever reads gets."""
+"""Returns the pieces for a chunk; it may raise, which the reader gets."""
 
 
 class PiecewiseBody:
-    """Another body in pieces, between which others have their turn; a base for a library's stream."""
+    """Another body in pieces, between which other tasks run; a base for a library's stream."""
 
     def __init__(self, body: object, pieces: Pieces) -> None:
         self._body: Any = body
@@ -41,16 +41,16 @@ class PiecewiseBody:
                     await checkpoint()
 
     async def aclose(self) -> None:
-        """Close the connection, or give it back."""
+        """Close the connection, or return it to the pool."""
         await self._body.aclose()
 
 
 class Httpx2Body(PiecewiseBody, httpx2.AsyncByteStream):
-    """The same for httpx2."""
+    """A body in pieces for httpx2."""
 
 
 def cookie_jar() -> CookieJar:
-    """A jar that keeps no cookie which is not ASCII: neither library writes it."""
+    """Return a jar that ignores cookies that are not ASCII, because neither library can send them."""
     return CookieJar(_Ascii())
 
 
@@ -60,16 +60,16 @@ class _Ascii(DefaultCookiePolicy):
 
 
 _BIT = 1024
-"""Bytes that are unpacked at once. Gzip makes a megabyte of them at most."""
+"""Bytes that are decompressed at once; gzip expands them to at most a megabyte."""
 
 
 async def unpack_slowly(
     in_pieces: Callable[[object, Pieces], Any], refuse: Callable[..., Exception], response: Any
 ) -> None:
-    """Have an answer unpacked in bits, by *in_pieces*, the library's `PiecewiseBody`; its hook for answers.
+    """Decompress a response in small pieces; a response hook, with the library's `PiecewiseBody` and decoding error.
 
     Raises:
-        Exception: what *refuse* makes, which is the library's error of unpacking: it is compressed more than once.
+        Exception: the decoding error; the response is compressed more than once.
     """
     if (times := _codings(response.headers)) > 1:
         raise refuse(TWICE, request=response.request)
@@ -78,7 +78,7 @@ async def unpack_slowly(
 
 
 def _codings(headers: Mapping[str, str]) -> int:
-    """How many times an answer is compressed."""
+    """Return how many times a response is compressed."""
     named = (name.strip().lower() for name in headers.get("content-encoding", "").split(","))
     return sum(name not in ("", "identity") for name in named)
 
@@ -88,13 +88,13 @@ def _bits(chunk: bytes) -> Iterator[bytes]:
 
 
 ENOUGH = 65536
-"""Bytes that are read of an answer which is not MCP."""
+"""Bytes that are read of a response that is not MCP."""
 _PATIENCE = 2.0
 """Seconds for reading them."""
 
 
 def is_jsonrpc(body: bytes) -> bool:
-    """Whether it is a JSON-RPC message."""
+    """Return True if the body is a JSON-RPC message."""
     try:
         value: Any = from_json(body, cache_strings="none")
     except ValueError:
@@ -103,26 +103,26 @@ def is_jsonrpc(body: bytes) -> bool:
 
 
 async def whole(response: Response, *, longest: int) -> bytes:
-    """The body.
+    """Return the body.
 
     Raises:
-        TooLong: it is longer than that.
+        TooLong: the body is longer than *longest*.
     """
     body = bytearray()
     with anyio.CancelScope() as reading:
         await _read(response, body, longest, reading)
     if len(body) > longest:
-        raise TooLong(f"a message of more than {megabytes(longest)}, and was given up; {allow_more('bytes')}")
+        raise TooLong(f"a message of more than {megabytes(longest)}; {allow_more('bytes')}")
     return bytes(body)
 
 
 async def start_of(response: Response) -> bytes:
-    """The start of the body, however long or slow that is; the response is closed then."""
+    """Return the start of the body, however long or slow it is, and close the response."""
     body = bytearray()
-    # What breaks off has a start too, and the library's complaint about it tells nothing more.
+    # An interrupted body has a start too, and the library's error adds nothing.
     with anyio.move_on_after(_PATIENCE) as reading, contextlib.suppress(Exception):
         await _read(response, body, ENOUGH, reading)
-    # It closes itself at its end, which most come to.
+    # Most responses close themselves at their end.
     if not response.is_closed:
         with anyio.CancelScope(shield=True):
             await response.aclose()
@@ -130,21 +130,21 @@ async def start_of(response: Response) -> bytes:
 
 
 def bound(in_pieces: Callable[[object, Pieces], Any], response: Any) -> None:
-    """Have an answer given up that goes on and on, where others read it whole: by *in_pieces*, as in `unpack_slowly`.
+    """Limit the length of a response that others read as a whole; *in_pieces* as in `unpack_slowly`.
 
-    Whoever reads it gets `TooLong` then.
+    The reader of a longer response gets `TooLong`.
     """
     if "content-encoding" in response.headers:
-        # Unpacked, it may be a thousand times as long.
-        left, told = LONGEST >> 10, f"a compressed answer of more than {LONGEST >> 20} KB"
+        # Decompressed, it may be a thousand times as long.
+        left, what = LONGEST >> 10, f"a compressed response of more than {LONGEST >> 20} KB"
     else:
-        left, told = LONGEST, f"an answer of more than {LONGEST >> 20} MB"
+        left, what = LONGEST, f"a response of more than {LONGEST >> 20} MB"
 
     def counted(chunk: bytes) -> list[bytes]:
         nonlocal left
         left -= len(chunk)
         if left < 0:
-            raise TooLong(f"{told}, which was given up")
+            raise TooLong(what)
         return [chunk]
 
     response.stream = in_pieces(response.stream, counted)
@@ -152,19 +152,19 @@ def bound(in_pieces: Callable[[object, Pieces], Any], response: Any) -> None:
 
 async def _read(response: Response, body: bytearray, enough: int, reading: anyio.CancelScope) -> None:
     async for chunk in response.aiter_bytes():
-        # What one piece was unpacked to comes without a pause in which the reading could end.
+        # The decompressed parts of a piece come without a pause in which reading could end.
         if len(body) <= enough:
             body += chunk
         if len(body) > enough:
-            # Not a break, which would leave httpx's generators unfinished for the garbage collector.
+            # Not a break, which would leave httpx's generators to the garbage collector.
             reading.cancel()
 
 
 class HeaderRule:
-    """What one specification puts on its requests.
+    """The headers that a specification adds to requests.
 
     Raises:
-        LaunchFailure: no request can be made of it.
+        LaunchFailure: the URL or a header is not valid.
     """
 
     def __init__(self, spec: HttpServer, *, logs_in: bool = False) -> None:
@@ -174,37 +174,37 @@ class HeaderRule:
             raise _invalid(spec, "/url", f"is not a URL: {error}") from None
         kept = [(name, value) for name, value in spec.headers if not is_owned(name)]
         self.warnings = [
-            f'its header "{name}" was not sent: the transport writes that one'
+            f'its header "{name}" was not sent because the transport sets it'
             for name, _ in spec.headers
             if is_owned(name)
         ]
         if logs_in and any(name.lower() == "authorization" for name, _ in kept):
             kept = [(name, value) for name, value in kept if name.lower() != "authorization"]
-            self.warnings.append('its header "Authorization" was not sent: the auth of the options logs in')
+            self.warnings.append('its header "Authorization" was not sent because the option "auth" is used instead')
         try:
             self._kept = [(name.encode("ascii"), value.strip(" \t").encode()) for name, value in kept]
         except UnicodeEncodeError:
-            raise _invalid(spec, "/headers", "half of a surrogate pair in a value has no form in UTF-8") from None
+            raise _invalid(spec, "/headers", "a value contains a lone surrogate, which UTF-8 cannot encode") from None
         self._names = {name.lower() for name, _ in self._kept}
         self.authorizes = logs_in or bool(self.url.userinfo) or b"authorization" in self._names
-        """Whether it sends credentials in the way of HTTP."""
+        """True if requests have HTTP credentials."""
         self.slip = next((_slip(value) for name, value in kept if name.lower() == "authorization"), None)
-        """What may be wrong with the form of its `Authorization` header, if anything."""
+        """A possible mistake in the form of its `Authorization` header."""
 
     @property
     def adds(self) -> bool:
-        """Whether there is anything to apply."""
+        """True if there are headers to add."""
         return bool(self._names)
 
     def apply(self, request: Request) -> list[tuple[bytes, bytes]]:
-        """The headers that the request is to be sent with."""
-        # Elsewhere too: the libraries copy headers to the request that follows a redirect.
+        """Return the headers for a request."""
+        # Removed for other origins too, because the libraries copy headers when they follow a redirect.
         others = [(name, value) for name, value in request.headers.raw if name.lower() not in self._names]
         return [*others, *self._kept] if _within(self.url, request.url) else others
 
 
 def follows(sent: Request, following: Request | None) -> bool:
-    """Whether a redirect is one that is followed: it keeps the message, and what belongs to it, on the origin."""
+    """Return True if a redirect is followed: it must keep the method and the origin."""
     return (
         following is not None
         and following.method == sent.method
@@ -214,28 +214,28 @@ def follows(sent: Request, following: Request | None) -> bool:
 
 
 def origin(url: Url) -> str:
-    """Scheme, host and port of a URL, in the one way of writing them."""
+    """Return the normalized scheme, host and port of a URL."""
     return f"{url.scheme}://{url.netloc.decode('ascii')}"
 
 
 def _slip(authorization: str) -> str | None:
-    """What people get wrong who write that header from memory."""
+    """Return a common mistake in an `Authorization` header, if there is one."""
     scheme, _, token = authorization.strip().partition(" ")
     if "${" in authorization:
-        return "its Authorization header holds a variable that was not replaced"
+        return "its Authorization header contains a variable that was not expanded"
     if not token and scheme.lower() in ("bearer", "basic"):
         return "its Authorization header has no token; is a variable empty?"
     if not token:
-        return 'does its Authorization header want "Bearer " before the token?'
+        return 'does its Authorization header need "Bearer " before the token?'
     if token.lower().startswith(f"{scheme.lower()} "):
         return "its Authorization header names its scheme twice"
     if token[0] in "\"'<[{":
-        return "does its token stand in quotes or brackets that are not part of it?"
+        return "is its token in quotes or brackets that do not belong to it?"
     return None
 
 
 def _within(ours: Url, url: Url) -> bool:
-    """Whether the URL is on the origin, or is its https upgrade on the default ports."""
+    """Return True if the URL is on the origin, or on its https upgrade with the default ports."""
     if (ours.scheme, ours.host, ours.port) == (url.scheme, url.host, url.port):
         return True
     upgraded = ours.scheme == "http" and url.scheme == "https" and ours.port is None and url.port is None
@@ -243,7 +243,7 @@ def _within(ours: Url, url: Url) -> bool:
 
 
 def _invalid(spec: HttpServer, path: str, message: str) -> LaunchFailure:
-    told = spec.redactor(message)
-    issues = [{"path": path, "rule": "value", "message": told}]
+    redacted = spec.redactor(message)
+    issues = [{"path": path, "rule": "value", "message": redacted}]
     facts = {"issues": issues}
-    return LaunchFailure(f"{path}: {told}", server=spec.name, stage="spec", code="invalid_spec", facts=facts)
+    return LaunchFailure(f"{path}: {redacted}", server=spec.name, stage="spec", code="invalid_spec", facts=facts)

@@ -241,14 +241,14 @@ _NO_TYPE = "is not a transport; the transports are stdio, streamable_http and ss
         (
             "goose",
             {"type": "stdio", "cmd": "c", "envs": {"A": 3}},
-            "/envs/0/value: input should be a valid string (that of A); write it in quotes",
+            "/envs/0/value: input should be a valid string (of A); write it in quotes",
         ),
         ("goose", {"type": "streamable_http", "url": "http://h"}, "/uri: field required"),
         ("goose", {"type": "sse", "uri": "h"}, "/uri: must start with http:// or https://"),
         (
             "goose",
             {"type": "stdio", "cmd": "http://h"},
-            '/cmd: is a URL, and no program: give it as "uri", with "type": "streamable_http"',
+            '/cmd: is a URL, not a program; give it as "uri", with "type": "streamable_http"',
         ),
         (
             "goose",
@@ -261,16 +261,16 @@ _NO_TYPE = "is not a transport; the transports are stdio, streamable_http and ss
         (
             "windsurf",
             {"command": "http://h/sse"},
-            '/command: is a URL, and no program: give it as "serverUrl"',
+            '/command: is a URL, not a program; give it as "serverUrl"',
         ),
         ("gemini", {"httpUrl": "h"}, "/httpUrl: must start with http:// or https://"),
         ("gemini", {"url": "h"}, "/url: must start with http:// or https://"),
         ("gemini", {"httpUrl": 3}, "/httpUrl: input should be a valid string; write it in quotes"),
-        ("gemini", {"command": "http://h"}, '/command: is a URL, and no program: give it as "httpUrl"'),
-        ("gemini", {"command": "http://h/sse"}, '/command: is a URL, and no program: give it as "url"'),
-        ("cursor", {"command": "http://h"}, '/command: is a URL, and no program: give it as "url"'),
-        ("zed", {"command": "http://h"}, '/command: is a URL, and no program: give it as "url"'),
-        ("zed", {"command": "http://h/sse"}, '/command: is a URL, and no program: give it as "url"'),
+        ("gemini", {"command": "http://h"}, '/command: is a URL, not a program; give it as "httpUrl"'),
+        ("gemini", {"command": "http://h/sse"}, '/command: is a URL, not a program; give it as "url"'),
+        ("cursor", {"command": "http://h"}, '/command: is a URL, not a program; give it as "url"'),
+        ("zed", {"command": "http://h"}, '/command: is a URL, not a program; give it as "url"'),
+        ("zed", {"command": "http://h/sse"}, '/command: is a URL, not a program; give it as "url"'),
         ("gemini", {}, 'the entry: a server must be a map with a "command", an "httpUrl" or a "url"'),
         ("zed", {}, 'the entry: a server must be a map with a "command" or a "url"'),
         ("cursor", {}, 'the entry: a server must be a map with a "command" or a "url"'),
@@ -284,7 +284,7 @@ async def test_what_is_wrong_with_an_entry_is_said_in_the_words_of_its_file(
     (holder,) = known.at[0]
     config = read_config(json.dumps({holder: {"odd": entry}}), source="f", format=name)
 
-    async with launch(config.servers, cwd=tmp_path, options=Options(wording=known.wording)) as fleet:
+    async with launch(config.servers, cwd=tmp_path, options=Options(phrases=known.phrases)) as fleet:
         assert [failure.message for failure in fleet.failures] == [says]
 
 
@@ -292,17 +292,17 @@ async def test_what_is_wrong_with_an_entry_is_said_in_the_words_of_its_file(
 def test_the_words_are_those_that_a_file_of_the_format_is_read_by(name: str) -> None:
     known = format_called(name)
     assert isinstance(known, MapFormat)
-    called = known.wording.called
+    called = known.phrases.called
 
     assert (called("command"), called("env")) == (known.command, known.env)
     assert called("url") in known.urls
     # Where there is no type, the name of the URL is all that tells the transport, or the URL itself.
-    told = dict(known.wording.urls)
+    told = dict(known.phrases.urls)
     assert told.keys() == {"http", "sse"} & {*known.transports} - known.types.keys()
     assert all(known.guess(member, f"http://h/{kind}") == kind for kind, member in told.items())
     assert told.get("http", called("url")) == next(iter(known.urls))
     assert called("http") == known.types.get("http", "http")
-    needed = set(re.findall(r'"(\w+)"', known.wording.needs))
+    needed = set(re.findall(r'"(\w+)"', known.phrases.needs))
     assert {known.command, *(list(known.urls)[:1] if "http" in known.transports else ())} <= needed <= known.known()
 
 
@@ -326,7 +326,7 @@ def test_the_value_of_a_variable_in_an_argument_is_redacted(tmp_path: Path) -> N
     lines = check(file, "--verbose", "--html", str(pages[0]), "--junit", str(pages[1]), SECRET_ARGUMENT=SECRET)
     report = check(file, "--json", SECRET_ARGUMENT=SECRET)
 
-    assert "it said on stderr: started with [redacted]" in lines.stdout
+    assert "it wrote on stderr: started with [redacted]" in lines.stdout
     assert "odd !! started with [redacted]" in lines.stderr
     assert json.loads(report.stdout)["servers"][0]["failure"]["facts"]["stderr"] == ["started with [redacted]"]
     assert SECRET not in lines.stdout + lines.stderr + report.stdout + "".join(page.read_text() for page in pages)
@@ -339,7 +339,7 @@ def test_the_value_of_a_variable_in_the_path_of_a_url_is_redacted(tmp_path: Path
         lines = check(file, "--verbose", SECRET_PATH=SECRET)
         report = check(file, "--json", SECRET_PATH=SECRET)
 
-    assert f"POST {raw.origin}/[redacted]/mcp was answered with 404" in lines.stdout
+    assert f"POST {raw.origin}/[redacted]/mcp returned 404" in lines.stdout
     assert json.loads(report.stdout)["servers"][0]["target"] == f"{raw.origin}/[redacted]/mcp"
     assert SECRET not in lines.stdout + lines.stderr + report.stdout
 

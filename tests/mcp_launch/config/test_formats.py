@@ -756,5 +756,5 @@ def test_a_type_is_advised_as_the_client_calls_it(name: str) -> None:
     known = format_called(name)
 
     assert isinstance(known, MapFormat)
-    advised = {kind: getattr(known.wording, kind) for kind in known.types if kind != "stdio"}
+    advised = {kind: getattr(known.phrases, kind) for kind in known.types if kind != "stdio"}
     assert advised == {kind: f'set "type" to "{known.types[kind]}"' for kind in advised}

@@ -153,8 +153,8 @@ def test_what_the_schema_forbids_can_be_sent_all_the_same(file: str, command: Co
     ("server", "tool", "says"),
     [
         ("odd", "tpyed", 'mcp-launch: odd: no tool is called "tpyed"; did you mean "typed"?'),
-        ("old", "typed", 'mcp-launch: no server is called "old"; did you mean "odd"?'),
-        ("nothing", "typed", 'mcp-launch: no server is called "nothing"; there are odd, gone'),
+        ("old", "typed", 'mcp-launch: no server is named "old"; did you mean "odd"?'),
+        ("nothing", "typed", 'mcp-launch: no server is named "nothing"; there are odd, gone'),
     ],
 )
 def test_what_there_is_not_is_said_with_what_is_near(
@@ -240,14 +240,14 @@ def test_an_answer_is_waited_for_as_long_as_is_said(file: str, command: Command)
     assert (done.status, done.out) == (1, "")
     assert done.err.splitlines() == [
         "info: hanging with [redacted]",
-        "mcp-launch: odd: hang did not respond within 0.5 s; does it need longer (mcp-launch call --wait)?",
+        "mcp-launch: odd: hang did not respond within 0.5 s; does it need more time (mcp-launch call --wait)?",
     ]
 
 
 def test_an_answer_that_did_not_come_in_time_is_an_error_in_json(file: str, command: Command) -> None:
     done = command("call", file, "odd", "hang", "--wait", "0.5", "--json")
 
-    message = "hang did not respond within 0.5 s; does it need longer (mcp-launch call --wait)?"
+    message = "hang did not respond within 0.5 s; does it need more time (mcp-launch call --wait)?"
     assert (done.status, json.loads(done.out)["error"]) == (1, {"code": REQUEST_TIMEOUT, "message": message})
 
 

@@ -92,7 +92,7 @@ def _stdio() -> list[Case]:
             "spawn: command_not_found",
             '"no-such-program"',
             "on PATH",
-            "ACP wants an absolute path",
+            "ACP requires an absolute path",
             facts={"command": "no-such-program"},
         ),
         case(
@@ -134,7 +134,7 @@ def _stdio() -> list[Case]:
             "prints_usage",
             "handshake: exited",
             "usage: plain [--port PORT]",
-            "no JSON-RPC",
+            "not a JSON-RPC",
             facts={"exit_code": 2, "stdout": re.compile(r"usage: plain \[--port PORT\]")},
         ),
         case(
@@ -142,7 +142,7 @@ def _stdio() -> list[Case]:
             "logs_then_exits",
             "handshake: exited",
             "INFO reading plain.toml",
-            "no JSON-RPC",
+            "not a JSON-RPC",
             facts={"exit_code": 1, "stdout": re.compile("INFO reading plain.toml.*ERROR no such file")},
         ),
         case(
@@ -166,16 +166,16 @@ def _stdio() -> list[Case]:
             "prints_banner",
             "works + warning",
             "Welcome to plain 1.0",
-            "no JSON-RPC",
+            "not a JSON-RPC",
         ),
-        case("a line that is not UTF-8, then works", "prints_bytes", "works + warning", "no JSON-RPC"),
+        case("a line that is not UTF-8, then works", "prints_bytes", "works + warning", "not a JSON-RPC"),
         case("CRLF line ends", "writes_crlf"),
         case(
             "never answers initialize",
             "mute",
             "handshake: timeout",
             "within 0.8 s",
-            "printed nothing; does it need longer, or an argument to speak MCP on stdio?",
+            "printed nothing; does it need more time, or an argument to speak MCP on stdio?",
             facts={"budget": 0.8, "stderr": []},
             budgets=SHORT,
         ),
@@ -227,7 +227,7 @@ def _stdio() -> list[Case]:
             "answers a malformed result",
             "answers_nonsense",
             "handshake: invalid_response",
-            "not valid MCP: capabilities: must be an object; is there a newer release of it?",
+            "not valid MCP: capabilities: must be an object; is there a newer release of the server?",
             facts={"field": "capabilities"},
         ),
         case(
@@ -310,11 +310,11 @@ def _web(group: Literal["Streamable HTTP", "SSE"]) -> list[Case]:
     asks = re.compile(r'Bearer error="invalid_token", realm="\[redacted\]"')
     shared = [
         login("401 with WWW-Authenticate", "401/WWW-Authenticate=Bearer", "none", "asks for Bearer"),
-        login("401 without WWW-Authenticate", "401", "none", "does it want an Authorization header?"),
+        login("401 without WWW-Authenticate", "401", "none", "does it require an Authorization header?"),
         login("401 though a token was sent", "401/WWW-Authenticate=Bearer", "bearer", "still valid?"),
         login("401 though a password was sent", "401", "basic", "still valid?"),
         status(403, "forbidden"),
-        status(404, "not_found", f"is the path right? Often it is /{'mcp' if kind == 'http' else 'sse'}"),
+        status(404, "not_found", f"is the path right? It is often /{'mcp' if kind == 'http' else 'sse'}"),
         status(405, "method_not_allowed"),
         status(500, "http_error"),
         elsewhere("307 to another origin", 307),
@@ -345,7 +345,7 @@ def _web(group: Literal["Streamable HTTP", "SSE"]) -> list[Case]:
             "https:// to a plain port",
             lambda scene: scene.at("mcp", kind=kind, base=f"https://127.0.0.1:{scene.web.port}"),
             "connect: tls",
-            "does it want http://?",
+            "should the URL start with http://?",
             facts={"host": "127.0.0.1", "port": int},
         ),
         case(
@@ -441,7 +441,7 @@ def _web(group: Literal["Streamable HTTP", "SSE"]) -> list[Case]:
             "an event stream that ends",
             "ends",
             "handshake: not_mcp",
-            "ended without an answer",
+            "ended without a response",
             facts={"content_type": "text/event-stream"},
         ),
         case(
@@ -469,7 +469,7 @@ def _web(group: Literal["Streamable HTTP", "SSE"]) -> list[Case]:
             "call: session_lost",
             "open a new one",
             facts={"status": 404},
-            then=_call_fails("no longer knows the session", and_ends=True),
+            then=_call_fails("no longer has this session", and_ends=True),
         ),
         case(
             "never answers the closing DELETE",

@@ -62,7 +62,7 @@ def failed(
     *,
     code: Code = "exited",
     stage: Stage = "handshake",
-    message: str = "exited with status 1; it said on stderr: no key",
+    message: str = "exited with status 1; it wrote on stderr: no key",
     elapsed: float = 1.5,
     facts: dict[str, Any] | None = None,
     **more: Any,

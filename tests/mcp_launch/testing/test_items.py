@@ -28,7 +28,7 @@ def test_each_server_is_a_test_that_tells_what_is_wrong_with_it(pytester: pytest
         [
             "servers.json::works PASSED*",
             "servers.json::broken FAILED*",
-            "broken: exited with status 3; it said on stderr: cannot start with key ?redacted?",
+            "broken: exited with status 3; it wrote on stderr: cannot start with key ?redacted?",
             "    exited in handshake after * s",
             "    stderr: cannot start with key ?redacted?",
             "    exit_code: 3",
@@ -110,7 +110,7 @@ def test_the_value_of_a_variable_in_an_argument_is_redacted(
     result = run(pytester, "--mcp-config", ".mcp.json")
 
     result.assert_outcomes(failed=2)
-    assert str(result.stdout).count("it said on stderr: with [redacted]") >= 2
+    assert str(result.stdout).count("it wrote on stderr: with [redacted]") >= 2
     assert SECRET not in str(result.stdout)
 
 

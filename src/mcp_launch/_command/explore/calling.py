@@ -239,9 +239,8 @@ def _late(tool: Tool, error: Exception, *, wait: float | None) -> str | None:
     from mcp_launch._diagnosis.protocol import is_timeout  # noqa: PLC0415
 
     if isinstance(error, MCPError) and is_timeout(error):
-        return (
-            f"{tool.name} did not respond within {_patience(wait):g} s; does it need longer (mcp-launch call --wait)?"
-        )
+        late = f"{tool.name} did not respond within {_patience(wait):g} s"
+        return f"{late}; does it need more time (mcp-launch call --wait)?"
     return None
 
 

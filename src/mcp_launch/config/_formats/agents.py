@@ -12,7 +12,7 @@ from mcp_launch.config._entries import Entry
 from mcp_launch.config._formats.format import Draft, Reading, Writing
 from mcp_launch.config._formats.map import MEMBERS, MapFormat
 from mcp_launch.config._references import Reference, Text, texts_in
-from mcp_launch.failures import Wording
+from mcp_launch.failures import Phrases
 
 
 class Gemini(MapFormat):
@@ -28,7 +28,7 @@ class Gemini(MapFormat):
     grammar = "json with comments"
     syntax = variables.GEMINI
     urls = {"httpUrl": "http", "url": "sse"}  # noqa: RUF012 - a Mapping is not written to
-    wording = Wording(
+    phrases = Phrases(
         http='call the URL "httpUrl"',
         sse='call the URL "url"',
         needs='a "command", an "httpUrl" or a "url"',
@@ -84,7 +84,7 @@ class Goose(MapFormat):
     env = "envs"
     urls = {"uri": "http"}  # noqa: RUF012 - a Mapping is not written to
     types = {"stdio": "stdio", "http": "streamable_http", "sse": "sse"}  # noqa: RUF012
-    wording = Wording(
+    phrases = Phrases(
         http='set "type" to "streamable_http"',
         needs='a "cmd", or with a "uri" and its "type"',
         words=(("command", "cmd"), ("env", "envs"), ("url", "uri"), ("http", "streamable_http")),

@@ -8,7 +8,7 @@ from mcp_launch._json_values import as_members, texts
 from mcp_launch.config import _references as variables
 from mcp_launch.config._formats.format import Draft, Reading
 from mcp_launch.config._formats.map import MapFormat
-from mcp_launch.failures import Wording
+from mcp_launch.failures import Phrases
 
 
 class ClaudeCode(MapFormat):
@@ -63,7 +63,7 @@ class ClaudeDesktop(MapFormat):
     name = "claude-desktop"
     title = "Claude Desktop"
     transports = ("stdio",)
-    wording = Wording(needs='a "command"')
+    phrases = Phrases(needs='a "command"')
 
 
 FORMATS = (ClaudeCode(), ClaudeDesktop())

@@ -11,7 +11,7 @@ from mcp_launch.config._documents import Path
 from mcp_launch.config._entries import Entry
 from mcp_launch.config._formats.format import Draft, Reading, Writing
 from mcp_launch.config._formats.map import MEMBERS, MapFormat
-from mcp_launch.failures import Wording
+from mcp_launch.failures import Phrases
 
 
 class VsCode(MapFormat):
@@ -75,7 +75,7 @@ class Cursor(MapFormat):
     syntax = variables.CURSOR
     types = {"stdio": "stdio"}  # noqa: RUF012 - a Mapping is not written to
     guesses_sse = True
-    wording = Wording(needs='a "command" or a "url"', urls=(("http", "url"), ("sse", "url")))
+    phrases = Phrases(needs='a "command" or a "url"', urls=(("http", "url"), ("sse", "url")))
     others = frozenset({"auth"})
     unread = frozenset({"envFile"})
 
@@ -92,7 +92,7 @@ class Windsurf(MapFormat):
     syntax = variables.WINDSURF
     urls = {"serverUrl": "http", "url": "http"}  # noqa: RUF012 - a Mapping is not written to
     guesses_sse = True
-    wording = Wording(needs='a "command" or a "serverUrl"', urls=(("http", "serverUrl"), ("sse", "serverUrl")))
+    phrases = Phrases(needs='a "command" or a "serverUrl"', urls=(("http", "serverUrl"), ("sse", "serverUrl")))
     disabled = ("disabled", True)
     others = frozenset({"disabledTools", "alwaysAllow", "registry"})
     expands = frozenset({*MEMBERS, "serverUrl"})
@@ -111,7 +111,7 @@ class Zed(MapFormat):
     grammar = "jsonc"
     at = (("context_servers",),)
     transports = ("stdio", "http")
-    wording = Wording(needs='a "command" or a "url"', urls=(("http", "url"),))
+    phrases = Phrases(needs='a "command" or a "url"', urls=(("http", "url"),))
     timeout = ("timeout", 1.0)
     disabled = ("enabled", False)
     others = frozenset({"source", "settings", "remote", "oauth"})

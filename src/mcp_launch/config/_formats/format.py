@@ -8,7 +8,7 @@ from typing import Any
 from mcp_launch.config._documents import Document, Grammar, Path, Place, unusable
 from mcp_launch.config._entries import NOTHING, Config, Entry, Finding
 from mcp_launch.config._references import NONE, Syntax
-from mcp_launch.failures import UnusableInput, Wording
+from mcp_launch.failures import Phrases, UnusableInput
 
 
 class Format:
@@ -22,7 +22,7 @@ class Format:
     syntax: Syntax = NONE
     at: tuple[tuple[str, ...], ...] = (("mcpServers",),)
     """The paths at which a file may contain servers; new files use the first."""
-    wording: Wording = Wording()
+    phrases: Phrases = Phrases()
     """How messages about its files are worded."""
 
     def read(self, reading: Reading) -> Iterator[Draft]:

@@ -9,7 +9,7 @@ import pytest
 
 import mcp_launch
 from mcp_launch import Budgets, Options
-from mcp_launch.failures import Wording
+from mcp_launch.failures import Phrases
 from tests.mcp_launch.servers.web import Web
 from tests.mcp_launch.support import Marked, http
 
@@ -40,15 +40,15 @@ NEW, OLD = "this URL speaks Streamable HTTP: ", "this URL speaks the deprecated 
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (Options(), ('set "type" to "http"', 'set "type" to "sse"', "does it need longer")),
+        (Options(), ('set "type" to "http"', 'set "type" to "sse"', "does it need more time")),
         (
-            Options(wording=Wording(http="drop -o", sse="add -o", longer="more time (-t)")),
+            Options(phrases=Phrases(http="drop -o", sse="add -o", longer="more time (-t)")),
             ("drop -o", "add -o", "more time (-t)"),
         ),
     ],
     ids=["usual", "others"],
 )
-async def test_what_to_try_is_said_in_the_words_of_who_launches(
+async def test_advice_uses_the_given_phrases(
     options: Options, words: tuple[str, str, str], web: Web, marked: Marked, tmp_path: Path
 ) -> None:
     servers = servers_of(web, marked)
@@ -69,8 +69,8 @@ async def test_what_to_try_is_said_in_the_words_of_who_launches(
     assert {name: message[-len(ends[name]) :] for name, message in told.items()} == ends
 
 
-async def test_a_wording_that_is_none_is_refused() -> None:
-    wording: Any = {"longer": "more time"}
+async def test_invalid_phrases_are_refused() -> None:
+    phrases: Any = {"longer": "more time"}
 
-    with pytest.raises(mcp_launch.UnusableInput, match=r"^wording must be mcp_launch\.failures\.Wording, not a dict$"):
-        Options(wording=wording)
+    with pytest.raises(mcp_launch.UnusableInput, match=r"^phrases must be mcp_launch\.failures\.Phrases, not a dict$"):
+        Options(phrases=phrases)

@@ -1,4 +1,4 @@
-"""Which of the last lines of a program is quoted: what programs of many languages write when they fail."""
+"""The most relevant line of what programs in many languages write when they fail."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from mcp_launch._diagnosis.hints import telling
+from mcp_launch._diagnosis.hints import most_relevant_line
 
 NODE_THROWS = """\
 /srv/index.js:4
@@ -302,8 +302,8 @@ Run 'docker run --help' for more information"""
         ("Traceback (most recent call last):\n  File 's.py'\nValueError: no\nINFO goes on\nno licence", "no licence"),
     ],
 )
-def test_the_line_is_quoted_that_says_why(said: str, line: str | None) -> None:
-    assert telling([each for each in said.splitlines() if each.strip()]) == line
+def test_the_most_relevant_line_is_found(said: str, line: str | None) -> None:
+    assert most_relevant_line([each for each in said.splitlines() if each.strip()]) == line
 
 
 GROUP = "raise ExceptionGroup('several', [ValueError('no projects')])"
@@ -319,9 +319,9 @@ GROUP = "raise ExceptionGroup('several', [ValueError('no projects')])"
         (["node", "-e", "console.error(new Error('no projects', { cause: new Error('x') }))"], "Error: no projects"),
     ],
 )
-def test_it_is_what_the_programs_of_this_system_say_too(command: list[str], line: str) -> None:
+def test_installed_programs_write_such_lines(command: list[str], line: str) -> None:
     if shutil.which(command[0]) is None:
         pytest.skip(f"there is no {command[0]} here")
     ended = subprocess.run(command, stderr=subprocess.PIPE, check=False)
 
-    assert telling([each for each in ended.stderr.decode().splitlines() if each.strip()]) == line
+    assert most_relevant_line([each for each in ended.stderr.decode().splitlines() if each.strip()]) == line
