@@ -262,7 +262,7 @@ def test_a_transport_that_is_misspelt_is_told_which_one_is_meant() -> None:
         parse_server({**HTTP, "type": "htpp"})
 
     assert raised.value.code == "unsupported_transport"
-    assert raised.value.message.endswith('which are stdio, http and sse; did you mean "http"?')
+    assert raised.value.message.endswith('the transports are stdio, http and sse; did you mean "http"?')
 
 
 @pytest.mark.requirement("R91")
