@@ -65,7 +65,7 @@ def test_every_row_has_a_test_and_every_test_a_row() -> None:
 
 def test_the_page_is_current() -> None:
     current = PAGE.read_text(encoding="utf-8") == page(read(), find())
-    assert current, "docs/requirements.md is out of date; `nox -s requirements` writes it anew"
+    assert current, "docs/requirements.md is out of date; run `nox -s requirements`"
 
 
 def test_the_tests_of_every_part_always_run() -> None:
@@ -76,7 +76,7 @@ def test_the_tests_of_every_part_always_run() -> None:
 
 
 def test_a_page_has_a_table_of_rows_for_each_section_and_one_of_decisions() -> None:
-    assert page(REQUIRED, GOOD).partition("of this project that see to a row:\n\n")[2] == LISTED
+    assert page(REQUIRED, GOOD).partition("of this project that implement it:\n\n")[2] == LISTED
 
 
 LISTED = """- **setup**: the rules
@@ -104,7 +104,7 @@ From <https://example.org/paths>.
 
 ## Decisions
 
-Where texts, schemas and programs disagree, this is what is done here.
+Decisions where texts, schemas and programs disagree.
 
 |  | what differs | what is done here | tests |
 |---|---|---|---|
