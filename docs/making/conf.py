@@ -1,12 +1,11 @@
-"""How the pages of this repository become a site: `nox -s docs`, by Sphinx with MyST and Furo, warnings as errors.
+"""Build the documentation site with Sphinx, MyST and Furo: `nox -s docs`. Warnings are errors.
 
-The pages are those that the code host shows, by the same names and links. Why these tools: MyST reads CommonMark with
-the tables and anchors of code hosts, so that nothing is written twice or otherwise for the site; Sphinx has been kept
-for long, builds offline, and warns of every link and anchor that leads nowhere. Furo needs no font, script or picture
-from elsewhere. MkDocs 1 is no longer kept, and Material for it ends in 2027; Zensical, with which its makers go on,
-reads another Markdown, by which folded lists and nested blocks here would break, and calls its support of references
-preliminary. The reference is read from the source by griffe: docstrings here are Markdown, which Sphinx's own autodoc
-does not read, and mkdocstrings needs MkDocs or Zensical.
+The pages have the same names and links as on the code host. Reasons for these tools: MyST reads CommonMark with the
+tables and anchors of code hosts, so the pages need no changes for the site. Sphinx is maintained, builds offline, and
+warns about every broken link and anchor. Furo loads no font, script or picture from other hosts. MkDocs 1 is not
+maintained any more, and Material for it ends in 2027. Its successor Zensical reads another Markdown, which would break
+folded lists and nested blocks here, and calls its support for references preliminary. griffe reads the reference from
+the source, because the docstrings are Markdown, which autodoc does not read, and mkdocstrings needs MkDocs or Zensical.
 """
 
 from __future__ import annotations
@@ -25,11 +24,11 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path.insert(0, str(HERE))
 
-import reference  # noqa: E402 - it stands beside this file, of which Sphinx says nothing to Python
+import reference  # noqa: E402 - it is next to this file, which is not on the path by default
 
 project = "acp-bindings"
 author = "The acp-bindings maintainers"
-copyright = "the acp-bindings maintainers, Apache-2.0"  # noqa: A001 - Sphinx wants the name
+copyright = "the acp-bindings maintainers, Apache-2.0"  # noqa: A001 - Sphinx requires the name
 extensions = ["myst_parser"]
 
 root_doc = "README"
@@ -50,11 +49,11 @@ html_copy_source = False
 html_show_sphinx = False
 
 PAGES = "docs/README.md"
-"""Where the order of the pages is: its headings, and the links below each."""
+"""The page whose headings and links determine the order of the pages."""
 
 
 def navigation() -> str:
-    """The contents of the site, as a directive for the first page."""
+    """Return the table of contents, as directives for the first page."""
     listed = (ROOT / PAGES).read_text(encoding="utf-8")
     parts: list[tuple[str, list[str]]] = []
     for section in re.split(r"^## ", listed, flags=re.MULTILINE)[1:]:
@@ -74,7 +73,7 @@ def _toctree(names: list[str], *, caption: str = "") -> str:
 
 
 def complete(_: Sphinx, name: str, source: list[str]) -> None:
-    """Put into a page what only the site has: the contents, the reference, and anchors that MyST can see."""
+    """Add to a page what only the site has: the table of contents, the reference, and anchors for MyST."""
     text = source[0]
     text = re.sub(r'<a id="([^"]+)"></a>', r"[]{#\1}", text)
     text = re.sub(r"^<!-- reference: ([\w.]+) -->$", lambda found: reference.module(found[1]), text, flags=re.MULTILINE)
@@ -89,12 +88,12 @@ def complete(_: Sphinx, name: str, source: list[str]) -> None:
 
 
 class LinkNames(SphinxPostTransform):
-    """Public names, wherever a page has them as code, lead to the reference."""
+    """Link public names in code spans to the reference."""
 
     default_priority = 200
 
     def run(self, **_: Any) -> None:
-        """Wrap them, but for those in headings and links."""
+        """Wrap them, except in headings and links."""
         known = reference.homes()
         for literal in list(self.document.findall(nodes.literal)):
             home = known.get(literal.astext())
@@ -106,14 +105,14 @@ class LinkNames(SphinxPostTransform):
 
 
 def put_the_rest(app: Sphinx, error: Exception | None) -> None:
-    """Let the first page be found where a site begins, and pictures where HTML in the pages has them."""
+    """Copy the first page to index.html, and the pictures that HTML in the pages refers to."""
     if error is None and app.builder.name == "html":
         shutil.copyfile(Path(app.outdir, f"{root_doc}.html"), Path(app.outdir, "index.html"))
         shutil.copytree(ROOT / "docs" / "pictures", Path(app.outdir, "docs", "pictures"), dirs_exist_ok=True)
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Have Sphinx call these."""
+    """Register the hooks with Sphinx."""
     app.add_post_transform(LinkNames)
     app.connect("source-read", complete)
     app.connect("build-finished", put_the_rest)

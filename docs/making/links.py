@@ -1,7 +1,7 @@
-"""That a built site is whole: `python docs/making/links.py SITE` tells of links and anchors that lead nowhere.
+"""Check a built site for broken links and anchors: `python docs/making/links.py SITE`.
 
-Sphinx sees the links that authors write; this sees all that stand there, also those of the theme. It tells as well of
-whatever a browser would fetch from elsewhere, which is nothing.
+Sphinx checks the links in the pages; this also checks those of the theme. It also reports everything that a browser
+would load from other hosts.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from urllib.parse import unquote, urlsplit
 __all__ = ["complaints"]
 
 FETCHED = {"audio", "embed", "iframe", "img", "link", "object", "script", "source", "video"}
-"""Elements whose address a browser fetches without being asked."""
+"""Elements whose address a browser loads automatically."""
 NAMES_ONLY = {"canonical", "next", "prev"}
-"""Links in the head that are said and not fetched."""
+"""Links in the head that a browser does not load."""
 
 
 class Page(HTMLParser):
-    """The addresses in a page, and the anchors that it has."""
+    """The links and anchors of a page."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -31,7 +31,7 @@ class Page(HTMLParser):
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Take what an element says."""
+        """Collect the anchors and links of an element."""
         said = {name: value for name, value in attrs if value}
         self.anchors |= {said[name] for name in ("id", "name") if name in said}
         address = said.get("href") or said.get("src") or said.get("srcset")
@@ -40,7 +40,7 @@ class Page(HTMLParser):
 
 
 def complaints(site: Path) -> Iterator[str]:
-    """A line for each link that leads nowhere, and for each address elsewhere that is fetched."""
+    """Return a line for each broken link, and for each resource of another host."""
     pages = {path.resolve(): Page(path.read_text(encoding="utf-8")) for path in sorted(site.glob("**/*.html"))}
     if not pages:
         yield f"{site}: there are no pages"
@@ -61,7 +61,7 @@ def complaints(site: Path) -> Iterator[str]:
 
 
 def main() -> int:
-    """Print them; 1 when there are any."""
+    """Print the complaints; return 1 if there are any."""
     found = list(complaints(Path(sys.argv[1])))
     sys.stdout.write("".join(f"{each}\n" for each in found))
     return 1 if found else 0

@@ -32,13 +32,13 @@ AGENTS = [
 OFFERS: dict[str, list[ProtocolPackage]] = {"v1": [v1_unstable], "v1 and v2": [v1_unstable, v2_unstable]}
 PAGE = Path(__file__).parents[2] / "docs" / "agents.md"
 HEAD = """\
-# Agents of others
+# Third-party agents
 
 <!-- Written by `nox -s agents -- --write`, checked by `nox -s agents`. -->
 
-Real agents from npm and PyPI, each started without an account by `connect_process` and asked by `ClientHandshake`: once
-by a client that offers v1, once by one that offers v1 and v2. This is what an agent tells whoever has no account;
-prompts need one, and are left out. Afterwards each was gone, with all that it had started.
+Real agents from npm and PyPI, each started without an account by `connect_process`, with a `ClientHandshake` that
+offers v1, and again with one that offers v1 and v2. Prompts need an account and are not tried. Afterwards, each agent
+and everything that it started had ended.
 """
 
 

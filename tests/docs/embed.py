@@ -1,15 +1,15 @@
-"""What pages show of programs is written by them: `python -m tests.docs.embed` fills it in, `--check` compares.
+"""Fill in the output of programs that the pages show: `python -m tests.docs.embed`; `--check` compares.
 
-A page has a marker in a comment, which a code host does not show, and the rest up to `<!-- end -->` comes from here:
+A page has a marker in a comment. The text from there to `<!-- end -->` is generated:
 
-    <!-- run: COMMAND -->      what a command prints; `< FILE` behind it is what it reads
-    <!-- help: COMMAND -->     what `--help` says of a command, with a section for each command that it has
-    <!-- passes -->            the passes of the pipeline, in their order
-    <!-- failures -->          the codes of failures, each with the first sentence of its page
-    <!-- advice: CODE -->      what the reports of `mcp-launch check` say is to be tried for a code
+    <!-- run: COMMAND -->      the output of a command; `< FILE` after it is its input
+    <!-- help: COMMAND -->     the `--help` of a command, with a section for each subcommand
+    <!-- passes -->            the passes of the pipeline, in order
+    <!-- failures -->          the failure codes, each with the first paragraph of its page
+    <!-- advice: CODE -->      the advice for a code in the reports of `mcp-launch check`
 
-Where a page builds a program step by step, `agent.py` is that program as it stands there. What differs each time or
-from one machine to the next, such as ports and paths, is replaced.
+If a page builds a program step by step, `agent.py` is the program up to that place. Text that differs each time or
+between machines, such as ports and paths, is replaced.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ PAGE_WIDTH = 120
 
 
 def main() -> int:
-    """Write the pages anew, or say which of them are stale."""
+    """Update the pages, or list those that are out of date."""
     parser = argparse.ArgumentParser(prog="python -m tests.docs.embed", description=(__doc__ or "").partition(":")[0])
-    parser.add_argument("--check", action="store_true", help="write nothing; 1 when that would change something")
+    parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 if a page is out of date")
     check = parser.parse_args().check
     stale = 0
     for page in PAGES:
@@ -61,19 +61,19 @@ def main() -> int:
         if (now := filled(text)) == text:
             continue
         stale += 1
-        print(f"{page.relative_to(ROOT)} {'is not what programs say' if check else 'is written anew'}", file=sys.stderr)
+        print(f"{page.relative_to(ROOT)} {'is out of date' if check else 'is updated'}", file=sys.stderr)
         if not check:
             page.write_text(now, encoding="utf-8")
     return 1 if check and stale else 0
 
 
 def filled(text: str) -> str:
-    """A page with what its markers stand for."""
+    """Return a page with its markers filled in."""
     return MARKER.sub(lambda found: found[0].partition("\n")[0] + "\n" + fresh(text, found) + "<!-- end -->\n", text)
 
 
 def fresh(text: str, found: re.Match[str]) -> str:
-    """What has to stand behind one marker of a page, which is *text*."""
+    """Return the text for one marker of a page."""
     match found[1], found[2]:
         case "run", str(command):
             return _block("console", f"$ {command}\n{_run(command, page=text[: found.start()])}")
@@ -126,7 +126,7 @@ _PROGRAMS = {
 
 
 def _failure(*arguments: str) -> str:
-    """What the example prints, run here: a process for each of its codes would take half a minute."""
+    """Return the output of the example, run in this process because starting one for each code would be slow."""
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         _failures().main(*arguments)
@@ -145,7 +145,7 @@ def _failures() -> Any:
 
 
 def _same(text: str) -> str:
-    """The text as it would be on any machine."""
+    """Return the text without what differs between machines."""
     for found, name in ((sys.executable, "/usr/bin/python3"), (str(ROOT), "/home/me/acp-bindings")):
         text = text.replace(found, name)
     # As OpenSSL has called it since 3.2.

@@ -19,7 +19,7 @@ PAGE = ROOT / "docs" / "requirements.md"
 
 @dataclass(frozen=True)
 class Part:
-    """A part of this project, and the folder of the tests that prove what it sees to."""
+    """A part of this project, and the folder of its tests."""
 
     id: str
     says: str
@@ -28,24 +28,24 @@ class Part:
 
 @dataclass(frozen=True)
 class Row:
-    """One thing that is required, or that is only told."""
+    """A requirement, or a row for information."""
 
     id: str
     level: str
     says: str
     side: str = ""
     where: tuple[str, ...] = ()
-    """The parts that see to it."""
+    """The parts that implement it."""
     decisions: tuple[str, ...] = ()
     untested: str = ""
     """Why it has no test."""
     open: str = ""
-    """What of it is not done."""
+    """What is not implemented."""
 
 
 @dataclass(frozen=True)
 class Section:
-    """Rows about one thing, and the page of the protocol that they are from."""
+    """Rows about one subject, and the page of the protocol that they come from."""
 
     title: str
     source: str
@@ -54,7 +54,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Decision:
-    """What is done where texts, schemas and programs disagree."""
+    """A decision where texts, schemas and programs disagree."""
 
     id: str
     differs: str
@@ -63,7 +63,7 @@ class Decision:
 
 @dataclass(frozen=True)
 class Requirements:
-    """All that `docs/requirements.toml` says."""
+    """The content of `docs/requirements.toml`."""
 
     parts: tuple[Part, ...]
     sections: tuple[Section, ...]
@@ -91,7 +91,7 @@ class Proof:
 
 
 def read(file: Path = ROOT / "docs" / "requirements.toml") -> Requirements:
-    """All of it, as it is written down."""
+    """Return the requirements in a file."""
     written = tomllib.loads(file.read_text(encoding="utf-8"))
     return Requirements(
         tuple(Part(id=id_, **part) for id_, part in written["parts"].items()),
@@ -124,7 +124,7 @@ def _marks(test: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[str, ...]:
 
 
 def complaints(required: Requirements, tests: Sequence[Proof]) -> Iterator[str]:
-    """What is wrong between the two: parts that do not prove a row, tests of no row, decisions that there are not."""
+    """Return the mismatches: parts without a test of a row, tests of unknown rows, unknown decisions."""
     known = {each.id for each in (*required.rows, *required.decisions)}
     for test in tests:
         for mark in test.marks:
@@ -134,7 +134,7 @@ def complaints(required: Requirements, tests: Sequence[Proof]) -> Iterator[str]:
     for row in required.rows:
         found = proofs.get(row.id, [])
         if bool(row.untested) == bool(row.where):
-            yield f"{row.id} must have a part that sees to it, or else a reason why it has no test"
+            yield f"{row.id} must have a part that implements it, or a reason why it has no test"
         if row.untested and found:
             yield f"{row.id} has a test, and a reason why it has none"
         for part in required.parts:
@@ -145,7 +145,7 @@ def complaints(required: Requirements, tests: Sequence[Proof]) -> Iterator[str]:
 
 
 def _dangling(known: set[str], rows: Iterable[Row], named: Callable[[Row], tuple[str, ...]]) -> Iterator[str]:
-    """The names in rows that stand for nothing, and those that no row has."""
+    """Return the unknown names in rows, and the names that no row uses."""
     unused = set(known)
     for row in rows:
         yield from (f"{row.id}: there is no {name}" for name in named(row) if name not in known)
@@ -154,7 +154,7 @@ def _dangling(known: set[str], rows: Iterable[Row], named: Callable[[Row], tuple
 
 
 def by_mark(tests: Sequence[Proof]) -> Mapping[str, list[Proof]]:
-    """The tests of each row and decision."""
+    """Return the tests of each row and decision."""
     found: dict[str, list[Proof]] = {}
     for test in tests:
         for mark in test.marks:
@@ -163,7 +163,7 @@ def by_mark(tests: Sequence[Proof]) -> Mapping[str, list[Proof]]:
 
 
 def page(required: Requirements, tests: Sequence[Proof]) -> str:
-    """The page, in Markdown."""
+    """Return the page as Markdown."""
     proofs = by_mark(tests)
     rows = list(required.rows)
     counted = f"{len(rows)} rows, {sum(row.id in proofs for row in rows)} with tests, {len(tests)} tests."
@@ -172,7 +172,7 @@ def page(required: Requirements, tests: Sequence[Proof]) -> str:
         lines += ["", f"## {section.title}", "", f"From <{section.source}>.", ""]
         lines += _table(["", "what", "level", "side", "parts", "tests"], (_row(row, proofs) for row in section.rows))
         lines += _listed([row.id for row in section.rows], proofs)
-    lines += ["", "## Decisions", "", "Where texts, schemas and programs disagree, this is what is done here.", ""]
+    lines += ["", "## Decisions", "", "Decisions where texts, schemas and programs disagree.", ""]
     lines += _table(
         ["", "what differs", "what is done here", "tests"],
         ([_anchor(each.id), each.differs, each.decided, _count(each.id, proofs)] for each in required.decisions),
@@ -186,10 +186,10 @@ HEAD = [
     "",
     "<!-- Written by `nox -s requirements` from requirements.toml and the markers of the tests; do not edit. -->",
     "",
-    "Each row is something that a client or an agent of the Agent Client Protocol has to do, or to watch out for, when",
-    "a connection and its sessions are set up. Its *level* is how strictly it is asked for (MUST, SHOULD, …), or what",
-    "kind of row it is; its *side* who has to do it, where it is not for information alone. A marker of each test",
-    "names its rows, and there is at least one test in each of the *parts* of this project that see to a row:",
+    "Each row is something that a client or an agent of the Agent Client Protocol must do or consider when a",
+    "connection and its sessions are set up. Its *level* is how strictly it is required (MUST, SHOULD, …), or the kind",
+    "of row. Its *side* is who must do it; rows without a side are for information. A marker of each test names its",
+    "rows. Each row has at least one test in each of the *parts* of this project that implement it:",
     "",
 ]
 
@@ -202,7 +202,7 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
 
 
 BAR = r"\|"
-"""What stands for `|` in a table."""
+"""`|` in a table cell."""
 
 
 def _row(row: Row, proofs: Mapping[str, Sequence[Proof]]) -> list[str]:
@@ -217,17 +217,17 @@ def _row(row: Row, proofs: Mapping[str, Sequence[Proof]]) -> list[str]:
 
 
 def _anchor(id_: str) -> str:
-    """What `#r1` leads to."""
+    """Return the target of `#r1`."""
     return f'<a id="{id_.lower()}"></a>{id_}'
 
 
 def _count(id_: str, proofs: Mapping[str, Sequence[Proof]]) -> str:
-    """How many tests there are, as the way to them."""
+    """Return the number of tests, as a link to them."""
     return f"[{len(proofs[id_])}](#{id_.lower()}-tests)" if id_ in proofs else ""
 
 
 def _listed(ids: Sequence[str], proofs: Mapping[str, Sequence[Proof]]) -> Iterator[str]:
-    """The tests of each, folded up."""
+    """Return a folded list of the tests of each row."""
     tested = [id_ for id_ in ids if id_ in proofs]
     if not tested:
         return
@@ -240,16 +240,16 @@ def _listed(ids: Sequence[str], proofs: Mapping[str, Sequence[Proof]]) -> Iterat
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Write the page, or with `--check` compare it; the exit status."""
+    """Write the page, or compare it with `--check`; return the exit status."""
     parser = argparse.ArgumentParser(prog="nox -s requirements --", description=__doc__)
-    parser.add_argument("--check", action="store_true", help="write nothing; fail when the page is not current")
+    parser.add_argument("--check", action="store_true", help="write nothing; fail if the page is out of date")
     options = parser.parse_args(argv)
     required, tests = read(), find()
     wrong = list(complaints(required, tests))
     if not options.check:
         PAGE.write_text(page(required, tests), encoding="utf-8")
     elif PAGE.read_text(encoding="utf-8") != page(required, tests):
-        wrong.append("docs/requirements.md is not what rows and tests give; `nox -s requirements` writes it anew")
+        wrong.append("docs/requirements.md is out of date; run `nox -s requirements`")
     print(*wrong, sep="\n", end="\n" if wrong else "")
     return 1 if wrong else 0
 

@@ -1,6 +1,6 @@
 """A program that a page builds step by step, in blocks that are marked `python step`.
 
-What a step names anew takes the place of what had the name, also in classes; the rest is added.
+A definition in a later step replaces the one with the same name, also in classes. Other code is added.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ STEP = re.compile(r"^```python step\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def program(page: str) -> str:
-    """The program after all steps of a page, or of the beginning of one."""
+    """Return the program after all steps of a page."""
     first, *others = [ast.parse(block) for block in STEP.findall(page)]
     for each in others:
         first.body = _with(first.body, each.body)
@@ -22,7 +22,7 @@ def program(page: str) -> str:
 
 
 def _with(body: list[ast.stmt], new: list[ast.stmt]) -> list[ast.stmt]:
-    """The statements of a module or class, and new ones: imports in front, the rest before what runs it."""
+    """Return the statements of a module or class with new ones: imports first, the rest before the final call."""
     by_name = {_name(statement): statement for statement in body}
     added: list[ast.stmt] = []
     for statement in new:

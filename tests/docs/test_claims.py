@@ -1,4 +1,4 @@
-"""Claims of the pages name what shows them, and that is there."""
+"""The claims on the pages name a test or a command that exists."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_every_claim_about_the_official_sdk_is_a_test() -> None:
     assert [name for name in named if f"def {name.strip('`')}(" not in PEERS] == []
 
 
-def test_every_other_claim_beside_others_has_a_command() -> None:
+def test_every_other_comparison_names_a_command() -> None:
     rows = [row for section in COMPARISON.split("\n## ")[2:] for row in ROW.findall(section)]
     claims = [row for row in rows if not row.rstrip().endswith("command")]
 
@@ -29,7 +29,7 @@ def test_every_other_claim_beside_others_has_a_command() -> None:
     assert [row for row in claims if not re.search(r"`nox -s \w+[^`]*` *$", row)] == []
 
 
-def test_every_promise_about_secrets_has_something_that_shows_it() -> None:
+def test_every_security_promise_names_a_test_or_command() -> None:
     section = SECURITY.split("\n## What is promised")[1].split("\n## ")[0]
     shown = [row.split("|")[-1] for row in ROW.findall(section)[1:]]
     paths = re.findall(r"`(tests/[^`]+)`", section)

@@ -1,4 +1,4 @@
-"""What the documents show is what happens: their Python runs, and prints what stands below it."""
+"""The code blocks on the pages run and print the output below them."""
 
 import contextlib
 import io
@@ -30,7 +30,7 @@ def of(document: str) -> list[Block]:
 
 
 def examples() -> list[Any]:
-    """Every Python block that can run, after what its document marks as shared, with the output that the next shows."""
+    """Return every Python block that can run, with the shared blocks of its page before it, and its output."""
     found: list[Any] = []
     for document in DOCUMENTS:
         shared = ""
@@ -45,7 +45,7 @@ def examples() -> list[Any]:
 
 
 @pytest.mark.parametrize(("document", "code", "output"), examples())
-def test_an_example_prints_what_its_document_says(
+def test_an_example_prints_the_output_on_its_page(
     document: str, code: str, output: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     printed = io.StringIO()
@@ -57,7 +57,7 @@ def test_an_example_prints_what_its_document_says(
     assert printed.getvalue() == output
 
 
-def test_every_block_of_a_document_is_run_or_cannot_be() -> None:
+def test_every_block_is_run_or_listed_with_a_reason() -> None:
     left: list[str] = []
     for document in DOCUMENTS:
         text = MARKER.sub("", (ROOT / document).read_text(encoding="utf-8"))
@@ -79,29 +79,29 @@ RUN_OTHERWISE = {
     'docs/conversation.md: client initialize 0                 {"pr',
     "docs/testing.md: $ pytest -q --mcp-config examples/server",
 }
-"""By tests of their own, here, in test_conversation.py and in test_testing.py; what a block begins with."""
+"""Run by separate tests, here, in test_conversation.py and in test_testing.py; the beginning of each block."""
 
 NOT_RUN = {
     "README.md: pip install 'acp-bindings[launch]'",  # the package index may not have this version yet
-    "docs/commands.md: mcp-launch check .mcp.json",  # with servers of the reader's
-    "docs/check.md: $ sh -c 'tee -a talk.ndjson | my-agent -",  # it has an agent of the reader's
+    "docs/commands.md: mcp-launch check .mcp.json",  # the servers are the reader's
+    "docs/check.md: $ sh -c 'tee -a talk.ndjson | my-agent -",  # the agent is the reader's
     'docs/check.md: {"direction": "client", "message": {"jso',  # a line of a recording
     "docs/connection.md: initialize: no answer within 30 s; 2 lin",  # it would take that long
     "docs/generation.md: published schema → vocabulary check → pa",  # a drawing
     "docs/launching.md: mcp servers:",  # for the reader's CI
-    "docs/tutorial.md: pip install '.[launch]'",  # whoever runs the tests has done it
+    "docs/tutorial.md: pip install '.[launch]'",  # already done where the tests run
 }
-"""With the reason."""
+"""The beginning of each block, with the reason."""
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
-def test_a_file_that_a_document_shows_is_in_the_examples(document: str) -> None:
+def test_a_file_on_a_page_equals_the_one_in_the_examples(document: str) -> None:
     files = {path.read_text(encoding="utf-8") for path in (ROOT / "examples").glob("*.py")}
     assert {block.body for block in of(document) if block.mark == "file"} <= files
 
 
 @pytest.mark.parametrize("root", [AcpError, LaunchError])
-def test_the_page_of_errors_has_all_of_them(root: type[Exception]) -> None:
+def test_the_page_of_errors_lists_every_public_error(root: type[Exception]) -> None:
     for package in (acp_bindings.setup, acp_bindings.connection, mcp_launch):
         for name in package.__all__:
             getattr(package, name)  # which loads it
@@ -117,13 +117,13 @@ def test_the_page_of_errors_has_all_of_them(root: type[Exception]) -> None:
 
 
 def shown(program: str, document: str) -> list[tuple[str, str]]:
-    """Every call of a program that a document shows, with what it shows below."""
+    """Return every call of a program on a page, with its output."""
     console = [block for block in of(document) if block.language == "console"]
     return [each for block in console for each in block.commands() if program in each[0]]
 
 
 def commands() -> list[Any]:
-    """Every call of `acp-bindings` that a document shows."""
+    """Return every call of `acp-bindings` on the pages."""
     return [
         pytest.param(command, output, id=f"{document}-{command}")
         for document in DOCUMENTS
@@ -133,13 +133,13 @@ def commands() -> list[Any]:
 
 
 @pytest.mark.parametrize(("command", "output"), commands())
-def test_a_command_prints_what_its_document_says(command: str, output: str) -> None:
+def test_a_command_prints_the_output_on_its_page(command: str, output: str) -> None:
     run = [sys.executable, "-W", "error", "-m", "acp_bindings", *shlex.split(command)[1:]]
     done = subprocess.run(run, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     assert done.stdout == output
 
 
-def test_the_help_of_every_subcommand_is_in_a_document() -> None:
+def test_the_help_of_every_subcommand_is_on_the_page_of_commands() -> None:
     from mcp_launch._command.cli import app
 
     subcommands = {command.name or command.callback.__name__ for command in app.registered_commands if command.callback}
@@ -147,16 +147,16 @@ def test_the_help_of_every_subcommand_is_in_a_document() -> None:
     assert subcommands == set(re.findall(r"^### `mcp-launch (\S+)`$", page, re.MULTILINE))
 
 
-def test_the_demo_prints_what_the_readme_says() -> None:
+def test_the_demo_prints_the_output_in_the_readme() -> None:
     ((_, expected),) = shown("nox -s demo", "README.md")
     command = [sys.executable, "-W", "error", "examples/demo.py"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
-    # What stands before it is the generator's, which tests/codegen/test_command.py runs anyway.
+    # tests/codegen/test_command.py compares the output before it, which is the generator's.
     assert done.stdout == expected.partition(CODEGEN_EQUAL)[2]
 
 
-def test_the_example_programs_print_what_the_tutorial_says(tmp_path: Path) -> None:
+def test_the_example_programs_print_the_output_in_the_tutorial(tmp_path: Path) -> None:
     ((command, expected),) = shown("-- python examples/agent.py", "docs/tutorial.md")
     python = shlex.quote(sys.executable)
     done = subprocess.run(
@@ -171,7 +171,7 @@ def test_the_example_programs_print_what_the_tutorial_says(tmp_path: Path) -> No
     assert done.stdout == expected
 
 
-def test_the_check_prints_what_the_readme_says() -> None:
+def test_the_check_prints_the_output_in_the_readme() -> None:
     ((command, expected),) = shown("mcp-launch check", "README.md")
     here = Path(sys.executable).parent
     environment = os.environ | {"PATH": f"{here}{os.pathsep}{os.environ['PATH']}"}
@@ -187,7 +187,7 @@ def test_the_check_prints_what_the_readme_says() -> None:
     assert SECONDS.sub("? s", done.stdout) == SECONDS.sub("? s", expected)
 
 
-def test_the_sessions_that_the_documents_name_exist() -> None:
+def test_the_nox_sessions_on_the_pages_exist() -> None:
     listed = subprocess.run([sys.executable, "-c", LIST_SESSIONS], cwd=ROOT, capture_output=True, text=True, check=True)
     named = {
         name

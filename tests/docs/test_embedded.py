@@ -1,4 +1,4 @@
-"""What the pages show of programs, by their markers, is what these print today."""
+"""The embedded output of programs on the pages is current."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HEADINGS = ["What you see", "Why it happens", "How to tell", "What to do"]
 
 
 def markers() -> list[Any]:
-    """Every marker, with the page that it is in."""
+    """Return every marker with its page."""
     return [
         pytest.param(text, found, id=f"{page.relative_to(ROOT)}-{found[2] or found[1]}")
         for page in PAGES
@@ -26,20 +26,20 @@ def markers() -> list[Any]:
 
 
 @pytest.mark.parametrize(("text", "found"), markers())
-def test_a_page_shows_what_programs_say(text: str, found: re.Match[str]) -> None:
-    assert found[3] == fresh(text, found), "nox -s docs -- --write mends it"
+def test_embedded_output_is_current(text: str, found: re.Match[str]) -> None:
+    assert found[3] == fresh(text, found), "run nox -s docs -- --write"
 
 
 def test_no_marker_is_misspelt_or_without_an_end() -> None:
     marks = re.compile(r"^<!-- (\w+)", re.MULTILINE)
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
-        # Of those that the site alone fills in, and of remarks, there is no end.
+        # Comments, and markers that only the site fills in, have no end.
         endless = {"Written", "reference", "package", "walk"}
         assert set(marks.findall(MARKER.sub("", text))) <= endless, page
 
 
-def test_what_stands_behind_a_marker_is_replaced_and_the_rest_is_left_alone() -> None:
+def test_only_the_text_behind_a_marker_is_replaced() -> None:
     page = "before\n<!-- run: acp-bindings --version -->\nstale\n<!-- end -->\nbehind\n"
 
     written = filled(page)
@@ -52,12 +52,12 @@ def test_what_stands_behind_a_marker_is_replaced_and_the_rest_is_left_alone() ->
     assert filled(written) == written
 
 
-def test_every_code_of_a_failure_has_a_page_and_every_page_a_code() -> None:
+def test_every_failure_code_has_a_page() -> None:
     assert {page.stem for page in FAILURES.glob("*.md")} == {"README", *get_args(Code)}
 
 
 @pytest.mark.parametrize("code", get_args(Code))
-def test_a_page_of_a_failure_says_what_why_how_to_tell_and_what_to_do(code: str) -> None:
+def test_the_page_of_a_failure_has_all_sections(code: str) -> None:
     page = Path(FAILURES, f"{code}.md").read_text(encoding="utf-8")
     sections = re.split(r"^## (.+)\n", page, flags=re.MULTILINE)
 
@@ -66,5 +66,5 @@ def test_a_page_of_a_failure_says_what_why_how_to_tell_and_what_to_do(code: str)
     assert [section for section in sections[2::2] if not section.strip()] == []
     assert f"<!-- run: python examples/failures.py {code} -->" in sections[2]
     assert sections[8].startswith(f"\n<!-- advice: {code} -->\n")
-    # What is shown is this failure, not another one.
+    # The output is that of this failure.
     assert re.findall(r"^code +(\w+)$", sections[2], re.MULTILINE) == [code]

@@ -1,4 +1,4 @@
-"""Where the repository is stands in pyproject.toml alone, and everywhere there the same."""
+"""Only pyproject.toml has the address of the repository, always the same one."""
 
 from __future__ import annotations
 

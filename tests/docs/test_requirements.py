@@ -63,12 +63,12 @@ def test_every_row_has_a_test_and_every_test_a_row() -> None:
     assert list(complaints(read(), find())) == []
 
 
-def test_the_page_is_what_rows_and_tests_give() -> None:
+def test_the_page_is_current() -> None:
     current = PAGE.read_text(encoding="utf-8") == page(read(), find())
-    assert current, "docs/requirements.md is out of date; `nox -s requirements` writes it anew"
+    assert current, "docs/requirements.md is out of date; run `nox -s requirements`"
 
 
-def test_the_tests_of_every_part_are_among_those_that_always_run() -> None:
+def test_the_tests_of_every_part_always_run() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     always = [Path(folder) for folder in project["tool"]["pytest"]["ini_options"]["testpaths"]]
 
@@ -76,7 +76,7 @@ def test_the_tests_of_every_part_are_among_those_that_always_run() -> None:
 
 
 def test_a_page_has_a_table_of_rows_for_each_section_and_one_of_decisions() -> None:
-    assert page(REQUIRED, GOOD).partition("of this project that see to a row:\n\n")[2] == LISTED
+    assert page(REQUIRED, GOOD).partition("of this project that implement it:\n\n")[2] == LISTED
 
 
 LISTED = """- **setup**: the rules
@@ -104,7 +104,7 @@ From <https://example.org/paths>.
 
 ## Decisions
 
-Where texts, schemas and programs disagree, this is what is done here.
+Decisions where texts, schemas and programs disagree.
 
 |  | what differs | what is done here | tests |
 |---|---|---|---|
@@ -118,11 +118,11 @@ Where texts, schemas and programs disagree, this is what is done here.
 """
 
 
-def test_nothing_is_folded_up_where_there_are_no_tests() -> None:
+def test_a_section_without_tests_has_no_folded_list() -> None:
     assert "<details>" not in page(REQUIRED, [])
 
 
-def test_every_link_within_the_page_leads_somewhere_and_each_row_can_be_linked_to() -> None:
+def test_every_link_within_the_page_has_a_target() -> None:
     required = read()
     written = page(required, find())
     anchors = re.findall(r'<a id="([^"]+)">', written)
@@ -158,11 +158,11 @@ def test_every_link_within_the_page_leads_somewhere_and_each_row_can_be_linked_t
         ([*GOOD, Proof("tests/a/test_y.py", "test_x", ("R2",))], ["R2 has a test, and a reason why it has none"]),
     ],
 )
-def test_rows_and_tests_that_do_not_agree_are_told(tests: list[Proof], wrong: list[str]) -> None:
+def test_mismatches_of_rows_and_tests_are_reported(tests: list[Proof], wrong: list[str]) -> None:
     assert list(complaints(REQUIRED, tests)) == wrong
 
 
-def test_what_rows_name_and_there_is_not_is_told_and_so_is_what_no_row_names() -> None:
+def test_unknown_and_unused_names_are_reported() -> None:
     other = Requirements((REQUIRED.parts[0], Part("page", "", "")), REQUIRED.sections, (Decision("D9", "", ""),))
 
     assert list(complaints(other, GOOD[1:])) == [
@@ -173,7 +173,7 @@ def test_what_rows_name_and_there_is_not_is_told_and_so_is_what_no_row_names() -
     ]
 
 
-def test_a_row_that_nobody_sees_to_needs_a_reason() -> None:
+def test_a_row_without_a_part_requires_a_reason() -> None:
     rows = (Row("R1", "MUST", "It is so."), Row("R2", "MUST", "It is so.", where=("setup",), untested="It is hard."))
     required = Requirements(REQUIRED.parts[:1], (Section("", "", rows),), ())
 

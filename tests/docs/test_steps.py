@@ -1,4 +1,4 @@
-"""The program of the tutorial, as its steps build it."""
+"""The steps of the tutorial build the program in the examples."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PROGRAM = ROOT / "examples" / "tools_agent.py"
 
 
 def parts(source: str) -> set[str]:
-    """All that a program consists of, whatever its order: its statements, and those of its classes."""
+    """Return the statements of a program and of its classes, regardless of order."""
     found: set[str] = set()
     for statement in ast.parse(source).body:
         inside = statement.body if isinstance(statement, ast.ClassDef) else [statement]
@@ -20,7 +20,7 @@ def parts(source: str) -> set[str]:
     return found
 
 
-def test_the_steps_of_the_tutorial_come_to_the_program_in_the_examples() -> None:
+def test_the_steps_of_the_tutorial_build_the_example() -> None:
     built = parts(program(TUTORIAL.read_text(encoding="utf-8")))
     whole = PROGRAM.read_text(encoding="utf-8")
 
@@ -32,7 +32,7 @@ def test_the_program_of_the_tutorial_has_sixty_lines() -> None:
     assert len(PROGRAM.read_text(encoding="utf-8").splitlines()) == 60
 
 
-def test_a_step_replaces_what_has_its_names_and_adds_the_rest_before_what_runs_it() -> None:
+def test_a_step_replaces_definitions_with_the_same_name() -> None:
     page = """
 ```python step
 import sys

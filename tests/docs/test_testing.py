@@ -1,4 +1,4 @@
-"""What the page of the pytest plugin shows is what happens: its tests pass, its command prints what stands below."""
+"""The tests on the page of the pytest plugin pass, and its command prints the output on the page."""
 
 import os
 import re
@@ -14,11 +14,11 @@ PAGE = (ROOT / "docs" / "testing.md").read_text(encoding="utf-8")
 TESTS = re.findall(r"^```python pytest\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 COMMANDS = re.findall(r"^```console\n\$ pytest (.*?)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 CHANGES = re.compile(r"\d+\.\d+ ?s\b|(?<=on PATH as )\S+(?=;)|=+ | =+| {9,}")
-"""What is another one in every run, or with another pytest: seconds, where Python is, how wide a line is filled."""
+"""Text that differs in each run or with another pytest: seconds, the path of Python, the width of lines."""
 
 
 def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run pytest as a newcomer has it, in a folder with the examples; where CI is set it cuts no line short."""
+    """Run pytest in a folder with the examples; with CI set, it does not truncate lines."""
     shutil.copytree(ROOT / "examples", folder / "examples")
     environment = {name: value for name, value in os.environ.items() if name not in {"CI", "BUILD_NUMBER"}} | {
         "COLUMNS": "99",
@@ -41,7 +41,7 @@ def test_a_test_of_the_page_passes(code: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("arguments", "output"), COMMANDS)
-def test_a_command_of_the_page_prints_what_stands_below_it(arguments: str, output: str, tmp_path: Path) -> None:
+def test_a_command_prints_the_output_on_the_page(arguments: str, output: str, tmp_path: Path) -> None:
     result = run(tmp_path, *arguments.split())
 
     assert CHANGES.sub("…", result.stdout) == CHANGES.sub("…", output)

@@ -1,4 +1,4 @@
-"""The walk of `nox -s walk` tells when a page is wrong, and leaves nothing out but what a page marks so."""
+"""`nox -s walk` reports errors in a page, and skips only marked blocks."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ a drawing, in no language
 """
 
 
-def test_a_page_that_says_what_happens_is_walked_through(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_correct_page_has_no_errors(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert complaints(GOOD, tmp_path) == []
 
     log = capsys.readouterr().out
@@ -85,7 +85,7 @@ def test_a_page_that_says_what_happens_is_walked_through(tmp_path: Path, capsys:
         ("```console exit-1", "```console often", "nobody knows what to do with a block of console often"),
     ],
 )
-def test_a_page_that_says_something_else_is_wrong(right: str, wrong: str, said: str, tmp_path: Path) -> None:
+def test_a_page_with_other_output_is_reported(right: str, wrong: str, said: str, tmp_path: Path) -> None:
     assert GOOD.count(right) == 1
 
     (complaint,) = complaints(GOOD.replace(right, wrong), tmp_path)
@@ -93,7 +93,7 @@ def test_a_page_that_says_something_else_is_wrong(right: str, wrong: str, said: 
     assert complaint.startswith(said)
 
 
-def test_what_is_not_done_in_time_is_ended_with_all_that_it_started(
+def test_a_command_that_takes_too_long_is_killed_with_its_children(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(walk, "PATIENCE", 0.2)
@@ -102,7 +102,9 @@ def test_what_is_not_done_in_time_is_ended_with_all_that_it_started(
     assert complaints("```sh\nsleep 600 & sleep 600\n```\n", tmp_path) == ["not done after 0 s"]
 
 
-def test_what_a_page_marks_is_left_out_and_the_log_says_why(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_marked_blocks_are_skipped_and_the_log_has_the_reason(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     page = "<!-- walk: it needs an editor -->\n```sh\nexit 1\n```\n\n```sh\nexit 2\n```\n"
 
     assert list(steps(page)) == [Step(3, left_out="it needs an editor"), Step(7, "exit 2")]
@@ -110,7 +112,7 @@ def test_what_a_page_marks_is_left_out_and_the_log_says_why(tmp_path: Path, caps
     assert "left out: it needs an editor\n" in capsys.readouterr().out
 
 
-def test_a_program_that_a_page_builds_is_saved_as_far_as_it_has_come(tmp_path: Path) -> None:
+def test_a_program_is_saved_after_each_step(tmp_path: Path) -> None:
     page = "```python step\nprint('one')\n```\n\n```sh\npython agent.py\n```\n\n```python step\nWHO = 'me'\n```\n"
 
     saved = [step.saved.get("agent.py") for step in steps(page)]
@@ -119,7 +121,7 @@ def test_a_program_that_a_page_builds_is_saved_as_far_as_it_has_come(tmp_path: P
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_every_block_of_the_pages_is_walked_or_marked(page: str) -> None:
+def test_every_block_of_the_pages_can_be_walked(page: str) -> None:
     found = list(steps((ROOT / page).read_text(encoding="utf-8")))
 
     assert found

@@ -1,17 +1,16 @@
-"""A newcomer's walk through README and tutorial: all that stands there is typed or pasted as it stands, in its order.
+"""Do everything in README and tutorial as a new user would, in order.
 
-`nox -s walk` makes a new environment, installs the wheel in it, and runs `python -m tests.docs.walk` there. The walk is
-in a copy of the repository, in a folder that was empty, as a reader's clone is. What is printed must be what the page
-shows below, seconds aside:
+`nox -s walk` creates a new environment, installs the wheel in it, and runs `python -m tests.docs.walk` there, in a copy
+of the repository. The output must be what the page shows, except for seconds:
 
-    ```console              each command is typed; what it prints on standard output is compared, and it ends well
-    ```console exit-1       the same, and it ends with status 1
-    ```sh                   each line is typed, and ends well
-    ```python               is saved as example.py and run; the block of text below is what that prints
-    ```python step          is worked into agent.py, which the page builds step by step
-    <!-- walk: REASON -->   before a block: it is left out, and the log of the walk says so, with the reason
+    ```console              each command is run; its standard output is compared, and its status must be 0
+    ```console exit-1       the same, with status 1
+    ```sh                   each line is run, and its status must be 0
+    ```python               is saved as example.py and run; the text block below is its output
+    ```python step          is added to agent.py, which the page builds step by step
+    <!-- walk: REASON -->   before a block: it is skipped, and the log has the reason
 
-A block of any other kind ends the walk badly: nobody knows what a reader does with it.
+A block of any other kind is an error.
 """
 
 from __future__ import annotations
@@ -36,28 +35,28 @@ __all__ = ["PAGES", "Step", "steps", "take"]
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = ("README.md", "docs/tutorial.md")
 STATUS = {"": 0, "exit-1": 1}
-"""What a command ends with, by the mark of its block."""
+"""The expected exit status of a command, by the mark of its block."""
 PATIENCE = 300.0
-"""Seconds for one command; the longest installs all that `nox -s demo` needs."""
+"""Seconds for one command; the longest installs the dependencies of `nox -s demo`."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """One thing that a reader does: save files, type a command, or neither."""
+    """One action of a reader: save files, run a command, or neither."""
 
     line: int
     command: str = ""
     output: str | None = None
-    """What the page shows that it prints; None where it shows nothing."""
+    """The output that the page shows, or None."""
     status: int = 0
     saved: Mapping[str, str] = field(default_factory=dict[str, str])
     left_out: str = ""
     wrong: str = ""
-    """What is wrong with the page, so that nobody can do it."""
+    """The error in the page that makes the action impossible."""
 
 
 def main() -> int:
-    """Walk through the pages, and print what happens; 1 when something else does than they say."""
+    """Do all steps of the pages and print a log; return 1 if something differs."""
     began, wrong, left_out = time.monotonic(), list[str](), list[str]()
     with tempfile.TemporaryDirectory(prefix="newcomer-") as name:
         clone, environment = Path(name, "acp-bindings"), _environment(Path(name, "tmp"))
@@ -78,7 +77,7 @@ def main() -> int:
 
 
 def steps(page: str) -> Iterator[Step]:
-    """What a reader of the page, which is Markdown, does."""
+    """Return the actions of a reader of a Markdown page."""
     rest = iter(blocks(page))
     for block in rest:
         if block.left_out:
@@ -105,7 +104,7 @@ def _pasted(block: Block, below: Block | None) -> Step:
 
 
 def take(step: Step, folder: Path, environment: Mapping[str, str]) -> str:
-    """Do it in a folder, and print a log of it; what is wrong, or nothing."""
+    """Do a step in a folder and print a log; return what is wrong, or an empty string."""
     if step.left_out:
         print(f"  left out: {step.left_out}")
     for name, text in step.saved.items():
@@ -151,13 +150,13 @@ def _difference(shown: str, printed: str) -> str:
 
 
 def _environment(temporary: Path) -> dict[str, str]:
-    """What a reader's shell has, without what is of nox, of tests or of CI; what it writes goes with the walk."""
+    """Return the environment without the variables of nox, tests and CI, with temporary folders inside the walk's."""
     temporary.mkdir()
     theirs = ("NOX_", "PYTHON", "PYTEST", "GITHUB_")
     own = {name: value for name, value in os.environ.items() if not name.startswith(theirs)}
     for name in ("CI", "FORCE_COLOR", "VIRTUAL_ENV"):
         own.pop(name, None)
-    # pip tells of each package, on standard output.
+    # Otherwise pip prints a line for each package.
     return own | {
         "ACP_SESSIONS": str(temporary / "sessions"),
         "TMPDIR": str(temporary),
@@ -167,7 +166,7 @@ def _environment(temporary: Path) -> dict[str, str]:
 
 
 def _copy(clone: Path) -> None:
-    """What git knows of the repository, as it is now."""
+    """Copy the files that git lists, in their present state."""
     listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     names = subprocess.run(listed, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split("\0")
     for name in names:

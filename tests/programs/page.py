@@ -16,17 +16,16 @@ PAGE = FOLDER.parents[1] / "docs" / "interop.md"
 _PAGE = """\
 # Interop
 
-What comes of it when programs that others have built talk to ours. Each pair goes through every step below, over
-standard input and output: a session from its beginning to its end, and what is out of order, has something missing, or
-is known to nobody. The programs are
+Third-party programs talk to ours. Each pair goes through every step below, over standard input and output: a session
+from beginning to end, messages out of order or with missing fields, and unknown methods. The programs are
 
 - **TypeScript**: `@agentclientprotocol/sdk` {typescript}, with the MCP servers reached by `@modelcontextprotocol/sdk`;
 - **official Python**: `agent-client-protocol` {official}, with the MCP servers reached by `mcp`;
-- **ours**: the agent is `examples/agent.py`; the client is `tests/programs/our_client.py`, which has
-  `acp_bindings.connection` and `acp_bindings.setup` do it.
+- **ours**: the agent is `examples/agent.py`; the client is `tests/programs/our_client.py`, which
+  uses `acp_bindings.connection` and `acp_bindings.setup`.
 
-`nox -s programs` runs all of it and fails when it is not what stands here; `nox -s programs -- --write-page` writes it
-down. What every step must come to is in `tests/programs/steps.py`.
+`nox -s programs` runs all steps and fails if a result differs from this page. `nox -s programs -- --write-page` writes
+the page. The expected result of each step is in `tests/programs/steps.py`.
 
 {table}
 {differences}
