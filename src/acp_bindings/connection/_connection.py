@@ -18,10 +18,11 @@ from anyio.abc import TaskStatus
 from acp_bindings._envelope import line_of
 from acp_bindings._models.base import Told
 from acp_bindings._processes.process import LineBuffer, to_the_end
-from acp_bindings.connection._calls import Call, Calls, Stray, Waiting
+from acp_bindings.connection._calls import Call, Calls
 from acp_bindings.connection._handlers import Handle, Handlers
 from acp_bindings.connection._outbox import ByteSink, Outbox
 from acp_bindings.connection._serving import TURN, Serving, Turn
+from acp_bindings.connection._stray import Stray
 from acp_bindings.connection.errors import ConnectionClosed, TimedOut, alone, log
 from acp_bindings.jsonrpc import CANCEL, PARSE_ERROR, Codec, ProtocolPackage, Role
 from acp_bindings.messages import BadLine, BadResponse, ErrorResponse, Id, Notification, Request, Response
@@ -49,6 +50,8 @@ _LAST_WORDS = 0.5
 """Seconds in which a peer that no longer reads may still send something."""
 _FLUSH = 1.0
 """Seconds for what is still to be sent when the block ends, and for closing each of the streams."""
+_MOMENT = 0.1
+"""Seconds for what is waited for when nothing more comes: it may have happened already, and only need its turn."""
 _NOTHING = nullcontext()
 _GONE = (anyio.BrokenResourceError, anyio.ClosedResourceError)
 
@@ -535,3 +538,49 @@ def _cancelled(params: Any) -> Id | EllipsisType:
     id_: Any = getattr(cast("object", params), "request_id", named)
     # Not `isinstance`: true would be 1.
     return id_ if type(id_) in (int, str, NoneType) else ...
+
+
+class Waiting:
+    """All that is waited for.
+
+    Who waits *inside* does so in a handler that everything else waits for, the announcement of the end too. So the end
+    is told inside first.
+    """
+
+    def __init__(self, is_inside: Callable[[Turn | None], bool]) -> None:
+        """Nothing is waited for yet.
+
+        Args:
+            is_inside: whether a turn is inside; it no longer is when its handler is done, whatever tasks are left.
+        """
+        self._is_inside = is_inside
+        self._turns: dict[anyio.CancelScope, Turn | None] = {}
+        self._ends: dict[bool, ConnectionClosed] = {}
+        """Why nothing more comes: at `True` for those inside, at `False` for all others."""
+
+    async def wait_for(self, what: Awaitable[T], turn: Turn | None) -> T:
+        """Await *what*, in *turn* if it is in a handler.
+
+        Raises:
+            ConnectionClosed: nothing more comes, and *what* did not happen.
+        """
+        with anyio.CancelScope() as scope:
+            if self._is_inside(turn) in self._ends:
+                _end_soon(scope)
+            self._turns[scope] = turn
+            try:
+                return await what
+            finally:
+                del self._turns[scope]
+        raise self._ends[True]
+
+    def end(self, end: ConnectionClosed, *, inside: bool) -> None:
+        """End the waiting of those inside, or of all: nothing more comes."""
+        self._ends[inside] = end
+        for scope, turn in self._turns.items():
+            if not inside or self._is_inside(turn):
+                _end_soon(scope)
+
+
+def _end_soon(scope: anyio.CancelScope) -> None:
+    scope.deadline = anyio.current_time() + _MOMENT

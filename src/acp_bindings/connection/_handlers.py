@@ -30,19 +30,18 @@ from acp_bindings.methods import Methods, NotificationType
 if TYPE_CHECKING:
     from typing_extensions import TypeForm
 
-    from acp_bindings.connection._connection import Connection
-
 
 P = TypeVar("P")
 P_co = TypeVar("P_co", covariant=True)
 R = TypeVar("R")
 R_co = TypeVar("R_co", covariant=True)
 
-Handle: TypeAlias = "Callable[[P, Connection], Any]"
-"""A handler: given the params and the connection they came on, gives the result, now or when it is awaited."""
+# The second parameter is a `Connection`, which is defined above this module.
+Handle: TypeAlias = Callable[[P, Any], Any]
+"""A handler: takes the params and the `Connection` that they came on, and returns the result or an awaitable of it."""
 
-Answering: TypeAlias = "Callable[[P, Connection], R | Awaitable[R]]"
-"""A handler whose result type checkers look at."""
+Answering: TypeAlias = "Callable[[P, Any], R | Awaitable[R]]"
+"""A handler with a result type, for type checkers."""
 
 
 class Exchange(Protocol[P_co, R_co]):
@@ -188,7 +187,7 @@ class Handlers:
         """The methods that have handlers of their own."""
         return iter({*self._by_method, *(type_.method for type_ in self._by_type)})
 
-    def of(self, message: Request | Notification, connection: Connection) -> Handler | None:  # noqa: ARG002
+    def of(self, message: Request | Notification, connection: Any) -> Handler | None:  # noqa: ARG002
         """The handler of *message*, which has just come on *connection*; None if there is none."""
         handler = self._by_method.get(message.method) if self._by_method else None
         if handler is None and message.type is not None:

@@ -11,30 +11,26 @@ from __future__ import annotations
 import contextlib
 import logging
 from collections import deque
-from collections.abc import Awaitable, Callable, Coroutine, Generator, Sized
+from collections.abc import Awaitable, Callable, Coroutine, Generator
 from contextvars import ContextVar, copy_context
 from functools import partial
 from inspect import isawaitable
 from math import inf
 from types import EllipsisType
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import anyio
 from anyio.abc import TaskStatus
 from anyio.lowlevel import checkpoint
 from pydantic import ValidationError
 
+from acp_bindings.connection._calls import Call, Calls
 from acp_bindings.connection._handlers import Handler, Handlers
 from acp_bindings.connection._outbox import Outbox
 from acp_bindings.connection.errors import ConnectionClosed, alone, idle, is_failure, is_for_task_alone, log, run_apart
 from acp_bindings.jsonrpc import INTERNAL_ERROR, METHOD_NOT_FOUND, REQUEST_CANCELLED, Codec
 from acp_bindings.messages import Id, Notification, Request
 from acp_bindings.setup.errors import RequestError
-
-if TYPE_CHECKING:
-    from acp_bindings.connection._calls import Call
-    from acp_bindings.connection._connection import Connection
-
 
 _MOST_WAITING = 1000
 """Messages that may wait in the backlog."""
@@ -111,12 +107,12 @@ class Serving:
 
     def __init__(
         self,
-        connection: Connection,
+        connection: object,
         handlers: Handlers,
         *,
         codec: Codec,
         outbox: Outbox,
-        calls: Sized,
+        calls: Calls,
         most_requests: int,
         most_bytes: int,
         grace: float,
@@ -561,7 +557,7 @@ class Serving:
 def _called(waiting: Awaitable[Any]) -> Handler:
     """A handler that stands for one that was called already and returned *waiting*."""
 
-    def handle(_params: object, _connection: Connection) -> Awaitable[Any]:
+    def handle(_params: object, _connection: object) -> Awaitable[Any]:
         return waiting
 
     return Handler(handle, waits=True, exclusive=False)

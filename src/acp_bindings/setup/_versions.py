@@ -9,7 +9,6 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-import acp_bindings
 from acp_bindings._json import members_of
 from acp_bindings.jsonrpc import ProtocolPackage
 from acp_bindings.setup.errors import BadProtocolVersion, UnsupportedProtocolVersion
@@ -22,8 +21,8 @@ V1_ONLY = frozenset({1})
 
 _PACKAGE = re.compile(r"v(\d+)(_unstable)?")
 
-PACKAGES = tuple(name for name in acp_bindings.__all__ if _PACKAGE.fullmatch(name))
-"""The names of the protocol packages, as they stand in `acp_bindings`."""
+PACKAGES = ("v1", "v1_unstable", "v2", "v2_unstable")
+"""The names of the protocol packages in `acp_bindings`."""
 
 
 def package_named(name: str) -> Any:

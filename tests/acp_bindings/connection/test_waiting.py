@@ -14,7 +14,7 @@ from anyio.abc import TaskStatus
 
 from acp_bindings import v1
 from acp_bindings.connection import Connection, ConnectionClosed, Handlers, connect_process
-from acp_bindings.connection._calls import Waiting
+from acp_bindings.connection._connection import Waiting
 from tests.acp_bindings.connection.support import against, streams
 
 pytestmark = pytest.mark.anyio
