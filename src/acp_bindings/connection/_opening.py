@@ -17,7 +17,7 @@ from acp_bindings.connection._handlers import Handle, Handler, Handlers
 from acp_bindings.connection.errors import log
 from acp_bindings.encoding import encode
 from acp_bindings.messages import Notification, Request
-from acp_bindings.setup._gates import refuse_unadvertised
+from acp_bindings.setup._gates import check_message
 from acp_bindings.setup._handshake import INITIALIZE, OPENING, Lifecycle
 from acp_bindings.setup._paths import Flavour, check_flavour, check_paths
 from acp_bindings.setup._versions import version_of
@@ -103,7 +103,7 @@ class AgentHandlers(Handlers):
     - `initialize` is answered by the handshake, which settles the version; `settled` has what came of it.
     - What comes before that is refused (`NotInitialized`), also `initialize` when it may not come again.
     - The log has a warning, once, where it advertises what it has no handler for.
-    - What was not advertised is refused (`refuse_unadvertised`), and so is a path that is not absolute (`check_paths`).
+    - What was not advertised is refused (`check_message`), and so is a path that is not absolute (`check_paths`).
 
     So a handler gets nothing that it need not answer. It may serve any number of connections.
     """
@@ -174,7 +174,7 @@ class AgentHandlers(Handlers):
 
     def _checked(self, opened: _Opened, method: str, handle: Handle[Any], params: Any, connection: Connection) -> Any:
         if opened.settled and isinstance(params, Model):
-            refuse_unadvertised(opened.settled.agent, params, method=method)
+            check_message(opened.settled.agent, params, method=method, received=True)
             check_paths(params, flavour=self._flavour)
         return handle(params, connection)
 

@@ -180,6 +180,25 @@ class SessionRecord:
             prompted=stored.prompted,
         )
 
+    def load_remarks(self, *, listed: Iterable[SessionInfo] | None = None) -> list[Remark]:
+        """Return what is likely to go wrong when the session is loaded or resumed.
+
+        - `load-before-prompt`: it had no prompt yet; agents such as Claude Code store a session with its first prompt.
+        - `session-not-listed`: the agent lists sessions, but not this one.
+        - `session-id-altered`: the agent lists an id that differs only in case, white space, or a file name around it.
+        - `cwd-mismatch`: the agent lists the session with another directory; Claude Code finds a session by that.
+
+        Args:
+            listed: all pages of the agent's response to `session/list`, if it supports that.
+        """
+        found: list[Remark] = []
+        if not self.prompted:
+            text = "the session had no prompt yet; many agents store a session only with its first prompt"
+            found.append(Remark(("sessionId",), "load-before-prompt", text, facts={"sessionId": self.session_id}))
+        if listed is not None:
+            found += _listing_remarks(self, list(listed))
+        return found
+
 
 class _Stored(Model):
     """A record as JSON."""
@@ -189,27 +208,6 @@ class _Stored(Model):
     additional_directories: list[str]
     mcp_servers: list[str]
     prompted: bool
-
-
-def load_remarks(record: SessionRecord, *, listed: Iterable[SessionInfo] | None = None) -> list[Remark]:
-    """What is likely to go wrong when *record* is loaded or resumed, by these rules.
-
-    - `load-before-prompt`: it had no prompt yet, before which agents such as Claude Code store nothing.
-    - `session-not-listed`: the agent lists sessions, and not this one.
-    - `session-id-altered`: it lists one whose id is the same but for case, white space, or a file name around it.
-    - `cwd-mismatch`: it lists this one for another directory; Claude Code looks for a session by that.
-
-    Args:
-        record: what is to be loaded.
-        listed: what the agent answers `session/list` with, all pages of it, where it does.
-    """
-    found: list[Remark] = []
-    if not record.prompted:
-        told = "it had no prompt yet; many agents store a session with the first one, and do not find it before"
-        found.append(Remark(("sessionId",), "load-before-prompt", told, facts={"sessionId": record.session_id}))
-    if listed is not None:
-        found += _listing_remarks(record, list(listed))
-    return found
 
 
 def new_session_remarks(session_id: str, known: Collection[str]) -> list[Remark]:

@@ -17,9 +17,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
-from acp_bindings.errors import AcpError
 from acp_bindings.setup._history import is_replayed
-from acp_bindings.setup.errors import Remark
+from acp_bindings.setup.errors import Remark, SessionIdReused
 
 if TYPE_CHECKING:
     from acp_bindings.setup.unions import LoadSessionRequest, ResumeSessionRequest
@@ -49,21 +48,6 @@ class Update(Generic[N]):
     notification: N
     replay: bool
     """Whether it is history, which was asked for by `session/load`, and not something that happens now."""
-
-
-class SessionIdReused(AcpError):  # noqa: N818 - says what is wrong, which a suffix would not
-    """An agent gave a new session the id of another one, so that their updates cannot be told apart."""
-
-    def __init__(self, session_id: str) -> None:
-        super().__init__(session_id)
-        self.session_id = session_id
-
-    def __str__(self) -> str:
-        """Which id, and what to do."""
-        return (
-            f'the agent gave a new session the id "{self.session_id}", which another one has or had; their updates '
-            "cannot be told apart, so use neither"
-        )
 
 
 class ReplayCollector(Generic[N]):

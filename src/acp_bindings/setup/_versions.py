@@ -48,13 +48,6 @@ def version_of(protocol: ProtocolPackage) -> int:
     return int(match[1])
 
 
-def latest_supported(*protocols: ProtocolPackage) -> int:
-    """The latest version among *protocols*; without any, the latest that this library has."""
-    if protocols:
-        return max(map(version_of, protocols))
-    return max(int(match[1]) for match in map(_PACKAGE.fullmatch, PACKAGES) if match)
-
-
 def by_version(protocols: Iterable[ProtocolPackage]) -> dict[int, ProtocolPackage]:
     """The packages that one side offers, by their versions, the latest first.
 

@@ -209,6 +209,20 @@ class EndlessListing(AcpError):
         return f"session/list goes round in a circle: after {self.pages} pages the agent names a cursor again"
 
 
+class SessionIdReused(AcpError):
+    """An agent gave a new session the id of another session, so their updates cannot be told apart."""
+
+    def __init__(self, session_id: str) -> None:
+        super().__init__(session_id)
+        self.session_id = session_id
+
+    def __str__(self) -> str:
+        return (
+            f'the agent gave a new session the id "{self.session_id}" of another session; their updates cannot be told '
+            "apart, so do not use either"
+        )
+
+
 class RequestError(AcpError):
     """What a request is answered with in place of a result: raised by its handler, or what `error_from` makes of it.
 

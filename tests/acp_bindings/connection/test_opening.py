@@ -11,12 +11,12 @@ from acp_bindings.connection import AgentHandlers, Connection, Handlers, Request
 from acp_bindings.setup import (
     OPENING,
     AgentHandshake,
-    BadProtocolVersion,
     ClientHandshake,
     NotInitialized,
     UnsupportedProtocolVersion,
     error_from,
 )
+from acp_bindings.setup.errors import BadProtocolVersion
 from tests.acp_bindings.connection.support import against, streams
 
 pytestmark = pytest.mark.anyio

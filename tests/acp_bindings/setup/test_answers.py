@@ -11,21 +11,18 @@ from acp_bindings.connection import RequestFailed
 from acp_bindings.setup import (
     AuthMethodRefused,
     AuthRequired,
-    BadProtocolVersion,
     CapabilityNotAdvertised,
-    EndlessListing,
     InvalidParams,
     McpServersRefused,
     NotInitialized,
-    RefusedServer,
     RequestError,
     SessionNotFound,
-    UnknownCapability,
     UnsupportedProtocolVersion,
     error_from,
     is_closed,
 )
 from acp_bindings.setup._peer import parsed
+from acp_bindings.setup.errors import BadProtocolVersion, EndlessListing, RefusedServer, UnknownCapability
 from tests.acp_bindings.setup.peers import agent, client
 
 

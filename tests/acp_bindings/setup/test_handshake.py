@@ -11,19 +11,18 @@ from acp_bindings.setup import (
     OPENING,
     AgentHandshake,
     AgentPeer,
-    BadProtocolVersion,
     ClientHandshake,
     ClientPeer,
     InvalidParams,
     Remark,
     RequestError,
-    UnknownCapability,
     UnsupportedProtocolVersion,
     error_from,
-    version_of,
 )
 from acp_bindings.setup._peer import parsed
+from acp_bindings.setup._versions import version_of
 from acp_bindings.setup.capabilities import AGENT, CLIENT
+from acp_bindings.setup.errors import BadProtocolVersion, UnknownCapability
 
 EDITOR = v1.Implementation(name="editor", title="The Editor", version="3.1")
 HELPER = v2.Implementation(name="helper", version="0.9")

@@ -8,7 +8,7 @@ from dataclasses import replace
 from acp_bindings._json import members_of
 from acp_bindings.check._conversation import PERMISSION, PROMPT, Said
 from acp_bindings.check._rules.rule import Look, of_initialize, remark, rule, rules, under, whole
-from acp_bindings.setup._records import SessionRecord, load_remarks, new_session_remarks
+from acp_bindings.setup._records import SessionRecord, new_session_remarks
 from acp_bindings.setup.errors import InitializedAlready, NotInitialized, Remark
 
 
@@ -146,7 +146,7 @@ def _cancelled(said: Said) -> int | None:
     }
 )
 def load(said: Said) -> Iterator[Remark]:
-    """What `load_remarks` says of a session that is loaded or resumed."""
+    """What `SessionRecord.load_remarks` says of a session that is loaded or resumed."""
     before = said.before
     if before is None or said.typed is None or said.type_name not in ("LoadSessionRequest", "ResumeSessionRequest"):
         return
@@ -154,7 +154,7 @@ def load(said: Said) -> Iterator[Remark]:
     record = SessionRecord.of(said.typed)
     if session is not None:
         record = replace(record, prompted=session.prompted)
-    for each in load_remarks(record, listed=before.listing(record.session_id)):
+    for each in record.load_remarks(listed=before.listing(record.session_id)):
         if id_ := _OF_LOADS.get(each.rule):
             yield under(said, each, id_)
 
