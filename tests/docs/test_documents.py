@@ -85,7 +85,7 @@ NOT_RUN = {
     "docs/commands.md: mcp-launch check .mcp.json",  # with servers of the reader's
     "docs/check.md: $ sh -c 'tee -a talk.ndjson | my-agent -",  # it has an agent of the reader's
     'docs/check.md: {"direction": "client", "message": {"jso',  # a line of a recording
-    "docs/connection.md: initialize: no answer within 30 s; 2 lin",  # it would take that long
+    "docs/connection.md: initialize: no response within 30 s; the",  # it would take that long
     "docs/generation.md: published schema → vocabulary check → pa",  # a drawing
     "docs/launching.md: mcp servers:",  # for the reader's CI
     "docs/tutorial.md: pip install '.[launch]'",  # whoever runs the tests has done it

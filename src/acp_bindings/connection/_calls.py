@@ -1,4 +1,4 @@
-"""Our requests that wait for a response."""
+"""The pending requests of this side."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from acp_bindings.messages import BadResponse, ErrorResponse, Id, Response
 
 
 class Call:
-    """A request of ours, and its outcome."""
+    """A request of this side, and its outcome."""
 
     __slots__ = (
         "answered",
@@ -34,28 +34,28 @@ class Call:
     def __init__(self, then: Callable[[Any], Any] | None, *, inside: bool, stray: int) -> None:
         self.then = then
         self.inside = inside
-        """Whether it was sent by a handler that everything else waits for."""
+        """True if it was sent by a handler that all other messages wait for."""
         self.sent_at_once = False
         self.place: Place | None = None
-        """Its place among the senders that wait for room, if it had to wait."""
+        """Its place among the senders that wait for room; None if it did not have to wait."""
         self.stray = stray
-        """How many stray lines there had been before."""
+        """The number of stray lines before it."""
         self.settled = False
-        """Whether the outcome is known. `answered` is set when it may be told, in its turn."""
+        """True if the outcome is known. `answered` is set when it may be delivered, in order."""
         self.answered = anyio.Event()
         self.over = False
-        """Whether nobody waits for it any more."""
+        """True if the caller no longer waits for it."""
         self.method = ""
         self.result: Any = None
         self.error: BaseException | None = None
 
     @property
     def sent(self) -> bool:
-        """Whether the request is on its way, or was."""
+        """True if the request has been sent."""
         return self.sent_at_once or (self.place is not None and self.place.taken)
 
     def settle(self, message: Response | ErrorResponse | BadResponse) -> None:
-        """Take the answer."""
+        """Record the response."""
         self.settled = True
         if self.place:
             self.place.leave()
@@ -66,7 +66,7 @@ class Call:
             except BaseException as error:
                 if not is_failure(error):
                     raise
-                # `then` belongs to whoever asks.
+                # `then` belongs to the caller.
                 self.error = error
         elif isinstance(message, ErrorResponse):
             failed = message.error
@@ -76,7 +76,7 @@ class Call:
 
 
 class Calls:
-    """The requests of which nobody has been told the outcome yet."""
+    """The requests whose outcome has not been delivered yet."""
 
     def __init__(self, *, codec: Codec, outbox: Outbox, stray: Stray) -> None:
         self._codec = codec
@@ -88,12 +88,12 @@ class Calls:
         return len(self._open)
 
     def begin(self, id_: Id, then: Callable[[Any], Any] | None, *, inside: bool) -> Call:
-        """Begin a request that is about to be sent."""
+        """Register a request that is about to be sent."""
         call = self._open[id_] = Call(then, inside=inside, stray=self._stray.count)
         return call
 
     def settle(self, message: Response | ErrorResponse | BadResponse) -> Call | None:
-        """Settle the request that *message* answers. It stays here until who waits for it goes on, or until `fail`."""
+        """Record *message* as the response of its request, which stays registered until its caller continues."""
         call = self._open.get(message.id)
         if call is not None:
             self._stray.answered = True
@@ -101,7 +101,7 @@ class Calls:
         return call
 
     def fail(self, id_: Id, end: ConnectionClosed) -> None:
-        """Tell the outcome of a request for which nothing more comes: its answer if there is one, or else the *end*."""
+        """Deliver the outcome of a request: its response if there is one, otherwise *end*."""
         call = self._open.pop(id_)
         if not call.settled:
             call.error = end.of(self._codec.forget(id_), stray=self._stray.since(call.stray))
@@ -111,16 +111,16 @@ class Calls:
             call.place.leave()
 
     def fail_all(self, end: ConnectionClosed, *, inside: bool = False) -> None:
-        """The same for all, or only for those that are *inside*."""
+        """Do the same for all requests, or only for those *inside*."""
         for id_, call in list(self._open.items()):
             if call.inside or not inside:
                 self.fail(id_, end)
 
     def give_up(self, id_: Id) -> str | None:
-        """Forget a request, and ask the peer to cancel it if it has no answer.
+        """Remove a request, and ask the peer to cancel it if there is no response yet.
 
         Returns:
-            Its method if it had no answer.
+            Its method if there was no response.
         """
         call = self._open.pop(id_, None)
         if call is None or call.settled:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         ResumeSessionRequest,
         SessionNotification,
         SessionUpdate,
+        T,
         UserMessageChunk,
     )
 
@@ -64,17 +65,17 @@ class History(Generic[N]):
             self.add(update)
 
     @overload
-    @classmethod
+    @staticmethod
     def read(
-        cls, protocol: HasUpdates[N], lines: Iterable[bytes | str], *, remarks: list[Remark] | None = None
-    ) -> History[N]: ...
+        protocol: HasUpdates[T], lines: Iterable[bytes | str], *, remarks: list[Remark] | None = None
+    ) -> History[T]: ...
     @overload
-    @classmethod
+    @staticmethod
     def read(
-        cls, protocol: ProtocolPackage, lines: Iterable[bytes | str], *, remarks: list[Remark] | None = None
+        protocol: ProtocolPackage, lines: Iterable[bytes | str], *, remarks: list[Remark] | None = None
     ) -> History[SessionNotification]: ...
-    @classmethod
-    def read(cls, protocol: Any, lines: Iterable[bytes | str], *, remarks: list[Remark] | None = None) -> History[Any]:
+    @staticmethod
+    def read(protocol: Any, lines: Iterable[bytes | str], *, remarks: list[Remark] | None = None) -> History[Any]:
         """Return the history that was stored with `line`.
 
         Args:
@@ -83,7 +84,7 @@ class History(Generic[N]):
             remarks: a list to which a remark (`malformed-line`) is added for each line that is skipped because it is
                 not an update, such as an incomplete last line after a crash.
         """
-        history: History[Any] = cls(protocol)
+        history: History[Any] = History(protocol)
         for number, line in enumerate(lines, start=1):
             if not line.strip():
                 continue

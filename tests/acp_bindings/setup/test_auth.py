@@ -51,7 +51,7 @@ def test_a_client_of_v2_logs_in_by_the_same_call(package: Any) -> None:
 @pytest.mark.parametrize(("package", "methods"), [(v1, V1), (v2, V2[:2])])
 def test_an_id_that_was_not_advertised_or_is_for_a_terminal_is_refused(package: Any, methods: Any) -> None:
     peer = agent(package, auth_methods=methods)
-    with pytest.raises(AuthMethodRefused, match="the agent has not advertised it; it has browser") as caught:
+    with pytest.raises(AuthMethodRefused, match="the agent has not advertised it; available: browser") as caught:
         login(peer, "password")
     assert (caught.value.method_id, caught.value.advertised) == ("password", ("browser",))
     with pytest.raises(AuthMethodRefused, match="it is for a terminal"):

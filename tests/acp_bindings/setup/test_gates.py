@@ -32,7 +32,7 @@ def test_load_is_refused_before_anything_is_sent() -> None:
             check_message(agent(v1, said), LOAD)
         assert (caught.value.capability, caught.value.method) == ("session.load", "session/load")
         assert caught.value.reason == "the agent has not advertised agentCapabilities.loadSession"
-        advice = 'If you know better, say assume={"session.load"}'
+        advice = 'To send it anyway, pass assume={"session.load"}'
         assert str(caught.value) == f"session/load: {caught.value.reason}. {advice}"
     check_message(agent(v1, {"loadSession": True}), LOAD)
 
@@ -41,7 +41,7 @@ def test_a_capability_that_was_sent_wrongly_is_refused_with_what_was_wrong() -> 
     with pytest.raises(CapabilityNotAdvertised) as caught:
         check_message(agent(v1, {"loadSession": "yes"}), LOAD)
     assert caught.value.reason.endswith(
-        "what it sent as agentCapabilities.loadSession is wrong (Input should be a valid boolean)"
+        "its agentCapabilities.loadSession is invalid (Input should be a valid boolean)"
     )
 
 
@@ -291,8 +291,8 @@ def test_servers_are_refused_each_with_its_reason() -> None:
     assert str(caught.value) == (
         "search (http): the agent has not advertised agentCapabilities.mcpCapabilities.http; "
         "clock (sse): the agent has not advertised agentCapabilities.mcpCapabilities.sse. "
-        'If you know better, say assume={"mcp.http", "mcp.sse"}; '
-        "or leave them out by gate_mcp_servers(…, on_refusal='drop')"
+        'To send it anyway, pass assume={"mcp.http", "mcp.sse"}; '
+        "or leave them out with gate_mcp_servers(…, on_refusal='drop')"
     )
     assert (caught.value.method, caught.value.field) == ("session/new", "mcpServers")
     assert isinstance(caught.value, CapabilityNotAdvertised)

@@ -382,7 +382,7 @@ def test_an_agent_that_repeats_the_version_and_speaks_another_is_told_as_that() 
         with pytest.raises(BadProtocolVersion) as caught:
             client.accept({"protocolVersion": 2, **rest})
         assert caught.value.value == 2
-        told = "the agent says 2, and what it says beside that is of version 1; offer 1 alone"
+        told = "the agent responded with 2, but its other fields are of version 1; offer only 1"
         assert str(caught.value) == f"protocolVersion: {told} (-32602)"
 
 
@@ -398,7 +398,7 @@ def test_a_client_refuses_a_version_that_it_does_not_speak() -> None:
     with pytest.raises(UnsupportedProtocolVersion) as caught:
         ClientHandshake(info=EDITOR).accept({"protocolVersion": 7})
     assert (caught.value.requested, caught.value.answered, caught.value.supported) == (1, 7, (1,))
-    assert str(caught.value).startswith("the agent answered with ACP version 7; we asked for 1 and have 1")
+    assert str(caught.value).startswith("the agent chose ACP version 7; the client requested 1 and supports 1")
 
 
 @pytest.mark.requirement("R13", "R20")
@@ -429,9 +429,9 @@ def test_an_answer_of_v1_needs_nothing_but_the_version() -> None:
 @pytest.mark.requirement("R5", "D8")
 def test_who_one_is_has_to_be_said_or_withheld_on_purpose() -> None:
     for handshake in (ClientHandshake, AgentHandshake):
-        with pytest.raises(ValueError, match="say who you are"):
+        with pytest.raises(ValueError, match="info is missing"):
             handshake()
-        with pytest.raises(ValueError, match="v2 knows nobody who is anonymous"):
+        with pytest.raises(ValueError, match="v2 requires info"):
             handshake(anonymous=True, protocols=[v2])
     assert "clientInfo" not in raw(ClientHandshake(anonymous=True).request())
 
@@ -464,7 +464,7 @@ def test_mcp_in_place_of_mcp_capabilities_is_noticed_and_not_used() -> None:
         "mcpCapabilities",
     )
     assert peer.lacks("mcp.http") == (
-        "the agent has not advertised agentCapabilities.mcpCapabilities.http: it has written agentCapabilities.mcp"
+        "the agent has not advertised agentCapabilities.mcpCapabilities.http; it has advertised agentCapabilities.mcp"
     )
     assert peer.lacks("session.load") == "the agent has not advertised agentCapabilities.loadSession"
 
@@ -546,31 +546,35 @@ def test_a_capability_that_is_none_is_refused_and_so_is_one_that_no_package_has_
         AgentHandshake(info=EDITOR, capabilities={"terminal"})
     with pytest.raises(UnknownCapability, match="of the agent, not of the client"):
         ClientHandshake(info=EDITOR, capabilities={"session.load"})
-    with pytest.raises(ValueError, match=r"v1 has no word for session\.fork"):
+    with pytest.raises(ValueError, match=r"v1 does not have the capability session\.fork"):
         AgentHandshake(info=EDITOR, capabilities={"session.fork"})
     AgentHandshake(info=EDITOR, capabilities={"session.fork"}, protocols=[v1_unstable])
-    with pytest.raises(TypeError, match="capabilities is a set of names"):
+    with pytest.raises(TypeError, match="capabilities must be a set of names"):
         ClientHandshake(info=EDITOR, capabilities="terminal")
-    with pytest.raises(TypeError, match=r"capabilities is a set of names.*ClientCapabilities is made of them"):
+    with pytest.raises(TypeError, match=r"capabilities must be a set of names.*ClientCapabilities is made of them"):
         ClientHandshake(info=EDITOR, capabilities=v1.ClientCapabilities())  # pyright: ignore[reportArgumentType]
 
 
 @pytest.mark.parametrize("handshake", [ClientHandshake, AgentHandshake])
 @pytest.mark.parametrize("info", ["editor", {"name": "editor"}, v1, v1.TextContent(text="editor")])
 def test_who_one_is_has_to_be_an_implementation(handshake: Any, info: Any) -> None:
-    with pytest.raises(TypeError, match=r"info is an Implementation, such as v1\.Implementation\(name=…, version=…\)"):
+    with pytest.raises(
+        TypeError, match=r"info must be an Implementation, such as v1\.Implementation\(name=…, version=…\)"
+    ):
         handshake(info=info)
 
 
 def test_an_agent_cannot_offer_v2_without_what_v2_takes_for_granted() -> None:
-    with pytest.raises(ValueError, match=r"can do session\.close, session\.list, session\.resume in v2"):
+    with pytest.raises(
+        ValueError, match=r"in v2 every agent with sessions has session\.close, session\.list, session\.resume"
+    ):
         AgentHandshake(info=EDITOR, protocols=[v1, v2], capabilities={"session.load"})
     AgentHandshake(info=EDITOR, protocols=[v1, v2], capabilities=SESSIONS)
 
 
 @pytest.mark.parametrize("name", ["mcp.http", "prompt.image", "session"])
 def test_what_is_of_sessions_makes_an_agent_of_v2_one_that_has_them(name: str) -> None:
-    with pytest.raises(ValueError, match=r"can do session\.close"):
+    with pytest.raises(ValueError, match=r"has session\.close"):
         AgentHandshake(info=EDITOR, protocols=[v2], capabilities={name})
 
 

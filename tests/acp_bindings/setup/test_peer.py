@@ -86,10 +86,10 @@ def test_what_python_takes_for_true_is_no_capability_also_of_an_object_made_with
 
 
 def test_what_a_version_has_no_word_for_is_unsupported_with_that_reason() -> None:
-    assert agent(v1).lacks("session.fork") == "v1 has no word for session.fork"
+    assert agent(v1).lacks("session.fork") == "v1 does not have the capability session.fork"
     assert agent(v1_unstable, {"sessionCapabilities": {"fork": {}}}).supports("session.fork")
-    assert agent(v2).lacks("mcp.sse") == "v2 has no word for mcp.sse"
-    assert client(v2).lacks("terminal") == "v2 has no word for terminal"
+    assert agent(v2).lacks("mcp.sse") == "v2 does not have the capability mcp.sse"
+    assert client(v2).lacks("terminal") == "v2 does not have the capability terminal"
 
 
 @pytest.mark.parametrize("capability", ["plan", "compaction", "notices", "config_options.boolean"])

@@ -98,7 +98,9 @@ def test_a_fork_says_all_that_a_resume_does(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["v1", "v2"])
 def test_a_package_without_fork_has_no_word_for_it(name: str) -> None:
-    with pytest.raises(CapabilityNotAdvertised, match=f"session/fork: {name} has no word for session.fork"):
+    with pytest.raises(
+        CapabilityNotAdvertised, match=f"session/fork: {name} does not have the capability session.fork"
+    ):
         fork_session(ABLE[name], RECORD)
 
 
