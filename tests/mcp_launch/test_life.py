@@ -175,7 +175,8 @@ async def test_what_is_added_under_a_name_that_is_taken_leaves_the_fleet_as_it_i
         assert marked.running() == []
         await ask(await fleet.add(marked.plain()).ready(), "environment")
 
-    states = [change.state async for change in changes]
+    with anyio.fail_after(10):
+        states = [change.state async for change in changes]
     assert states == ["ready", "closed", "starting", "starting", "starting", "starting", "ready", "closed"]
 
 
@@ -255,7 +256,8 @@ async def test_changes_tell_how_a_server_comes_and_goes(marked: Marked, tmp_path
     async with mcp_launch.launch(servers, cwd=tmp_path, background=True) as fleet:
         changes = fleet.changes()
         await fleet.settled()
-    told = [change async for change in changes]
+    with anyio.fail_after(10):
+        told = [change async for change in changes]
 
     assert [(change.state, change.stage) for change in told if change.server == "plain"] == [
         ("starting", "spec"),

@@ -321,6 +321,7 @@ def test_whatever_a_peer_says_is_taken_or_refused_by_an_error_of_ours(version: A
     messages = [{"protocolVersion": version, name: junk} for name in [*members, "_meta", "more"]]
     messages.append({"protocolVersion": version} | dict.fromkeys(members, junk))
     offers: list[Any] = [[v1], [v2], [v1, v2]]
+    accepted = 0
     for message in (*messages, junk):
         for protocols in offers:
             agent = AgentHandshake(info=HELPER, protocols=protocols, capabilities=SESSIONS)
@@ -329,8 +330,11 @@ def test_whatever_a_peer_says_is_taken_or_refused_by_an_error_of_ours(version: A
                 settled = agent.answer(message)
                 assert client.accept(raw(settled.result)) == settled.agent
                 assert settled.client.names() <= CLIENT.keys()
+                accepted += 1
             with contextlib.suppress(RequestError, DecodeError):
                 assert client.accept(message).names() <= AGENT.keys()
+    if version in (1, 2, 3) and "\\ud" not in ascii(junk):
+        assert accepted >= 2
 
 
 def test_text_that_is_no_json_is_refused_as_any_other_message() -> None:
@@ -342,12 +346,16 @@ def test_text_that_is_no_json_is_refused_as_any_other_message() -> None:
 
 def test_who_reads_a_recording_reads_a_client_as_its_agent_does() -> None:
     offers: list[list[Any]] = [[v1], [v2], [v1, v2]]
+    compared = 0
     for offered in offers:
         request = raw(ClientHandshake(info=EDITOR, protocols=offered, capabilities={"auth.terminal"}).request())
         for protocols in offers:
             with contextlib.suppress(UnsupportedProtocolVersion):
                 settled = AgentHandshake(info=HELPER, protocols=protocols).answer(request)
                 assert ClientPeer.read(request, settled.protocol) == settled.client
+                compared += 1
+    # Only an agent of v2 refuses a client of v1.
+    assert compared == 8
 
 
 def test_what_was_wrong_in_a_request_of_a_newer_version_is_found_too() -> None:
