@@ -112,7 +112,7 @@ def check_paths(params: object, *, flavour: Flavour = "any") -> None:
 
 
 def is_absolute(path: str, *, flavour: Flavour = "any") -> bool:
-    r"""Return True for an absolute path: `/x` on POSIX; `C:\x`, `\\server\share`, `\\?\C:\x` on Windows, or with `/`."""
+    r"""Return True for an absolute path: `/x` on POSIX; `C:\x`, `\\server\share`, `\\?\C:\x` on Windows, or `/`."""
     check_flavour(flavour)
     if "\0" in path or _LONE_SURROGATE.search(path):
         return False

@@ -1,4 +1,4 @@
-"""The versions of the protocol, and the one on which two sides settle."""
+"""The versions of the protocol and their negotiation."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from acp_bindings.jsonrpc import ProtocolPackage
 from acp_bindings.setup.errors import BadProtocolVersion, UnsupportedProtocolVersion
 
 HIGHEST = 0xFFFF
-"""The highest number that the protocol has room for (`ProtocolVersion`)."""
+"""The highest version number (`ProtocolVersion`)."""
 
 V1_ONLY = frozenset({1})
-"""The versions of an agent that settles by the rule of v1."""
+"""The versions of an agent that negotiates by the rule of v1."""
 
 _PACKAGE = re.compile(r"v(\d+)(_unstable)?")
 
@@ -26,20 +26,20 @@ PACKAGES = ("v1", "v1_unstable", "v2", "v2_unstable")
 
 
 def package_named(name: str) -> Any:
-    """The protocol package of this name, such as `v1`, loaded; None where there is none."""
+    """Load and return the protocol package of this name, such as `v1`; None if it does not exist."""
     return import_module(f"acp_bindings.{name}") if name in PACKAGES else None
 
 
 def name_of(protocol: object) -> str:
-    """The name of a protocol package: `v1`."""
+    """Return the name of a protocol package: `v1`."""
     return str(getattr(protocol, "__name__", "")).rpartition(".")[2]
 
 
 def version_of(protocol: ProtocolPackage) -> int:
-    """The version that a protocol package is of: 1 for `v1` and `v1_unstable`.
+    """Return the version of a protocol package: 1 for `v1` and `v1_unstable`.
 
     Raises:
-        TypeError: *protocol* is no protocol package.
+        TypeError: *protocol* is not a protocol package.
     """
     name: str = getattr(protocol, "__name__", "")
     match = _PACKAGE.fullmatch(name.removeprefix("acp_bindings."))
@@ -49,11 +49,11 @@ def version_of(protocol: ProtocolPackage) -> int:
 
 
 def by_version(protocols: Iterable[ProtocolPackage]) -> dict[int, ProtocolPackage]:
-    """The packages that one side offers, by their versions, the latest first.
+    """Return the packages that one side offers, by version, the latest first.
 
     Raises:
-        TypeError: one of them is no protocol package.
-        ValueError: there is none, or two of them are of one version.
+        TypeError: an item is not a protocol package.
+        ValueError: *protocols* is empty or contains two packages of one version.
     """
     if isinstance(protocols, ModuleType):
         raise TypeError(f"protocols is a list: [{name_of(protocols)}]")
@@ -67,13 +67,13 @@ def by_version(protocols: Iterable[ProtocolPackage]) -> dict[int, ProtocolPackag
 
 
 def negotiate(requested: int, supported: Collection[int]) -> int:
-    """The version that an agent answers with that supports *supported*, when a client requests *requested*.
+    """Return the version with which an agent that supports *supported* responds to a client that requests *requested*.
 
-    The rule of v1, for agents that have nothing newer: the same, or else the latest. That of v2, for agents that have
-    it: the highest that is not above the requested one (`InitializeResponse.protocolVersion` of either).
+    The rule of v1, for agents without newer versions: the requested version, or else the latest. The rule of v2, for
+    other agents: the highest version that is not above the requested one (`InitializeResponse.protocolVersion`).
 
     Raises:
-        UnsupportedProtocolVersion: by the rule of v2 there is none.
+        UnsupportedProtocolVersion: by the rule of v2, no version is low enough.
         ValueError: *supported* is empty.
     """
     if not supported:
@@ -87,11 +87,10 @@ def negotiate(requested: int, supported: Collection[int]) -> int:
 
 
 def read_version(message: Any) -> int:
-    """The `protocolVersion` of the params or of the result of `initialize`, as parsed JSON.
+    """Return the `protocolVersion` in the params or the result of `initialize`, as parsed JSON.
 
     Raises:
-        BadProtocolVersion: there is none, or what stands there is no version of ACP; the message says what it looks
-            like instead.
+        BadProtocolVersion: it is missing or not an ACP version; the message says what it looks like.
     """
     members = members_of(message)
     value: object = members.get("protocolVersion")
@@ -101,7 +100,7 @@ def read_version(message: Any) -> int:
 
 
 def _missing(members: Iterable[str]) -> str:
-    """Why there is none, of something with these *members*."""
+    """Return why the version is missing in a message with these *members*."""
     from acp_bindings._problems.mistakes import other_spelling  # noqa: PLC0415 - only errors need it
 
     if "jsonrpc" in members:
@@ -139,19 +138,19 @@ _LOOKS_LIKE = (
 )
 
 LONGEST_SHOWN = 20
-"""How many characters a version may have to be quoted."""
+"""The maximum number of characters of a version that is quoted."""
 
 
 CLOSE = 0.7
-"""How alike, of 1, names must be for one to be a guess at what the other should have been."""
+"""The similarity, up to 1, from which a name is suggested."""
 
 
 _BESIDE = ("acp_bindings.setup", "acp_bindings.connection", "acp_bindings.jsonrpc")
-"""What has names that no protocol package has."""
+"""Modules with names that protocol packages do not have."""
 
 
 def misnamed(package: str, name: str) -> str:
-    """The text of the error."""
+    """Return the error message for an unknown *name* of *package*."""
     said = [f"module {package!r} has no attribute {name!r}"]
     if beside := next((each for each in _BESIDE if name in import_module(each).__all__), None):
         return f"{said[0]}; it is in {beside}"
@@ -163,13 +162,13 @@ def misnamed(package: str, name: str) -> str:
 
 
 def _closest(name: str, known: list[str]) -> list[str]:
-    """At most three of the *known* names, the likest first."""
+    """Return up to three *known* names, the most similar first."""
     found = sorted(((_likeness(name, each), each) for each in known), reverse=True)
     return [each for likeness, each in found[:3] if likeness >= CLOSE]
 
 
 def _likeness(one: str, other: str) -> float:
-    """Of the letters, or of the words in any order: the schema's `McpServerStdio` is a `StdioMcpServer` elsewhere."""
+    """Return the similarity of letters, or of words in any order: `StdioMcpServer` for `McpServerStdio`."""
     spelt = SequenceMatcher(None, one.lower(), other.lower()).ratio()
     return max(spelt, SequenceMatcher(None, _words(one), _words(other)).ratio())
 
