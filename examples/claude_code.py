@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from acp_bindings.jsonrpc import ProtocolPackage
     from acp_bindings.setup.unions import SessionUpdate
 
+
 def encode_project_path(cwd: str) -> str:
     r"""The name of the directory that the adapter looks in: `-home-me` for `/home/me`, `C-Users` for `C:\Users`.
 
