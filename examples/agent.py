@@ -24,15 +24,7 @@ from anyio.abc import TaskGroup
 import mcp_launch
 from acp_bindings import decode, encode, v1, v2
 from acp_bindings.connection import AgentHandlers, Connection, connect_stdio
-from acp_bindings.setup import (
-    OPENING,
-    AgentHandshake,
-    InvalidParams,
-    SessionNotFound,
-    asks_for_history,
-    replay,
-    version_of,
-)
+from acp_bindings.setup import OPENING, AgentHandshake, History, InvalidParams, SessionNotFound
 
 if TYPE_CHECKING:
     from acp_bindings.setup.unions import (
@@ -97,7 +89,7 @@ class Agent:
         wire: Any = connection.protocol
         return wire.ResumeSessionResponse(**_failures(session))
 
-    async def prompt(self, request: PromptRequest, connection: Connection) -> Any:
+    async def prompt(self, request: PromptRequest, _: Connection) -> Any:
         """The answer when the turn is over; in v2 at once, and the turn goes on."""
         session = self._sessions.get(request.session_id)
         if session is None:
@@ -105,7 +97,7 @@ class Agent:
         turn = Turn(session, decode(v1.PromptRequest, encode(request)))
         session.info.title = session.info.title or turn.title
         session.begin(*turn.echo)
-        if version_of(connection.protocol) == 1:
+        if session.client.version == 1:
             try:
                 return v1.PromptResponse(stop_reason=await turn.run())
             finally:
@@ -164,8 +156,8 @@ class Agent:
         session = await self._open(info.session_id, request, connection, title=info.title)
         # With what a prompt had still to say that was cancelled by this.
         _, history = self._store.read(session.id)
-        told = [in_words_of(connection.protocol, each) for each in history] if asks_for_history(request) else []
-        for notification in replay(connection.protocol, session.id, told):
+        told = [in_words_of(connection.protocol, each) for each in history] if History.is_requested(request) else []
+        for notification in History(connection.protocol, told).replay(session.id):
             await connection.notify(notification)
         await session.tell_failures()
         return session

@@ -15,7 +15,7 @@ import mcp_launch
 from acp_bindings import decode, encode, v1
 from acp_bindings.connection import Connection, ConnectionClosed
 from acp_bindings.jsonrpc import INVALID_REQUEST, ProtocolPackage
-from acp_bindings.setup import ClientPeer, RequestError, Roots, version_of
+from acp_bindings.setup import ClientPeer, RequestError, Roots
 
 if TYPE_CHECKING:
     from acp_bindings.setup.unions import SessionUpdate
@@ -107,7 +107,7 @@ class Session:
 def in_words_of(protocol: ProtocolPackage, update: SessionUpdate) -> SessionUpdate:
     """What is said in v1 as *protocol* has it; v2 has no `tool_call`, since the first update makes one."""
     said: dict[str, Any] = from_json(encode(update))
-    if version_of(protocol) > 1 and said["sessionUpdate"] == "tool_call":
+    if not hasattr(protocol, "ToolCall") and said["sessionUpdate"] == "tool_call":
         said["sessionUpdate"] = "tool_call_update"
     wire: Any = protocol
     found: SessionUpdate = decode(wire.SessionUpdate, said)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acp_bindings import decode, encode, v1
-from acp_bindings.setup import InvalidParams, SessionNotFound, history_line, read_history
+from acp_bindings.setup import History, InvalidParams, SessionNotFound
 
 if TYPE_CHECKING:
     from acp_bindings.setup.unions import SessionUpdate
@@ -32,7 +32,7 @@ class Store:
         path = self._path(session.session_id)
         head = [] if path.exists() else [encode(session) + b"\n"]
         with path.open("ab") as file:
-            file.writelines([*head, *map(history_line, updates)])
+            file.writelines([*head, *map(History.line, updates)])
 
     def read(self, session_id: str) -> tuple[v1.SessionInfo, list[SessionUpdate]]:
         """A session and its history; lines that are none, as the last one after a crash, are skipped."""
@@ -41,7 +41,7 @@ class Store:
             session = decode(v1.SessionInfo, head)
         except (FileNotFoundError, ValueError):
             raise SessionNotFound(session_id) from None
-        return session, read_history(v1, lines)
+        return session, History.read(v1, lines).updates
 
     def page(self, *, cwd: str | None, cursor: str | None) -> tuple[list[v1.SessionInfo], str | None]:
         """Some of the sessions, of one directory or of all, the latest first; and the cursor of those after them."""

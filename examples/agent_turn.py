@@ -15,7 +15,7 @@ from agent_session import Session
 import mcp_launch
 from acp_bindings import v1, v2
 from acp_bindings.connection import RequestFailed
-from acp_bindings.setup import OutsideRoots, user_chunks
+from acp_bindings.setup import History, OutsideRoots
 
 StopReason = Literal["end_turn", "cancelled"]
 
@@ -48,7 +48,7 @@ class Turn:
         self.session = session
         self.lines = [line for block in prompt.prompt for line in _text(block).splitlines() if line.strip()]
         self.user_message, self._message = str(uuid.uuid4()), str(uuid.uuid4())
-        self.echo = user_chunks(v1, prompt, message_id=self.user_message)
+        self.echo = History(v1).add_prompt(prompt, message_id=self.user_message)
         """The prompt as it stands in the history."""
         # A list of sessions has the title of each.
         self.title = self.lines[0][:80] if self.lines else ""

@@ -33,7 +33,6 @@ from acp_bindings.setup import (
     close_session,
     error_from,
     gate_mcp_servers,
-    load_remarks,
     load_session,
     new_session,
     servers_for,
@@ -153,7 +152,7 @@ async def talk(options: argparse.Namespace, servers: Sequence[Any], recorder: Re
                 await client.close(session)
             if agent.supports("session.load"):
                 found = await client.listed() if agent.supports("session.list") else None
-                for remark in load_remarks(session, listed=found):
+                for remark in session.load_remarks(listed=found):
                     view.note("remark", remark)
                 view.note("load", "the session again")
                 await client.load(session)

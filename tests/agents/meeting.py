@@ -21,13 +21,13 @@ from acp_bindings.jsonrpc import ProtocolPackage
 from acp_bindings.setup import (
     OPENING,
     AgentPeer,
-    BadProtocolVersion,
     ClientHandshake,
     RequestError,
     close_session,
     error_from,
     new_session,
 )
+from acp_bindings.setup.errors import BadProtocolVersion
 from tests.mcp_launch.support import MARK, Marked
 
 MODULES = Path(__file__).parent / "node_modules"

@@ -86,7 +86,7 @@ NOT_RUN = {
     "docs/commands.md: mcp-launch check .mcp.json",  # the servers are the reader's
     "docs/check.md: $ sh -c 'tee -a talk.ndjson | my-agent -",  # the agent is the reader's
     'docs/check.md: {"direction": "client", "message": {"jso',  # a line of a recording
-    "docs/connection.md: initialize: no answer within 30 s; 2 lin",  # it would take that long
+    "docs/connection.md: initialize: no response within 30 s; the",  # it would take that long
     "docs/generation.md: published schema → vocabulary check → pa",  # a drawing
     "docs/launching.md: mcp servers:",  # for the reader's CI
     "docs/tutorial.md: pip install '.[launch]'",  # already done where the tests run

@@ -12,14 +12,7 @@ import pytest
 
 from acp_bindings import v1, v2
 from acp_bindings.connection import Connection, Handlers, RequestFailed
-from acp_bindings.setup import (
-    SessionListing,
-    SessionNotFound,
-    SessionRecord,
-    error_from,
-    load_session,
-    resume_session,
-)
+from acp_bindings.setup import SessionListing, SessionNotFound, SessionRecord, error_from, load_session, resume_session
 from tests.examples.support import Place, Talk, talking
 
 pytestmark = pytest.mark.anyio

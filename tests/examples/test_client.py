@@ -51,7 +51,7 @@ async def test_the_client_talks_with_the_example_agent_and_loads_what_was_said(p
     assert lines[0] == f"agent    The Example Agent 1.0 (ACP v{version})"
     clock = ["tool     clock__weekday date=2026-01-01 → Thursday"] if version == 1 else []
     assert set(lines) >= {*ANSWERS, *clock, "asked    Write to notes.txt? Allow"}
-    assert ("left out clock (sse): v2 has no word for mcp.sse" in lines) == (version == 2)
+    assert ("left out clock (sse): v2 does not have the capability mcp.sse" in lines) == (version == 2)
     replayed = {line.replace("| ", "", 1) for line in lines if line.startswith("| tool")}
     assert replayed == {line.replace("tool     ", "tool   ") for line in lines if line.startswith("tool")}
     assert (place.project / "notes.txt").read_text() == "remember"
@@ -124,7 +124,7 @@ async def test_the_client_closes_the_connection_and_tells_its_user_which_version
     done = client(place, agent=[sys.executable, "-c", ANOTHER_VERSION, str(heard)])
 
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == "the agent answered with ACP version 7; we asked for 2 and have 1, 2 (-32022)\n"
+    assert done.stderr == "the agent chose ACP version 7; the client requested 2 and supports 1, 2 (-32022)\n"
     assert heard.read_text() == "closed"
 
 
@@ -133,8 +133,8 @@ async def test_the_client_closes_the_connection_and_tells_its_user_which_version
     ("mode", "told"),
     [
         ("dated", 'ACP versions are integers, such as 1; "2025-03-26" looks like an MCP version'),
-        ("leaves", "initialize: the process exited with status 1; it said on stderr: odd: no licence"),
-        ("dies_in_a_turn", "the process exited with status 1; it said on stderr: odd: out of memory"),
+        ("leaves", "initialize: the process exited with status 1; its last line on stderr: odd: no licence"),
+        ("dies_in_a_turn", "the process exited with status 1; its last line on stderr: odd: out of memory"),
         ("wants_login", 'Authentication required (-32000); log in with "In the browser"'),
         ("has_no_model", "Internal error (-32603): no model is set\n"),
         ("forgets", 'Session not found (-32603): "odd"'),

@@ -173,7 +173,8 @@ async def test_adding_a_taken_name_does_not_change_the_fleet(
         assert marked.running() == []
         await ask(await fleet.add(marked.plain()).ready(), "environment")
 
-    states = [change.state async for change in changes]
+    with anyio.fail_after(10):
+        states = [change.state async for change in changes]
     assert states == ["ready", "closed", "starting", "starting", "starting", "starting", "ready", "closed"]
 
 
@@ -251,7 +252,8 @@ async def test_changes_report_the_life_of_a_server(marked: Marked, tmp_path: Pat
     async with mcp_launch.launch(servers, cwd=tmp_path, background=True) as fleet:
         changes = fleet.changes()
         await fleet.settled()
-    told = [change async for change in changes]
+    with anyio.fail_after(10):
+        told = [change async for change in changes]
 
     assert [(change.state, change.stage) for change in told if change.server == "plain"] == [
         ("starting", "spec"),

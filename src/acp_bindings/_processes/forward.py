@@ -1,4 +1,4 @@
-"""Forwards what a child writes to standard error, line by line, to a listener, and never waits for it."""
+"""Forwards the standard error of a child to a listener, line by line, without waiting for it."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import anyio.to_thread
 _LONGEST = 16384
 """Bytes of a line. Of a longer one not even the start is forwarded, since a secret in it may be cut in two."""
 _WAITING = 1000
-"""Lines kept for a slow listener: the last ones, which are of most use."""
+"""The number of last lines that are stored for a slow listener."""
 _LAST_LINES = 1.0
-"""Seconds a listener gets for the rest once the child has gone."""
+"""Seconds for a listener to handle the rest after the child has exited."""
 
 
 class LineForwarder:
@@ -27,7 +27,7 @@ class LineForwarder:
         hide: Callable[[str], str],
         failed: Callable[[Exception], object] | None = None,
     ) -> None:
-        """A forwarder that has forwarded nothing yet.
+        """Create a forwarder.
 
         Args:
             listener: called with each line, from a thread, one at a time.
@@ -35,14 +35,14 @@ class LineForwarder:
             failed: called with what the listener raised, when `run` ends for it.
         """
         self.error: Exception | None = None
-        """What the listener raised. It has not been called since."""
+        """The error that the listener raised. It is not called again after that."""
         self._listener = listener
         self._hide = hide
         self._failed = failed
         self._rest = b""
         self._too_long = False
         self._lines: deque[tuple[int, str]] = deque(maxlen=_WAITING)
-        """Each with its number: a gap between two is what the listener was too slow for."""
+        """Lines with their numbers; a gap means that the listener was too slow."""
         self._taken = 0
         self._told_up_to = 0
         self._news = anyio.Event()
@@ -50,7 +50,7 @@ class LineForwarder:
         self._told = anyio.Event()
 
     def feed(self, chunk: bytes) -> None:
-        """Take what was written."""
+        """Add bytes that were written."""
         if self.error is not None:
             return
         *lines, rest = (self._rest + chunk).split(b"\n")
@@ -61,7 +61,7 @@ class LineForwarder:
         self._news.set()
 
     async def run(self) -> None:
-        """Forward the lines as they come, until `finish`."""
+        """Forward lines until `finish`."""
         # A limit of its own: listeners that hang must not use up the threads of everybody else.
         limiter = anyio.CapacityLimiter(1)
         try:
@@ -78,7 +78,7 @@ class LineForwarder:
             self._told.set()
 
     async def finish(self) -> None:
-        """Nothing more will come: give the listener a moment for the rest."""
+        """End the input, and give the listener some time for the rest."""
         if self._rest or self._too_long:
             self._take(self._rest)
         self._ended = True

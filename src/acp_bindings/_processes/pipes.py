@@ -1,6 +1,6 @@
-"""Our ends of pipes, such as those to a child. They cost little, and tell whether the child has read anything.
+"""The ends of pipes on this side, such as those to a child. They are cheap, and report whether it has read anything.
 
-So a child that leaves because of a request can be told from one that never got as far as reading it.
+This distinguishes a child that exits because of a request from one that exits before reading it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if sys.platform == "win32":
 
 
 class _End:
-    """A descriptor that is ours to close."""
+    """A descriptor that this object closes."""
 
     def __init__(self, descriptor: int) -> None:
         self._end = descriptor
@@ -37,7 +37,7 @@ class _End:
         self._waiting: anyio.CancelScope | None = None
 
     async def aclose(self) -> None:
-        """Close it, also while somebody waits for it."""
+        """Close the descriptor, also while a task waits for it."""
         if self._open:
             self._open = False
             if self._waiting is None:
@@ -62,7 +62,7 @@ class _End:
 
 
 class Writer(_End):
-    """An end that is written to. The descriptor must not block."""
+    """A writing end. The descriptor must not block."""
 
     def __init__(self, descriptor: int) -> None:
         super().__init__(descriptor)
@@ -109,14 +109,14 @@ class Writer(_End):
 
 
 class Reader(_End):
-    """An end that is read from. The descriptor may block, since it is only read when there is something."""
+    """A reading end. The descriptor may block, because it is only read when data is available."""
 
     def __init__(self, descriptor: int) -> None:
         super().__init__(descriptor)
         self._arrivals: _Arrivals | None = None
 
     async def receive(self, max_bytes: int = 65536) -> bytes:
-        """What was written, as it comes; a cancellation loses nothing of it.
+        """Return the next chunk. Cancellation does not lose any bytes.
 
         Raises:
             anyio.EndOfStream: nobody writes any more.
@@ -132,7 +132,7 @@ class Reader(_End):
         return chunk
 
     async def aclose(self) -> None:
-        """Close it, also while somebody waits for it."""
+        """Close the descriptor, also while a task waits for it."""
         if self._arrivals:
             self._arrivals.stop()
         await super().aclose()
@@ -155,10 +155,10 @@ class _Arrivals:
         self._max_bytes = 0
         self._waiter: asyncio.Future[None] | None = None
         self._chunk: bytes | None = None
-        """What was read and not taken yet; who waited for it may have been cancelled."""
+        """Bytes that were read but not returned yet, because the reader may have been cancelled."""
 
     async def next(self, max_bytes: int) -> bytes | None:
-        """The next chunk, empty at the end; None after `stop`."""
+        """Return the next chunk, empty at the end; None after `stop`."""
         if self._waiter:
             raise anyio.BusyResourceError("reading from")
         if self._chunk is not None:
@@ -177,7 +177,7 @@ class _Arrivals:
         return chunk
 
     def stop(self) -> None:
-        """Let go of the descriptor; whoever waits is told."""
+        """Release the descriptor, and wake waiting tasks."""
         self._ignore()
         if self._waiter and not self._waiter.done():
             self._waiter.set_result(None)
@@ -210,7 +210,7 @@ def _on_asyncio() -> bool:
 
 
 class InputPipe(Writer):
-    """Our end of the standard input of a child.
+    """The end on this side of the standard input of a child.
 
     Without *our_end* this makes the pipe. Give the child `child_end`, and close it here.
     """
@@ -223,14 +223,14 @@ class InputPipe(Writer):
         super().__init__(our_end)
 
     def was_read(self) -> bool:
-        """Whether anything that was sent has been read. Where the system does not tell, everything was."""
+        """True if the child has read anything, or the system does not report it."""
         if not self._open:
             return False
         unread: int = struct.unpack("i", fcntl.ioctl(self._end, termios.FIONREAD, bytes(4)))[0]
         return unread < self._sent
 
     def has_reader(self) -> bool:
-        """Whether anybody holds the other end."""
+        """True if a process holds the other end."""
         if not self._open:
             return False
         poll = select.poll()
@@ -239,7 +239,7 @@ class InputPipe(Writer):
 
 
 class OutputPipe(Reader):
-    """Our end of the standard output or error of a child.
+    """The end on this side of the standard output or error of a child.
 
     Without *our_end* this makes the pipe. Give the child `child_end`, and close it here.
     """
@@ -256,7 +256,7 @@ T = TypeVar("T")
 
 
 class _Threaded:
-    """A descriptor that is read or written in a thread of its own.
+    """A descriptor that is read or written in a separate thread.
 
     When the task that waits is cancelled, the thread is left behind, since nobody knows when a read or write ends. At
     its end a program does not wait for this thread, as it would for one of anyio's on asyncio.
@@ -305,7 +305,7 @@ class _Threaded:
 
 
 class ThreadedSource(_Threaded):
-    """What is read from a descriptor, which is closed with it."""
+    """A source of bytes from a descriptor, which it closes."""
 
     async def receive(self, max_bytes: int = 65536, /) -> bytes:
         """The next bytes.
@@ -320,7 +320,7 @@ class ThreadedSource(_Threaded):
 
 
 class ThreadedSink(_Threaded):
-    """What is written to a descriptor, which is closed with it."""
+    """A sink of bytes to a descriptor, which it closes."""
 
     async def send(self, item: bytes, /) -> None:
         """Write all of it.

@@ -1,4 +1,4 @@
-"""Ctrl-C while a process is being started: raised there, it would leave a process that nobody knows of."""
+"""Child processes on POSIX, with a process group for each."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from acp_bindings._processes.pipes import InputPipe, OutputPipe
 
 @contextmanager
 def held_back() -> Generator[None]:
-    """Have Ctrl-C interrupt the event loop after the block, not the block itself, which must not wait for anything.
+    """Delay Ctrl-C until after the block, which must not wait. It would leak a process that is being started.
 
-    This holds where Ctrl-C raises `KeyboardInterrupt` in whatever runs. Other handlers of the signal are left alone.
+    This applies if Ctrl-C raises `KeyboardInterrupt`. Other handlers of the signal are not changed.
     """
     handler = signal.getsignal(signal.SIGINT)
     deliver = _delivery(handler)
@@ -42,9 +42,9 @@ def held_back() -> Generator[None]:
 
 
 def _delivery(handler: Any) -> Callable[[], object] | None:
-    """What interrupts the event loop by *handler*, if that raises wherever it is called."""
+    """Return a function that interrupts the event loop like *handler*; None if *handler* does not raise."""
     if getattr(handler, "__module__", "").partition(".")[0] == "trio":
-        # Without a frame it gives it to the main task, at its next checkpoint.
+        # Without a frame, it interrupts the main task at its next checkpoint.
         return partial(handler, signal.SIGINT, None)
     if handler is not signal.default_int_handler:
         return None
@@ -61,19 +61,19 @@ if sys.platform == "win32":
 P = TypeVar("P", InputPipe, OutputPipe)
 
 _LOOK = 0.02
-"""How often to look whether a process has exited, where there is no event for that (macOS)."""
+"""Seconds between checks whether a process has exited, on systems without an event for it (macOS)."""
 
 
 async def start(
     command: Sequence[str], *, cwd: str, env: Mapping[str, str]
 ) -> tuple[Child, InputPipe, OutputPipe, OutputPipe]:
-    """Start the command in a process group of its own.
+    """Start the command in a new process group.
 
     Returns:
-        The process, and our ends of its standard input, output and error.
+        The process, and this end of its standard input, output and error.
 
     Raises:
-        OSError: it could not be started.
+        OSError: the command could not be started.
     """
     await anyio.lowlevel.checkpoint()
     async with contextlib.AsyncExitStack() as on_failure:
@@ -151,11 +151,11 @@ class ProcessTree:
         return self._signal(signal.SIGTERM)
 
     def kill(self) -> bool:
-        """End all of it; whether there was anyone."""
+        """End all processes, and return True if there were any."""
         return self._signal(signal.SIGKILL)
 
     def lives(self) -> bool:
-        """Whether anyone is left."""
+        """Return True if a process remains."""
         return self._signal(0)
 
     def close(self) -> None:

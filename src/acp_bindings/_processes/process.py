@@ -1,4 +1,4 @@
-"""What the exit status of a process says."""
+"""Child processes: started with pipes, and stopped with all their children."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from acp_bindings._processes.forward import LineForwarder
 
 
 def how_it_ended(status: int) -> str:
-    """How a process left, to stand behind its name."""
+    """Return how a process ended: `exited with status 1`, `was ended by SIGKILL`."""
     return f"was ended by {signal_name(status)}" if status < 0 else f"exited with status {status}"
 
 
 def signal_name(status: int) -> str:
-    """The signal that a negative status stands for, as far as this system knows it."""
+    """Return the name of the signal of a negative status, if this system knows it."""
     try:
         return signal.Signals(-status).name
     except ValueError:
@@ -31,7 +31,7 @@ def signal_name(status: int) -> str:
 
 
 async def to_the_end(work: Callable[[], Awaitable[None]]) -> None:
-    """Do *work* in a task of its own, and wait for it.
+    """Run *work* in a separate task, and wait for it.
 
     A shield alone would not do: asyncio's own `Task.cancel` reaches through it.
 
@@ -48,25 +48,25 @@ async def to_the_end(work: Callable[[], Awaitable[None]]) -> None:
 
 
 _BEGUN = 65536
-"""Bytes that are shown of a line that has not ended."""
+"""Bytes that are shown of an incomplete line."""
 
 
 class LineBuffer:
-    """Splits a stream at its newlines; `feed` it, and take the `rest` at the end."""
+    """Splits a stream into lines: call `feed`, and `rest` at the end."""
 
     def __init__(self, *, limit: int) -> None:
-        """An empty buffer.
+        """Create an empty buffer.
 
         Args:
             limit: the bytes that a line may have. After a longer one nothing more is given.
         """
         self.limit = limit
         self.overflowed = False
-        """Whether there was a line that was longer than that."""
+        """True if a line was longer than the limit."""
         self._rest = bytearray()
 
     def feed(self, chunk: bytes) -> list[bytes]:
-        """The lines that *chunk* ends, without their newlines."""
+        """Return the lines that *chunk* completes, without their newlines."""
         if self.overflowed:
             return []
         *lines, last = chunk.split(b"\n")
@@ -84,11 +84,11 @@ class LineBuffer:
 
     @property
     def begun(self) -> bytes:
-        """The beginning of the line that has not ended yet."""
+        """The beginning of the incomplete line."""
         return bytes(self._rest[:_BEGUN])
 
     def rest(self) -> bytes:
-        """What stands behind the last newline, which is taken out of here."""
+        """Remove and return the bytes after the last newline."""
         rest = bytes(self._rest)
         self._rest.clear()
         return rest
@@ -104,17 +104,17 @@ else:
 
 _CHUNK = 65536
 _POLL = 0.01
-"""How often to look whether a process group is empty, for which there is no event."""
+"""Seconds between checks whether a process group is empty; there is no event for that."""
 _HEARD = 0.5
-"""How often to look whether anybody still reads the input of a process that has left."""
+"""Seconds between checks whether the input of a process that has exited is still read."""
 _REAP = 1.0
-"""Seconds for the event loop to notice that a killed process has ended."""
+"""Seconds for the event loop to notice the end of a killed process."""
 _TREE_GRACE = 0.2
-"""Seconds for the children of a process that has left to end after SIGTERM, and again after SIGKILL."""
+"""Seconds for the children of a process that has exited to end after SIGTERM, and again after SIGKILL."""
 
 
 class Tail:
-    """The last bytes of a stream, however much was written."""
+    """The last bytes of a stream."""
 
     def __init__(self, limit: int = 16384) -> None:
         self._limit = limit
@@ -123,7 +123,7 @@ class Tail:
         self.dropped = False
 
     def add(self, chunk: bytes) -> None:
-        """Append, and forget what is too old."""
+        """Append *data*, and drop the oldest bytes."""
         self._chunks.append(chunk)
         self._size += len(chunk)
         while self._size - len(self._chunks[0]) >= self._limit:
@@ -131,7 +131,7 @@ class Tail:
             self.dropped = True
 
     def lines(self) -> list[str]:
-        """The whole lines. If bytes were dropped, the first line is not whole, and might show half of a secret."""
+        """Return the complete lines. A first line that is cut is left out: it may contain part of a secret."""
         lines = b"".join(self._chunks).decode(errors="replace").splitlines()
         if not self.dropped:
             return lines
@@ -139,7 +139,7 @@ class Tail:
 
 
 class Input(Protocol):
-    """Where a process reads."""
+    """The standard input of a process."""
 
     async def send(self, data: bytes, /) -> None: ...
     async def aclose(self) -> None: ...
@@ -148,14 +148,14 @@ class Input(Protocol):
 
 
 class Output(Protocol):
-    """Where a process writes."""
+    """The standard output or error of a process."""
 
     async def receive(self, max_bytes: int, /) -> bytes: ...
     async def aclose(self) -> None: ...
 
 
 class ChildProcess:
-    """One running child. `start` it, `receive_line`, `send`, and always `stop` it."""
+    """A running child process. It must be stopped with `stop`."""
 
     def __init__(self, process: Child, stdin: Input, stdout: Output, stderr: Output) -> None:
         self._process = process
@@ -170,7 +170,7 @@ class ChildProcess:
 
     @classmethod
     async def start(cls, command: Sequence[str], *, cwd: str, env: Mapping[str, str]) -> ChildProcess:
-        """Start the command in a process tree of its own.
+        """Start the command in a new process tree.
 
         Raises:
             OSError: it could not be started.
@@ -182,7 +182,7 @@ class ChildProcess:
 
     @classmethod
     def adopt(cls, process: subprocess.Popen[bytes], *, stdin: int, stdout: int, stderr: int) -> ChildProcess:
-        """Take over a process that was started elsewhere, as the leader of a process group.
+        """Take over a process that was started elsewhere as the leader of a process group.
 
         Our ends of its pipes must not block, and will be closed here.
         """
@@ -192,36 +192,36 @@ class ChildProcess:
 
     @property
     def pid(self) -> int:
-        """The process id, which is the id of its process group too."""
+        """The process id, which is also the id of its process group."""
         return self._process.pid
 
     @property
     def read_input(self) -> bool:
-        """Whether it has read anything of what it was sent, as far as the system can tell."""
+        """True if the process has read from its input, as far as the system reports."""
         return self._stdin.was_read()
 
     @property
     def is_heard(self) -> bool:
-        """Whether anybody can read what is sent, as far as the system can tell."""
+        """True if a process can read the input, as far as the system reports."""
         return self._stdin.has_reader()
 
     @property
     def returncode(self) -> int | None:
-        """The exit status, negative for a signal, or None while it runs."""
+        """The exit status, negative for a signal; None while the process runs."""
         return self._process.returncode
 
     @property
     def overflowed(self) -> bool:
-        """Whether it wrote a line that was too long to go on."""
+        """True if the process wrote a line that is too long."""
         return self._buffer.overflowed
 
     @property
     def unfinished(self) -> bytes:
-        """The start of a line that has not ended yet."""
+        """The beginning of an incomplete line."""
         return self._buffer.begun
 
     async def receive(self, max_bytes: int = _CHUNK, /) -> bytes:
-        """What it wrote on standard output, as it comes. Do not mix this with `receive_line`.
+        """Return the next chunk of standard output. Do not mix this with `receive_line`.
 
         Raises:
             anyio.EndOfStream: standard output is closed.
@@ -230,7 +230,7 @@ class ChildProcess:
         return await self._stdout.receive(max_bytes)
 
     async def receive_line(self, *, longest: int) -> bytes | None:
-        """The next line on standard output without its end; None when it is closed or a line has more bytes than that.
+        """Return the next line of standard output without its newline; None at the end, or if a line is too long.
 
         A cancellation loses nothing.
         """
@@ -263,11 +263,11 @@ class ChildProcess:
 
     @property
     def send_at_once(self) -> Callable[[bytes], int] | None:
-        """Writes what can be written without waiting, and returns how many bytes; None where that is not possible."""
+        """Write what is possible without waiting, and return the number of bytes; None if this is not supported."""
         return getattr(self._stdin, "send_at_once", None)
 
     async def drain_stderr(self, *, tell: Callable[[bytes], None] | None = None) -> None:
-        """Read standard error until it is closed, since a full pipe would stop the process, and keep its tail.
+        """Read standard error until it is closed, because a full pipe would block the process, and keep its end.
 
         Args:
             tell: called with each chunk.
@@ -284,7 +284,7 @@ class ChildProcess:
             self._stderr_ended.set()
 
     async def hang_up(self) -> None:
-        """Close our end of its standard output. Who waits for a line gets None."""
+        """Close this end of its standard output. A task that waits for a line gets None."""
         await self._stdout.aclose()
 
     async def wait(self) -> int:
@@ -292,7 +292,7 @@ class ChildProcess:
         return await self._process.wait()
 
     async def wait_lost(self) -> None:
-        """Wait until no answer can come from it, even if its output does not end because a child holds that open.
+        """Wait until the process can no longer respond, even if a child keeps its output open.
 
         A process that exits with 0 may have left its streams to that child. Then this waits until nobody can read its
         input any more. One that fails has not.
@@ -303,13 +303,13 @@ class ChildProcess:
                 await anyio.sleep(_HEARD)
 
     async def settle(self, seconds: float) -> None:
-        """After the output ended, wait at most *seconds* for the process to exit and standard error to end."""
+        """After the end of the output, wait up to *seconds* for the exit and the end of standard error."""
         with anyio.move_on_after(seconds):
             await self.wait()
             await self._stderr_ended.wait()
 
     async def stop(self, *, patience: float) -> bool:
-        """End the process and its tree, within about `patience` seconds; cancellation does not interrupt it.
+        """Stop the process and its tree within about `patience` seconds. Cancellation does not interrupt this.
 
         Closing standard input asks it to leave, SIGTERM asks the tree, SIGKILL does not ask. What it writes meanwhile
         is read, so that it is not stuck in a write. Returns whether the process left by itself when asked by the
@@ -341,7 +341,7 @@ class ChildProcess:
         return left
 
     async def _leaves(self, patience: float) -> bool:
-        """Ask the process to leave, then its tree, and return whether the first was enough."""
+        """Ask the process to exit, then its tree. Return True if the first was enough."""
         await _close(self._stdin)
         if await self._gone_within(patience / 2):
             return True
@@ -350,7 +350,7 @@ class ChildProcess:
         return False
 
     async def _let_go(self) -> None:
-        """Close what we hold of it; a process that left the tree may hold the pipes open for ever."""
+        """Close this end of the pipes. A process that has left the tree may keep the other ends open."""
         self._tree.close()
         for stream in (self._stdout, self._stderr):
             await _close(stream)
@@ -363,7 +363,7 @@ class ChildProcess:
         return self._process.returncode is not None
 
     async def _end_tree(self) -> None:
-        """End what the process left behind (npx leaves node), and itself if it is still there."""
+        """End the remaining processes of the tree (npx leaves node), and the process if it still runs."""
         if self._process.returncode is not None:
             if not self._tree.ask():
                 # Nobody is left, and the number of the group is free for others.
@@ -397,7 +397,7 @@ async def _close(stream: Input | Output) -> None:
 async def attended(
     process: ChildProcess, *, watch: Callable[[], Coroutine[Any, Any, object]], lines: LineForwarder | None
 ) -> AsyncGenerator[None]:
-    """A block for the use and the end of a process, beside which `watch` runs and `lines` gets its standard error."""
+    """Run `watch`, and forward standard error to `lines`, while the block uses and stops a process."""
     # Shielded: the process may still write while it ends, also after a cancellation.
     beside = anyio.CancelScope(shield=True)
 

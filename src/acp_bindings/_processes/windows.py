@@ -61,11 +61,11 @@ class Input:
         await self._stream.aclose()
 
     def was_read(self) -> bool:
-        """Whether anything that was sent has been read."""
+        """True if the child has read anything."""
         return True
 
     def has_reader(self) -> bool:
-        """Whether anybody holds the other end."""
+        """True if a process holds the other end."""
         return True
 
 
@@ -92,11 +92,11 @@ class ProcessTree:
             self._job = job
 
     def ask(self) -> bool:
-        """Whether anyone is left: nothing on Windows asks a process to leave but its closed input."""
+        """Return True if a process remains. On Windows only its closed input asks a process to exit."""
         return self.lives()
 
     def kill(self) -> bool:
-        """End all of it; whether there was anyone."""
+        """End all processes, and return True if there were any."""
         if not self.lives():
             return False
         with contextlib.suppress(pywintypes.error):
@@ -104,7 +104,7 @@ class ProcessTree:
         return True
 
     def lives(self) -> bool:
-        """Whether anyone is left."""
+        """Return True if a process remains."""
         if self._job is None:
             return False
         kind = win32job.JobObjectBasicAccountingInformation
@@ -112,7 +112,7 @@ class ProcessTree:
         return active > 0
 
     def close(self) -> None:
-        """Let go of it, which ends whoever is left."""
+        """Close the job, which ends the remaining processes."""
         if self._job is not None:
             win32api.CloseHandle(self._job)
             self._job = None

@@ -35,13 +35,13 @@ from acp_bindings.jsonrpc import (
 )
 from acp_bindings.messages import Id
 from acp_bindings.setup._handshake import AgentHandshake, Lifecycle
-from acp_bindings.setup._history import asks_for_history
+from acp_bindings.setup._history import History
 from acp_bindings.setup._peer import AgentPeer, ClientPeer
 from acp_bindings.setup._servers import servers_remarks
-from acp_bindings.setup._updates import ReplayCollector, SessionIdReused
+from acp_bindings.setup._updates import ReplayCollector
 from acp_bindings.setup._versions import name_of, package_named, version_of
 from acp_bindings.setup.capabilities import CLOSE, WITHDRAWN, Side
-from acp_bindings.setup.errors import Remark
+from acp_bindings.setup.errors import Remark, SessionIdReused
 
 Kind: TypeAlias = Literal["request", "notification", "response", "error", "payload", "unreadable"]
 """A kind of message; or a payload: params or a result without the message around them."""
@@ -507,7 +507,7 @@ class Conversation:
         session = self.sessions.setdefault(params.session_id, Session(params.session_id, params.cwd, "loading", True))
         self.sessions.note(session.id)
         with suppress(AcpError):
-            session.replay = Transcript() if asks_for_history(params) else None
+            session.replay = Transcript() if History.is_requested(params) else None
 
     def _loading(self, request: OpenRequest | None) -> Session | None:
         """The session that *request* loads or resumes, if it does."""

@@ -1,4 +1,4 @@
-"""A connection to a child process, such as an agent that a client starts: started, heard to the end, and ended."""
+"""A connection to a child process, such as an agent that a client starts."""
 
 from __future__ import annotations
 
@@ -20,13 +20,15 @@ from acp_bindings.connection.errors import CannotStart, ConnectionClosed, log
 from acp_bindings.jsonrpc import ProtocolPackage, Role
 
 _LAST_WORDS = 0.5
-"""Seconds for the exit status and the last of standard error, when the output has ended."""
+"""Seconds to wait for the exit status and the rest of standard error after the output has ended."""
 _SHOWN_LINES = 20
-_NO_SYSTEM_TAKES = "there is a NUL or half a character in its arguments, directory or variables, or = in such a name"
+_NO_SYSTEM_TAKES = (
+    "its arguments, directory or variables contain NUL or a lone surrogate, or the name of a variable contains ="
+)
 
 
 class _Options(TypedDict):
-    """What is handed on to `Connection`."""
+    """The options that are passed to `Connection`."""
 
     protocol: ProtocolPackage
     role: Role
@@ -39,7 +41,7 @@ class _Options(TypedDict):
 
 
 class ProcessConnection(Connection):
-    """The connection to a child process."""
+    """A connection to a child process."""
 
     def __init__(self, process: ChildProcess, *, secrets: Iterable[str], **options: Unpack[_Options]) -> None:
         pipes = _Pipes(process)
@@ -49,21 +51,21 @@ class ProcessConnection(Connection):
 
     @property
     def pid(self) -> int:
-        """The id of the process."""
+        """The process id."""
         return self._process.pid
 
     @property
     def exit_status(self) -> int | None:
-        """Its exit status, negative for a signal; None while it runs."""
+        """The exit status, negative for a signal. None while the process runs."""
         return self._process.returncode
 
     @property
     def stderr(self) -> list[str]:
-        """The last lines that it wrote to standard error, without the values of its `env`."""
+        """The last lines of standard error, with the values of `env` redacted."""
         return [self.hide(line) for line in self._process.stderr.lines()[-_SHOWN_LINES:]]
 
     def hide(self, text: str) -> str:
-        """The text without the values of its `env`, however they are quoted or coded."""
+        """Return *text* with the values of `env` redacted, also where they are quoted or encoded."""
         return self._redactor(text)
 
     def _shown(self, text: str) -> str:
@@ -74,7 +76,7 @@ class ProcessConnection(Connection):
         status, stderr = self.exit_status, self.stderr
         reason = end.reason if status is None else f"the process {how_it_ended(status)}"
         said = next((line for line in reversed(stderr) if line.strip()), None)
-        reason += f"; it said on stderr: {said}" if said else "; it said nothing on stderr"
+        reason += f"; its last line on stderr: {said}" if said else "; it wrote nothing to stderr"
         return ConnectionClosed(reason, exit_status=status, stderr=stderr)
 
 
@@ -95,31 +97,31 @@ async def connect_process(
     patience: float = 5.0,
     trace: Trace | None = None,
 ) -> AsyncGenerator[ProcessConnection]:
-    """Start a command, and connect to its standard streams for the time of the block; no process is left at its end.
+    """Start a command and connect to its standard streams. The process is stopped at the end of the block.
 
     Args:
-        command: the program, by path or by a name on `PATH`, and its arguments. No shell sees it.
-        protocol: `v1`, `v1_unstable`, `v2` or `v2_unstable`; or `setup.OPENING` until one is settled on.
-        role: who we are; the process is the peer.
-        handlers: the handlers of what the peer sends, as `Handlers`, or by class of params or method.
-        cwd: the directory it runs in; ours if there is none.
-        env: variables that it gets beside ours. Their values are hidden in what is shown of it.
-        stderr: called with each line that it writes to standard error, one at a time, from a thread. If it is slow it
-            misses lines, and is told how many. If it raises, that is logged, and it is not called again. At the end of
-            the block it has a second for the last lines.
-        pass_unknown: let methods through that the protocol does not have, as if they were extensions.
-        limit: bytes that a line may have. A longer one is answered with an error, and ends the connection.
-        most_requests: how many requests of the peer are handled at a time. While there are as many, nothing is read.
-            While a handler waits for a response of the peer, ten times as many (at least 10,000) are handled: otherwise
-            both sides might wait for ever.
-        most_bytes: how many bytes the peer's requests in progress may have. Another one is refused with an error; a
-            single request may have more.
-        patience: seconds it has at the end of the block: to leave when its input is closed, and on SIGTERM.
-        trace: called with who sends it and each line, as it is read or about to be written. Lines hold secrets.
+        command: the program, as a path or a name on `PATH`, and its arguments. No shell is used.
+        protocol: `v1`, `v1_unstable`, `v2` or `v2_unstable`; or `setup.OPENING` to negotiate the version.
+        role: the role of this side; the process is the peer.
+        handlers: the handlers of the peer's messages: `Handlers`, or a mapping by class of params or by method.
+        cwd: the working directory of the process; by default that of this process.
+        env: environment variables to add to those of this process. Their values are redacted in messages.
+        stderr: called from a thread with each line of standard error, one at a time. If it is slow, lines are skipped
+            and their number is reported. If it raises, the error is logged, and it is not called again. At the end of
+            the block it has one second for the last lines.
+        pass_unknown: accept methods that the protocol does not have, like extensions.
+        limit: the maximum size of a line in bytes. A longer line is answered with an error and ends the connection.
+        most_requests: how many requests of the peer are handled at a time. When the limit is reached, reading pauses.
+            While a handler waits for a response of the peer, ten times as many (at least 10,000) are allowed, to avoid
+            deadlocks.
+        most_bytes: the total size in bytes of the peer's requests in progress. Further requests are refused with an
+            error; a single request may be larger.
+        patience: seconds at the end of the block for the process to exit after its input is closed, and after SIGTERM.
+        trace: called with the sender and each line, when it is read or about to be written. Lines may contain secrets.
 
     Raises:
-        CannotStart: it could not be started.
-        TypeError: the command is no list, or an empty one; or *env* is no mapping; or *patience* is no number.
+        CannotStart: the command could not be started.
+        TypeError: the command is not a list or is empty, *env* is not a mapping, or *patience* is not a number.
         ValueError: *patience* is negative or NaN.
     """
     _check(patience)
@@ -153,14 +155,14 @@ async def connect_process(
                 error = caught
             await to_the_end(end)
     finally:
-        # Also if the connection did not come to be.
+        # Also if the connection could not be created.
         await process.stop(patience=0)
     if error is not None:
         raise error
 
 
 def _check(patience: object) -> None:
-    told = f"patience is a number of seconds, at least 0, and not {patience!r}"
+    told = f"patience must be a non-negative number of seconds, not {patience!r}"
     if not isinstance(patience, int | float):
         raise TypeError(told)
     # Not `patience < 0`, which is false for NaN.
@@ -172,41 +174,41 @@ async def _start(
     command: Sequence[str | os.PathLike[str]], *, cwd: str | os.PathLike[str] | None, env: Mapping[str, str]
 ) -> ChildProcess:
     if isinstance(command, (str, bytes, os.PathLike)) or not command:
-        raise TypeError('the command is a list of a program and its arguments, such as ["agent", "--acp"]')
+        raise TypeError('command must be a list of a program and its arguments, such as ["agent", "--acp"]')
     if not isinstance(env, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise TypeError("env is a mapping of names to values, and no list of variables as in ACP")
+        raise TypeError("env must be a mapping of names to values, not a list of variables as in ACP")
     program, *arguments = [os.fspath(each) for each in command]
     variables = os.environ | env
-    # Windows would not find what is there as a .cmd, such as npx.
+    # Windows would not find a .cmd file, such as npx.
     found = shutil.which(program, path=variables.get("PATH")) or program
     try:
         return await ChildProcess.start([found, *arguments], cwd=os.fspath(cwd or os.getcwd()), env=variables)
     except FileNotFoundError as error:
-        advice = "the working directory does not exist" if error.filename != found else "no such program"
-        raise CannotStart(program, f"{advice}: is the path right?") from error
+        advice = "the working directory does not exist" if error.filename != found else "command not found"
+        raise CannotStart(program, f"{advice}; check the path") from error
     except OSError as error:
         raise CannotStart(program, error.strerror or str(error)) from error
     except ValueError:
-        # Not from it: its message or object may be the text, and a secret.
+        # Without the cause, which may contain the text, and so a secret.
         raise CannotStart(program, _NO_SYSTEM_TAKES) from None
 
 
 async def _watch(process: ChildProcess) -> None:
-    """End the output of a process that is gone, when somebody else holds it open."""
+    """End the output of a process that has exited, if another process keeps it open."""
     await process.wait_lost()
     await anyio.sleep(_LAST_WORDS)
     await process.hang_up()
 
 
 class _Pipes:
-    """The standard streams of a process, which are closed when it is ended."""
+    """The standard streams of a process. They are closed when it is stopped."""
 
     def __init__(self, process: ChildProcess) -> None:
         self._process = process
         self.send_at_once = process.send_at_once
 
     async def receive(self, max_bytes: int = 65536, /) -> bytes:
-        """What it wrote on standard output."""
+        """Read from its standard output."""
         return await self._process.receive(max_bytes)
 
     async def send(self, item: bytes, /) -> None:
@@ -214,8 +216,8 @@ class _Pipes:
         await self._process.send(item)
 
     async def aclose(self) -> None:
-        """Do nothing: `connect_process` ends the process, and the pipes with it."""
+        """Do nothing: `connect_process` stops the process and closes its pipes."""
 
 
 def _log_failed_listener(error: Exception) -> None:
-    log.error("the listener to standard error failed, and is told no more", exc_info=error)
+    log.error("the stderr callback failed and is not called again", exc_info=error)

@@ -1,4 +1,4 @@
-"""One end of a running connection: sends requests and notifications, and has handlers answer those of the peer."""
+"""A connection: sends requests and notifications, and runs handlers for those of the peer."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ from anyio.abc import TaskStatus
 from acp_bindings._envelope import line_of
 from acp_bindings._models.base import NotificationParams
 from acp_bindings._processes.process import LineBuffer, to_the_end
-from acp_bindings.connection._calls import Call, Calls, Stray, Waiting
+from acp_bindings.connection._calls import Call, Calls
 from acp_bindings.connection._handlers import Handle, Handlers
 from acp_bindings.connection._outbox import ByteSink, Outbox
 from acp_bindings.connection._serving import TURN, Serving, Turn
+from acp_bindings.connection._stray import Stray
 from acp_bindings.connection.errors import ConnectionClosed, TimedOut, alone, log
 from acp_bindings.jsonrpc import CANCEL, PARSE_ERROR, Codec, ProtocolPackage, Role
 from acp_bindings.messages import BadLine, BadResponse, ErrorResponse, Id, Notification, Request, Response
@@ -31,39 +32,41 @@ T = TypeVar("T")
 Result = TypeVar("Result")
 
 Trace: TypeAlias = Callable[[Literal["us", "peer"], bytes], object]
-"""Called with who sends a line, and the line. It must be quick, and must not raise."""
+"""Called with the sender of a line, and the line. It must be fast, and must not raise."""
 
 LONGEST = 32 * 1024 * 1024
-"""Bytes of a line, unless said otherwise."""
+"""The default maximum size of a line, in bytes."""
 MOST_REQUESTS = 1000
-"""Requests of the peer that are handled at a time, unless said otherwise."""
+"""The default number of requests of the peer that are handled at a time."""
 MOST_BYTES = 128 * 1024 * 1024
-"""Bytes of the peer's requests in progress, unless said otherwise."""
+"""The default total size of the peer's requests in progress, in bytes."""
 GRACE = 5.0
-"""Seconds for handlers when the peer has stopped sending, unless said otherwise."""
+"""The default time for handlers to finish after the peer has stopped sending, in seconds."""
 
 _CHUNK = 65536
 _IN_A_ROW = 250
-"""Lines that are read or notified in a row before other tasks have their turn; a chunk may hold 65536."""
+"""Lines that are read, or notifications that are sent, before other tasks run; a chunk may contain 65536 lines."""
 _LAST_WORDS = 0.5
-"""Seconds in which a peer that no longer reads may still send something."""
+"""Seconds to wait for last messages of a peer that no longer reads."""
 _FLUSH = 1.0
-"""Seconds for what is still to be sent when the block ends, and for closing each of the streams."""
+"""Seconds for sending pending messages when the block ends, and for closing each stream."""
+_MOMENT = 0.1
+"""Seconds for `wait_for` after the end: what it awaits may already have happened."""
 _NOTHING = nullcontext()
 _GONE = (anyio.BrokenResourceError, anyio.ClosedResourceError)
 
 
 class ByteSource(Protocol):
-    """Where bytes come from: any `anyio.abc.ByteReceiveStream`."""
+    """A source of bytes: any `anyio.abc.ByteReceiveStream`."""
 
     async def receive(self, max_bytes: int = ..., /) -> bytes: ...
     async def aclose(self) -> None: ...
 
 
 class Connection:
-    """A connection over two byte streams, for the time of an `async with` block.
+    """A connection over two byte streams, used as an async context manager.
 
-    `connect_process` and `connect_stdio` make one over the pipes of a child process, and over our own.
+    `connect_process` and `connect_stdio` create one for a child process and for standard input and output.
     """
 
     def __init__(
@@ -81,30 +84,31 @@ class Connection:
         grace: float = GRACE,
         trace: Trace | None = None,
     ) -> None:
-        """A connection that begins, and ends, with its block.
+        """Create a connection, which is opened and closed by its `async with` block.
 
         Args:
-            source: where the peer's bytes come from: any `anyio.abc.ByteReceiveStream`. It is closed with the block.
-            sink: where ours go: any `anyio.abc.ByteSendStream`. It is closed with the block.
-            protocol: `v1`, `v1_unstable`, `v2` or `v2_unstable`; or `setup.OPENING` until one is settled on.
-            role: who we are.
-            handlers: the handlers of what the peer sends, as `Handlers`, or by class of params or method.
-            pass_unknown: let methods through that the protocol does not have, as if they were extensions.
-            limit: bytes that a line may have. A longer one is answered with an error, and ends the connection.
-            most_requests: how many requests of the peer are handled at a time. While there are as many, nothing is
-                read. While a handler waits for a response of the peer, ten times as many (at least 10,000) are
-                handled: otherwise both sides might wait for ever.
-            most_bytes: how many bytes the peer's requests in progress may have. Another one is refused with an error;
-                a single request may have more.
-            grace: seconds that handlers get for the peer's last requests when it has stopped sending.
-            trace: called with who sends it and each line, as it is read or about to be written. Lines hold secrets.
+            source: the stream to read from: any `anyio.abc.ByteReceiveStream`. It is closed when the block ends.
+            sink: the stream to write to: any `anyio.abc.ByteSendStream`. It is closed when the block ends.
+            protocol: `v1`, `v1_unstable`, `v2` or `v2_unstable`; or `setup.OPENING` to negotiate the version.
+            role: the role of this side.
+            handlers: the handlers of the peer's messages: `Handlers`, or a mapping by class of params or by method.
+            pass_unknown: accept methods that the protocol does not have, like extensions.
+            limit: the maximum size of a line in bytes. A longer line is answered with an error and ends the connection.
+            most_requests: how many requests of the peer are handled at a time. When the limit is reached, reading
+                pauses. While a handler waits for a response of the peer, ten times as many (at least 10,000) are
+                allowed, to avoid deadlocks.
+            most_bytes: the total size in bytes of the peer's requests in progress. Further requests are refused with an
+                error; a single request may be larger.
+            grace: seconds for handlers to finish the peer's last requests after it has stopped sending.
+            trace: called with the sender and each line, when it is read or about to be written. Lines may contain
+                secrets.
         """
         self._codec = Codec(protocol, role=role, pass_unknown=pass_unknown)
         self._source, self._sink = source, sink
         self._trace = trace
         self._outbox = Outbox(sink, trace=partial(trace, "us") if trace else None)
         handlers = handlers if isinstance(handlers, Handlers) else Handlers(handlers)
-        # An agent sends what its user may see, but what a client sends may hold secrets of the user.
+        # The user may see what an agent sends, but messages of a client may contain secrets of the user.
         self._stray = Stray(show=self._shown if role == "client" else None, handled=handlers, codec=self._codec)
         self._calls = Calls(codec=self._codec, outbox=self._outbox, stray=self._stray)
         self._waiting = Waiting(self._is_inside)
@@ -119,12 +123,12 @@ class Connection:
             grace=grace,
         )
         self._in_a_row = 0
-        """Notifications since others last had their turn."""
+        """Notifications sent since other tasks last ran."""
         self._lines = LineBuffer(limit=limit)
         self._thread: int | None = None
-        """The thread of its block, once that has begun."""
+        """The thread of the block, once it has been entered."""
         self._gone: ConnectionClosed | None = None
-        """Why nothing more will come, once that is so."""
+        """Why the connection has ended, once it has."""
         self._reading = anyio.CancelScope()
         self._has_read = anyio.Event()
         self._ended = anyio.Event()
@@ -136,19 +140,19 @@ class Connection:
 
     @property
     def handlers(self) -> Handlers:
-        """The handlers of what the peer sends."""
+        """The handlers of the peer's messages."""
         return self._serving.handlers
 
     @property
     def role(self) -> Role:
-        """Who we are."""
+        """The role of this side."""
         return self._codec.role
 
     @property
     def protocol(self) -> ProtocolPackage:
-        """The package by which lines are read and written. Set it when `initialize` has settled on another.
+        """The protocol package for reading and writing messages. Set it when `initialize` has negotiated a version.
 
-        Set it in an exclusive handler (`Handlers.on`) or in the `then` of a request: only there is it certain that the
+        Set it in an exclusive handler (`Handlers.on`) or in the `then` of a request. Only there is it certain that the
         next line has not been read yet.
         """
         return self._codec.protocol
@@ -182,19 +186,18 @@ class Connection:
         timeout: float | None = None,
         then: Callable[[Any], Any] | None = None,
     ) -> Any:
-        """Send a request, and return its result when all that came before has been handled, and nothing after it.
+        """Send a request and return the result.
 
-        After *timeout*, or when the task is cancelled, `$/cancel_request` is sent, and a response that still comes is
-        dropped.
+        All messages that arrived before the response have been handled by then, and none that arrived after it. On
+        timeout, or when the task is cancelled, `$/cancel_request` is sent, and a late response is dropped.
 
         Args:
-            params: an object of the protocol, which tells the method; for an extension method a JSON object or list, or
-                None for none.
-            method: an extension method, one of a newer protocol, or one whose params another has too.
-            timeout: seconds for sending it and for the answer; None for as long as it takes.
-            then: called with the result before the next line is read, for what settles how that is to be read; what
-                came earlier may not have been handled yet. What it returns is returned in place of the result, and what
-                it raises is raised.
+            params: an object of the protocol, whose class determines the method; for an extension method a JSON object
+                or list, or None.
+            method: an extension method, a method of a newer protocol, or a method whose params class is shared.
+            timeout: seconds for sending the request and receiving the response; None to wait indefinitely.
+            then: called with the result before the next line is read, for results that decide how to read it. Earlier
+                messages may not have been handled yet. Its return value replaces the result; its exceptions are raised.
 
         Returns:
             An object of the method's type, which type checkers know by the class of *params*; of an extension method
@@ -211,10 +214,10 @@ class Connection:
             RuntimeError: this is called outside of the block, in another thread, or by an exclusive handler.
         """
         if get_ident() != self._thread:
-            raise RuntimeError(self._told_elsewhere("ask"))
+            raise RuntimeError(self._wrong_place("send requests"))
         turn = TURN.get()
         if self._serving.is_alone(turn):
-            raise RuntimeError("an exclusive handler cannot ask the peer: nothing is read before it is done")
+            raise RuntimeError("an exclusive handler cannot send requests: no message is read before it ends")
         inside = self._is_inside(turn)
         sent = self._codec.request(params, method=method)
         call = self._calls.begin(sent.id, then, inside=inside)
@@ -243,28 +246,28 @@ class Connection:
     @overload
     async def notify(self, params: Any = None, *, method: str, after_response: bool = False) -> None: ...
     async def notify(self, params: Any = None, *, method: str | None = None, after_response: bool = False) -> None:
-        """Send a notification, after everything that this task has sent before.
+        """Send a notification, after all messages that this task has sent before.
 
-        This waits while the peer is slow to read, and lets other tasks run from time to time.
+        This waits if the peer reads slowly, and lets other tasks run from time to time.
 
         Args:
-            params: an object of the protocol, which tells the method; for an extension method a JSON object or list, or
-                None for none.
-            method: an extension method, one of a newer protocol, or one whose params another has too.
-            after_response: in the handler of a request, or in a task that it has started: send it directly after the
-                response, before any later message. If the response is an error, the notification is dropped. If the
-                response has been sent already, this makes no difference.
+            params: an object of the protocol, whose class determines the method; for an extension method a JSON object
+                or list, or None.
+            method: an extension method, a method of a newer protocol, or a method whose params class is shared.
+            after_response: in the handler of a request, or in a task that it has started: send the notification
+                directly after the response, before any later message. If the response is an error, the notification is
+                dropped. If the response has already been sent, this has no effect.
 
         Raises:
-            ConnectionClosed: nobody reads any more.
-            TypeError: *params* belong to no method, or not to *method*.
-            ValueError: the method is not for the peer to handle.
+            ConnectionClosed: the peer no longer reads.
+            TypeError: no method takes *params*, or *method* does not.
+            ValueError: the peer does not handle this method.
             EncodeError: *params* cannot be sent.
-            RuntimeError: this is called outside of the block, or in another thread; or with *after_response* although
-                no request of this connection is being handled.
+            RuntimeError: this is called outside the block, in another thread, or with *after_response* while no request
+                of this connection is being handled.
         """
         if get_ident() != self._thread:
-            raise RuntimeError(self._told_elsewhere("tell"))
+            raise RuntimeError(self._wrong_place("send notifications"))
         self._in_a_row += 1
         if self._in_a_row >= _IN_A_ROW:
             self._in_a_row = 0
@@ -284,24 +287,24 @@ class Connection:
         outbox.add(line)
 
     async def wait_for(self, what: Awaitable[T]) -> T:
-        """Await *what*, such as an event that a handler sets, as long as anything may still come from the peer.
+        """Await *what*, such as an event that a handler sets, until the connection ends.
 
-        `await event.wait()` alone would wait for ever once the peer has gone.
+        `await event.wait()` would wait indefinitely if the peer exits.
 
         Raises:
-            ConnectionClosed: the peer has gone and what it had sent has been handled, or `close` was called. *What* is
-                cancelled then.
-            RuntimeError: this is called outside of the block, in another thread, or by a handler before whose end no
-                message is handled.
+            ConnectionClosed: the peer has gone and all its messages have been handled, or `close` was called. *what* is
+                cancelled.
+            RuntimeError: this is called outside the block, in another thread, or by a handler that blocks all other
+                messages.
         """
         turn = TURN.get()
         try:
             if get_ident() != self._thread:
-                raise RuntimeError(self._told_elsewhere("wait"))
+                raise RuntimeError(self._wrong_place("wait"))
             if self._serving.is_alone(turn):
-                raise RuntimeError("an exclusive handler cannot wait for the peer: nothing is read before it is done")
+                raise RuntimeError("an exclusive handler cannot wait for the peer: no message is read before it ends")
             if self._serving.is_here:
-                raise RuntimeError("no message is handled before this handler is done: wait in a task of its own")
+                raise RuntimeError("no other message is handled before this handler ends; wait in a separate task")
         except RuntimeError:
             if iscoroutine(what):
                 what.close()
@@ -310,32 +313,32 @@ class Connection:
             return await self._waiting.wait_for(what, turn)
 
     def close(self) -> None:
-        """Cancel the handlers and fail requests that are pending, without waiting. Leaving the block does it too.
+        """Cancel all handlers and fail pending requests, without waiting. Leaving the block does the same.
 
         Raises:
-            RuntimeError: this is called in another thread than that of the block.
+            RuntimeError: this is called in another thread.
         """
         if self._thread not in (None, get_ident()):
-            raise RuntimeError(self._told_elsewhere("close it"))
+            raise RuntimeError(self._wrong_place("close it"))
         self._fail_all(self._lose(ConnectionClosed(_CLOSED)))
         self._reading.cancel()
         self._outbox.end()
         self._serving.cancel_all()
 
     async def wait_ended(self) -> ConnectionClosed:
-        """Wait until the peer has gone and what it had sent has been handled, or until `close` was called.
+        """Wait until the peer has gone and all its messages have been handled, or until `close` is called.
 
         Returns:
-            Why it ended: the error that requests raise from now on.
+            The reason: the error that requests raise from now on.
         """
         await self._ended.wait()
         # A block that is cancelled from outside ends its handlers first.
         return self._gone or ConnectionClosed(_CLOSED)
 
     async def __aenter__(self) -> Self:
-        """The connection, running. It has one block: for another one, make another connection."""
+        """Open the connection. A connection can be used only once."""
         if self._thread is not None:
-            raise RuntimeError("a connection has one block, which was entered already; make another connection")
+            raise RuntimeError("this connection has already been used; create a new one")
         self._thread = get_ident()
         await self._block.__aenter__()
         return self
@@ -343,21 +346,21 @@ class Connection:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        """End it: what was sent is written, if the peer reads it soon, and nothing is left running."""
+        """Close the connection: write pending messages, if the peer reads them soon, and stop all tasks."""
         await self._block.__aexit__(kind, error, traceback)
 
-    def _told_elsewhere(self, do: str) -> str:
-        """The error of a call before the block or from another thread, which might otherwise wait for ever."""
+    def _wrong_place(self, do: str) -> str:
+        """The error for a call before the block or from another thread, which might wait forever."""
         if self._thread is None:
-            return f"the connection has not begun: {do} in its `async with` block"
-        return f"the connection is of the event loop of another thread: {do} there, as by `anyio.from_thread`"
+            return f"the connection is not open: {do} in its `async with` block"
+        return f"the connection belongs to the event loop of another thread: {do} there, using `anyio.from_thread`"
 
     def _shown(self, text: str) -> str:
-        """*text*, which the peer sent, as it may be shown."""
+        """Return *text* of the peer without secrets."""
         return text
 
     async def _explain(self, end: ConnectionClosed) -> ConnectionClosed:
-        """*end*, or an error that says more about it."""
+        """Return *end*, or an error with more details."""
         return end
 
     @asynccontextmanager
@@ -370,14 +373,14 @@ class Connection:
                     tasks.start_soon(beside)
                 try:
                     yield
-                except BaseException as caught:  # noqa: BLE001 - kept out of the task group, which would wrap it
+                except BaseException as caught:  # noqa: BLE001 - the task group would wrap it
                     error = caught
                 self.close()
                 with anyio.move_on_after(_FLUSH, shield=True):
                     await self._outbox.flush()
                 tasks.cancel_scope.cancel()
         except BaseExceptionGroup as group:
-            # What a handler raised; users need not know that it ran in a task group.
+            # A handler raised this; that it ran in a task group is an implementation detail.
             raise alone(group) from None
         finally:
             # Also if it was cancelled before the block began.
@@ -388,7 +391,7 @@ class Connection:
 
     async def _close_both(self) -> None:
         for end in (self._source, self._sink):
-            # Closing may take an exchange with the peer, as with TLS, and fail or never end where nobody answers.
+            # Closing may need an exchange with the peer, as with TLS, which can fail or hang.
             with anyio.move_on_after(_FLUSH), suppress(OSError, *_GONE):
                 await end.aclose()
 
@@ -399,15 +402,15 @@ class Connection:
             self._ended.set()
 
     async def _watch(self) -> None:
-        """End the connection to a peer that no longer reads, after a moment in which it may still send something."""
+        """End the connection shortly after the peer has stopped reading; it may still send messages until then."""
         await self._outbox.broken.wait()
         with anyio.move_on_after(_LAST_WORDS):
             await self._has_read.wait()
         self._reading.cancel()
 
     def _asking(self, turn: Turn | None, *, inside: bool) -> AbstractContextManager[None]:
-        """The time for which a handler waits for the peer; nothing if no handler asks."""
-        # A request from inside gets its answer out of turn, and so waits for nothing that came before.
+        """Return a context manager for the time in which a handler waits for the peer."""
+        # A request from inside gets its response out of order, so it does not wait for earlier messages.
         return self._serving.asking(None if inside else turn) if turn else _NOTHING
 
     async def _ask(self, call: Call, line: bytes, turn: Turn | None) -> None:
@@ -440,12 +443,12 @@ class Connection:
                     await self._take_all([rest])
                 return ConnectionClosed("the peer closed the connection")
             except (OSError, *_GONE):
-                return ConnectionClosed("the connection broke")
+                return ConnectionClosed("the connection was lost")
             await self._take_all(lines.feed(chunk))
-        wrong = f"a line has more than {lines.limit} bytes"
+        wrong = f"a line is longer than {lines.limit} bytes"
         error = {"code": PARSE_ERROR, "message": f"Parse error: {wrong}"}
         self._outbox.owe(line_of({"id": None}, "error", error))
-        return ConnectionClosed(f"the peer is not read any further, since {wrong}")
+        return ConnectionClosed(f"reading stopped: {wrong}")
 
     async def _take_all(self, lines: list[bytes]) -> None:
         for count, line in enumerate(lines, 1):
@@ -457,17 +460,17 @@ class Connection:
         await self._room()
 
     async def _room(self) -> None:
-        """Wait until there is room for more lines."""
+        """Wait until more lines may be read."""
         if self._serving.is_crowded:
             await self._serving.room()
         if self._outbox.owes_much:
             await self._outbox.paid()
 
     def _take(self, line: bytes) -> anyio.Event | None:
-        """Have a line handled.
+        """Dispatch a line.
 
         Returns:
-            What to wait for before the next line is read; None for nothing.
+            An event to wait for before the next line is read, or None.
         """
         if self._trace:
             self._trace("peer", line)
@@ -489,18 +492,18 @@ class Connection:
     def _answer(self, message: Response | ErrorResponse | BadResponse, size: int) -> None:
         call = self._calls.settle(message)
         if call is None:
-            log.warning("the peer could not read a line of ours: %s", message)
+            log.warning("the peer rejected a message of this side: %s", message)
         elif call.inside:
-            # In its turn, it would wait for the very handler that waits for it.
+            # In order, the response would wait for the handler that waits for it.
             call.answered.set()
         else:
             self._serving.answer(call, size)
 
     def _lose(self, end: ConnectionClosed) -> ConnectionClosed:
-        """Let nothing more come.
+        """Record that no more messages arrive.
 
         Returns:
-            Why nothing does: *end*, unless there was an earlier reason.
+            The reason: *end*, unless there was an earlier one.
         """
         if self._gone is None:
             self._gone = end = end.of(None, stray=self._stray.since(self._stray.count))
@@ -514,13 +517,13 @@ class Connection:
         self._waiting.end(end, inside=inside)
 
     def _is_inside(self, turn: Turn | None) -> bool:
-        """Whether everything else here waits for the end of *turn*, perhaps by way of other connections."""
-        # The exclusive handler of another connection may be what the turn here waits for. Nobody could tell.
+        """Return True if all other messages wait for the end of *turn*, possibly through other connections."""
+        # The turn may wait for the exclusive handler of another connection, which cannot be detected.
         return turn is not None and (turn.exclusive or self._serving.waits_for(turn))
 
 
 async def _let_others_run() -> None:
-    """Let other tasks run. One of them may cancel this task; a task that was cancelled before can go on."""
+    """Let other tasks run. They may cancel this task; a task that was already cancelled can continue."""
     if anyio.current_effective_deadline() == -inf:
         await anyio.lowlevel.cancel_shielded_checkpoint()
     else:
@@ -532,8 +535,54 @@ _CLOSED = "the connection was closed"
 
 
 def _cancelled(params: Any) -> Id | EllipsisType:
-    """The id in the *params* of `$/cancel_request`, an object or JSON; `...` if there is none."""
+    """Return the id in the *params* of `$/cancel_request`, an object or JSON; `...` if there is none."""
     named: Any = cast("dict[str, Any]", params).get("requestId", ...) if isinstance(params, dict) else ...
     id_: Any = getattr(cast("object", params), "request_id", named)
-    # Not `isinstance`: true would be 1.
+    # Not `isinstance`: True would equal 1.
     return id_ if type(id_) in (int, str, NoneType) else ...
+
+
+class Waiting:
+    """The pending `wait_for` calls.
+
+    A call is *inside* if it runs in a handler that all other messages, and the end of the connection, wait for. So
+    these calls are ended first.
+    """
+
+    def __init__(self, is_inside: Callable[[Turn | None], bool]) -> None:
+        """Start without pending calls.
+
+        Args:
+            is_inside: returns True if a turn is inside. It no longer is when its handler ends, even if tasks are left.
+        """
+        self._is_inside = is_inside
+        self._turns: dict[anyio.CancelScope, Turn | None] = {}
+        self._ends: dict[bool, ConnectionClosed] = {}
+        """The reason of the end: `True` for calls inside, `False` for all others."""
+
+    async def wait_for(self, what: Awaitable[T], turn: Turn | None) -> T:
+        """Await *what*; *turn* is that of the calling handler.
+
+        Raises:
+            ConnectionClosed: the connection ended first.
+        """
+        with anyio.CancelScope() as scope:
+            if self._is_inside(turn) in self._ends:
+                _end_soon(scope)
+            self._turns[scope] = turn
+            try:
+                return await what
+            finally:
+                del self._turns[scope]
+        raise self._ends[True]
+
+    def end(self, end: ConnectionClosed, *, inside: bool) -> None:
+        """End the calls inside, or all calls."""
+        self._ends[inside] = end
+        for scope, turn in self._turns.items():
+            if not inside or self._is_inside(turn):
+                _end_soon(scope)
+
+
+def _end_soon(scope: anyio.CancelScope) -> None:
+    scope.deadline = anyio.current_time() + _MOMENT

@@ -1,4 +1,4 @@
-"""The handlers of what the peer sends: one for each method."""
+"""The handlers of a connection: one for each method."""
 
 from __future__ import annotations
 
@@ -30,42 +30,41 @@ from acp_bindings.methods import Methods, NotificationType
 if TYPE_CHECKING:
     from typing_extensions import TypeForm
 
-    from acp_bindings.connection._connection import Connection
-
 
 P = TypeVar("P")
 P_co = TypeVar("P_co", covariant=True)
 R = TypeVar("R")
 R_co = TypeVar("R_co", covariant=True)
 
-Handle: TypeAlias = "Callable[[P, Connection], Any]"
-"""A handler: given the params and the connection they came on, gives the result, now or when it is awaited."""
+# The second parameter is a `Connection`, which is defined above this module.
+Handle: TypeAlias = Callable[[P, Any], Any]
+"""A handler: takes the params and the `Connection` that they came on, and returns the result or an awaitable of it."""
 
-Answering: TypeAlias = "Callable[[P, Connection], R | Awaitable[R]]"
-"""A handler whose result type checkers look at."""
+Answering: TypeAlias = "Callable[[P, Any], R | Awaitable[R]]"
+"""A handler with a result type, for type checkers."""
 
 
 class Exchange(Protocol[P_co, R_co]):
-    """The class of a request, to type checkers: the types of its params and of its result."""
+    """The class of a request, for type checkers: the types of its params and its result."""
 
     def __exchange__(self) -> tuple[P_co, R_co]: ...
 
 
 class EmptyExchange(Exchange[P_co, R_co], Protocol[P_co, R_co]):
-    """One whose result needs no arguments, so that a handler may return None for it. To mypy that is every one."""
+    """A request whose result has no required fields, so its handler may return None. For mypy this is every request."""
 
     def __answer_type__(self) -> Callable[[], R_co]: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Handler:
-    """A handler, and how it is run."""
+    """A handler and how it runs."""
 
     handle: Handle[Any]
     waits: bool
-    """Whether it is an `async def`."""
+    """True if it is an `async def`."""
     exclusive: bool
-    """Whether no further line is read before it is done."""
+    """True if no line is read before it ends."""
 
 
 class Handlers:
@@ -79,27 +78,25 @@ class Handlers:
         @handlers.on("_acme/do")
         async def do(params: Any, connection: Connection) -> Any: ...
 
-    Handlers for several protocol versions can stand side by side; the version in use decides which are called.
+    Handlers of several protocol versions can be registered together. The negotiated version decides which are called.
     """
 
     _own: ClassVar[frozenset[str]] = frozenset()
-    """Methods that the class answers itself, so that `on` refuses them."""
+    """Methods that the class handles itself and `on` refuses."""
 
     def __init__(self, handlers: Mapping[Any, Handle[Any]] | None = None) -> None:
-        """The *handlers* given by class or method, and what is added by `on`.
+        """Register *handlers*, a mapping by class of params or by method.
 
         Raises:
-            TypeError: a class is not what a method is called with, or a handler cannot be called with two arguments.
+            TypeError: no method has params of a class, or a handler cannot be called with two arguments.
         """
         self._by_type: dict[NotificationType, Handler] = {}
         self._by_method: dict[str, Handler] = {}
         self._otherwise: Handler | None = None
-        self._told_of: set[str] = set()
-        """The methods of which the log says that their handlers are for other packages."""
+        self._warned: set[str] = set()
+        """The methods for which a warning was logged, because their handlers are for other packages."""
         if handlers is not None and not isinstance(handlers, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise TypeError(
-                f"handlers are a mapping, of classes or methods to what handles them, and no {_name_of(handlers)}"
-            )
+            raise TypeError(f"handlers must be a mapping of classes or methods to handlers, not {_name_of(handlers)}")
         for calls, handle in (handlers or {}).items():
             register: Callable[[Handle[Any]], object] = self.on(calls)
             register(handle)
@@ -117,41 +114,40 @@ class Handlers:
     @overload
     def on(self, calls: TypeForm[P], *, exclusive: bool = False) -> Callable[[Handle[P]], Handle[P]]: ...
     def on(self, calls: Any, *, exclusive: bool = False) -> Callable[[Handle[Any]], Handle[Any]]:
-        """Register what is decorated as the handler of a method.
+        """Return a decorator that registers the handler of a method.
 
-        It may be an `async def` or not; one that is not must not take long. Requests are handled side by side: one
-        whose handler waits for anything has a task of its own. Notifications are handled one after the other, in the
-        order in which they came. The handler of a request gives the result, None for the empty one, or raises a
-        `RequestError` (`acp_bindings.setup`), which is sent as it is. Anything else that it raises is logged, and
-        answered as an internal error without a word of it.
+        A handler may be an `async def`; a plain function must return quickly. Handlers of requests run concurrently.
+        Handlers of notifications run one at a time, in the order of arrival. The handler of a request returns the
+        result (None for an empty one), or raises a `RequestError` (`acp_bindings.setup`), which is sent to the peer.
+        Any other exception is logged and answered as an internal error without details.
 
         Args:
-            calls: the class of the params, or where they are a union, that; or the method by name. The name goes where
-                both are registered, and is the only way for extension methods (`_…`), whose params are plain JSON. The
-                log has a warning where it is no method of any package, but spelt like one.
-            exclusive: read nothing further before the handler is done, as with a request that decides how the next line
-                is to be read. It cannot ask the peer anything meanwhile. That of `initialize` always is.
+            calls: the class of the params, or the union if they are one; or the name of the method. If both are
+                registered, the name takes precedence. Extension methods (`_…`) require the name, and their params are
+                plain JSON. A name that looks like a misspelled method is logged as a warning.
+            exclusive: do not read any line before the handler ends, for requests that decide how to read the next line.
+                Such a handler cannot send requests. The handler of `initialize` is always exclusive.
 
         Raises:
-            TypeError: the class is not what a method is called with, or only one of several; or the handler, when it is
-                given, cannot be called with the params and the connection.
-            ValueError: when it is given, there is one for this class or name already; or it is for `$/cancel_request`,
-                which the connection handles, or for `initialize`, which `AgentHandlers` does.
+            TypeError: no method has params of this class, or only together with others; or the decorated function
+                cannot be called with the params and the connection.
+            ValueError: the decorated function is a second handler for this class or name, or handles
+                `$/cancel_request`, which the connection handles, or `initialize`, which `AgentHandlers` handles.
         """
 
         def register(handle: Handle[Any]) -> Handle[Any]:
-            _refuse_uncallable(handle)
+            _check_callable(handle)
             waits = _waits(handle)
             taken = (
                 [calls] if calls in self._by_method else [each.params_name for each in types if each in self._by_type]
             )
             if taken:
-                raise ValueError(f"there is a handler for {taken[0]} already")
+                raise ValueError(f"{taken[0]} already has a handler")
             methods = {calls, *(type_.method for type_ in types)}
             if own := self._own & methods:
-                raise ValueError(f"{min(own)} is answered by {type(self).__name__} itself")
+                raise ValueError(f"{min(own)} is handled by {type(self).__name__} itself")
             if CANCEL in methods:
-                raise ValueError(f"{CANCEL} is handled by the connection itself, which cancels the request's handler")
+                raise ValueError(f"{CANCEL} is handled by the connection, which cancels the handler of the request")
             if isinstance(calls, str):
                 self._by_method[calls] = Handler(handle, waits, exclusive or calls in _EXCLUSIVE)
             for type_ in types:
@@ -164,32 +160,32 @@ class Handlers:
         return register
 
     def otherwise(self, handle: Handle[Request | Notification]) -> Handle[Request | Notification]:
-        """Register what is decorated as the handler of all methods that have none of their own.
+        """Decorate the handler of all methods that do not have their own.
 
-        It is called with the whole message instead of its params. By `method` it sees what that is: an extension, a
-        method of the protocol or, if the connection has `pass_unknown=True`, one of a newer protocol. All else is as
-        with the handlers that `on` registers.
+        It is called with the whole message instead of its params. Its `method` may be an extension, a method of the
+        protocol or, with `pass_unknown=True`, a method of a newer protocol. In all other respects it is like the
+        handlers that `on` registers.
 
         Raises:
             TypeError: the handler cannot be called with a message and the connection.
-            ValueError: there is such a handler already.
+            ValueError: there already is such a handler.
         """
-        _refuse_uncallable(handle)
+        _check_callable(handle)
         if self._otherwise is not None:
-            raise ValueError("there is a handler for all others already")
+            raise ValueError("there already is a handler for all other methods")
         self._otherwise = Handler(handle, _waits(handle), exclusive=False)
         return handle
 
     def handles(self, method: str) -> bool:
-        """Whether there is a handler that would be called for *method*, in any version."""
+        """Return True if a handler would be called for *method*, in any version."""
         return self._otherwise is not None or method in self
 
     def __iter__(self) -> Iterator[str]:
-        """The methods that have handlers of their own."""
+        """Iterate over the methods that have their own handlers."""
         return iter({*self._by_method, *(type_.method for type_ in self._by_type)})
 
-    def of(self, message: Request | Notification, connection: Connection) -> Handler | None:  # noqa: ARG002
-        """The handler of *message*, which has just come on *connection*; None if there is none."""
+    def of(self, message: Request | Notification, connection: Any) -> Handler | None:  # noqa: ARG002
+        """Return the handler of *message*, which has just arrived on *connection*; None if there is none."""
         handler = self._by_method.get(message.method) if self._by_method else None
         if handler is None and message.type is not None:
             handler = self._by_type.get(message.type)
@@ -197,18 +193,18 @@ class Handlers:
             if other := self._otherwise:
                 handle = other.handle
                 return Handler(lambda _, on: handle(message, on), other.waits, message.method in _EXCLUSIVE)
-            if message.type is not None and message.method not in self._told_of:
-                self._tell_of_other_packages(message.type)
+            if message.type is not None and message.method not in self._warned:
+                self._warn_of_other_packages(message.type)
         return handler
 
-    def _tell_of_other_packages(self, read: NotificationType) -> None:
-        """Tell whoever wrote a handler of the method for another package than the one that is spoken."""
+    def _warn_of_other_packages(self, read: NotificationType) -> None:
+        """Log a warning if the method has a handler for another package than the negotiated one."""
         others = [type_ for type_ in self._by_type if type_.method == read.method and type(type_) is type(read)]
         if others:
-            # A method is told of once, and no name that a peer has made up is kept.
-            self._told_of.add(read.method)
+            # One warning for each method; only methods with handlers are stored.
+            self._warned.add(read.method)
             log.warning(
-                "nothing handles %s: it is read as %s here, and the handler is for %s",
+                "%s is not handled: it is decoded as %s, but the handler is for %s",
                 read.method,
                 _full_name(read),
                 ", ".join(map(_full_name, others)),
@@ -216,23 +212,23 @@ class Handlers:
 
 
 _EXCLUSIVE = {"initialize"}
-"""Methods that decide how the next line is read."""
+"""Methods that decide how to read the next line."""
 
 
 def _waits(handle: object) -> bool:
-    """Whether it is an `async def`, or an object that is called by one."""
+    """Return True for an `async def`, or an object with an async `__call__`."""
     return iscoroutinefunction(handle) or iscoroutinefunction(getattr(handle, "__call__", None))  # noqa: B004
 
 
-def _refuse_uncallable(handle: object) -> None:
-    """Refuse what cannot be called as a handler, before a message of a peer does so."""
+def _check_callable(handle: object) -> None:
+    """Raise if *handle* cannot be called as a handler, so that the error does not wait for a message."""
     if not callable(handle):
-        raise TypeError(f"a handler is a function of the params and the connection, which {_name_of(handle)} is not")
+        raise TypeError(f"a handler must be a function of the params and the connection, not {_name_of(handle)}")
     try:
-        # That of the decorated function, which may take other arguments than the one that it wraps.
+        # The signature of the wrapper, which may differ from that of the wrapped function.
         parameters = _signature(handle, follow_wrapped=False)
     except ValueError:
-        # Some functions that are written in C have none.
+        # Some functions written in C do not have a signature.
         return
     try:
         parameters.bind(None, None)
@@ -241,39 +237,41 @@ def _refuse_uncallable(handle: object) -> None:
 
 
 def _warn_if_misspelt(method: str) -> None:
-    """Tell of a name that looks like a slip. It is no error: a newer protocol may have it, and a proxy passes it on."""
+    """Log a warning for a name that looks misspelled. A newer protocol may have it, so it is not an error."""
     from acp_bindings.setup.capabilities import likely_meant  # noqa: PLC0415 - not for handlers of classes
 
     if meant := likely_meant(method):
-        log.warning("there is a handler for %s, which no version of the protocol has; did you mean %s?", method, meant)
+        log.warning(
+            "there is a handler for %s, but no version of the protocol has this method; did you mean %s?", method, meant
+        )
 
 
 if sys.version_info >= (3, 14):
     from annotationlib import Format
 
-    # Annotations may name what is imported for type checkers alone.
+    # Annotations may use names that are imported only for type checkers.
     _signature = partial(signature, annotation_format=Format.STRING)
 else:
     _signature = signature
 
 
 def _types_of(params: object) -> tuple[NotificationType, ...]:
-    """The methods that are called with objects of a class, or of those in a union."""
+    """Return the methods whose params are of a class, or of the classes in a union."""
     classes = [*_classes_in(params)]
     types = {type_: None for each in classes for type_ in _types_with(each)}
     for type_ in types:
         if not {*_classes_in(type_.params)}.issubset(classes):
-            raise TypeError(f"{type_.method} is not called with {classes[0].__name__} alone: take {type_.params_name}")
+            raise TypeError(f"{type_.method} does not only take {classes[0].__name__}: register {type_.params_name}")
     return tuple(types)
 
 
 def _types_with(params: type[object]) -> list[NotificationType]:
-    """The methods that are called with objects of a class."""
+    """Return the methods whose params are of a class."""
     package = sys.modules.get(params.__module__.rpartition(".")[0])
     methods = getattr(package, "METHODS", None)
     wholes: list[str] = []
     if isinstance(methods, Methods):
-        # An object without members: only its class matters.
+        # An object without fields: only its class matters.
         example: Any = object.__new__(params)
         types = methods.request_with(example), methods.notification_with(example)
         if found := [type_ for type_ in types if type_ is not None]:
@@ -281,12 +279,12 @@ def _types_with(params: type[object]) -> list[NotificationType]:
         from acp_bindings._problems.mistakes import wholes_with  # noqa: PLC0415 - only errors need it
 
         wholes = sorted({whole.__name__ for whole, _ in wholes_with(example, methods)})
-    advice = f"it is part of {' or '.join(wholes)}" if wholes else "pass method="
-    raise TypeError(f"no method is called with {params.__name__}; {advice}")
+    advice = f"it is part of {' or '.join(wholes)}" if wholes else "register the method by name"
+    raise TypeError(f"no method takes {params.__name__} as params; {advice}")
 
 
 def _classes_in(type_: object) -> Iterator[type[object]]:
-    """The classes of a union, or the one that it is."""
+    """Yield the classes of a union, or the class itself."""
     origin, parts = get_origin(type_), get_args(type_)
     if origin is Annotated:
         yield from _classes_in(parts[0])
@@ -296,11 +294,11 @@ def _classes_in(type_: object) -> Iterator[type[object]]:
     elif isinstance(type_, type):
         yield type_
     else:
-        raise TypeError(f"a handler is for a class of params or for a method by name, not for {_name_of(type_)}")
+        raise TypeError(f"register a handler for a class of params or the name of a method, not for {_name_of(type_)}")
 
 
 def _full_name(type_: NotificationType) -> str:
-    """The name of its params, with the protocol package: also that of a union, which has no module."""
+    """Return the name of its params with the protocol package, also for unions, which do not have a module."""
     from acp_bindings._json import package_of  # noqa: PLC0415 - only warnings need it
 
     package = package_of(next(_classes_in(type_.params)).__module__)
@@ -308,5 +306,5 @@ def _full_name(type_: NotificationType) -> str:
 
 
 def _name_of(thing: object) -> str:
-    """The name of *thing* or of its class; its `repr` may show secrets."""
+    """Return the name of *thing* or of its class. Its `repr` may contain secrets."""
     return getattr(thing, "__qualname__", type(thing).__name__)

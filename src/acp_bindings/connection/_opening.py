@@ -1,7 +1,4 @@
-"""The opening of a connection: `initialize`, and the rules that hold from there on, for clients and for agents.
-
-A connection that speaks `OPENING` reads whatever comes; these settle it on the package of one version.
-"""
+"""The handshake of a connection, for clients and agents, and the rules that an agent checks for each request."""
 
 from __future__ import annotations
 
@@ -17,7 +14,7 @@ from acp_bindings.connection._handlers import Handle, Handler, Handlers
 from acp_bindings.connection.errors import log
 from acp_bindings.encoding import encode
 from acp_bindings.messages import Notification, Request
-from acp_bindings.setup._gates import refuse_unadvertised
+from acp_bindings.setup._gates import check_message
 from acp_bindings.setup._handshake import INITIALIZE, OPENING, Lifecycle
 from acp_bindings.setup._paths import Flavour, check_flavour, check_paths
 from acp_bindings.setup._versions import version_of
@@ -31,38 +28,41 @@ if TYPE_CHECKING:
 
 
 async def initialize(connection: Connection, handshake: ClientHandshake, *, timeout: float | None = None) -> AgentPeer:
-    """The agent at the other end, with which *connection* speaks `AgentPeer.protocol` from the next line on.
+    """Send `initialize`, switch *connection* to the negotiated version, and return the agent.
 
         async with connect_process(command, protocol=OPENING) as connection:
             agent = await initialize(connection, ClientHandshake(info=…, protocols=[v1, v2]))
 
-    The log has a warning where the client advertises what it has no handler for.
+    A warning is logged if the client advertises a capability without having a handler for it.
 
     Args:
-        connection: a client's, which speaks `OPENING`.
-        handshake: what the client says.
-        timeout: seconds for the answer; None for as long as it takes.
+        connection: the connection of a client with the protocol `OPENING`.
+        handshake: the handshake of the client.
+        timeout: seconds for the response; None to wait indefinitely.
 
     Raises:
-        UnsupportedProtocolVersion: the agent chose a version that the client does not speak. End the connection, and
-            tell the user.
-        BadProtocolVersion: the agent answered with what is no version, or repeated ours and speaks another.
-        DecodeError: its answer is none of the version in it.
-        RequestFailed: it answered with an error; `error_from` says what that means.
-        TimedOut: it did not answer in time.
-        ConnectionClosed: there is no agent any more.
-        ValueError: the connection speaks a version already.
-        TypeError: *handshake* is none of a client.
+        UnsupportedProtocolVersion: the agent chose a version that the client does not support. Close the connection and
+            inform the user.
+        BadProtocolVersion: the response does not contain a valid version, or repeats the requested version but uses
+            another.
+        DecodeError: the response is not valid in its version.
+        RequestFailed: the agent responded with an error; `error_from` converts it.
+        TimedOut: the agent did not respond in time.
+        ConnectionClosed: the agent has exited or closed the connection.
+        ValueError: the connection already has a protocol version.
+        TypeError: *handshake* is not a `ClientHandshake`.
     """
-    from acp_bindings.setup._handshake import ClientHandshake  # noqa: PLC0415 - who has one has loaded it
+    from acp_bindings.setup._handshake import ClientHandshake  # noqa: PLC0415 - loaded only when it is used
 
     if not isinstance(handshake, ClientHandshake):  # pyright: ignore[reportUnnecessaryIsInstance]
         _refuse_handshake("initialize takes a ClientHandshake", handshake)
     if connection.protocol is not OPENING:
-        raise ValueError("the connection speaks a version already; make it with protocol=OPENING to settle on one here")
+        raise ValueError(
+            "the connection already has a protocol version; create it with protocol=OPENING to negotiate one here"
+        )
 
     def settle(result: Any) -> AgentPeer:
-        # A text would be taken for JSON that is still to be read.
+        # A plain string would be taken for unparsed JSON.
         agent = handshake.accept(encode(result) if isinstance(result, str) else result)
         connection.protocol = agent.protocol
         _warn_of_unhandled(handshake.own(agent.protocol), connection.handlers)
@@ -78,20 +78,20 @@ def _refuse_handshake(wanted: str, given: object) -> Never:
 
 
 def _warn_of_unhandled(own: Peer, handlers: Handlers) -> None:
-    """Tell whoever wrote it of what we have advertised, but would answer with "Method not found"."""
+    """Log the methods that were advertised but would be answered with "Method not found"."""
     lacking = [
         method
         for method, need in METHODS[own.side].items()
-        # Not all that comes with sessions is for every agent: one without modes is never asked to set one.
+        # Some methods of sessions are optional: an agent without modes never gets a request to set one.
         if need not in (None, "session") and method in own.protocol.METHODS
         if own.supports(need) and not handlers.handles(method)
     ]
     if lacking:
-        log.warning("advertised, but nothing handles it: %s", ", ".join(lacking))
+        log.warning("advertised, but without a handler: %s", ", ".join(lacking))
 
 
 class AgentHandlers(Handlers):
-    """The handlers of an agent, and before them the rules that all of its requests have to pass.
+    """The handlers of an agent. Each request is checked before its handler runs.
 
         handlers = AgentHandlers(AgentHandshake(info=…, protocols=[v1, v2], capabilities={"session.load"}))
 
@@ -100,28 +100,29 @@ class AgentHandlers(Handlers):
 
         async with connect_stdio(protocol=OPENING, handlers=handlers) as connection: ...
 
-    - `initialize` is answered by the handshake, which settles the version; `settled` has what came of it.
-    - What comes before that is refused (`NotInitialized`), also `initialize` when it may not come again.
-    - The log has a warning, once, where it advertises what it has no handler for.
-    - What was not advertised is refused (`refuse_unadvertised`), and so is a path that is not absolute (`check_paths`).
+    - `initialize` is answered by the handshake, which negotiates the version. `settled` returns the result.
+    - Requests before `initialize` are refused (`NotInitialized`), and so is a repeated `initialize` that is not
+    allowed. - A warning is logged once if the agent advertises a capability without having a handler for it. - Requests
+    that need a capability that was not advertised are refused (`check_message`), and so are paths that are not absolute
+    (`check_paths`).
 
-    So a handler gets nothing that it need not answer. It may serve any number of connections.
+    One object can serve any number of connections.
     """
 
     _own = frozenset({INITIALIZE})
 
     def __init__(self, handshake: AgentHandshake, *, flavour: Flavour = "any") -> None:
-        """The handlers of an agent that does nothing but the *handshake* yet; `on` adds what it can do.
+        """Create handlers that only answer `initialize`; add others with `on`.
 
         Args:
-            handshake: what the agent says.
-            flavour: whose paths it takes, those of the system it runs on.
+            handshake: the handshake of the agent.
+            flavour: the kind of paths that the agent accepts: those of the system it runs on.
 
         Raises:
-            ValueError: there is no such *flavour*.
-            TypeError: *handshake* is none of an agent.
+            ValueError: *flavour* is unknown.
+            TypeError: *handshake* is not an `AgentHandshake`.
         """
-        from acp_bindings.setup._handshake import AgentHandshake  # noqa: PLC0415 - the same
+        from acp_bindings.setup._handshake import AgentHandshake  # noqa: PLC0415 - loaded only when it is used
 
         if not isinstance(handshake, AgentHandshake):  # pyright: ignore[reportUnnecessaryIsInstance]
             _refuse_handshake("AgentHandlers takes an AgentHandshake", handshake)
@@ -133,10 +134,11 @@ class AgentHandlers(Handlers):
         self._opened: WeakKeyDictionary[Connection, _Opened] = WeakKeyDictionary()
 
     def settled(self, connection: Connection) -> Settled:
-        """What `initialize` came to on *connection*: who the client is, and what it knows of us.
+        """Return the result of `initialize` on *connection*: the client, and the capabilities advertised to it.
 
         Raises:
-            NotInitialized: it did not come yet; never in a handler of these.
+            NotInitialized: `initialize` has not been received yet. This does not happen in the handlers registered
+                here.
         """
         opened = self._opened.get(connection)
         if opened is None or opened.settled is None:
@@ -144,13 +146,13 @@ class AgentHandlers(Handlers):
         return opened.settled
 
     def of(self, message: Request | Notification, connection: Connection) -> Handler | None:
-        """What handles *message* by the rules, if anything does."""
-        # Here, in the order in which things came; the handlers of requests run side by side.
+        """Return the handler of *message*, with the checks, or None."""
+        # Checked here, because messages arrive in order, but handlers of requests run concurrently.
         opened = self._opened.setdefault(connection, _Opened())
         if isinstance(message, Notification):
             return super().of(message, connection) if opened.lifecycle.is_ready else None
         if message.method == INITIALIZE:
-            # When it comes again, it may be answered by another version than that by whose types it was read.
+            # A repeated `initialize` may be answered in another version than the one it was decoded with.
             message.type = None
             return Handler(partial(self._initialize, opened), waits=False, exclusive=True)
         try:
@@ -174,14 +176,14 @@ class AgentHandlers(Handlers):
 
     def _checked(self, opened: _Opened, method: str, handle: Handle[Any], params: Any, connection: Connection) -> Any:
         if opened.settled and isinstance(params, Model):
-            refuse_unadvertised(opened.settled.agent, params, method=method)
+            check_message(opened.settled.agent, params, method=method, received=True)
             check_paths(params, flavour=self._flavour)
         return handle(params, connection)
 
 
 @dataclass
 class _Opened:
-    """How far a connection has got."""
+    """The state of a connection."""
 
     lifecycle: Lifecycle = field(default_factory=Lifecycle)
     settled: Settled | None = None

@@ -1,4 +1,4 @@
-"""Lines on their way to the peer: written whole, in order and many at a time, by one task, within bounds."""
+"""The queue of outgoing lines, which one task writes in order, many at a time, and within limits."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from typing import Protocol
 import anyio
 
 _FULL = 65536
-"""Bytes that may be queued. Senders that have more wait for room."""
+"""Bytes that may be queued before senders wait for room."""
 _MOST_OWED = 8 * 1024 * 1024
-"""Bytes of replies by the task that reads. It does not wait for room, so that both sides can read on."""
+"""Bytes of replies of the reading task, which does not wait for room, so that both sides can keep reading."""
 _ENOUGH = 16384
-"""Bytes that are worth a write of their own, so that the peer can read them while we make more."""
+"""Bytes that are written at once, so that the peer can read them while more are produced."""
 
 
 class ByteSender(Protocol):
-    """Where bytes go, whole lines at a time."""
+    """A destination for bytes."""
 
     async def send(self, item: bytes, /) -> None: ...
 
 
 class ByteSink(ByteSender, Protocol):
-    """The same, to be closed: any `anyio.abc.ByteSendStream`."""
+    """A destination that can be closed: any `anyio.abc.ByteSendStream`."""
 
     async def aclose(self) -> None: ...
 
@@ -36,21 +36,21 @@ class Place:
     def __init__(self, lines: tuple[bytes, ...], queue: OrderedDict[Place, None]) -> None:
         self.lines = lines
         self.taken = False
-        """Whether there was room for the lines."""
+        """True if the lines were accepted."""
         self._queue = queue
         self._called = anyio.Event()
         queue[self] = None
 
     def leave(self) -> None:
-        """Stop waiting. Lines that were not taken before are never sent."""
+        """Stop waiting. Lines that have not been accepted yet are never sent."""
         self._queue.pop(self, None)
         self._called.set()
 
     async def wait(self) -> bool:
-        """Wait until the lines are taken. If this is cancelled before, they are not sent.
+        """Wait until the lines are accepted. If this is cancelled first, they are not sent.
 
         Returns:
-            True if they were taken, False if the place was left or the connection has ended.
+            True if they were accepted, False if the place was left or the connection has ended.
         """
         try:
             await self._called.wait()
@@ -60,16 +60,16 @@ class Place:
 
 
 class Outbox:
-    """Takes lines from any task while `run` writes them.
+    """Accepts lines from any task while `run` writes them.
 
-    Senders that wait for room are served in the order in which they came, on every event loop.
+    Senders that wait for room are served in order, on every event loop.
     """
 
     def __init__(self, sink: ByteSender, *, trace: Callable[[bytes], object] | None = None) -> None:
         self.broken = anyio.Event()
         """Set when nothing can be sent any more."""
         self.is_broken = False
-        """The same, and quicker to ask."""
+        """The same as `broken.is_set()`, but faster."""
         self._sink = sink
         self._at_once: Callable[[bytes], int] | None = getattr(sink, "send_at_once", None)
         self._trace = trace
@@ -77,41 +77,41 @@ class Outbox:
         self._size = 0
         self._owed = 0
         self._queue: OrderedDict[Place, None] = OrderedDict()
-        """The senders that wait for room, in order. It is empty while there is room."""
+        """The senders that wait for room, in order. Empty while there is room."""
         self.responses = 0
         """Bytes of responses that wait for room."""
         self.is_ending = False
-        """Whether the connection was closed, so that few lines are to come."""
+        """True if the connection was closed, so few lines will follow."""
         self._writing = False
         self._stuck = False
-        """Whether a write at once has left something, which `run` has to write before the next is tried."""
+        """True if an immediate write left a rest, which `run` has to write first."""
         self._news = anyio.Event()
         self._progress: anyio.Event | None = None
-        """Set when lines were taken or written; None while nobody waits for that."""
+        """Set when lines were accepted or written; None while no task waits for it."""
 
     @property
     def is_full(self) -> bool:
-        """Whether a sender has to `line_up`."""
+        """True if senders have to `line_up`."""
         return self._size >= _FULL and not self.is_ending
 
     @property
     def is_empty(self) -> bool:
-        """Whether all lines are written, or are being written."""
+        """True if all lines are written or being written."""
         return not self._lines
 
     @property
     def owes_much(self) -> bool:
-        """Whether the peer causes so many replies without reading them that no more lines should be read."""
+        """True if so many replies are unread that no more lines should be read from the peer."""
         return self._owed >= _MOST_OWED
 
     def line_up(self, *lines: bytes) -> Place:
-        """Return a place behind all other senders, which can be awaited. The lines are written together."""
+        """Return a place behind all other senders, to wait for. The lines are written together."""
         return Place(lines, self._queue)
 
     async def respond(self, lines: Sequence[bytes], *, hurry: bool = False) -> None:
-        """Send a response, and behind it what is to follow it, when there is room.
+        """Send a response and the lines that follow it, when there is room.
 
-        When nothing can be sent any more, the lines are dropped.
+        If the peer no longer reads, the lines are dropped.
         """
         if self.is_full:
             size = sum(map(len, lines))
@@ -125,11 +125,11 @@ class Outbox:
             self.add(line, hurry=hurry)
 
     def add(self, line: bytes, *, hurry: bool = False) -> None:
-        """Send *line*, whether there is room or not.
+        """Queue *line*, whether there is room or not.
 
         Args:
-            line: a whole one, with its newline.
-            hurry: write it now, if the sink can do that without waiting: somebody waits for an answer to it.
+            line: a complete line with its newline.
+            hurry: write it now if the sink can do so without waiting, because a task waits for the response.
         """
         if self.is_broken:
             return
@@ -143,13 +143,13 @@ class Outbox:
             self._news.set()
 
     def owe(self, line: bytes) -> None:
-        """Send *line*, a reply, for the task that reads, which cannot wait for room."""
+        """Queue *line*, a reply of the reading task, which cannot wait for room."""
         self.add(line)
         # No more is owed than is still to be written.
         self._owed = min(self._owed + len(line), self._size)
 
     def withdraw(self, line: bytes) -> bool:
-        """Leave *line*, the very object that was added, unsent, and return True, if it is not being written yet."""
+        """Remove *line*, the same object that was added, and return True, unless it is already being written."""
         for index, waiting in enumerate(self._lines):
             if waiting is line:
                 del self._lines[index]
@@ -165,12 +165,12 @@ class Outbox:
             await self._next_progress()
 
     def end(self) -> None:
-        """Let nobody wait for room any more: few lines are to come."""
+        """Let senders no longer wait for room, because few lines will follow."""
         self.is_ending = True
         self._dismiss()
 
     async def flush(self) -> None:
-        """Wait until all lines are written, or no more can be."""
+        """Wait until all lines are written, or the sink breaks."""
         while self._lines or self._writing:
             await self._next_progress()
 
@@ -191,7 +191,7 @@ class Outbox:
             self._dismiss()
 
     def _write_at_once(self) -> None:
-        # No sender waits for room now: while one does, `run` is writing or the last write is stuck.
+        # No sender waits for room now: otherwise `run` would be writing, or the last write would be stuck.
         if self._at_once:
             data = b"".join(self._lines)
             rest = data[self._at_once(data) :]
@@ -211,7 +211,7 @@ class Outbox:
         self._tell_progress()
 
     def _admit(self) -> None:
-        """Take the lines of those who wait, in order, as long as there is room."""
+        """Accept the lines of waiting senders, in order, as long as there is room."""
         while self._queue and self._size < _FULL:
             place, _ = self._queue.popitem(last=False)
             for line in place.lines:

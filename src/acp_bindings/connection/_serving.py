@@ -1,9 +1,8 @@
-"""Handles what the peer sends in the order in which it came: requests side by side, notifications one by one.
+"""Runs handlers in the order in which messages arrive: requests concurrently, notifications one at a time.
 
-What can be handled without waiting is handled at once, by the task that reads. The rest waits in a backlog, and with it
-all that came later, also answers to our own requests. One task works through the backlog. When the handler of a request
-waits for something, the task stays with that handler, and another task goes on with the backlog: to start a task for
-each request would take longer than most handlers do.
+The reading task runs handlers that do not wait. Other messages wait in a backlog, together with all later messages and
+responses. One worker task processes the backlog. When the handler of a request waits, the worker stays with it, and a
+new worker continues with the backlog. Starting a task for each request would take longer than most handlers.
 """
 
 from __future__ import annotations
@@ -11,19 +10,20 @@ from __future__ import annotations
 import contextlib
 import logging
 from collections import deque
-from collections.abc import Awaitable, Callable, Coroutine, Generator, Sized
+from collections.abc import Awaitable, Callable, Coroutine, Generator
 from contextvars import ContextVar, copy_context
 from functools import partial
 from inspect import isawaitable
 from math import inf
 from types import EllipsisType
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import anyio
 from anyio.abc import TaskStatus
 from anyio.lowlevel import checkpoint
 from pydantic import ValidationError
 
+from acp_bindings.connection._calls import Call, Calls
 from acp_bindings.connection._handlers import Handler, Handlers
 from acp_bindings.connection._outbox import Outbox
 from acp_bindings.connection.errors import ConnectionClosed, alone, idle, is_failure, is_for_task_alone, log, run_apart
@@ -31,30 +31,25 @@ from acp_bindings.jsonrpc import INTERNAL_ERROR, METHOD_NOT_FOUND, REQUEST_CANCE
 from acp_bindings.messages import Id, Notification, Request
 from acp_bindings.setup.errors import RequestError
 
-if TYPE_CHECKING:
-    from acp_bindings.connection._calls import Call
-    from acp_bindings.connection._connection import Connection
-
-
 _MOST_WAITING = 1000
 """Messages that may wait in the backlog."""
 _MOST_BYTES = 8 * 1024 * 1024
-"""Bytes that the lines of these may have."""
+"""Total bytes of these messages."""
 _MOST_RESPONSES = 8 * 1024 * 1024
-"""Bytes of responses that may wait until the peer reads, before no more requests are begun."""
+"""Bytes of unsent responses before no more requests are started."""
 _WHILE_ASKING = 10
-"""How many times as much may wait while somebody waits for an answer, which may come after all that."""
+"""The factor for these limits while a handler waits for a response, which may arrive after all of them."""
 _LONG = 10.0
-"""Seconds after which a wait that may never end is logged."""
+"""Seconds before a warning is logged about a wait that may not end."""
 _MOMENT = 0.5
-"""Seconds for handlers that are cancelled when the peer has stopped sending."""
+"""Seconds for cancelled handlers to end after the peer has stopped sending."""
 
 _Step: TypeAlias = Callable[[], Coroutine[Any, Any, None] | None]
-"""What is done when its turn comes: when it is called, or when what it returns is awaited."""
+"""A step of the backlog: it is called, and its result awaited unless it is None."""
 
 
 class Turn:
-    """The turn of a handler, for the time of a block. All that the handler calls finds it in `TURN`."""
+    """The run of a handler, as a context manager. In the handler it is the value of `TURN`."""
 
     __slots__ = ("after", "asked", "awaited", "exclusive", "method", "responded", "serving")
 
@@ -62,25 +57,25 @@ class Turn:
         self, serving: Serving, method: str, *, asks: bool = False, awaited: bool = True, exclusive: bool = False
     ) -> None:
         self.serving = serving
-        """That of its connection."""
+        """The `Serving` of its connection."""
         self.method = method
-        """The method that it handles."""
+        """The method of the message."""
         self.asked: list[Serving] = []
-        """Those of the connections on which it waits for an answer, and so for all that comes there before that."""
+        """The connections on which it waits for a response, and so for all earlier messages there."""
         self.awaited = awaited
-        """Whether everything else waits for it."""
+        """True if all later messages wait for it."""
         self.exclusive = exclusive
-        """Whether nothing else is even read before it is over."""
+        """True if no line is read before it ends."""
         self.after: list[bytes] | None = [] if asks else None
-        """The lines that are to follow the response; None for a notification, which has no response."""
+        """The lines to send after the response; None for a notification."""
         self.responded = False
-        """Whether the response is on its way."""
+        """True if the response is being sent."""
 
     def __enter__(self) -> None:
-        # Never reset: each handler has a context of its own.
+        # Never reset, because each handler has its own context.
         TURN.set(self)
         if self.awaited:
-            # Not only in `TURN`, where the tasks that the handler has started find it also when it is over.
+            # `TURN` is not enough: tasks that the handler has started still see it after the end.
             self.serving.turn = self
 
     def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> bool:
@@ -89,7 +84,7 @@ class Turn:
         return is_for_task_alone(error)
 
     async def wait(self, answered: anyio.Event) -> None:
-        """Wait for an answer, and say so when that takes long: it may need a message that waits for this turn."""
+        """Wait for a response, and log a long wait: the response may depend on a message that waits for this turn."""
         with anyio.move_on_after(_LONG):
             await answered.wait()
         if not answered.is_set() and (held := self.serving.held_by(self)):
@@ -107,74 +102,74 @@ TURN: ContextVar[Turn | None] = ContextVar("acp_bindings.connection.turn", defau
 
 
 class Serving:
-    """Takes the messages of one connection from its reader, and runs their handlers."""
+    """Runs the handlers of one connection for the messages that its reader passes on."""
 
     def __init__(
         self,
-        connection: Connection,
+        connection: object,
         handlers: Handlers,
         *,
         codec: Codec,
         outbox: Outbox,
-        calls: Sized,
+        calls: Calls,
         most_requests: int,
         most_bytes: int,
         grace: float,
     ) -> None:
         self.turn: Turn | None = None
-        """The turn that everything else waits for, if there is one."""
+        """The turn that all later messages wait for, or None."""
         self._asking = 0
-        """How many handlers, of any connection, wait for an answer."""
+        """How many handlers, of any connection, wait for a response."""
         self._unheard = 0
-        """How many tasks wait until the peer reads."""
+        """How many tasks wait for the peer to read."""
         self._connection = connection
         self.handlers = handlers
         self._codec = codec
         self._outbox = outbox
         self._calls = calls
-        """Our requests of which nobody has been told the outcome yet."""
+        """The pending requests of this side."""
         self._most_requests = most_requests
         self._most_bytes = most_bytes
         self._grace = grace
         self._has_worker = True
-        """Whether there is a task that works through the backlog; or there will be, as before `run`."""
+        """True if a worker processes the backlog, or will do so after `run` starts."""
         self._task = 0
-        """The id of the task that runs the handlers of notifications, one after the other."""
+        """The id of the task that runs the handlers of notifications."""
         self._scope = anyio.CancelScope()
-        """The scope of all handlers. The task group has one too, but not before it is entered."""
+        """The scope of all handlers. That of the task group does not exist before it is entered."""
         self._tasks = anyio.create_task_group()
         self._backlog: deque[tuple[int, _Step, bool | None]] = deque()
-        """What waits for its turn: the bytes of its line, what is done then, and whether that runs the handler of a
-        request (True), of a notification (False) or none (None)."""
+        """The waiting steps: the size of the line, the step, and whether it runs the handler of a request (True), of a
+        notification (False), or none (None)."""
         self._bytes = 0
         self._busy = True
-        """Whether something is in the backlog, or was taken from it and is still being done; and before `run`."""
+        """True if the backlog is not empty, a step of it is running, or `run` has not started."""
         self._news = anyio.Event()
         self._going_on: set[Call] = set()
-        """Our requests that have been answered, but who made them has not gone on yet."""
+        """Requests of this side with a response, whose callers have not continued yet."""
         self._room: anyio.Event | None = None
-        """Set when something has been done; None while nobody waits for that."""
+        """Set after each step; None while no task waits for it."""
         self._unanswered: dict[Id, tuple[Request, anyio.CancelScope]] = {}
-        """The requests of the peer whose handlers have not ended, with their scopes."""
+        """The requests of the peer whose handlers are running, with their scopes."""
         self._requests = 0
-        """How many requests of the peer have no response on its way yet."""
+        """How many requests of the peer do not have a response yet."""
         self._request_bytes = 0
-        """Bytes that the lines of these have."""
+        """The total size of these requests in bytes."""
         self._has_refused = False
-        """Whether the log has said that a request had too many bytes."""
+        """True if a refused request has been logged."""
         self._begun = 0
-        """How many requests of the peer have a handler that has begun, and no response on its way yet."""
+        """How many of these requests have a handler that has started."""
         self._gone = False
-        """Whether nothing more comes from the peer."""
+        """True if the peer has stopped sending."""
         self._too_slow = False
-        """Whether nothing was done for too long since then, so that all requests are cancelled."""
+        """True if no handler ended for `grace` seconds since then, so all requests are cancelled."""
         self._ending = False
         self._ended = anyio.Event()
         self._too_late = False
-        """Whether all requests have had responses, so that a handler that ends now sends no other."""
+        """True if all requests have had responses, so the result of a handler that ends later is dropped."""
 
     async def run(self, *, task_status: TaskStatus[None]) -> None:
-        """Run handlers until `end`, and then, for `grace` seconds, those of requests that have no response yet."""
+        """Run handlers until `end`; after that, wait up to `grace` seconds for requests without a response."""
         with self._scope:
             async with self._tasks:
                 self._tasks.start_soon(self._work)
@@ -188,7 +183,7 @@ class Serving:
                     self.cancel_all()
 
     async def _finish(self) -> None:
-        """Wait until all requests have responses. After `grace`, cancel them; soon after that, respond regardless."""
+        """Wait until all requests have responses. After `grace`, cancel them; shortly after that, respond for them."""
         for seconds in (self._grace, _MOMENT):
             with anyio.move_on_after(seconds):
                 while self._requests:
@@ -203,16 +198,16 @@ class Serving:
             scope.cancel()
 
     def cancel_all(self) -> None:
-        """Cancel all handlers, and begin no more."""
+        """Cancel all handlers, and do not start others."""
         self._ending = True
         self._ended.set()
         self._scope.cancel()
 
     @property
     def is_crowded(self) -> bool:
-        """Whether so much waits that no more should be read."""
+        """True if so many messages wait that no more should be read."""
         waiting = len(self._backlog)
-        # A peer that does not read may be waiting until we read its answers.
+        # A peer that does not read may be waiting for this side to read its responses.
         if self._asking or self._unheard or (self._calls and self._outbox.is_full):
             return waiting + self._begun >= self._most_while_asking or self._bytes >= _WHILE_ASKING * _MOST_BYTES
         return waiting >= _MOST_WAITING or self._bytes >= _MOST_BYTES or self._requests >= self._most_requests
@@ -223,15 +218,15 @@ class Serving:
 
     @property
     def _may_begin(self) -> bool:
-        """Whether another request may be begun."""
+        """True if another request may be started."""
         if self._too_slow:
             return True
-        # Handlers that wait for answers may need what is behind this request.
+        # Handlers that wait for responses may need messages after this request.
         most = self._most_while_asking if self._asking else self._most_requests
         return self._begun < most and self._outbox.responses < _MOST_RESPONSES
 
     async def room(self) -> None:
-        """Wait until it is not crowded. A long wait is logged: a peer that is not read may seem to hang."""
+        """Wait until it is not crowded. A long wait is logged, because the peer may seem to hang."""
         with anyio.move_on_after(_LONG) as soon:
             await self._room_made()
         if soon.cancelled_caught:
@@ -247,10 +242,10 @@ class Serving:
 
     @contextlib.contextmanager
     def asking(self, turn: Turn | None) -> Generator[None]:
-        """A block in which a handler waits for the peer, so that reading has to go on.
+        """A block in which a handler waits for the peer, so reading must continue.
 
         Args:
-            turn: the turn that waits for an answer, if that in turn waits here for all that came before it.
+            turn: the turn that waits for a response, if the response waits for all earlier messages here.
         """
         self._asking += 1
         if turn:
@@ -265,7 +260,7 @@ class Serving:
 
     @contextlib.contextmanager
     def unheard(self) -> Generator[None]:
-        """A block in which a task waits until the peer reads. The peer may itself wait until we read."""
+        """A block in which a task waits for the peer to read. The peer may be waiting for this side to read."""
         self._unheard += 1
         self.look_again()
         try:
@@ -274,43 +269,43 @@ class Serving:
             self._unheard -= 1
 
     def look_again(self) -> None:
-        """Have those who wait until something is done look whether they may go on."""
+        """Wake the tasks that wait for a step, to check whether they may continue."""
         if self._room is not None:
             self._room.set()
             self._room = None
 
     @property
     def is_here(self) -> bool:
-        """Whether this task is in a handler that everything else waits for."""
+        """True if this task is in a handler that all later messages wait for."""
         return self.turn is not None and anyio.get_current_task().id == self._task
 
     def is_alone(self, turn: Turn | None) -> bool:
-        """Whether *turn* is that of an exclusive handler here that has not ended; tasks that it started have it too."""
+        """Return True if *turn* belongs to a running exclusive handler of this connection, or to a task it started."""
         return turn is not None and turn.exclusive and turn is self.turn
 
     def held_by(self, turn: Turn) -> int:
-        """How many messages wait for the end of *turn*."""
+        """Return the number of messages that wait for the end of *turn*."""
         return len(self._backlog) if self.turn is turn else 0
 
     def waits_for(self, turn: Turn) -> bool:
-        """Whether everything else here waits for the end of *turn*, perhaps by way of other connections."""
+        """Return True if all later messages here wait for the end of *turn*, possibly through other connections."""
         return self.turn is not None and (self.turn is turn or any(other.waits_for(turn) for other in self.turn.asked))
 
     def to_follow(self, turn: Turn | None) -> list[bytes] | None:
-        """Return the lines that are to follow the response of *turn*, to be added to; None if it has been sent.
+        """Return the list of lines to send after the response of *turn*; None if the response has been sent.
 
         Raises:
-            RuntimeError: no request of this connection is handled in *turn*.
+            RuntimeError: *turn* does not handle a request of this connection.
         """
         if turn is None or turn.serving is not self or turn.after is None:
             raise RuntimeError("after_response=True is for the handler of a request, and for this connection")
         return None if turn.responded else turn.after
 
     def request(self, request: Request, size: int) -> anyio.Event | None:
-        """Have a request answered in its turn.
+        """Run the handler of a request in order.
 
         Returns:
-            What to wait for before the next line is read; None for nothing.
+            An event to wait for before the next line is read, or None.
         """
         handler = self.handlers.of(request, self._connection)
         if handler is None:
@@ -333,10 +328,10 @@ class Serving:
         return None
 
     def notification(self, message: Notification, size: int) -> anyio.Event | None:
-        """Have a notification handled in its turn.
+        """Run the handler of a notification in order.
 
         Returns:
-            What to wait for before the next line is read; None for nothing.
+            An event to wait for before the next line is read, or None.
         """
         handler = self.handlers.of(message, self._connection)
         if handler is None:
@@ -350,24 +345,24 @@ class Serving:
         return None
 
     def answer(self, call: Call, size: int) -> None:
-        """Wake who waits for an answer when all that came before has been handled. What came after waits for them."""
+        """Wake the caller of a request after all earlier messages have been handled. Later messages wait for it."""
         if self._busy:
             self._later(partial(self._tell, call), size, asks=None)
         else:
             self._tell(call)
 
     def went_on(self, call: Call) -> None:
-        """Who made *call* no longer waits for its answer, whatever became of it."""
+        """Record that the caller of *call* no longer waits."""
         call.over = True
         self._going_on.discard(call)
 
     def cancel(self, id_: Id | EllipsisType) -> None:
-        """Cancel the handler of a request that the peer gives up; `...` stands for no valid id."""
+        """Cancel the handler of a request that the peer has cancelled; `...` means that the id is not valid."""
         if id_ is not ... and (found := self._unanswered.get(id_)):
             found[1].cancel()
 
     def end(self, then: Callable[[], None]) -> None:
-        """Nothing more comes. End when all that came has been handled, and call *then*."""
+        """End after all messages have been handled, and call *then*. The peer has stopped sending."""
 
         def step() -> None:
             self._ending = True
@@ -386,11 +381,11 @@ class Serving:
             if self._has_worker:
                 self._news.set()
             elif not self._ending:
-                # Not when handlers have ended: the task group may be gone.
+                # Not after the end: the task group may have been left.
                 self._tasks.start_soon(self._work)
 
     def _alone(self, job: Callable[[], Coroutine[Any, Any, None]], size: int) -> anyio.Event:
-        """Have *job* done in its turn; what is returned is set when it is done."""
+        """Run *job* in order, and return an event that is set when it is done."""
         done = anyio.Event()
 
         async def do() -> None:
@@ -403,17 +398,17 @@ class Serving:
         return done
 
     def _tell(self, call: Call) -> None:
-        # A peer that answers before it was asked may let us wait for room to ask, and nothing waits for that.
+        # A peer may respond before the request is sent. Messages must not wait for its caller, which waits for room.
         if call.sent and not call.over:
             self._going_on.add(call)
         call.answered.set()
 
     async def _work(self) -> None:
-        """Do what is in the backlog, in its order, until `end` or `cancel_all`.
+        """Process the backlog in order, until `end` or `cancel_all`.
 
-        The task ends with the first request whose handler waits for something; another task goes on from there. It runs
-        the handlers of requests or those of notifications, and not both: whoever cancels the task of a handler that is
-        done must not cancel one of the other kind.
+        The task ends with the first request whose handler waits; another task continues from there. A task runs either
+        handlers of requests or of notifications, so that cancelling the task of a finished handler does not cancel one
+        of the other kind.
         """
         self._has_worker = True
         backlog, kind = self._backlog, None
@@ -426,7 +421,7 @@ class Serving:
                 continue
             size, step, asks = backlog[0]
             if self._going_on:
-                # They are awake, and this is soon over.
+                # The callers are awake and continue soon.
                 await idle(checkpoint)
                 continue
             if asks and (self._begun >= self._most_requests or self._outbox.responses) and not self._may_begin:
@@ -447,7 +442,7 @@ class Serving:
                 return
 
     async def _let_others_end(self) -> None:
-        """Wait until something is done. If nothing more comes, wait for `grace` at most, then cancel all requests."""
+        """Wait for a step. If the peer has stopped sending, wait up to `grace`, then cancel all requests."""
         with anyio.move_on_after(self._grace if self._gone else inf) as patience:
             await idle(self._something_done)
         if patience.cancelled_caught:
@@ -476,10 +471,10 @@ class Serving:
                 return
             if self._outbox.is_full:
                 self.look_again()
-            # Of requests that came together the last one has the responses to all written.
+            # Of requests that arrived together, the last one writes the responses to all.
             await self._outbox.respond(lines or [self._cancelled(request)], hurry=not self._backlog)
         finally:
-            # Not before its response is in the outbox: of a peer that reads no responses no more requests are taken.
+            # After the response is in the outbox: a peer that does not read responses cannot send more requests.
             self._begun -= 1
             self._requests -= 1
             self._request_bytes -= size
@@ -499,7 +494,7 @@ class Serving:
         return self._codec.fail(request, REQUEST_CANCELLED, "Request cancelled")
 
     async def _answer(self, request: Request, handler: Handler, turn: Turn) -> list[bytes]:
-        """The response, and behind it what is to follow it unless it is an error."""
+        """Return the response, and the lines to send after it unless it is an error."""
         try:
             result = handler.handle(request.params, self._connection)
             if handler.waits or isawaitable(result):
@@ -516,14 +511,14 @@ class Serving:
                 return self._codec.fail(request, answer.code, answer.message, data=answer.data)
         except ValueError as unsendable:
             error = unsendable
-        # That the peer has gone is no failure of a handler that asks it something.
+        # A handler has not failed if the peer is gone.
         gone = isinstance(error, ConnectionClosed) and (self._ending or self._outbox.broken.is_set())
-        # The error is logged and not sent: it may hold what is not for the peer.
+        # The error is logged and not sent, because it may contain private data.
         log.log(logging.DEBUG if gone else logging.ERROR, "the handler of %s failed", request.method, exc_info=error)
         return self._codec.fail(request, INTERNAL_ERROR, "Internal error")
 
     def _told(self, message: Notification, handler: Handler) -> Awaitable[Any] | None:
-        """Call a handler now; what it returns, if that is to be awaited."""
+        """Call a handler now, and return its result if that must be awaited."""
         try:
             result = copy_context().run(handler.handle, message.params, self._connection)
         except BaseException as error:
@@ -559,16 +554,16 @@ class Serving:
 
 
 def _called(waiting: Awaitable[Any]) -> Handler:
-    """A handler that stands for one that was called already and returned *waiting*."""
+    """Return a handler for one that has already been called and returned *waiting*."""
 
-    def handle(_params: object, _connection: Connection) -> Awaitable[Any]:
+    def handle(_params: object, _connection: object) -> Awaitable[Any]:
         return waiting
 
     return Handler(handle, waits=True, exclusive=False)
 
 
 def _filled(request: Request, result: object) -> object:
-    """*result*; in place of None the empty result of the method, if it has one."""
+    """Return *result*, or for None the empty result of the method, if it has one."""
     wanted: Any = request.type.result if request.type else Any
     if result is None and wanted is not Any and isinstance(wanted, type):
         empty: Callable[[], object] = wanted
@@ -578,6 +573,6 @@ def _filled(request: Request, result: object) -> object:
 
 
 def _as_answer(error: BaseException) -> RequestError | None:
-    """The `RequestError` that *error* is, also when the handler's own task groups have wrapped it."""
+    """Return *error* if it is a `RequestError`, also inside the exception groups of the handler's task groups."""
     answer = alone(error)
     return answer if isinstance(answer, RequestError) else None

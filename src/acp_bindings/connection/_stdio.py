@@ -1,7 +1,7 @@
-"""A connection over our own standard streams, such as an agent's to the client that started it.
+"""A connection over standard input and output, such as that of an agent to the client that started it.
 
-While it lasts, the streams are its own: what the process prints goes to standard error instead, whoever prints it, and
-what reads standard input finds it empty. Otherwise one forgotten `print` would end up between two messages.
+While it is open, everything else that the process prints goes to standard error, and standard input is empty for
+everything else. Otherwise a forgotten `print` would end up between two messages.
 """
 
 from __future__ import annotations
@@ -39,27 +39,27 @@ async def connect_stdio(
     grace: float = GRACE,
     trace: Trace | None = None,
 ) -> AsyncGenerator[Connection]:
-    """Connect to whoever started this process, for the time of the block.
+    """Connect to the process that started this one, over standard input and output.
 
         async with connect_stdio(protocol=v1, handlers=handlers) as connection:
             await connection.wait_ended()
 
-    In the block `print`, C code and child processes write to standard error in place of standard output, and standard
-    input is empty to them. Afterwards the streams are what they were.
+    In the block, `print`, C code and child processes write to standard error instead of standard output, and standard
+    input is empty for them. The streams are restored at its end.
 
     Args:
-        protocol: `v1`, `v1_unstable`, `v2` or `v2_unstable`; or `setup.OPENING` until one is settled on.
-        role: who we are.
-        handlers: the handlers of what the peer sends, as `Handlers`, or by class of params or method.
-        pass_unknown: let methods through that the protocol does not have, as if they were extensions.
-        limit: bytes that a line may have. A longer one is answered with an error, and ends the connection.
-        most_requests: how many requests of the peer are handled at a time. While there are as many, nothing is read.
-            While a handler waits for a response of the peer, ten times as many (at least 10,000) are handled: otherwise
-            both sides might wait for ever.
-        most_bytes: how many bytes the peer's requests in progress may have. Another one is refused with an error; a
-            single request may have more.
-        grace: seconds that handlers get for the peer's last requests when standard input has ended.
-        trace: called with who sends it and each line, as it is read or about to be written. Lines hold secrets.
+        protocol: `v1`, `v1_unstable`, `v2` or `v2_unstable`; or `setup.OPENING` to negotiate the version.
+        role: the role of this side.
+        handlers: the handlers of the peer's messages: `Handlers`, or a mapping by class of params or by method.
+        pass_unknown: accept methods that the protocol does not have, like extensions.
+        limit: the maximum size of a line in bytes. A longer line is answered with an error and ends the connection.
+        most_requests: how many requests of the peer are handled at a time. When the limit is reached, reading pauses.
+            While a handler waits for a response of the peer, ten times as many (at least 10,000) are allowed, to avoid
+            deadlocks.
+        most_bytes: the total size in bytes of the peer's requests in progress. Further requests are refused with an
+            error; a single request may be larger.
+        grace: seconds for handlers to finish the peer's last requests after standard input has ended.
+        trace: called with the sender and each line, when it is read or about to be written. Lines may contain secrets.
     """
     with _standard_streams() as (source, sink):
         try:
@@ -77,7 +77,7 @@ async def connect_stdio(
                 trace=trace,
             )
         except BaseException:
-            # The connection did not come to be, and closes nothing.
+            # There is no connection that would close them.
             await source.aclose()
             await sink.aclose()
             raise
@@ -87,22 +87,22 @@ async def connect_stdio(
 
 @contextmanager
 def _standard_streams() -> Generator[tuple[ByteSource, ByteSink]]:
-    """Standard input and output for us alone. In the block all others get something else in their place."""
-    # Opened first: where there is no standard error, this may get its number, which must not go to one of our streams.
+    """Take over standard input and output, and replace them for everything else in the process."""
+    # Opened first: without standard error, this may get its number, which must not go to one of the streams.
     with open(os.devnull, "r+b", buffering=0) as nothing, contextlib.ExitStack() as at_end:
         meanwhile = STDERR if sys.__stderr__ else nothing.fileno()
         inwards = _taken(STDIN, nothing.fileno(), at_end) if sys.__stdin__ else os.dup(nothing.fileno())
         outwards = _taken(STDOUT, meanwhile, at_end) if sys.__stdout__ else os.dup(nothing.fileno())
-        # Python's buffer may hold what was printed before the block, and at its end what was printed in it.
+        # Python may have buffered output from before the block and, at its end, from the block.
         _flush()
         at_end.callback(_flush)
         yield _source(inwards), _sink(outwards, at_end)
 
 
 def _taken(descriptor: int, meanwhile: int, at_end: contextlib.ExitStack) -> int:
-    """A copy of *descriptor*, whose number stands for *meanwhile* until the end.
+    """Return a copy of *descriptor*, and let its number refer to *meanwhile* until the end.
 
-    It must be open as a standard stream: without one the number may be anybody's, such as the event loop's.
+    It must be open as a standard stream. Otherwise its number may belong to something else, such as the event loop.
     """
     ours, kept = os.dup(descriptor), os.dup(descriptor)
 
@@ -129,7 +129,7 @@ def _source(descriptor: int) -> ByteSource:
 
 def _sink(descriptor: int, at_end: contextlib.ExitStack) -> ByteSink:
     if sys.platform != "win32" and _flows(descriptor):
-        # This changes the stream for all who share it, such as the shell that started us.
+        # This changes the stream for all processes that share it, such as the shell.
         was_blocking = os.get_blocking(descriptor)
         os.set_blocking(descriptor, False)
         copy = os.dup(descriptor)
@@ -140,6 +140,6 @@ def _sink(descriptor: int, at_end: contextlib.ExitStack) -> ByteSink:
 
 
 def _flows(descriptor: int) -> bool:
-    """Whether it is a pipe or a socket: for these the system tells when they can be read or written."""
+    """Return True for a pipe or a socket, for which the system reports when they can be read or written."""
     mode = os.fstat(descriptor).st_mode
     return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)

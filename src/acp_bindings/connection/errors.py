@@ -1,13 +1,14 @@
-"""What can go wrong on a connection, below `AcpError`.
+# ruff: noqa: N818 - the names say what is wrong, which a suffix would not
+"""The errors of connections, below `AcpError`.
 
 AcpError
-├── CannotStart          the peer's command could not be run: .command
-├── ConnectionClosed     there is no peer any more: .method .exit_status .stderr .stray
-├── TimedOut             no answer in time: .method .seconds .stray .behind .unended
-├── RequestFailed        the peer answered with an error: .method .code .message .data
-└── BadAnswer            the peer answered with what is no answer: .method .issues
+├── CannotStart          the command of the peer could not be started: .command
+├── ConnectionClosed     the connection has ended: .method .exit_status .stderr .stray
+├── TimedOut             no response in time: .method .seconds .stray .behind .unended
+├── RequestFailed        the peer responded with an error: .method .code .message .data
+└── BadAnswer            the response of the peer is not valid: .method .issues
 
-What a handler raises to answer with an error is `acp_bindings.setup.RequestError`.
+Handlers raise `acp_bindings.setup.RequestError` to respond with an error.
 """
 
 from __future__ import annotations
@@ -23,57 +24,42 @@ from typing import Any, cast
 import anyio
 
 from acp_bindings.errors import AcpError, Issue, summarize
-from acp_bindings.setup.errors import told_in
-
-__all__ = [
-    "BadAnswer",
-    "CannotStart",
-    "ConnectionClosed",
-    "RequestFailed",
-    "StrayLines",
-    "TimedOut",
-    "alone",
-    "idle",
-    "is_failure",
-    "is_for_task_alone",
-    "log",
-    "run_apart",
-    "take_back",
-]
+from acp_bindings.setup.errors import issues_in
 
 log = logging.getLogger("acp_bindings.connection")
 
 
 @dataclass(frozen=True, slots=True)
 class StrayLines:
-    """Lines of the peer that were no messages, one of which may stand where an answer should.
+    """Lines of the peer that were not messages, such as a banner or a log. One may have replaced a response.
 
-    They came since the request was sent; while the peer has answered nothing at all, those before it are meant too.
+    They have arrived since the request was sent. If the peer has not responded to any request yet, earlier lines count
+    too.
     """
 
     count: int
     last: str | None
-    """The last of them, cut, and without the values of a process's `env`; None but for clients, since what a client
-    sends may hold secrets in any place."""
+    """The last line, shortened, with the values of a process's `env` redacted. It is None in agents, because lines of
+    a client may contain secrets anywhere."""
 
     def __str__(self) -> str:
-        """What a message says of them."""
         if self.count == 1:
-            return "a line of the peer was no message" + (f': "{self.last}"' if self.last else "")
-        return f"{self.count} lines of the peer were no messages" + (f', the last: "{self.last}"' if self.last else "")
+            return "the peer sent a line that is not a message" + (f': "{self.last}"' if self.last else "")
+        last = f', the last: "{self.last}"' if self.last else ""
+        return f"the peer sent {self.count} lines that are not messages{last}"
 
 
-class CannotStart(AcpError):  # noqa: N818 - says what is wrong, which a suffix would not
-    """The command of the peer could not be run."""
+class CannotStart(AcpError):
+    """The command of the peer could not be started."""
 
     def __init__(self, command: str, reason: str) -> None:
         super().__init__(f'cannot start "{command}": {reason}')
         self.command = command
-        """The program, without its arguments, which may be secret."""
+        """The program, without its arguments, because they may contain secrets."""
 
 
-class ConnectionClosed(AcpError):  # noqa: N818 - says what is wrong, which a suffix would not
-    """There is no peer any more, so that nothing is sent and no answer will come."""
+class ConnectionClosed(AcpError):
+    """The connection has ended: messages are no longer sent, and responses no longer arrive."""
 
     def __init__(
         self,
@@ -87,25 +73,25 @@ class ConnectionClosed(AcpError):  # noqa: N818 - says what is wrong, which a su
         super().__init__("".join([f"{method}: " if method else "", reason, f"; {stray}" if stray else ""]))
         self.reason = reason
         self.method = method
-        """The method of the request that gets no answer for it, if it is one that failed."""
+        """The method of the request that failed; None if it was not a request."""
         self.exit_status = exit_status
-        """Of a child process: its exit status, negative for a signal; None while it runs, and of other peers."""
+        """The exit status of a child process, negative for a signal. None while it runs, and for other peers."""
         self.stderr = tuple(stderr)
-        """Of a child process: the last lines that it wrote to standard error, without the values of its `env`."""
+        """The last lines that a child process wrote to standard error, with the values of its `env` redacted."""
         self.stray = stray
-        """What it wrote in place of messages, where that may be why there is no answer."""
+        """Lines that were not messages, if they may explain the missing response."""
 
     def of(self, method: str | None, *, stray: StrayLines | None = None) -> ConnectionClosed:
-        """The same of one request, or of none, with what came in place of messages."""
+        """Return this error for a request of *method*, or for none, with the stray lines."""
         return ConnectionClosed(
             self.reason, method=method, exit_status=self.exit_status, stderr=self.stderr, stray=stray
         )
 
 
-class TimedOut(AcpError):  # noqa: N818 - says what is wrong, which a suffix would not
-    """The peer did not answer in time. It was asked to give up; an answer that still comes is dropped.
+class TimedOut(AcpError):
+    """The peer did not respond in time. The request is cancelled, and a late response is dropped.
 
-    Or it did, but a handler of ours held that up.
+    The response may have arrived, but wait for a handler on this side: see `behind`.
     """
 
     def __init__(
@@ -117,50 +103,55 @@ class TimedOut(AcpError):  # noqa: N818 - says what is wrong, which a suffix wou
         behind: str | None = None,
         unended: int = 0,
     ) -> None:
-        late = f"the answer has come, but waits for the handler of {behind}, which has not ended" if behind else ""
-        begun = "" if late or not unended else "the peer has begun a line, which has no newline at its end yet"
-        told = [f"{method}: no answer within {seconds:g} s", late, str(stray or ""), begun]
+        late = f"the response has arrived, but waits for the handler of {behind}, which is still running"
+        begun = "the peer has sent the beginning of a line, but not yet its newline"
+        told = [
+            f"{method}: no response within {seconds:g} s",
+            late if behind else "",
+            str(stray or ""),
+            begun if unended and not behind else "",
+        ]
         super().__init__("; ".join(filter(None, told)))
         self.method = method
         self.seconds = seconds
         self.stray = stray
-        """What it wrote in place of messages, where that may be why there is no answer."""
+        """Lines that were not messages, if they may explain the missing response."""
         self.behind = behind
-        """The method of a notification whose handler the answer waits for, if it has come."""
+        """The method whose handler the response waits for, if the response has arrived."""
         self.unended = unended
-        """Bytes of the line that the peer has begun and not ended, as far as they are counted."""
+        """Bytes of an incomplete line that the peer has sent."""
 
 
-class RequestFailed(AcpError):  # noqa: N818 - it was the request that failed, over there
-    """The peer answered with an error. `acp_bindings.setup.error_from` says what it means, where that is known.
+class RequestFailed(AcpError):
+    """The peer responded with an error. `acp_bindings.setup.error_from` converts it to a more specific one.
 
-    It is no `RequestError`, which would be our answer: a handler that lets it out answers "Internal error".
+    It is not a `RequestError`: a handler that does not catch it responds with "Internal error".
     """
 
     def __init__(self, method: str, code: int, message: str, data: Any = None) -> None:
-        super().__init__(f"{method}: {message} ({code}){told_in(data)}")
+        super().__init__(f"{method}: {message} ({code}){issues_in(data)}")
         self.method = method
         self.code = code
-        """As JSON-RPC and the protocol number it (`ErrorCode`)."""
+        """The code, as defined by JSON-RPC and the protocol (`ErrorCode`)."""
         self.message = message
-        """What the peer says of it."""
+        """The message of the peer."""
         self.data = data
-        """What the peer says beside it: any JSON value, None for nothing."""
+        """The `data` of the error: any JSON value, None if there is none."""
 
 
-class BadAnswer(AcpError):  # noqa: N818 - says what is wrong, which a suffix would not
-    """The peer answered with what is no answer to the request."""
+class BadAnswer(AcpError):
+    """The response of the peer is not valid."""
 
     def __init__(self, method: str, reason: str, issues: Sequence[Issue] = ()) -> None:
         wrong = f"; {summarize([*map(str, issues)])}" if issues else ""
-        super().__init__(f"{method}: the answer cannot be used: {reason}{wrong}")
+        super().__init__(f"{method}: invalid response: {reason}{wrong}")
         self.method = method
         self.issues = tuple(issues)
-        """What is wrong in the result or the error, with the paths from there on."""
+        """The problems, with paths relative to the result or the error."""
 
 
 def alone(error: BaseException) -> BaseException:
-    """The only exception in *error*, if that is a group of one, however deep; else *error* itself."""
+    """Return the only exception in *error* if that is a group of one, at any depth; otherwise *error* itself."""
     while isinstance(error, BaseExceptionGroup):
         group = cast("BaseExceptionGroup[BaseException]", error)
         first, *others = group.exceptions
@@ -171,10 +162,10 @@ def alone(error: BaseException) -> BaseException:
 
 
 def is_failure(error: BaseException) -> bool:
-    """Whether *error* fails the handler alone. Call this where *error* is caught.
+    """Return True if *error* is a failure of the handler only. Call this where *error* is caught.
 
-    asyncio raises `CancelledError` when a task is cancelled, and also when a future or task that it waits for is. The
-    second is a failure: taken for the first, the task would end without a word.
+    asyncio raises `CancelledError` when a task is cancelled, but also when a future or task that it awaits was
+    cancelled. The second case is a failure of the handler.
     """
     if not isinstance(error, asyncio.CancelledError):
         return isinstance(error, Exception)
@@ -183,16 +174,16 @@ def is_failure(error: BaseException) -> bool:
 
 
 def is_for_task_alone(error: BaseException | None) -> bool:
-    """Whether *error* is that asyncio, and no cancel scope, has cancelled this task; then that is taken back.
+    """Return True if asyncio, not a cancel scope, has cancelled this task, after undoing the cancellation.
 
-    Who cancels the task knows it by the handler that runs in it, and means only that. Raised, it would end the whole
+    User code that cancels the task means the handler that runs in it. If the error were raised, it would end the whole
     task group.
     """
     return isinstance(error, asyncio.CancelledError) and take_back()
 
 
 async def idle(wait: Callable[[], Awaitable[object]]) -> None:
-    """Wait in a task that has run handlers. If asyncio cancels the task, that may end early, and ends nothing else."""
+    """Wait in a task that runs handlers. If asyncio cancels the task, only this wait ends early."""
     try:
         await wait()
     except BaseException as error:
@@ -202,10 +193,10 @@ async def idle(wait: Callable[[], Awaitable[object]]) -> None:
 
 @coroutine
 def run_apart(job: Coroutine[Any, Any, None], when_it_waits: Callable[[], None] | None) -> Generator[Any, Any, bool]:
-    """Await *job* in a context of its own, and call *when_it_waits* when it waits for the first time.
+    """Await *job* in a new context, and call *when_it_waits* when it waits for the first time.
 
     Returns:
-        Whether it waited, so that other tasks may have run meanwhile.
+        True if the job waited, so other tasks may have run in the meantime.
     """
     waited = False
     within = copy_context().run
@@ -217,7 +208,7 @@ def run_apart(job: Coroutine[Any, Any, None], when_it_waits: Callable[[], None] 
             wanted = within(act, given)
         except StopIteration:
             if cancelled:
-                # Also a cancellation that the job has not let through ends with it.
+                # A cancellation that the job has suppressed ends with the job.
                 take_back()
             return waited
         if when_it_waits and not waited:
@@ -225,7 +216,7 @@ def run_apart(job: Coroutine[Any, Any, None], when_it_waits: Callable[[], None] 
         waited = True
         try:
             given = yield wanted
-        except BaseException as error:  # noqa: BLE001 - it is for the job
+        except BaseException as error:  # noqa: BLE001 - thrown into the job
             act, given = job.throw, error
             cancelled = cancelled or isinstance(error, asyncio.CancelledError)
         else:
@@ -233,7 +224,7 @@ def run_apart(job: Coroutine[Any, Any, None], when_it_waits: Callable[[], None] 
 
 
 def take_back() -> bool:
-    """Take back that asyncio, and no cancel scope, has cancelled this task; whether it had."""
+    """Undo the cancellation of this task by asyncio, and return True if there was one. Cancel scopes are not undone."""
     if _is_scope_cancelled():
         return False
     task = asyncio.current_task()

@@ -1,7 +1,4 @@
-"""Logging in: which ways an agent may offer to whom, which of them a client may ask for, and how it is asked.
-
-v1 has `authenticate` and `logout`, v2 `auth/login` and `auth/logout`; here it is one call each.
-"""
+"""Login and logout: the requests of a client, and the authentication methods that an agent may offer."""
 
 from __future__ import annotations
 
@@ -21,20 +18,19 @@ if TYPE_CHECKING:
     from acp_bindings.setup.unions import AuthMethod, LoginRequest, LogoutRequest
 
 
-def login(agent: AgentPeer, id: str) -> LoginRequest:  # noqa: A002
-    """The params that ask *agent* to log the user in: of `authenticate`, or of `auth/login` in v2.
+def login(agent: AgentPeer, method: AuthMethod | str) -> LoginRequest:
+    """Return the params of `authenticate` (`auth/login` in v2), which ask *agent* to log the user in.
 
     Args:
-        agent: as it answered `initialize`.
-        id: that of a method which it advertised.
+        agent: the agent.
+        method: an authentication method that the agent has advertised, or its id.
 
     Raises:
-        AuthMethodRefused: it has advertised no such method, or it is one for a terminal: then the client runs the
-            agent's own command there, with the `args` and the `env` of the method, and asks the agent for nothing.
-        TypeError: *id* is no text.
+        AuthMethodRefused: the agent has not advertised the method, or the method is for a terminal. In that case the
+            client runs the agent's command in a terminal, with the `args` and `env` of the method, instead of sending
+            a request.
     """
-    if not isinstance(id, str):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise TypeError(f"{type(id).__name__} is no id; of an authentication method that is method_id(method)")
+    id = method if isinstance(method, str) else method_id(method)  # noqa: A001
     if reason := agent.login_refusal(id):
         raise AuthMethodRefused(id, reason, [method_id(each) for each in agent.auth_methods if each.type != TERMINAL])
     package: Any = agent.protocol
@@ -44,10 +40,10 @@ def login(agent: AgentPeer, id: str) -> LoginRequest:  # noqa: A002
 
 
 def logout(agent: AgentPeer, *, assume: Collection[str] = ()) -> LogoutRequest:
-    """The params that ask *agent* to log the user out: of `logout`, or of `auth/logout` in v2.
+    """Return the params of `logout` (`auth/logout` in v2), which ask *agent* to log the user out.
 
     Raises:
-        CapabilityNotAdvertised: it has not said that it can do that, and *assume* does not say `auth.logout`.
+        CapabilityNotAdvertised: the agent has not advertised `auth.logout`, and *assume* does not contain it.
     """
     package: Any = agent.protocol
     method, type_ = ("logout", "LogoutRequest") if agent.version == 1 else ("auth/logout", "LogoutAuthRequest")
@@ -57,20 +53,20 @@ def logout(agent: AgentPeer, *, assume: Collection[str] = ()) -> LogoutRequest:
 
 
 def auth_methods_for(client: ClientPeer, methods: Sequence[AuthMethod]) -> list[AuthMethod]:
-    """Those of an agent's *methods* that it may offer *client*, in the words of the version that both speak.
+    """Return the authentication *methods* that an agent may offer *client*, in the client's protocol version.
 
-    Methods for a terminal are for clients that have said that they have one (`auth.terminal`); kinds of methods that v1
-    does not know are for v2 alone.
+    Methods for a terminal require that the client has advertised `auth.terminal`. Types that v1 does not have are
+    offered only in v2.
     """
     terminal = client.supports("auth.terminal")
     package: Any = client.protocol
-    raws = [_in_words_of(client.version, from_json(encode(each))) for each in methods]
+    raws = [_in_version(client.version, from_json(encode(each))) for each in methods]
     offered = [raw for raw in raws if raw is not None and (terminal or raw.get("type") != TERMINAL)]
     return [decode(package.AuthMethod, raw) for raw in offered]
 
 
 def login_remarks(agent: AgentPeer, client: ClientPeer) -> Iterator[Remark]:
-    """The methods that *agent* should not have offered *client*: those for a terminal, where that has said of none.
+    """Yield a remark for each method that *agent* should not have offered because *client* has no terminal.
 
     The rule is `terminal-login` (v1 and v2 `AuthMethodTerminal`).
     """
@@ -78,14 +74,12 @@ def login_remarks(agent: AgentPeer, client: ClientPeer) -> Iterator[Remark]:
         return
     for index, each in enumerate(agent.auth_methods):
         if each.type == TERMINAL:
-            told = (
-                "it is for a terminal, and auth.terminal was not advertised; leave it out of what the user may choose"
-            )
-            yield Remark(("authMethods", index), "terminal-login", told, "error", {"methodId": method_id(each)})
+            text = "this method is for a terminal, and auth.terminal was not advertised; do not offer it to the user"
+            yield Remark(("authMethods", index), "terminal-login", text, "error", {"methodId": method_id(each)})
 
 
-def _in_words_of(version: int, method: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The JSON of a method in that of *version*; None where it has no word for the kind."""
+def _in_version(version: int, method: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return the JSON of a method in the form of *version*; None if the version does not have its type."""
     kind = method.get("type", "agent")
     said = {name: value for name, value in method.items() if name not in ("type", "id", "methodId", "env")}
     id_ = method["methodId"] if "methodId" in method else method["id"]

@@ -1,4 +1,4 @@
-"""How the two sides of a connection settle on a version and tell each other what they can do; no I/O.
+"""The handshake: negotiates the protocol version and exchanges capabilities.
 
     client = ClientHandshake(info=v1.Implementation(name="my-client", version="1.0"), capabilities={"terminal"})
     agent = AgentHandshake(info=v1.Implementation(name="my-agent", version="1.0"), capabilities={"session.load"})
@@ -6,8 +6,8 @@
     settled = agent.answer(json_of(client.request()))
     peer = client.accept(json_of(settled.result))
 
-What each side can do is said once, by the names of `acp_bindings.setup.capabilities`, and written as each version wants
-it. A client that speaks both v1 and v2 says it in both ways in one request, since an agent of v1 reads only its own.
+Capabilities have the names of `acp_bindings.setup.capabilities` and are written in the form of each version. A client
+that supports v1 and v2 writes both forms in one request, because an agent of v1 reads only its own.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 class ClientHandshake:
-    """The client's part of `initialize`."""
+    """The client side of `initialize`."""
 
     def __init__(
         self,
@@ -47,21 +47,21 @@ class ClientHandshake:
         capabilities: Collection[str] = (),
         meta: Mapping[str, Any] | None = None,
     ) -> None:
-        """What a client is going to say.
+        """Describe the client.
 
         Args:
-            info: its name and version, of any protocol package.
-            anonymous: say nothing of that. The specification advises against it, and v2 does not allow it.
-            protocols: the packages that it speaks, one for each version; `v1` alone unless said otherwise.
-            capabilities: the names of what it can do, such as `fs.read_text_file`. Whatever is not among them it says
-                that it cannot do.
-            meta: custom capabilities: the `_meta` of its capabilities, whose keys are for names such as `example.com`.
+            info: its name and version, an `Implementation` of any protocol package.
+            anonymous: leave `info` out. The specification advises against it, and v2 does not allow it.
+            protocols: the supported packages, one for each version; by default only `v1`.
+            capabilities: the names of the supported capabilities, such as `fs.read_text_file`. All others are
+                advertised as not supported.
+            meta: custom capabilities: the `_meta` of the capabilities, with keys such as `example.com`.
 
         Raises:
-            UnknownCapability: there is no such capability of a client.
-            TypeError: *info* is no `Implementation`; *protocols* is no list, or *capabilities* no set of names.
-            ValueError: there is no *info*, and *anonymous* was not asked for; none of the *protocols* has a word for a
-                capability; or they are two of one version, or none.
+            UnknownCapability: a client does not have such a capability.
+            TypeError: *info* is not an `Implementation`, *protocols* is not a list, or *capabilities* is not a set.
+            ValueError: *info* is missing without *anonymous*; none of the *protocols* has a capability; or *protocols*
+                is empty or contains two packages of one version.
         """
         self._said = _Said(
             "client", info=info, anonymous=anonymous, protocols=protocols, capabilities=capabilities, meta=meta
@@ -69,13 +69,13 @@ class ClientHandshake:
 
     @property
     def requested(self) -> int:
-        """The version that it asks for: its latest."""
+        """The requested version: the latest one."""
         return max(self._said.protocols)
 
     def request(self) -> InitializeRequest:
-        """The params of `initialize`, of the latest of the packages, with what earlier versions want to see beside.
+        """Return the params of `initialize`, of the latest package, with the fields of the earlier versions.
 
-        A codec that speaks `OPENING` sends it as it is.
+        A codec with the protocol `OPENING` sends it unchanged.
         """
         message: dict[str, Any] = {"protocolVersion": self.requested}
         for protocol in self._said.protocols.values():
@@ -85,48 +85,48 @@ class ClientHandshake:
         return request
 
     def accept(self, result: Any) -> AgentPeer:
-        """The agent that answered with *result*; the caller speaks `AgentPeer.protocol` with it from now on.
+        """Return the agent that responded with *result*. Use `AgentPeer.protocol` from now on.
 
         Args:
-            result: the JSON of the answer, as text or parsed, which its own version says how to read.
+            result: the JSON of the response, as a string or parsed.
 
         Returns:
-            The agent, among whose `findings` are also the ways to log in that it should not have offered us.
+            The agent. Its `findings` include login methods that it should not have offered to this client.
 
         Raises:
-            UnsupportedProtocolVersion: we do not speak the version that the agent chose. Close the connection, and
-                tell the user.
-            BadProtocolVersion: what stands for the version is none, or one that the agent has only repeated. Connect
-                again, and offer the version that is named there.
-            DecodeError: the answer is none of its version.
+            UnsupportedProtocolVersion: the client does not support the version that the agent chose. Close the
+                connection and inform the user.
+            BadProtocolVersion: the version is not valid, or the agent has only repeated it. Connect again and offer the
+                version in the message.
+            DecodeError: the response is not valid in its version.
         """
         agent = AgentPeer.read(result, tuple(self._said.protocols.values()), requested=self.requested)
         return replace(agent, findings=(*agent.findings, *login_remarks(agent, self.own(agent.protocol))))
 
     def own(self, protocol: ProtocolPackage) -> ClientPeer:
-        """What an agent with which we have settled on *protocol* knows of us, by which its requests can be checked."""
+        """Return this client as an agent with the negotiated *protocol* sees it, to check its requests."""
         message = {"protocolVersion": version_of(protocol)} | self._said.part(protocol)
         return ClientPeer.of(protocol, decode(cast("Any", protocol).InitializeRequest, message))
 
 
 class Settled(NamedTuple):
-    """What `initialize` came to, for an agent."""
+    """The result of `initialize` for an agent."""
 
     result: InitializeResponse
-    """The answer to send."""
+    """The response to send."""
     client: ClientPeer
-    """Who asked."""
+    """The client."""
     agent: AgentPeer
-    """What the client knows of us from the answer, by which its requests can be checked."""
+    """The agent as the client sees it, to check its requests."""
 
     @property
     def protocol(self) -> ProtocolPackage:
-        """The package whose types both sides speak from now on."""
+        """The negotiated protocol package."""
         return self.client.protocol
 
 
 class AgentHandshake:
-    """The agent's part of `initialize`."""
+    """The agent side of `initialize`."""
 
     def __init__(
         self,
@@ -138,44 +138,44 @@ class AgentHandshake:
         auth_methods: Sequence[AuthMethod] = (),
         meta: Mapping[str, Any] | None = None,
     ) -> None:
-        """What an agent is going to say.
+        """Describe the agent.
 
         Args:
-            info: its name and version, of any protocol package.
-            anonymous: say nothing of that. The specification advises against it, and v2 does not allow it.
-            protocols: the packages that it speaks, one for each version; `v1` alone unless said otherwise.
-            capabilities: the names of what it can do, such as `session.load` and `mcp.http`. Whatever is not among them
-                it says that it cannot do.
-            auth_methods: the ways to log in, of any protocol package; a client that cannot do so is not offered those
-                in a terminal.
-            meta: custom capabilities: the `_meta` of its capabilities, whose keys are for names such as `example.com`.
+            info: its name and version, an `Implementation` of any protocol package.
+            anonymous: leave `info` out. The specification advises against it, and v2 does not allow it.
+            protocols: the supported packages, one for each version; by default only `v1`.
+            capabilities: the names of the supported capabilities, such as `session.load` and `mcp.http`. All others are
+                advertised as not supported.
+            auth_methods: the authentication methods, of any protocol package. Those for a terminal are only offered to
+                clients that support it.
+            meta: custom capabilities: the `_meta` of the capabilities, with keys such as `example.com`.
 
         Raises:
-            UnknownCapability: there is no such capability of an agent.
+            UnknownCapability: an agent does not have such a capability.
             TypeError: as for `ClientHandshake`.
-            ValueError: as for `ClientHandshake`; or v2 is among the *protocols*, and a capability of sessions is there
-                but not all that v2 takes for granted then.
+            ValueError: as for `ClientHandshake`; or v2 is among the *protocols*, and *capabilities* contains one of
+                sessions, but not all that every v2 agent with sessions must have.
         """
         self._said = _Said(
             "agent", info=info, anonymous=anonymous, protocols=protocols, capabilities=capabilities, meta=meta
         )
         if "auth.login" in self._said.capabilities and not auth_methods:
-            raise ValueError("an agent says that one can log in by its auth_methods; there are none")
+            raise ValueError("the capability auth.login requires auth_methods")
         self._auth_methods = tuple(auth_methods)
 
     def answer(self, params: Any) -> Settled:
-        """What to answer to an `initialize` with *params*, and who asked.
+        """Return the response to `initialize` with *params*, and the client.
 
-        By the rule of v1 for agents that have nothing newer, by that of v2 otherwise (`negotiate`). A client that asks
-        for more than it gets is read leniently: what it wrote for a newer version may look different there.
+        The version is negotiated by the rule of v1 if the agent supports nothing newer, otherwise by that of v2. If the
+        client requested a newer version, its params are read leniently, because they may have another form there.
 
         Args:
-            params: JSON, as text or parsed.
+            params: JSON, as a string or parsed.
 
         Raises:
-            InvalidParams: they are none of the version that they name, or name none (`BadProtocolVersion`). Answer with
-                the code of the error, and wait for a better `initialize`.
-            UnsupportedProtocolVersion: by the rule of v2 there is no version to answer with.
+            InvalidParams: the params are not valid in their version, or do not have one (`BadProtocolVersion`). Respond
+                with the error, and wait for another `initialize`.
+            UnsupportedProtocolVersion: by the rule of v2, there is no version to respond with.
         """
         try:
             raw = parsed(params)
@@ -195,7 +195,7 @@ class AgentHandshake:
 
 
 class _Said:
-    """What one side says of itself, in the words of each version that it speaks."""
+    """The description of one side, for each version that it supports."""
 
     def __init__(
         self,
@@ -208,11 +208,11 @@ class _Said:
         meta: Mapping[str, Any] | None,
     ) -> None:
         if isinstance(capabilities, str):
-            raise TypeError(f"capabilities is a set of names: {{{capabilities!r}}}")
+            raise TypeError(f"capabilities must be a set of names: {{{capabilities!r}}}")
         if isinstance(capabilities, BaseModel):
             raise TypeError(
-                f'capabilities is a set of names, such as {{"auth.logout"}}, that are the same in all versions; '
-                f"{type(capabilities).__name__} is made of them"
+                f'capabilities must be a set of names, such as {{"auth.logout"}}, which are the same in all versions, '
+                f"not {type(capabilities).__name__}"
             )
         self.side: Side = side
         self.protocols = by_version(_v1_alone() if protocols is None else protocols)
@@ -220,18 +220,18 @@ class _Said:
         self.capabilities = frozenset(capabilities)
         self.meta = meta
         if info is not None and not _is_implementation(info):
-            raise TypeError("info is an Implementation, such as v1.Implementation(name=…, version=…)")
+            raise TypeError("info must be an Implementation, such as v1.Implementation(name=…, version=…)")
         if info is None and not anonymous:
-            raise ValueError("say who you are: info=v1.Implementation(name=…, version=…), or else anonymous=True")
+            raise ValueError("info is missing: pass info=v1.Implementation(name=…, version=…), or anonymous=True")
         if info is None and max(self.protocols) > 1:
-            raise ValueError("v2 knows nobody who is anonymous; offer v1 alone, or info=…")
+            raise ValueError("v2 requires info; pass info=…, or offer only v1")
         for name in sorted(self.capabilities):
             self._check(name)
         if side == "agent" and max(self.protocols) > 1:
             self._check_baseline()
 
     def part(self, protocol: ProtocolPackage) -> dict[str, Any]:
-        """The members of a message of `initialize` that say who this is and what it can do."""
+        """Return the fields of `initialize` with the info and the capabilities."""
         version = version_of(protocol)
         capabilities, info = WORDS[self.side][version]
         said: dict[str, Any] = {capabilities: {}}
@@ -245,25 +245,24 @@ class _Said:
     def _check(self, name: str) -> None:
         if not any(has_word(message_type(each, self.side), self.side, n, name) for n, each in self.protocols.items()):
             offered = ", ".join(map(name_of, self.protocols.values()))
-            raise ValueError(f"{offered} has no word for {name}; is another protocol package meant?")
+            raise ValueError(f"{offered} does not have the capability {name}; use another protocol package")
 
     def _check_baseline(self) -> None:
         of_sessions = {name for name in self.capabilities if name.startswith(("session", "mcp.", "prompt."))}
         missing = V2_BASELINE - self.capabilities
         if of_sessions and missing:
             raise ValueError(
-                f"an agent that has sessions can do {', '.join(sorted(missing))} in v2 without saying so; "
-                "name them too, or do not offer v2"
+                f"in v2 every agent with sessions has {', '.join(sorted(missing))}; add them, or do not offer v2"
             )
 
 
 def _is_implementation(info: object) -> bool:
-    """Of any package, without loading another."""
+    """Return True for an `Implementation` of any package, without loading one."""
     return isinstance(info, BaseModel) and any(each.__name__ == "Implementation" for each in type(info).__mro__)
 
 
 def _v1_alone() -> Sequence[ProtocolPackage]:
-    from acp_bindings import v1  # noqa: PLC0415 - packages are loaded by those who use them
+    from acp_bindings import v1  # noqa: PLC0415 - packages are loaded only when they are used
 
     return (v1,)
 
@@ -275,40 +274,40 @@ _INITIALIZE = frozenset({"initialize", "proxy/initialize"})
 
 
 class Lifecycle:
-    """The beginning of a connection: `initialize` first, answered, and then everything else.
+    """Checks the order of messages: `initialize` and its response first, then everything else.
 
         lifecycle = Lifecycle()
-        lifecycle.see("client", request)  # raises where the request may not come now
+        lifecycle.see("client", request)  # raises if the request is not allowed yet
         lifecycle.see("agent", response)
 
-    A failed `initialize` leaves everything as it was, so that it may come again. When it was settled it may be repeated
-    in v1; in v2 only before any other request, and only by a client that has got its answer.
+    After a failed `initialize`, it may be repeated. After a successful one, it may be repeated in v1; in v2 only after
+    its response and before any other request.
     """
 
     def __init__(self) -> None:
-        """A connection on which nothing has been said."""
+        """Start with a new connection."""
         self.phase: Phase = "new"
         self.version: int | None = None
-        """The version that `initialize` has settled on."""
+        """The negotiated version; None before that."""
         self._open: Id | None = None
         self._asked = False
 
     @property
     def is_ready(self) -> bool:
-        """Whether any message may come."""
+        """True if all messages are allowed."""
         return self.phase == "ready"
 
     def check(self, method: str, *, sender: Side = "client") -> None:
-        """Refuse a message that may not come now. Nothing changes.
+        """Raise if a message is not allowed now, without recording it.
 
         Args:
-            method: its method, of a request or of a notification.
-            sender: who sends it.
+            method: the method of the request or notification.
+            sender: the sender.
 
         Raises:
-            NotInitialized: `initialize` is not settled. To a request an agent answers with the code of the error
-                (-32600), a notification it ignores.
-            InitializedAlready: `initialize` comes again when it could no more.
+            NotInitialized: `initialize` has not been answered. An agent responds to a request with this error (-32600)
+                and ignores a notification.
+            InitializedAlready: `initialize` must not be repeated.
         """
         if method == CANCEL:
             return
@@ -321,7 +320,7 @@ class Lifecycle:
             raise InitializedAlready("after other requests")
 
     def request(self, method: str, id: Id, *, sender: Side = "client") -> None:  # noqa: A002
-        """Take into account that *sender* sends a request. Arguments and errors are those of `check`."""
+        """Record a request of *sender*. Arguments and errors are those of `check`."""
         self.check(method, sender=sender)
         if sender == "client" and method in _INITIALIZE:
             self.phase, self._open = "initializing", id
@@ -329,12 +328,12 @@ class Lifecycle:
             self._asked = True
 
     def response(self, id: Id, *, sender: Side = "agent", version: int | None = None) -> None:  # noqa: A002
-        """Take into account that *sender* answers the request *id*.
+        """Record a response of *sender*.
 
         Args:
-            id: that of the request.
-            sender: who answers.
-            version: the `protocolVersion` of the answer to `initialize`; None when that failed.
+            id: the id of the request.
+            sender: the sender of the response.
+            version: the `protocolVersion` in the response to `initialize`; None if it failed.
         """
         if sender != "agent" or self.phase != "initializing" or id != self._open:
             return
@@ -343,7 +342,7 @@ class Lifecycle:
         self.phase = "new" if self.version is None else "ready"
 
     def see(self, sender: Side, message: Message) -> None:
-        """Take any *message* into account, as a codec reads it, untyped or typed. Errors are those of `check`."""
+        """Record any *message* that a codec has read. Errors are those of `check`."""
         match message:
             case Request(id=id_, method=method):
                 self.request(method, id_, sender=sender)
@@ -370,29 +369,28 @@ INITIALIZE = "initialize"
 
 
 class _Untyped(Methods):
-    """Every method that there could be."""
+    """All methods, with untyped params."""
 
     def __getitem__(self, name: str) -> Method:
-        """The method *name*, which is for whoever gets it."""
+        """Return the method *name*, for both sides."""
         return Method(_request(name), _notification(name))
 
     def request_with(self, params: object) -> RequestType | None:
-        """`initialize`, the one method whose params may be a model so early."""
+        """Return `initialize`, the only method whose params may be a model before the handshake."""
         return _request(INITIALIZE) if type(params).__name__ == "InitializeRequest" else None
 
 
 class _Opening:
-    """A protocol package of untyped methods, with the errors and the ids of v1, which are those of v2 and null.
+    """A protocol package of untyped methods, with the errors and ids of v1. These are the same in v2, except for null.
 
-    So an `initialize` whose id is null is answered by that id also where it settles on v2, which has no null as an id.
-    From then on a null is refused.
+    So an `initialize` with the id null gets a response with that id, also if the negotiated version is v2.
     """
 
     METHODS: Methods = _Untyped(f"{__name__}.methods", requests={}, notifications={})
 
     @property
     def Error(self) -> Any:  # noqa: N802
-        from acp_bindings import v1  # noqa: PLC0415 - packages are loaded by those who use them
+        from acp_bindings import v1  # noqa: PLC0415 - packages are loaded only when they are used
 
         return v1.Error
 
@@ -415,4 +413,4 @@ def _notification(name: str) -> NotificationType:
 
 
 OPENING: ProtocolPackage = _Opening()
-"""The protocol of a connection whose version is not settled yet."""
+"""The protocol of a connection before the version is negotiated."""

@@ -1,18 +1,19 @@
-"""The conversation of a session on the side of its agent: what is kept of it, and how it is replayed.
+"""The history of a session in an agent, which is replayed when a client loads the session.
 
-    history += user_chunks(v1, request)             # a prompt
-    if is_history(update): history.append(update)   # what is streamed
+history = History(v1)
+file.writelines(map(History.line, history.add_prompt(request)))
+if history.add(update):
+    file.write(History.line(update))
 
-    for notification in replay(v1, session_id, history):
-        send(notification)                          # and then answer session/load
-
-A history is a list of the updates that were streamed, nothing else, so it can be stored by a line for each.
+history = History.read(v1, file)
+for notification in history.replay(session_id):
+    await connection.notify(notification)  # before the response to session/load
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, cast, overload
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
 
 from acp_bindings._models.base import known_member
 from acp_bindings.decoding import decode
@@ -24,7 +25,6 @@ from acp_bindings.setup.errors import InvalidParams, Remark
 if TYPE_CHECKING:
     from acp_bindings.jsonrpc import ProtocolPackage
     from acp_bindings.setup.unions import (
-        HasChunks,
         HasUpdates,
         LoadSessionRequest,
         PromptRequest,
@@ -32,131 +32,136 @@ if TYPE_CHECKING:
         SessionNotification,
         SessionUpdate,
         T,
-        Tells,
         UserMessageChunk,
     )
 
+N = TypeVar("N")
 
-def asks_for_history(request: LoadSessionRequest | ResumeSessionRequest) -> bool:
-    """Whether *request* wants the conversation replayed before it is answered: v1 by its method, v2 by `replayFrom`.
 
-    Raises:
-        InvalidParams: `replayFrom` is of a kind that this library does not know, which must be taken neither for the
-            start nor for none (v2 `ResumeSessionRequest.replayFrom`).
+class History(Generic[N]):
+    """The conversation of one session, as the updates that were streamed.
+
+    Updates about the current state are not part of it: notices, the state, the mode, options and commands. They are
+    sent with the response to the request, or in v2 by the `state_update` before it.
     """
-    start: Any = known_member(request, "replay_from")
-    if start is not None and start.type != "start":
-        raise InvalidParams(f'replayFrom: "{start.type}" is not supported; "start" is', data={"type": start.type})
-    return is_replayed(request)
+
+    @overload
+    def __init__(self, protocol: HasUpdates[N], updates: Iterable[SessionUpdate] = ()) -> None: ...
+    @overload
+    def __init__(
+        self: History[SessionNotification], protocol: ProtocolPackage, updates: Iterable[SessionUpdate] = ()
+    ) -> None: ...
+    def __init__(self, protocol: Any, updates: Iterable[SessionUpdate] = ()) -> None:
+        """Create a history.
+
+        Args:
+            protocol: the package of the updates, in which they are replayed.
+            updates: what `add` is called with first.
+        """
+        self._protocol = protocol
+        self.updates: list[SessionUpdate] = []
+        """The updates in the order in which they were streamed."""
+        for update in updates:
+            self.add(update)
+
+    @overload
+    @staticmethod
+    def read(
+        protocol: HasUpdates[T], lines: Iterable[bytes | str], *, remarks: list[Remark] | None = None
+    ) -> History[T]: ...
+    @overload
+    @staticmethod
+    def read(
+        protocol: ProtocolPackage, lines: Iterable[bytes | str], *, remarks: list[Remark] | None = None
+    ) -> History[SessionNotification]: ...
+    @staticmethod
+    def read(protocol: Any, lines: Iterable[bytes | str], *, remarks: list[Remark] | None = None) -> History[Any]:
+        """Return the history that was stored with `line`.
+
+        Args:
+            protocol: the package to read it with.
+            lines: a file, or lines from elsewhere.
+            remarks: a list to which a remark (`malformed-line`) is added for each line that is skipped because it is
+                not an update, such as an incomplete last line after a crash.
+        """
+        history: History[Any] = History(protocol)
+        for number, line in enumerate(lines, start=1):
+            if not line.strip():
+                continue
+            try:
+                history.add(decode(protocol.SessionUpdate, line))
+            except DecodeError as error:
+                if remarks is not None:
+                    text = f"line {number} is skipped because it is not an update: {error.issues[0]}"
+                    remarks.append(Remark((), "malformed-line", text, facts={"line": number}))
+        return history
+
+    @staticmethod
+    def line(update: SessionUpdate) -> bytes:
+        """Return *update* as one line of JSON with its line feed, to be appended to a file."""
+        return encode(update) + b"\n"
+
+    @staticmethod
+    def is_requested(request: LoadSessionRequest | ResumeSessionRequest) -> bool:
+        """Return True if the history must be replayed before *request* is answered.
+
+        In v1 the method decides, in v2 `replayFrom`.
+
+        Raises:
+            InvalidParams: `replayFrom` has an unknown type, which must not be taken for the start or ignored (v2
+                `ResumeSessionRequest.replayFrom`).
+        """
+        start: Any = known_member(request, "replay_from")
+        if start is not None and start.type != "start":
+            raise InvalidParams(f'replayFrom: "{start.type}" is not supported; "start" is', data={"type": start.type})
+        return is_replayed(request)
+
+    def add(self, update: SessionUpdate) -> bool:
+        """Add *update*, and return True, if it is part of the conversation."""
+        if update.session_update in _OF_THE_MOMENT:
+            return False
+        self.updates.append(update)
+        return True
+
+    def add_prompt(self, request: PromptRequest, *, message_id: str | None = None) -> list[UserMessageChunk]:
+        """Add the user's message, and return it as updates: a chunk for each content block.
+
+        Args:
+            request: the prompt.
+            message_id: the id that the agent gives the message; required by v2.
+
+        Raises:
+            pydantic.ValidationError: *message_id* is missing in v2, or *request* belongs to another package.
+        """
+        more = {} if message_id is None else {"message_id": message_id}
+        chunks = [self._protocol.UserMessageChunk(content=each, **more) for each in request.prompt]
+        self.updates += chunks
+        return chunks
+
+    def replay(self, session_id: str, *, state: SessionUpdate | None = None) -> Iterator[N]:
+        """Yield the updates in order, as notifications to send before the response.
+
+        Consecutive chunks of text that belong to one message or thought of the agent are merged into one. Other updates
+        are not merged. In v2 the last notification is the state of the session, also when the history is empty.
+
+        Args:
+            session_id: the id in the request.
+            state: the `state_update` of v2, if the session is not idle.
+
+        Raises:
+            pydantic.ValidationError: an update belongs to another package.
+        """
+        type_ = self._protocol.METHODS["session/update"].notification.params
+        for update in _merged(self.updates):
+            yield type_(session_id=session_id, update=update)
+        if version_of(self._protocol) >= 2:
+            idle = self._protocol.SessionStateUpdateIdle
+            yield type_(session_id=session_id, update=idle() if state is None else state)
 
 
 def is_replayed(request: LoadSessionRequest | ResumeSessionRequest) -> bool:
-    """Whether *request* wants some of the conversation replayed, from wherever that is to begin."""
+    """Return True if *request* asks for a replay, whatever its start."""
     return type(request).__name__ == "LoadSessionRequest" or known_member(request, "replay_from") is not None
-
-
-def is_history(update: SessionUpdate) -> bool:
-    """Whether *update* is part of the conversation.
-
-    Notices are of the moment. State, mode, options and commands are sent as they are now: with the answer to the
-    request, or in v2 by the `state_update` before it.
-    """
-    return update.session_update not in _OF_THE_MOMENT
-
-
-@overload
-def user_chunks(protocol: HasChunks[T], request: PromptRequest, *, message_id: str | None = None) -> list[T]: ...
-@overload
-def user_chunks(
-    protocol: ProtocolPackage, request: PromptRequest, *, message_id: str | None = None
-) -> list[UserMessageChunk]: ...
-def user_chunks(protocol: Any, request: PromptRequest, *, message_id: str | None = None) -> list[Any]:
-    """The user's message as it stands in a history: a chunk for each block of content.
-
-    Args:
-        protocol: the package of *request*.
-        request: the prompt.
-        message_id: the id that the agent gives the message, which v2 requires.
-
-    Raises:
-        pydantic.ValidationError: v2 got no *message_id*, or *request* is of another package.
-    """
-    type_: Any = protocol.UserMessageChunk
-    more = {} if message_id is None else {"message_id": message_id}
-    return [type_(content=each, **more) for each in request.prompt]
-
-
-@overload
-def replay(
-    protocol: HasUpdates[T], session_id: str, history: Iterable[SessionUpdate], *, state: SessionUpdate | None = None
-) -> Iterator[T]: ...
-@overload
-def replay(
-    protocol: ProtocolPackage, session_id: str, history: Iterable[SessionUpdate], *, state: SessionUpdate | None = None
-) -> Iterator[SessionNotification]: ...
-def replay(
-    protocol: Any,
-    session_id: str,
-    history: Iterable[SessionUpdate],
-    *,
-    state: SessionUpdate | None = None,
-) -> Iterator[Any]:
-    """Every update of *history* as a notification, in its order; to be sent before the request is answered.
-
-    Pieces of text that follow each other in one message of the agent, or one thought, come as one: nobody should have
-    to wait for each token again. Nothing else is merged, and nothing left out but what is no history. In v2 it ends
-    with the state of the session, which is due also where there is no history.
-
-    Args:
-        protocol: the package that both sides speak.
-        session_id: of the request.
-        history: the conversation, by the types of *protocol*.
-        state: the `state_update` of v2, where the session is not idle.
-
-    Raises:
-        pydantic.ValidationError: an update is of another package; `read_history` reads it by this one.
-    """
-    carries = protocol.METHODS["session/update"].notification.params
-    for update in _merged(each for each in history if is_history(each)):
-        yield carries(session_id=session_id, update=update)
-    if version_of(protocol) >= 2:
-        yield carries(session_id=session_id, update=protocol.SessionStateUpdateIdle() if state is None else state)
-
-
-def history_line(update: SessionUpdate) -> bytes:
-    """*update* as a line of JSON, to be appended to a file; the line feed is part of it."""
-    return encode(update) + b"\n"
-
-
-@overload
-def read_history(
-    protocol: HasUpdates[Tells[T]], lines: Iterable[bytes | str], *, remarks: list[Remark] | None = None
-) -> list[T]: ...
-@overload
-def read_history(
-    protocol: ProtocolPackage, lines: Iterable[bytes | str], *, remarks: list[Remark] | None = None
-) -> list[SessionUpdate]: ...
-def read_history(protocol: Any, lines: Iterable[bytes | str], *, remarks: list[Remark] | None = None) -> list[Any]:
-    """What `history_line` wrote, in its order.
-
-    Args:
-        protocol: the package to read it by.
-        lines: a file, or lines from elsewhere.
-        remarks: a list that is added to for each line that is skipped because it is no update (`malformed-line`), as
-            the last one after a crash.
-    """
-    type_: Any = protocol.SessionUpdate
-    found: list[Any] = []
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        try:
-            found.append(decode(type_, line))
-        except DecodeError as error:
-            if remarks is not None:
-                told = f"line {number} is skipped, because it is no update: {error.issues[0]}"
-                remarks.append(Remark((), "malformed-line", told, facts={"line": number}))
-    return found
 
 
 _OF_THE_MOMENT = {
@@ -168,11 +173,11 @@ _OF_THE_MOMENT = {
 }
 
 _STREAMED = {"agent_message_chunk", "agent_thought_chunk"}
-"""Updates whose pieces may be joined. Those of the user may be two messages, which v1 has no ids to tell apart."""
+"""Updates whose chunks may be merged. Chunks of the user may belong to two messages, and v1 has no ids for them."""
 
 
 def _merged(updates: Iterable[SessionUpdate]) -> Iterator[SessionUpdate]:
-    """*updates*, with pieces of plain text that belong together in one."""
+    """Yield *updates*, with consecutive chunks of plain text of one message merged."""
     pieces: list[Any] = []
     for update in updates:
         if pieces and not _go_on(pieces[-1], update):
@@ -184,7 +189,7 @@ def _merged(updates: Iterable[SessionUpdate]) -> Iterator[SessionUpdate]:
 
 
 def _go_on(piece: Any, update: Any) -> bool:
-    """Whether *update* is the next piece of the same text as *piece*, and neither says anything else."""
+    """Return True if *update* continues the text of *piece*, and neither contains anything else."""
     return (
         _is_plain(piece)
         and _is_plain(update)

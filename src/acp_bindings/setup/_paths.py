@@ -1,7 +1,7 @@
-"""Which texts are absolute paths, on POSIX and on Windows, whatever system this runs on.
+"""Absolute paths of POSIX and Windows, on any system; commands; and the directories of a session.
 
-The schema lets any text pass for a path, and `"."`, `"~"` or `""` for a `cwd` is among what agents are sent most often
-and understand least: each takes it for another directory, or for none.
+The schema accepts any string as a path. A `cwd` such as `"."`, `"~"` or `""` is a common mistake, which each agent
+interprets differently.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from acp_bindings.errors import AcpError
 from acp_bindings.setup.errors import InvalidParams, one_line
 
 Flavour: TypeAlias = Literal["posix", "windows", "any"]
-"""Whose paths: those of the system that the agent runs on, or of either where that is not known."""
+"""The kind of paths: those of the system that the agent runs on, or any if it is not known."""
 
 Likeness: TypeAlias = Literal[
     "empty",
@@ -36,24 +36,24 @@ Likeness: TypeAlias = Literal[
     "posix",
     "relative",
 ]
-"""What a text is that is no absolute path."""
+"""What a string that is not an absolute path looks like."""
 
 
 class NotAbsolute(InvalidParams, ValueError):  # noqa: N818 - says what is wrong, which a suffix would not
-    """A path that the protocol wants absolute is not: what a client must not send, and an agent refuses (-32602)."""
+    """A path is not absolute, although the protocol requires it. An agent responds with this error (-32602)."""
 
     def __init__(self, path: str, field: str, likeness: Likeness, flavour: Flavour) -> None:
         example = _EXAMPLES[flavour]
         told = f"{field}: {_shown(path)} is no absolute path: {_REASONS[likeness]}, as in {example}"
         super().__init__(told, data={"field": field})
         self.path = path
-        """The text that was given."""
+        """The path."""
         self.field = field
-        """Where it was given: `cwd`, `additionalDirectories[0]`, …"""
+        """Its field: `cwd`, `additionalDirectories[0]`, …"""
         self.likeness: Likeness = likeness
-        """What it is instead."""
+        """What it looks like."""
         self.flavour: Flavour = flavour
-        """Whose paths were wanted."""
+        """The required kind of paths."""
 
     def __str__(self) -> str:
         """`cwd: "~/x" is no absolute path: only a shell knows "~"; send the whole path, as in /home/me/project`."""
@@ -61,18 +61,18 @@ class NotAbsolute(InvalidParams, ValueError):  # noqa: N818 - says what is wrong
 
 
 def require_absolute(path: str | os.PathLike[str], *, flavour: Flavour = "any", field: str = "cwd") -> str:
-    """The text of *path*, unchanged, if that is an absolute path that JSON can hold.
+    """Return *path* unchanged, as a string, if it is an absolute path that JSON can represent.
 
-    Nothing is resolved, expanded or looked up: whether there is such a directory, only the agent's system knows.
+    The path is not resolved, expanded or looked up, because the agent may run on another system.
 
     Args:
-        path: what is to be sent, or was received.
-        flavour: whose paths, `"posix"` or `"windows"`: those of the system that the *agent* runs on.
-        field: what to call it in the error.
+        path: the path to send, or that was received.
+        flavour: `"posix"` or `"windows"`: the kind of paths of the system that the *agent* runs on.
+        field: the name of the field in the error.
 
     Raises:
-        NotAbsolute: it is none; it says what it looks like and what to send.
-        ValueError: there is no such *flavour*.
+        NotAbsolute: the path is not absolute.
+        ValueError: *flavour* is unknown.
     """
     text = os.fspath(path)
     if not is_absolute(text, flavour=flavour):
@@ -81,11 +81,11 @@ def require_absolute(path: str | os.PathLike[str], *, flavour: Flavour = "any", 
 
 
 def require_directories(paths: Iterable[str | os.PathLike[str]], *, flavour: Flavour = "any") -> list[str]:
-    """The texts of *paths*, for `additionalDirectories`: each absolute, none left out.
+    """Return *paths* as strings for `additionalDirectories`, if all are absolute.
 
     Raises:
-        NotAbsolute: one is not absolute; `field` says which.
-        TypeError: it is one path, not several.
+        NotAbsolute: a path is not absolute; its index is in `field`.
+        TypeError: *paths* is a single path.
     """
     if isinstance(paths, str | os.PathLike):
         raise TypeError("additionalDirectories is a list of paths, not one path")
@@ -96,14 +96,14 @@ def require_directories(paths: Iterable[str | os.PathLike[str]], *, flavour: Fla
 
 
 def check_paths(params: object, *, flavour: Flavour = "any") -> None:
-    """Refuse a request whose `cwd` or `additionalDirectories` are not absolute, as an agent that got it should.
+    """Raise if `cwd` or `additionalDirectories` of a received request are not absolute.
 
     Args:
-        params: of `session/new`, `session/load`, … of any protocol package; what has no paths passes.
-        flavour: whose paths, those of the system that the agent runs on.
+        params: the params of `session/new`, `session/load`, … of any protocol package. Params without paths pass.
+        flavour: the kind of paths of the system that the agent runs on.
 
     Raises:
-        NotAbsolute: one is not; it is the error to answer with.
+        NotAbsolute: a path is not absolute; respond with this error.
     """
     cwd: str | None = known_member(params, "cwd")
     if cwd is not None:
@@ -112,7 +112,7 @@ def check_paths(params: object, *, flavour: Flavour = "any") -> None:
 
 
 def is_absolute(path: str, *, flavour: Flavour = "any") -> bool:
-    r"""Whether *path* is absolute: `/x` on POSIX; `C:\x`, `\\server\share`, `\\?\C:\x` on Windows, also with `/`."""
+    r"""Return True for an absolute path: `/x` on POSIX; `C:\x`, `\\server\share`, `\\?\C:\x` on Windows, or `/`."""
     check_flavour(flavour)
     if "\0" in path or _LONE_SURROGATE.search(path):
         return False
@@ -121,17 +121,17 @@ def is_absolute(path: str, *, flavour: Flavour = "any") -> bool:
 
 
 def check_flavour(flavour: object) -> None:
-    """Refuse what is no `Flavour`.
+    """Raise for an unknown `Flavour`.
 
     Raises:
-        ValueError: it is none.
+        ValueError: *flavour* is unknown.
     """
     if flavour not in _EXAMPLES:
         raise ValueError(f'flavour is "posix", "windows" or "any", and not {flavour!r}')
 
 
 def likeness(path: str) -> Likeness:
-    """What *path* looks like, where it is not the absolute path that was wanted."""
+    """Return what *path* looks like, for a path that is not absolute."""
     if not path:
         return "empty"
     if "\0" in path:
@@ -201,13 +201,13 @@ def _shown(path: str) -> str:
 
 
 class CommandNotFound(AcpError, LookupError):  # noqa: N818 - says what is wrong, which a suffix would not
-    """There is no program of this name that could be run."""
+    """A command was not found or is not executable."""
 
     def __init__(self, command: str, reason: str) -> None:
         super().__init__(command, reason)
         self.command = command
         self.reason = reason
-        """Where it was looked for, and what may be wrong."""
+        """Where it was searched, and what may be wrong."""
 
     def __str__(self) -> str:
         """`"npx": not found on PATH; is it installed?`."""
@@ -215,19 +215,19 @@ class CommandNotFound(AcpError, LookupError):  # noqa: N818 - says what is wrong
 
 
 def resolve_command(command: str, *, cwd: str | os.PathLike[str] | None = None, path: str | None = None) -> str:
-    r"""The absolute path of the program that *command* means on this system, as `shutil.which` finds it.
+    r"""Return the absolute path of a program on this system, as `shutil.which` finds it.
 
-    It is what ACP wants in `command`, where people write `npx`. Only a client can tell: the agent may run elsewhere, or
-    with another `PATH`. On Windows the extensions of `PATHEXT` are tried, so that `npx` becomes `…\npx.CMD`. Links are
-    not followed: a program may go by the name that it is called with.
+    ACP requires an absolute path in `command`, where people write `npx`. The client has to resolve it, because the
+    agent may run elsewhere or with another `PATH`. On Windows the extensions of `PATHEXT` are tried, so `npx` becomes
+    `…\npx.CMD`. Links are not followed, because a program may depend on the name that it is called with.
 
     Args:
-        command: a name that is looked up on `PATH`, or a path, where `~` is the user's home.
-        cwd: where a relative path begins; without it there are none.
-        path: what to search instead of `PATH`.
+        command: a name on `PATH`, or a path, which may begin with `~`.
+        cwd: the base of a relative path; without it, relative paths are not accepted.
+        path: the search path to use instead of `PATH`.
 
     Raises:
-        CommandNotFound: there is no such program, or it cannot be executed.
+        CommandNotFound: the program does not exist or is not executable.
     """
     if "\0" in command or not command:
         raise CommandNotFound(command.replace("\0", "\\0"), "no program has such a name")
@@ -257,12 +257,12 @@ def _arguments(wanted: str) -> str:
 
 
 class OutsideRoots(AcpError, PermissionError):  # noqa: N818 - says what is wrong, which a suffix would not
-    """A path leads out of the directories of the session, or where it leads cannot be told."""
+    """A path leads out of the directories of the session, or cannot be resolved."""
 
     def __init__(self, path: str) -> None:
         super().__init__(path)
         self.path = path
-        """The path that was asked for."""
+        """The path."""
 
     def __str__(self) -> str:
         """`"../x" is outside of the session's directories`."""
@@ -275,30 +275,29 @@ class Roots:
         roots = Roots(request.cwd, *request.additional_directories)
         roots.resolve("src/main.py").read_text()
 
-    They are resolved once, here: a root that is replaced by a link later leads where it led when the session began.
+    They are resolved once, when the object is created. Replacing a root with a link later has no effect.
 
-    This holds back tools whose paths a model thinks up, not a program that runs at the same time: between the answer
-    and the use of a path, what it leads to may be exchanged. Nor does it see that a file within has another name
-    outside (a hard link, a mount).
+    This protects against paths that a model makes up, not against a program that runs at the same time and replaces a
+    file between the check and its use. It does not detect hard links or mounts.
     """
 
     def __init__(self, cwd: str | os.PathLike[str], *additional: str | os.PathLike[str]) -> None:
-        """The roots of a session on this system.
+        """Resolve the directories of a session on this system.
 
         Raises:
             NotAbsolute: one of them is not an absolute path of this system.
         """
         first = require_absolute(cwd, flavour=_HERE)
         self.directories = (first, *require_directories(additional, flavour=_HERE))
-        """As they were given, `cwd` first."""
-        # One that cannot be resolved contains nothing.
+        """The directories as passed, `cwd` first."""
+        # A directory that cannot be resolved contains nothing.
         self._real = [real for each in self.directories if (real := _real(each))]
 
     def contains(self, path: str | os.PathLike[str]) -> bool:
-        """Whether *path*, there or not yet, is one of the roots or lies in one; a relative one begins at `cwd`.
+        """Return True if *path*, which need not exist, is in one of the roots. A relative path begins at `cwd`.
 
-        False where that cannot be told: a loop of links, a directory that is closed to us, a text that others would
-        take for something else (`~/x`, `file:///x`).
+        Return False if the path cannot be resolved: a loop of links, a directory without access, or a string that other
+        programs interpret differently (`~/x`, `file:///x`).
         """
         try:
             self.resolve(path)
@@ -307,10 +306,10 @@ class Roots:
         return True
 
     def resolve(self, path: str | os.PathLike[str]) -> Path:
-        """Where *path* leads, without links. What opens this, not *path*, opens what was looked at.
+        """Return *path* with links resolved. Open the result, not *path*.
 
         Raises:
-            OutsideRoots: that is outside of the roots, or cannot be told.
+            OutsideRoots: the path is outside the roots, or cannot be resolved.
         """
         text = os.fspath(path)
         real = None if likeness(text) in _MISLEADING else _real(os.path.join(self.directories[0], text))
@@ -329,15 +328,15 @@ _MISLEADING = {"empty", "nul", "home", "url"}
 
 
 def _within(path: str, root: str) -> bool:
-    """Whether *path* is *root* or lies in it; both are without links."""
+    """Return True if *path* is *root* or in it; both are resolved."""
     path, root = os.path.normcase(path), os.path.normcase(root)
     return path == root or path.startswith(root if root.endswith(os.sep) else root + os.sep)
 
 
 def _real(path: str) -> str | None:
-    """*path* without links, or None where the system does not tell.
+    """Return *path* with links resolved, or None if that fails.
 
-    `realpath` goes on by the letter where it cannot look, so its answer is looked through once more.
+    `realpath` keeps parts that it cannot access, so its result is checked for links again.
     """
     try:
         real = Path(os.path.realpath(path))

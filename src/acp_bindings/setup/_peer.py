@@ -1,4 +1,4 @@
-"""What the versions call the parts of `initialize`: its messages, and the members of these."""
+"""The two sides of a connection, as described in `initialize`."""
 
 from __future__ import annotations
 
@@ -33,56 +33,58 @@ WORDS: Mapping[Side, Mapping[int, tuple[str, str]]] = {
     "agent": {1: ("agentCapabilities", "agentInfo"), 2: ("capabilities", "info")},
     "client": {1: ("clientCapabilities", "clientInfo"), 2: ("capabilities", "info")},
 }
-"""By side and version the members that say what the side can do, and who it is."""
+"""The fields for capabilities and info, by side and version."""
 
 
 def repeated_version(answer: object, version: int) -> str | None:
-    """Why the *answer* of an agent is none of the *version* in it, where it is in the words of another; else None.
+    """Return an error text if the *answer* of an agent has fields of another version than *version*; else None.
 
-    Agents of v1 say so that give back whatever version they are asked for: fast-agent 0.10.48, deepagents-acp 0.0.13.
+    Some agents of v1 repeat the requested version: fast-agent 0.10.48, deepagents-acp 0.0.13.
     """
     members = members_of(answer).keys()
     spoken = [each for each, words in WORDS["agent"].items() if not members.isdisjoint(words)]
     if not spoken or version in spoken:
         return None
-    return f"the agent says {version}, and what it says beside that is of version {spoken[0]}; offer {spoken[0]} alone"
+    return (
+        f"the agent responded with {version}, but its other fields are of version {spoken[0]}; offer only {spoken[0]}"
+    )
 
 
 def message_type(protocol: ProtocolPackage, side: Side) -> type[Model]:
-    """The class of what *side* says in `initialize`: the response of the agent, the request of the client."""
+    """Return the class of the message of *side* in `initialize`: the agent's response or the client's request."""
     package: Any = protocol
     type_: type[Model] = package.InitializeResponse if side == "agent" else package.InitializeRequest
     return type_
 
 
 def initialize_remarks(message: Model, *, side: Side, version: int) -> Iterator[Remark]:
-    """What is most likely a mistake in the *message* of *side*, although it could be read.
+    """Yield likely mistakes in the *message* of *side*, although it could be read.
 
-    The rules: `other-version`, a member that only another version has, in place of this one's own; `no-info`, name and
-    version are missing; `unknown-capability`, a name that is nearly that of a capability. Any other may be a new one.
+    The rules: `other-version`, a field of another version instead of that of this version; `no-info`, name and version
+    are missing; `unknown-capability`, a name that is similar to a capability. Other unknown names may be new.
     """
     said = {info.alias for name, info in type(message).__pydantic_fields__.items() if name in message.model_fields_set}
     extra = message.model_extra or {}
     for there, words in WORDS[side].items():
         for ours, theirs in zip(WORDS[side][version], words, strict=True):
             if theirs in extra and ours not in said:
-                told = f"this is of version {there} and is not read; in version {version} it is {ours}"
+                told = f"this field of version {there} is ignored; in version {version} it is {ours}"
                 yield Remark((theirs,), "other-version", told, facts={"member": theirs, "meant": ours})
     capabilities, info = WORDS[side][version]
     for name, field in type(message).__pydantic_fields__.items():
         value: Any = getattr(message, name)
         if field.alias == info and value is None:
-            yield Remark((info,), "no-info", "it is missing; a name and a version help whoever reads a log", "info")
+            yield Remark((info,), "no-info", "it is missing; a name and a version help when reading logs", "info")
         elif field.alias == capabilities:
             yield from _misspelt(value, (capabilities,))
 
 
 def _misspelt(capabilities: Model, path: Path) -> Iterator[Remark]:
-    """The members of *capabilities*, and of those in it, that are spelt nearly like others."""
+    """Yield a remark for each field of *capabilities*, at any depth, that is probably misspelled."""
     names = members(type(capabilities))
     for name in map(str, capabilities.model_extra or {}):  # not the keys, which may equal nothing (`_models.reading`)
         if meant := _meant(name, names):
-            told = f"there is no such capability, so that it is not read; did you mean {meant}?"
+            told = f"this capability is unknown and ignored; did you mean {meant}?"
             yield Remark((*path, name), "unknown-capability", told, facts={"name": name, "meant": meant})
     for name, field in type(capabilities).__pydantic_fields__.items():
         value: Any = getattr(capabilities, name)
@@ -91,7 +93,7 @@ def _misspelt(capabilities: Model, path: Path) -> Iterator[Remark]:
 
 
 def _meant(name: str, names: Mapping[str, object]) -> str | None:
-    """Which of *names* is meant by *name*: the same in other letters, one that it begins, or one that is close."""
+    """Return the name that *name* probably means: equal except for case, a continuation of it, or a similar one."""
     plain = {_plain(each): each for each in names}
     if not (given := _plain(name)):
         return None
@@ -109,12 +111,12 @@ def _plain(name: str) -> str:
 def in_form_of(
     version: int, raw: Mapping[str, Any], *, requested: int, findings: list[Finding]
 ) -> tuple[Mapping[str, Any], bool]:
-    """The params *raw*, written for the version *requested*, in the form of *version*.
+    """Return the params *raw* of the version *requested* in the form of *version*.
 
-    What reading the newer form excuses is added to *findings*.
+    Errors that are tolerated in the newer form are added to *findings*.
 
     Returns:
-        The params, and whether the name in them is the client's own: if it has none that can be read, it is made up.
+        The params, and True if the name in them is the client's own, not a placeholder.
     """
     if version >= requested:
         return raw, True
@@ -123,7 +125,7 @@ def in_form_of(
         return (raw if named else {**raw, "info": _UNKNOWN}), named
     if raw.keys() & set(WORDS["client"][1]):
         return raw, True
-    from acp_bindings import v1, v2  # noqa: PLC0415 - packages are loaded by those who use them
+    from acp_bindings import v1, v2  # noqa: PLC0415 - packages are loaded only when they are used
 
     asked = {"protocolVersion": requested, "info": _UNKNOWN, "capabilities": raw.get("capabilities", {})}
     newer = ClientPeer.of(v2, decode(v2.InitializeRequest, asked, findings=findings))
@@ -134,7 +136,7 @@ def in_form_of(
 
 
 _UNKNOWN = {"name": "unknown", "version": "unknown"}
-"""Stands for the `info` of a client that cannot be read."""
+"""The placeholder for the `info` of a client that cannot be read."""
 
 
 def _is_info(value: object) -> bool:
@@ -151,60 +153,59 @@ def _is_info(value: object) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class Peer:
-    """One side of a connection: what it is, and what it has said that it can do.
+    """One side of a connection and its capabilities.
 
-    To see the members of `capabilities` by their types, ask for their class: `isinstance(peer.capabilities,
-    v1.AgentCapabilities)`.
+    For typed access to `capabilities`, check their class: `isinstance(peer.capabilities, v1.AgentCapabilities)`.
     """
 
     side: ClassVar[Side]
-    """Whether it is the agent or the client."""
+    """`agent` or `client`."""
 
     protocol: ProtocolPackage
-    """The package whose types both sides speak from now on: `v1`, `v1_unstable`, `v2` or `v2_unstable`."""
+    """The negotiated protocol package: `v1`, `v1_unstable`, `v2` or `v2_unstable`."""
 
     capabilities: Any
-    """What it can do, as the package has it."""
+    """The capabilities, as an object of the package."""
 
     info: Implementation | None = None
-    """Its name and version, if it said them."""
+    """Its name and version, if it sent them."""
 
     findings: tuple[Finding | Remark, ...] = ()
-    """What was wrong in its part of `initialize` and was excused, and what is most likely a mistake in it."""
+    """Tolerated errors and likely mistakes in its message of `initialize`."""
 
     @property
     def version(self) -> int:
-        """The version of the protocol that both sides speak."""
+        """The negotiated protocol version."""
         return version_of(self.protocol)
 
     @property
     def display_name(self) -> str:
-        """What to call it before a user: its title, else its name, else `the agent` or `the client`."""
+        """The name for users: its title, its name, or `the agent` or `the client`."""
         return (self.info.title or self.info.name) if self.info else f"the {self.side}"
 
     def supports(self, capability: str) -> bool:
-        """Whether it has said that it can do this, or the version takes that for granted.
+        """Return True if it has advertised a capability, or every peer of the version has it.
 
         Args:
             capability: a name of this library, the same for all versions: `session.load`, `mcp.http`,
                 `fs.read_text_file`.
 
         Raises:
-            UnknownCapability: there is none of this name for this side.
+            UnknownCapability: this side does not have a capability of this name.
         """
         return self.lacks(capability) is None
 
     def lacks(self, capability: str) -> str | None:
-        """Why it does not support a capability, in words for a message; None when it does.
+        """Return the reason why it does not support a capability; None if it does.
 
-        Omitted, `null`, of a wrong type and `{}` in place of a boolean are all unsupported; so is `false`.
+        A value that is missing, `null`, `false`, of a wrong type, or `{}` instead of a boolean means unsupported.
 
         Raises:
-            UnknownCapability: there is none of this name for this side.
+            UnknownCapability: this side does not have a capability of this name.
         """
         place = known(self.side, capability).of(self.version)
         if place is None or not has_word(message_type(self.protocol, self.side), self.side, self.version, capability):
-            return f"{name_of(self.protocol)} has no word for {capability}"
+            return f"{name_of(self.protocol)} does not have the capability {capability}"
         if place == ALWAYS:
             return None
         if says(self._message, place):
@@ -212,62 +213,62 @@ class Peer:
         return f"the {self.side} has not advertised {place}{self._mistake_at(place)}"
 
     def ext(self, key: str, default: Any = None) -> Any:
-        """What it says under *key* of the `_meta` of its capabilities, where custom ones stand; *default* if nothing.
+        """Return the value of *key* in the `_meta` of its capabilities, where custom ones are; or *default*.
 
-        The value may be anything, and nobody may make assumptions about it.
+        The value may be any JSON value.
         """
         meta: Mapping[str, Any] = self.capabilities.meta or {}
         return meta.get(key, default)
 
     def names(self) -> frozenset[str]:
-        """The names of all capabilities that it supports."""
+        """Return the names of all supported capabilities."""
         return frozenset(name for name in TABLES[self.side] if self.supports(name))
 
     def __str__(self) -> str:
-        """One line for a log: `Claude Code 1.2.3 (ACP v1)`."""
+        """Return one line for a log: `Claude Code 1.2.3 (ACP v1)`."""
         version = f" {self.info.version}" if self.info else ""
         return f"{one_line(self.display_name + version)} (ACP v{self.version})"
 
     @property
     def _message(self) -> Mapping[str, Any]:
-        """What it said in `initialize`, by the wire names that begin a `Places` of a capability, of either version."""
+        """Its message of `initialize`, by the wire names that begin the `Places` of a capability."""
         raise NotImplementedError
 
     def _mistake_at(self, place: str) -> str:
-        """What it said wrong that is likely why it lacks a capability: a part of *place*, or a misspelt name there."""
+        """Return the mistake that probably explains why a capability is missing at *place*, or an empty string."""
         way = tuple(place.split("."))
         for each in self.findings:
             if isinstance(each, Finding):
                 if each.path == way[: len(each.path)]:
-                    return f": what it sent as {'.'.join(map(str, each.path))} is wrong ({each.causes[0].message})"
+                    return f": its {'.'.join(map(str, each.path))} is invalid ({each.causes[0].message})"
             elif each.rule == "unknown-capability" and (*each.path[:-1], each.facts["meant"]) == way[: len(each.path)]:
-                return f": it has written {'.'.join(map(str, each.path))}"
+                return f"; it has advertised {'.'.join(map(str, each.path))}"
         return ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class AgentPeer(Peer):
-    """An agent, as it answered `initialize`."""
+    """An agent, as described in its response to `initialize`."""
 
     side: ClassVar[Side] = "agent"
 
     capabilities: AgentCapabilities
     auth_methods: tuple[AuthMethod, ...] = ()
-    """The ways to log in that it advertised."""
+    """The login methods that it has advertised."""
 
     @classmethod
     def read(cls, result: Any, protocols: Sequence[ProtocolPackage], *, requested: int | None = None) -> AgentPeer:
-        """The agent that answered `initialize` with *result*.
+        """Return the agent that responded to `initialize` with *result*.
 
         Args:
-            result: JSON, as text or parsed.
-            protocols: the packages that can be spoken, one for each version; that of the version in *result* is used.
-            requested: the version that was asked for, for the error.
+            result: JSON, as a string or parsed.
+            protocols: the supported packages, one for each version. That of the version in *result* is used.
+            requested: the requested version, for the error.
 
         Raises:
-            BadProtocolVersion: *result* has no version that is one, or one that the rest of it is not of.
-            UnsupportedProtocolVersion: it has one that is not among *protocols*.
-            DecodeError: it is no answer of that version.
+            BadProtocolVersion: *result* does not have a valid version, or the rest of it is of another version.
+            UnsupportedProtocolVersion: the version is not among *protocols*.
+            DecodeError: *result* is not valid in that version.
         """
         raw = parsed(result)
         known_ = by_version(protocols)
@@ -288,7 +289,7 @@ class AgentPeer(Peer):
     def of(
         cls, protocol: ProtocolPackage, response: InitializeResponse, *, findings: Sequence[Finding] = ()
     ) -> AgentPeer:
-        """The agent that answers `initialize` with *response*, of *protocol*, when reading excused *findings*."""
+        """Return the agent that responds to `initialize` with *response*, which was read with *findings*."""
         message: Any = response
         capabilities, info = map(to_snake, WORDS["agent"][version_of(protocol)])
         return cls(
@@ -300,12 +301,12 @@ class AgentPeer(Peer):
         )
 
     def login_refusal(self, id: str) -> str | None:  # noqa: A002
-        """Why it must not be asked to log in by the method *id*, in words for a message; None when it may."""
+        """Return the reason why the login method *id* is not available; None if it is."""
         found = next((each for each in self.auth_methods if method_id(each) == id), None)
         if found is None:
             return "the agent has not advertised it"
         if found.type == TERMINAL:
-            return "it is for a terminal, in which the client runs the agent's command itself"
+            return "it is for a terminal, in which the client runs the agent's command"
         return None
 
     @property
@@ -316,7 +317,7 @@ class AgentPeer(Peer):
 
 @dataclass(frozen=True, kw_only=True)
 class ClientPeer(Peer):
-    """A client, as it asked to `initialize`."""
+    """A client, as described in its `initialize` request."""
 
     side: ClassVar[Side] = "client"
 
@@ -324,17 +325,18 @@ class ClientPeer(Peer):
 
     @classmethod
     def read(cls, params: Any, protocol: ProtocolPackage) -> ClientPeer:
-        """The client that asked to `initialize` with *params* and was answered in the version of *protocol*.
+        """Return the client that sent `initialize` with *params*, and gets a response in the version of *protocol*.
 
-        A client that asked for a newer version is read leniently: what it wrote for that may look different there.
+        If the client requested a newer version, its params are read leniently, because they may have another form
+        there.
 
         Args:
-            params: JSON, as text or parsed.
-            protocol: what both sides speak from now on.
+            params: JSON, as a string or parsed.
+            protocol: the negotiated package.
 
         Raises:
-            BadProtocolVersion: *params* have no version that is one.
-            DecodeError: they are none of that version.
+            BadProtocolVersion: *params* do not have a valid version.
+            DecodeError: *params* are not valid in that version.
         """
         raw = parsed(params)
         findings: list[Finding] = []
@@ -347,7 +349,7 @@ class ClientPeer(Peer):
     def of(
         cls, protocol: ProtocolPackage, request: InitializeRequest, *, findings: Sequence[Finding] = ()
     ) -> ClientPeer:
-        """The client that asks to `initialize` with *request*, of *protocol*, when reading excused *findings*."""
+        """Return the client that sends `initialize` with *request*, which was read with *findings*."""
         message: Any = request
         capabilities, info = map(to_snake, WORDS["client"][version_of(protocol)])
         return cls(
@@ -363,20 +365,20 @@ class ClientPeer(Peer):
 
 
 TERMINAL = "terminal"
-"""The type of the ways to log in for which a client runs the agent in a terminal, and asks it for nothing."""
+"""The type of login methods for which the client runs the agent in a terminal instead of sending a request."""
 
 
 def method_id(method: AuthMethod) -> str:
-    """The id of a way to log in, which v1 calls `id` and v2 `methodId`."""
+    """Return the id of a login method: `id` in v1, `methodId` in v2."""
     either: Any = method
     id_: str = either.method_id if "method_id" in type(method).__pydantic_fields__ else either.id
     return id_
 
 
 def parsed(message: Any) -> Any:
-    """*message*, which is JSON as text or parsed, as parsed.
+    """Return *message*, JSON as a string or parsed, as parsed JSON.
 
     Raises:
-        DecodeError: it is text, and not JSON.
+        DecodeError: the string is not valid JSON.
     """
     return decode(Any, message) if isinstance(message, str | bytes | bytearray) else message

@@ -1,4 +1,4 @@
-"""What a client remembers of a session to come back to it, and what is known to go wrong when it does."""
+"""The record that a client stores of a session to load it again."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class ServersMissing(AcpError, ValueError):  # noqa: N818 - says what is wrong, which a suffix would not
-    """A record names servers without saying what they are, as one that was stored does."""
+    """A stored record has only the names of its MCP servers."""
 
     def __init__(self, session_id: str, names: tuple[str, ...]) -> None:
         super().__init__(session_id, names)
@@ -38,7 +38,6 @@ class ServersMissing(AcpError, ValueError):  # noqa: N818 - says what is wrong, 
         self.names = names
 
     def __str__(self) -> str:
-        """Which they are, and what to do."""
         names = ", ".join(f'"{each}"' for each in self.names)
         return (
             f'session "{self.session_id}": of the MCP servers {names} only the names are there, because a record is '
@@ -48,25 +47,25 @@ class ServersMissing(AcpError, ValueError):  # noqa: N818 - says what is wrong, 
 
 @dataclass(frozen=True, kw_only=True)
 class SessionRecord:
-    """A session as its client knows it, from which `load_session` and `resume_session` ask for it again.
+    """A session, as needed by `load_session` and `resume_session`.
 
-    An agent finds a session by its id and its `cwd`, gets the roots and the servers anew each time, and restores
-    neither from earlier requests; so a record has all of them. The id is opaque and kept to the letter.
+    An agent finds a session by its id and `cwd`. It does not store directories and servers, so they are sent each time.
+    The id is opaque and is preserved exactly.
     """
 
     session_id: str
     cwd: str
     additional_directories: tuple[str, ...] = ()
     mcp_servers: tuple[McpServer | str, ...] = ()
-    """Each server, or the name of one that is still to be filled in."""
+    """The servers; a string is the name of a server that must be filled in with `with_servers`."""
     prompted: bool = False
-    """Whether it had a prompt, before which many agents store nothing that could be loaded."""
+    """True if the session had a prompt. Many agents store a session only with its first prompt."""
 
     def __post_init__(self) -> None:
-        """Refuse what would only be noticed when the record is stored, or sent.
+        """Check the types early, instead of when the record is stored or sent.
 
         Raises:
-            TypeError: the id or the directory is no text, or the servers are one text.
+            TypeError: the id or the directory is not a string, or the servers are a single string.
         """
         for name, value in (("session_id", self.session_id), ("cwd", self.cwd)):
             if not isinstance(value, str):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -80,11 +79,11 @@ class SessionRecord:
         request: NewSessionRequest | ForkSessionRequest | LoadSessionRequest | ResumeSessionRequest,
         session_id: str | None = None,
     ) -> SessionRecord:
-        """The session that *request* made or came back to.
+        """Return the record of the session that *request* created or loaded.
 
         Args:
-            request: what was sent.
-            session_id: the id in the answer, where the request has none (`session/new`) or that of another session
+            request: the request that was sent.
+            session_id: the id in the response, if the request has none (`session/new`) or that of another session
                 (`session/fork`).
         """
         asked_for: str | None = known_member(request, "session_id")
@@ -102,7 +101,7 @@ class SessionRecord:
 
     @classmethod
     def of_listed(cls, info: SessionInfo, *, mcp_servers: Iterable[McpServer | str]) -> SessionRecord:
-        """The session that `session/list` told of, which does not say what servers it should have."""
+        """Return the record of a session from `session/list`, which does not include the servers."""
         return cls(
             session_id=info.session_id,
             cwd=info.cwd,
@@ -112,13 +111,14 @@ class SessionRecord:
         )
 
     def after_prompt(self) -> SessionRecord:
-        """The same session, when its first prompt has been answered."""
+        """Return the record after the first prompt has been answered."""
         return replace(self, prompted=True)
 
     def with_servers(self, servers: Iterable[McpServer]) -> SessionRecord:
-        """The same, with each server that is only a name replaced by the one of that name in *servers*.
+        """Return the record with each server name replaced by the server of that name in *servers*.
 
-        *servers* may be all that the client has configured; those that the session did not have are not added.
+        *servers* may be all servers that the client has configured. Servers that the session did not have are not
+        added.
         """
         known: dict[str, list[McpServer]] = {}
         for each in servers:
@@ -127,7 +127,7 @@ class SessionRecord:
         def filled(server: McpServer | str) -> McpServer | str:
             if not isinstance(server, str) or server not in known:
                 return server
-            # v1 allows several of one name, which are told apart by their order alone.
+            # v1 allows several servers with one name; only their order distinguishes them.
             named = known[server]
             return named.pop(0) if len(named) > 1 else named[0]
 
@@ -135,24 +135,23 @@ class SessionRecord:
 
     @property
     def server_names(self) -> tuple[str, ...]:
-        """The names of its servers; one without a name goes by its type."""
+        """The names of its servers; the type for a server without a name."""
         return tuple(each if isinstance(each, str) else _name(each) for each in self.mcp_servers)
 
     def servers(self) -> list[McpServerLike]:
-        """Its servers, to be sent.
+        """Return its servers for a request.
 
         Raises:
-            ServersMissing: of some it has only the names.
+            ServersMissing: the record has only the names of some servers.
         """
         if missing := tuple(each for each in self.mcp_servers if isinstance(each, str)):
             raise ServersMissing(self.session_id, missing)
         return [each for each in self.mcp_servers if not isinstance(each, str)]
 
     def to_json(self) -> dict[str, Any]:
-        """The record as JSON that may be stored, with the names of its servers only.
+        """Return the record as JSON to store. Only the names of the servers are included.
 
-        Environment, headers, arguments and addresses of servers may hold secrets. The client gets them again from where
-        it had them.
+        The environment, headers, arguments and URLs of servers may contain secrets. The client has to add them again.
         """
         stored = _Stored(
             session_id=self.session_id,
@@ -166,10 +165,10 @@ class SessionRecord:
 
     @classmethod
     def from_json(cls, data: str | bytes | bytearray | Mapping[str, Any]) -> SessionRecord:
-        """The record that `to_json` gave *data* of, as text or parsed. Of its servers it has the names only.
+        """Return the record from the JSON of `to_json`, as a string or parsed. It has only the names of the servers.
 
         Raises:
-            DecodeError: it is no record.
+            DecodeError: *data* is not a record.
         """
         stored = decode(_Stored, data)
         return cls(
@@ -179,6 +178,25 @@ class SessionRecord:
             mcp_servers=tuple(stored.mcp_servers),
             prompted=stored.prompted,
         )
+
+    def load_remarks(self, *, listed: Iterable[SessionInfo] | None = None) -> list[Remark]:
+        """Return what is likely to go wrong when the session is loaded or resumed.
+
+        - `load-before-prompt`: it had no prompt yet; agents such as Claude Code store a session with its first prompt.
+        - `session-not-listed`: the agent lists sessions, but not this one.
+        - `session-id-altered`: the agent lists an id that differs only in case, white space, or a file name around it.
+        - `cwd-mismatch`: the agent lists the session with another directory; Claude Code finds a session by that.
+
+        Args:
+            listed: all pages of the agent's response to `session/list`, if it supports that.
+        """
+        found: list[Remark] = []
+        if not self.prompted:
+            text = "the session had no prompt yet; many agents store a session only with its first prompt"
+            found.append(Remark(("sessionId",), "load-before-prompt", text, facts={"sessionId": self.session_id}))
+        if listed is not None:
+            found += _listing_remarks(self, list(listed))
+        return found
 
 
 class _Stored(Model):
@@ -191,29 +209,8 @@ class _Stored(Model):
     prompted: bool
 
 
-def load_remarks(record: SessionRecord, *, listed: Iterable[SessionInfo] | None = None) -> list[Remark]:
-    """What is likely to go wrong when *record* is loaded or resumed, by these rules.
-
-    - `load-before-prompt`: it had no prompt yet, before which agents such as Claude Code store nothing.
-    - `session-not-listed`: the agent lists sessions, and not this one.
-    - `session-id-altered`: it lists one whose id is the same but for case, white space, or a file name around it.
-    - `cwd-mismatch`: it lists this one for another directory; Claude Code looks for a session by that.
-
-    Args:
-        record: what is to be loaded.
-        listed: what the agent answers `session/list` with, all pages of it, where it does.
-    """
-    found: list[Remark] = []
-    if not record.prompted:
-        told = "it had no prompt yet; many agents store a session with the first one, and do not find it before"
-        found.append(Remark(("sessionId",), "load-before-prompt", told, facts={"sessionId": record.session_id}))
-    if listed is not None:
-        found += _listing_remarks(record, list(listed))
-    return found
-
-
 def new_session_remarks(session_id: str, known: Collection[str]) -> list[Remark]:
-    """What is wrong with the id of a new session: `session-id-reused`, when it is among the *known* ones."""
+    """Return the remark `session-id-reused` if the id of a new session is among the *known* ones."""
     if session_id not in known:
         return []
     told = "the agent gave a new session the id of another one; what follows cannot be told apart"
@@ -242,17 +239,17 @@ def _listing_remarks(record: SessionRecord, listed: list[SessionInfo]) -> list[R
 
 
 def loosely(session_id: str) -> str:
-    """The id without what is easily altered: case, white space, and parts of a file name around it."""
+    """Return the id without what is easily changed: case, white space, and parts of a file name around it."""
     return session_id.strip().casefold().removesuffix(".jsonl").removeprefix("session-")
 
 
 def _normal(path: str) -> str:
-    """The path in a normal form, by the rules of the system that it is of."""
+    """Return the path in normal form, by the rules of its system."""
     if is_absolute(path, flavour="windows"):
         return ntpath.normcase(ntpath.normpath(path))
     return posixpath.normpath(path)
 
 
 def _name(server: object) -> str:
-    """What to call a server in a record; a transport of the future may have no name."""
+    """Return the name of a server in a record, or its type: future transports may not have names."""
     return str(getattr(server, "name", None) or getattr(server, "type", ""))

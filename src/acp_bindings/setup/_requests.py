@@ -1,8 +1,8 @@
-"""The requests that make, load, resume, list, close, fork and delete sessions, in the version that an agent speaks.
+"""The requests to create, load, resume, list, close, fork and delete sessions, in the protocol version of the agent.
 
-One call for what both versions say in two ways, and no way to leave out what agents miss: `mcpServers` is in every
-request, also when it is empty, and the additional directories are sent again each time. What the agent has not
-advertised raises before there is anything to send.
+Each function creates the request of either version, with the fields that agents need: `mcpServers` is always included,
+also when it is empty, and additional directories are sent each time. If the agent has not advertised the capability,
+the function raises before anything is sent.
 """
 
 from __future__ import annotations
@@ -42,22 +42,22 @@ def new_session(
     assume: Collection[str] = (),
     meta: Mapping[str, Any] | None = None,
 ) -> NewSessionRequest:
-    """What asks *agent* for a new session.
+    """Return the request for a new session.
 
     Args:
-        agent: who is asked.
+        agent: the agent.
         cwd: the directory of the session, an absolute path on the system of the agent.
         mcp_servers: models of any version, or JSON.
         additional_directories: more directories to work in, absolute as well.
-        flavour: whose paths these are; say so where the agent's system is known.
-        assume: capabilities to take for granted although the agent has not advertised them.
-        meta: what to send as `_meta`.
+        flavour: the kind of paths, if the system of the agent is known.
+        assume: capabilities to take as advertised.
+        meta: the `_meta` of the request.
 
     Raises:
-        CapabilityNotAdvertised: the agent does not take additional directories, or one of the servers
-            (`McpServersRefused`); `gate_mcp_servers` sorts out those that it takes.
+        CapabilityNotAdvertised: the agent does not support additional directories, or one of the servers
+            (`McpServersRefused`); `gate_mcp_servers` selects the supported ones.
         NotAbsolute: a path is not absolute.
-        DecodeError: a server is none.
+        DecodeError: a server is not valid.
     """
     draft = _Draft(agent, "session/new", assume)
     request: NewSessionRequest = draft.request(
@@ -75,28 +75,28 @@ def load_session(
     assume: Collection[str] = (),
     meta: Mapping[str, Any] | None = None,
 ) -> LoadSessionRequest:
-    """What asks *agent* for an earlier session and all of its history, which comes before the answer.
+    """Return the request for an earlier session with its history, which the agent sends before the response.
 
-    That is `session/load` in v1, and `session/resume` with `replayFrom` in v2. Let a `ReplayCollector` expect the
-    session before this is sent.
+    This is `session/load` in v1, and `session/resume` with `replayFrom` in v2. Call `ReplayCollector.expect` before
+    sending it.
 
     Args:
-        agent: who is asked.
-        record: the session, also one of another version.
-        mcp_servers: the servers that it is to have, where those of the record are not what is wanted.
-        flavour: whose paths the record has.
-        assume: capabilities to take for granted although the agent has not advertised them.
-        meta: what to send as `_meta`.
+        agent: the agent.
+        record: the session, possibly of another protocol version.
+        mcp_servers: the servers to use instead of those in the record.
+        flavour: the kind of paths in the record.
+        assume: capabilities to take as advertised.
+        meta: the `_meta` of the request.
 
     Raises:
-        CapabilityNotAdvertised: the agent cannot load sessions, take additional directories, or one of the servers.
-        ServersMissing: the record was stored, and has only the names of its servers.
+        CapabilityNotAdvertised: the agent does not support loading, additional directories, or one of the servers.
+        ServersMissing: the record was stored and has only the names of its servers.
         NotAbsolute: a path is not absolute.
-        TypeError: *record* is none; an id is not enough.
+        TypeError: *record* is not a `SessionRecord`, such as an id.
     """
     first = getattr(agent, "version", None) == 1
     if not first:
-        # In v2 loading is a `session/resume`, for which the gates would ask for `session.resume` instead.
+        # In v2 loading is a `session/resume`, for which the check would require `session.resume` instead.
         check_capability(agent, "session.load", method="session/resume", assume=assume)
         assume = {*assume, "session.resume"}
     draft = _Draft(agent, "session/load" if first else "session/resume", assume)
@@ -118,7 +118,7 @@ def resume_session(
     assume: Collection[str] = (),
     meta: Mapping[str, Any] | None = None,
 ) -> ResumeSessionRequest:
-    """What asks *agent* to go on with an earlier session, without its history; else as `load_session`."""
+    """Return the request to continue an earlier session without its history. Arguments are those of `load_session`."""
     draft = _Draft(agent, "session/resume", assume)
     request: ResumeSessionRequest = draft.request(
         "ResumeSessionRequest", meta, **draft.again(record, mcp_servers, flavour)
@@ -135,9 +135,9 @@ def fork_session(
     assume: Collection[str] = (),
     meta: Mapping[str, Any] | None = None,
 ) -> ForkSessionRequest:
-    """What asks *agent* for a new session that begins as the recorded one is now; else as `load_session`.
+    """Return the request for a new session that continues from the recorded one. Arguments are those of `load_session`.
 
-    It is a draft, which only the unstable packages have: without one, `CapabilityNotAdvertised` says so.
+    Only the unstable packages have this draft; with others, `CapabilityNotAdvertised` is raised.
     """
     # A package that has no such method has no word for the capability either, and that is the better reason.
     check_capability(agent, "session.fork", method="session/fork", assume=assume)
@@ -153,12 +153,12 @@ def close_session(
     assume: Collection[str] = (),
     meta: Mapping[str, Any] | None = None,
 ) -> CloseSessionRequest:
-    """What asks *agent* to end the work of a session and free what it holds; it can be loaded again.
+    """Return the request to stop a session and free its resources. It can be loaded again.
 
-    In v2 that there is no such session (`SessionNotFound`) is as good as success.
+    In v2, `SessionNotFound` means that the session is already closed (`is_closed`).
 
     Raises:
-        CapabilityNotAdvertised: the agent cannot.
+        CapabilityNotAdvertised: the agent does not support it.
     """
     draft = _Draft(agent, "session/close", assume)
     request: CloseSessionRequest = draft.request("CloseSessionRequest", meta, session_id=_id(session))
@@ -172,10 +172,10 @@ def delete_session(
     assume: Collection[str] = (),
     meta: Mapping[str, Any] | None = None,
 ) -> DeleteSessionRequest:
-    """What asks *agent* to delete a session from what it lists; doing so again does no harm.
+    """Return the request to delete a session from the list. It may be repeated.
 
     Raises:
-        CapabilityNotAdvertised: the agent cannot.
+        CapabilityNotAdvertised: the agent does not support it.
     """
     draft = _Draft(agent, "session/delete", assume)
     request: DeleteSessionRequest = draft.request("DeleteSessionRequest", meta, session_id=_id(session))
@@ -191,18 +191,18 @@ def list_sessions(
     assume: Collection[str] = (),
     meta: Mapping[str, Any] | None = None,
 ) -> ListSessionsRequest:
-    """What asks *agent* for a page of its sessions: the first, or the one at *cursor*, which may be the empty text.
+    """Return the request for a page of sessions: the first one, or the one at *cursor*.
 
     Args:
-        agent: who is asked.
+        agent: the agent.
         cwd: list only the sessions of this directory.
-        cursor: `next_cursor` of an answer; `SessionListing` asks for all pages.
-        flavour: whose path `cwd` is.
-        assume: capabilities to take for granted although the agent has not advertised them.
-        meta: what to send as `_meta`.
+        cursor: `next_cursor` of a response, which may be an empty string. `SessionListing` handles all pages.
+        flavour: the kind of path of `cwd`.
+        assume: capabilities to take as advertised.
+        meta: the `_meta` of the request.
 
     Raises:
-        CapabilityNotAdvertised: the agent cannot list sessions.
+        CapabilityNotAdvertised: the agent does not support listing sessions.
         NotAbsolute: *cwd* is not absolute.
     """
     draft = _Draft(agent, "session/list", assume)
@@ -215,7 +215,7 @@ def list_sessions(
 
 @dataclass(frozen=True)
 class _Draft:
-    """A request to *agent* that is put together. It refuses a *method* that the agent has not advertised."""
+    """A request to *agent* under construction. It raises if the agent has not advertised *method*."""
 
     agent: AgentPeer
     method: str
@@ -227,18 +227,18 @@ class _Draft:
     def place(
         self, cwd: str | os.PathLike[str], additional: Iterable[str | os.PathLike[str]], flavour: Flavour
     ) -> dict[str, Any]:
-        """The members that say where the session works."""
+        """Return the fields with the directories."""
         members: dict[str, Any] = {"cwd": require_absolute(cwd, flavour=flavour)}
         if directories := require_directories(additional, flavour=flavour):
             members["additional_directories"] = directories
         return members
 
     def tools(self, servers: Iterable[McpServerLike]) -> dict[str, Any]:
-        """The members that say what the session works with."""
+        """Return the field with the servers."""
         return {"mcp_servers": servers_for(self.agent.protocol, servers)}
 
     def again(self, record: SessionRecord, servers: Iterable[McpServerLike] | None, flavour: Flavour) -> dict[str, Any]:
-        """The members of every request that goes back to a session."""
+        """Return the fields of requests for an existing session."""
         if not isinstance(record, SessionRecord):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TypeError(f"{type(record).__name__} is no SessionRecord; {_AS_RECORD}")
         return {
@@ -248,11 +248,11 @@ class _Draft:
         }
 
     def request(self, name: str, meta: Mapping[str, Any] | None, **members: Any) -> Any:
-        """The params, of the class *name* of the package that the agent speaks."""
+        """Return the params, of the class *name* of the negotiated package."""
         if meta is not None:
             members["meta"] = dict(meta)
         request = getattr(self.agent.protocol, name)(**members)
-        # What the agent does not take is refused, not left out: the session would seem to have it.
+        # Unsupported fields raise instead of being dropped, because the session would seem to have them.
         check_message(self.agent, request, assume=self.assume)
         return request
 
@@ -280,7 +280,7 @@ class Session(Protocol):
 
     @property
     def session_id(self) -> str:
-        """What it is asked for by."""
+        """The id."""
         ...
 
 
@@ -289,50 +289,49 @@ class Page(Protocol[InfoT_co]):
 
     @property
     def sessions(self) -> Sequence[InfoT_co]:
-        """The sessions on it."""
+        """The sessions on the page."""
         ...
 
     @property
     def next_cursor(self) -> str | None:
-        """What to ask the next page with."""
+        """The cursor of the next page; None on the last one."""
         ...
 
 
 class SessionListing:
-    """What to ask for next, until there is no more.
+    """Requests all pages of `session/list`.
 
-    A page without `nextCursor`, or with null, is the last one. Any text is a cursor, also the empty one, and means
-    nothing to us.
+    The last page has no `nextCursor`, or null. Any string is a cursor, also the empty one.
     """
 
     def __init__(
         self, agent: AgentPeer, request: ListSessionsRequest | None = None, *, assume: Collection[str] = ()
     ) -> None:
-        """A listing of which nothing has been asked for.
+        """Create a listing that starts with the first page.
 
         Args:
-            agent: who is asked.
-            request: what to ask for, as `list_sessions(agent, cwd=…)` makes it; all sessions unless it is given. It
-                goes with every page, so that what it filters by stays.
-            assume: capabilities to take for granted although the agent has not advertised them.
+            agent: the agent.
+            request: the request, such as `list_sessions(agent, cwd=…)`; by default all sessions. Its filters apply to
+                every page.
+            assume: capabilities to take as advertised.
 
         Raises:
-            CapabilityNotAdvertised: the agent has not said that it lists sessions, or filters them so.
+            CapabilityNotAdvertised: the agent does not support listing sessions, or the filter.
         """
         first = list_sessions(agent, assume=assume) if request is None else request
         check_message(agent, first, assume=assume)
         self.request: ListSessionsRequest | None = first
-        """What to send next; None when all pages are there."""
+        """The next request to send; None after the last page."""
         self._cursors = {first.cursor}
         self._sessions: set[str] = set()
         self._pages = 0
 
     def take(self, response: Page[InfoT]) -> list[InfoT]:
-        """The sessions (`SessionInfo`) on the page that the agent answered `request` with.
+        """Return the sessions (`SessionInfo`) on the page in the response to `request`.
 
         Raises:
-            EndlessListing: it names a cursor again that was used already, and holds no session that is new.
-            ValueError: all pages are there already.
+            EndlessListing: the page repeats a cursor and has no new sessions.
+            ValueError: the last page has already been received.
         """
         if self.request is None:
             raise ValueError("all pages of session/list are there already")

@@ -1,4 +1,4 @@
-"""What the errors of an agent's answers mean."""
+"""Conversion of error responses to specific exceptions."""
 
 from __future__ import annotations
 
@@ -27,45 +27,45 @@ _LOST = re.compile(
     rf"\bsession(?: (?:with )?(?:id )?{_ID})?:? (?:was |is )?not found|could not load session|no conversation found",
     re.IGNORECASE,
 )
-"""How agents whose errors all are internal ones say that a session is not there (claude-code-acp)."""
+"""Messages for unknown sessions of agents that only send internal errors (claude-code-acp)."""
 
 
 class Failure(Protocol):
-    """The package's `Error`, as `ErrorResponse.error` is one, or the `RequestFailed` of a connection."""
+    """The `RequestFailed` of a connection, or the `Error` of a package (`ErrorResponse.error`)."""
 
     @property
     def code(self) -> int:
-        """What kind it is."""
+        """The code."""
         ...
 
     @property
     def message(self) -> str:
-        """What went wrong."""
+        """The message."""
         ...
 
     @property
     def data(self) -> Any:
-        """What more there is to say."""
+        """The details."""
         ...
 
 
 def error_from(error: Failure, *, peer: Peer | None = None, session_id: str | None = None) -> RequestError:
-    """What is meant by an *error* that a request was answered with.
+    """Return a specific exception for an error response.
 
         except RequestFailed as error:
             raise error_from(error, peer=agent, session_id=request.session_id) from error
 
     Args:
         error: the `RequestFailed` of a connection, or the package's `Error` (`ErrorResponse.error`).
-        peer: who answered, whose ways to log in `AuthRequired` then has.
-        session_id: the session that the request was about, if it was about one.
+        peer: the agent that responded; its login methods are added to `AuthRequired`.
+        session_id: the session of the request, if any.
 
     Returns:
-        `AuthRequired` for -32000; `SessionNotFound` for -32002 where the request was about a session or the answer is,
-        and for an internal error that says so in words; `UnsupportedProtocolVersion` for -32022; else a `RequestError`.
+        `AuthRequired` for -32000; `SessionNotFound` for -32002 if the request or the response is about a session, and
+        for an internal error whose message says so; `UnsupportedProtocolVersion` for -32022; otherwise `RequestError`.
     """
     code, message = error.code, error.message
-    # JSON, where the schema has a type for the data and so they are an object of it.
+    # As JSON: the schema may have a type for the data.
     data: Any = from_json(encode(error.data))
     told = _session_in(data)
     if code == AUTH_REQUIRED:
@@ -83,12 +83,12 @@ def error_from(error: Failure, *, peer: Peer | None = None, session_id: str | No
 
 
 def is_closed(error: RequestError, *, peer: Peer) -> bool:
-    """Whether `session/close`, answered with *error*, has done its work: so it has in v2 where no such session is."""
+    """Return True if a session is closed although `session/close` failed: in v2, if it was not found."""
     return peer.version > 1 and error.code == NOT_FOUND
 
 
 def _unsupported_version(data: Any) -> UnsupportedProtocolVersion:
-    """The error -32022 with *data*: `{requested, supported}`, if the agent has kept to that."""
+    """Return the error -32022 with *data*, which should be `{requested, supported}`."""
     members = members_of(data)
     requested: Any = members.get("requested")
     supported = [each for each in items_of(members.get("supported")) if _is_int(each)]
@@ -106,12 +106,12 @@ def _session_in(data: Any) -> str | None:
 
 
 def _says_lost(text: str, session_id: str | None) -> bool:
-    # An id that is known need not look like one.
+    # The known id may have any form.
     return _LOST.search(text.replace(session_id, "0") if session_id else text) is not None
 
 
 def _texts(message: str, data: Any) -> Iterator[str]:
-    """What an error says in words: its message, and what SDKs make of an exception in its data."""
+    """Yield the texts of an error: its message, and the text of an exception that SDKs put into its data."""
     yield message
     members = members_of(data) if isinstance(data, dict) else {"details": data}
     yield from (text for name in ("details", "message") if isinstance(text := members.get(name), str))

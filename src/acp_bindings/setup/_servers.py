@@ -1,4 +1,4 @@
-"""Which headers of a request to an MCP server belong to the transport, whatever its entry in `mcpServers` says."""
+"""The MCP servers of a session: conversion between versions, and likely mistakes."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ _OWNED = frozenset(
 
 
 def is_owned(name: str) -> bool:
-    """Whether the transport writes the header *name*, so that an entry has no say in it (v2 `McpServerHttp.headers`).
+    """Return True if the transport sets the header *name*, so an entry cannot (v2 `McpServerHttp.headers`).
 
-    Those of HTTP itself, and those that MCP's Streamable HTTP transport defines.
+    These are headers of HTTP itself and of MCP's Streamable HTTP transport.
     """
     lowered = name.lower()
     return lowered in _OWNED or lowered.startswith("mcp-param-")
@@ -54,14 +54,15 @@ def servers_for(protocol: HasServers[T], servers: Iterable[McpServerLike]) -> li
 @overload
 def servers_for(protocol: ProtocolPackage, servers: Iterable[McpServerLike]) -> list[McpServer]: ...
 def servers_for(protocol: Any, servers: Iterable[McpServerLike]) -> list[Any]:
-    """The *servers* as *protocol* has them, in their order, ready for the `mcp_servers` of its requests.
+    """Return *servers* converted to *protocol*, in their order, for the `mcp_servers` of its requests.
 
-    Each may be a model of any protocol package, or JSON in the form of any version. Lists that are missing are empty
-    ones; nothing else is mended.
+    Each may be a model of any protocol package, or JSON in the form of any version. Missing lists become empty lists;
+    nothing else is repaired.
 
     Raises:
-        DecodeError: one cannot be said in that version, or is no MCP server; each issue says which and what to write.
-        TypeError: it is one server, not several.
+        DecodeError: an entry is not a valid MCP server, or that version cannot express it. The issues say which entry
+            and what to write.
+        TypeError: *servers* is a single server.
     """
     if isinstance(servers, Mapping | Model | str | bytes):
         raise TypeError("mcp_servers is a list of servers, not one of them and not a map")
@@ -71,13 +72,13 @@ def servers_for(protocol: Any, servers: Iterable[McpServerLike]) -> list[Any]:
 def servers_remarks(
     servers: Iterable[McpServerLike], *, version: int = 1, flavour: Flavour = "any", path: Path = ("mcpServers",)
 ) -> list[Remark]:
-    """What is known to go wrong with *servers* in a request of *version*, whether the schema takes them or not.
+    """Return likely problems of *servers* in a request of *version*, including entries that the schema accepts.
 
     Args:
-        servers: models, or the JSON as it was sent, in which more can be seen.
-        version: of the protocol: 1 or 2.
-        flavour: whose paths the commands should be.
-        path: the way to the list.
+        servers: models, or the original JSON, which shows more problems.
+        version: the protocol version: 1 or 2.
+        flavour: the kind of paths of the commands.
+        path: the path of the list.
 
     Returns:
         Remarks with the rules `server-type`, `server-list`, `server-map`, `server-name`, `duplicate-server`,
@@ -96,7 +97,7 @@ def servers_remarks(
 
 
 _LISTS = {"stdio": ("args", "env"), "http": ("headers",), "sse": ("headers",)}
-"""What v1 wants also when it is empty."""
+"""Fields that v1 requires even if they are empty."""
 
 
 def _server_for(protocol: ProtocolPackage, server: McpServerLike, path: Path) -> McpServer:
@@ -113,7 +114,7 @@ def _server_for(protocol: ProtocolPackage, server: McpServerLike, path: Path) ->
 
 
 def _as_said(raw: object) -> Any:
-    """A server with the lists that v1 requires also when they are empty, and with the type that v2 requires."""
+    """Return a server with the empty lists that v1 requires and the type that v2 requires."""
     if not isinstance(raw, dict):
         # A text is no server, also where it holds the JSON of one.
         return to_json(raw)
@@ -124,7 +125,7 @@ def _as_said(raw: object) -> Any:
 
 
 def _advised(issue: Issue, raw: object) -> str:
-    """The message, or what to write instead where the type is one that others have."""
+    """Return the message, or advice for a known type of other clients."""
     fault = type_fault(members_of(raw)) if issue.path == ("type",) else None
     return fault.message if fault else issue.message
 
@@ -157,7 +158,7 @@ def _of_form(entry: Mapping[str, Any], path: Path, version: int) -> Iterator[Rem
 
 
 def _of_name(entry: Mapping[str, Any], names: set[str], path: Path, version: int) -> Iterator[Remark]:
-    """What is wrong with its name, which is then added to *names*, those of the entries before it."""
+    """Yield problems of its name, and add it to *names*, those of the earlier entries."""
     name = entry.get("name")
     if not isinstance(name, str):
         return
@@ -204,7 +205,7 @@ def _of_headers(entry: Mapping[str, Any], path: Path) -> Iterator[Remark]:
 
 
 def _pairs(pairs: object) -> Iterator[tuple[int, str, str]]:
-    """The items of a list that are `{"name": …, "value": …}`: the index, the name and the value of each."""
+    """Yield index, name and value of the items of a list that are `{"name": …, "value": …}`."""
     for index, each in enumerate(items_of(pairs)):
         match each:
             case {"name": str(name), "value": str(value)}:
@@ -214,16 +215,16 @@ def _pairs(pairs: object) -> Iterator[tuple[int, str, str]]:
 
 
 def _transport(entry: Mapping[str, Any]) -> str:
-    """The transport that an entry is read as, by its `type` or by having none."""
+    """Return the transport of an entry: its `type`, or stdio without one."""
     named = entry.get("type", "stdio")
     return named if isinstance(named, str) else ""
 
 
 def _raw(server: object) -> object:
-    """The JSON of a server."""
+    """Return the JSON of a server."""
     return dict(cast("Mapping[str, Any]", server)) if isinstance(server, Mapping) else from_json(encode(server))
 
 
 def _entry(server: McpServerLike) -> Mapping[str, Any]:
-    """The members of a server; what is no object has none."""
+    """Return the fields of a server; none for a value that is not an object."""
     return members_of(_raw(server))

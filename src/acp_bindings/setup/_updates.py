@@ -1,4 +1,4 @@
-"""The updates of sessions as a client gets them: which are history and which are news, with none of them lost.
+"""Separates the history of a session from new updates, for clients.
 
     updates: ReplayCollector[v1.SessionNotification] = ReplayCollector()
 
@@ -7,7 +7,7 @@
         show(update.notification, new=not update.replay)
     history = updates.opened(request.session_id)  # when it is answered
 
-It is told of what is sent and answered, and sends nothing itself.
+You report requests and responses to it; it does not send anything.
 """
 
 from __future__ import annotations
@@ -17,9 +17,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
-from acp_bindings.errors import AcpError
 from acp_bindings.setup._history import is_replayed
-from acp_bindings.setup.errors import Remark
+from acp_bindings.setup.errors import Remark, SessionIdReused
 
 if TYPE_CHECKING:
     from acp_bindings.setup.unions import LoadSessionRequest, ResumeSessionRequest
@@ -30,12 +29,12 @@ class SessionUpdated(Protocol):
 
     @property
     def session_id(self) -> str:
-        """Whose update it is."""
+        """The session of the update."""
         ...
 
     @property
     def update(self) -> Any:
-        """What is new."""
+        """The update."""
         ...
 
 
@@ -44,57 +43,42 @@ N = TypeVar("N", bound=SessionUpdated)
 
 @dataclass(frozen=True)
 class Update(Generic[N]):
-    """One update of a session, in its turn."""
+    """An update of a session."""
 
     notification: N
     replay: bool
-    """Whether it is history, which was asked for by `session/load`, and not something that happens now."""
-
-
-class SessionIdReused(AcpError):  # noqa: N818 - says what is wrong, which a suffix would not
-    """An agent gave a new session the id of another one, so that their updates cannot be told apart."""
-
-    def __init__(self, session_id: str) -> None:
-        super().__init__(session_id)
-        self.session_id = session_id
-
-    def __str__(self) -> str:
-        """Which id, and what to do."""
-        return (
-            f'the agent gave a new session the id "{self.session_id}", which another one has or had; their updates '
-            "cannot be told apart, so use neither"
-        )
+    """True if it is history, which `session/load` has requested; False if it happens now."""
 
 
 class ReplayCollector(Generic[N]):
-    """Sorts the updates of one connection, in the order in which they come.
+    """Sorts the updates of one connection, in the order in which they arrive.
 
-    - Of a session that is being loaded they are history until the answer is there, and news after that.
-    - Of a session that nobody knows yet they are kept: an agent may tell of a session before it answers
-      `session/new` with its id. They are given when that is known.
+    - Updates of a session that is being loaded are history until the response arrives, and new after that.
+    - Updates of an unknown session are stored until its id is known, because an agent may send them before the
+      response to `session/new`.
 
-    It is told of the requests, and has no connection of its own; it is not safe with threads.
+    It is not thread-safe.
     """
 
     def __init__(self, *, keep: int = 1000) -> None:
-        """A collector that knows of no session.
+        """Create a collector without sessions.
 
         Args:
-            keep: how many updates of unknown sessions are kept; of more the oldest are lost, with a remark.
+            keep: how many updates of unknown sessions are stored. Beyond that, the oldest are lost, with a remark.
         """
         self.remarks: list[Remark] = []
-        """What the agent did that it should not, with the rules `replay-after-answer`, `replay-on-resume`,
-        `update-after-close` and `early-updates-lost`, each once for a session."""
+        """Mistakes of the agent, with the rules `replay-after-answer`, `replay-on-resume`, `update-after-close` and
+        `early-updates-lost`, each once for a session."""
         self._keep = keep
         self._sessions: dict[str, _Session[N]] = {}
         self._early: deque[N] = deque()
         self._said: set[tuple[str, str]] = set()
 
     def expect(self, request: LoadSessionRequest | ResumeSessionRequest) -> list[Update[N]]:
-        """Begin to collect for a session, *before* the request that loads or resumes it is sent.
+        """Begin to collect a session. Call this *before* sending the request that loads or resumes it.
 
         Returns:
-            Nothing, but where it comes too late: what has come already.
+            The updates that have already arrived: none, unless this is called too late.
         """
         phase: _Phase = "replaying" if is_replayed(request) else "resuming"
         session = _Session[N](phase, before=self._sessions.get(request.session_id))
@@ -102,7 +86,7 @@ class ReplayCollector(Generic[N]):
         return [session.take(each) for each in self._take_early(request.session_id)]
 
     def receive(self, notification: N) -> list[Update[N]]:
-        """What an update that has come means: itself, or nothing yet, or nothing any more."""
+        """Return the updates to handle now: *notification*, or none if it is stored or the session is closed."""
         session = self._sessions.get(notification.session_id)
         if session is None:
             self._put_by(notification)
@@ -111,13 +95,13 @@ class ReplayCollector(Generic[N]):
         return [] if session.phase == "closed" else [session.take(notification)]
 
     def created(self, session_id: str) -> list[Update[N]]:
-        """Begin to collect for a new session, by the id in the answer to `session/new` or `session/fork`.
+        """Begin to collect a new session, by the id in the response to `session/new` or `session/fork`.
 
         Returns:
-            What came of it before the answer.
+            The updates that arrived before the response.
 
         Raises:
-            SessionIdReused: another session has this id, or had it.
+            SessionIdReused: another session has or had this id.
         """
         if session_id in self._sessions:
             raise SessionIdReused(session_id)
@@ -125,48 +109,48 @@ class ReplayCollector(Generic[N]):
         return [session.take(each) for each in self._take_early(session_id)]
 
     def opened(self, session_id: str) -> tuple[N, ...]:
-        """End the history of a session, whose load or resume is answered, and begin its news.
+        """End the history of a session after the response to its load or resume.
 
         Returns:
-            The history, which is not kept any longer; of a session that was not expected, what has come.
+            The history, which is not stored any longer; for a session that was not expected, its stored updates.
         """
         session = self._sessions.get(session_id) or _Session[N]("opened", list(self._take_early(session_id)))
         self._sessions[session_id] = _Session[N]("opened")
         return tuple(session.history)
 
     def failed(self, session_id: str) -> None:
-        """Take back that a session is expected, whose load or resume is answered with an error."""
+        """Undo `expect` after an error response to the load or resume."""
         session = self._sessions.pop(session_id, None)
         if session and session.before:
             self._sessions[session_id] = session.before
 
     def prompted(self, session_id: str) -> None:
-        """Note that a prompt is sent, so that a message of the user that comes now is no late history."""
+        """Record that a prompt is sent, so later messages of the user do not count as late history."""
         if (session := self._sessions.get(session_id)) and session.phase == "opened":
             session.phase = "live"
 
     def closed(self, session_id: str) -> None:
-        """End a session, whose close is answered; what still comes of it is remarked on and lost."""
+        """End a session after the response to its close. Later updates are dropped, with a remark."""
         self._sessions[session_id] = _Session[N]("closed")
 
     def _look_at(self, notification: N, session: _Session[N]) -> None:
         kind: str = notification.update.session_update
         if session.phase == "closed":
-            self._remark(notification, "update-after-close", "the session is closed, and no updates of it should come")
+            self._remark(notification, "update-after-close", "the session is closed, so it should not send updates")
         elif kind not in _OF_THE_USER:
             return
         elif session.phase == "opened":
-            told = "this is history, which should have come before the answer to the request that asked for it"
+            told = "this is history, which must be sent before the response to the request"
             self._remark(notification, "replay-after-answer", told)
         elif session.phase == "resuming":
-            told = "this is history, which nobody asked for: session/resume goes on without"
+            told = "this is history, which session/resume does not request"
             self._remark(notification, "replay-on-resume", told)
 
     def _put_by(self, notification: N) -> None:
         self._early.append(notification)
         if len(self._early) > self._keep:
             lost = self._early.popleft()
-            told = "too many updates came of sessions that nobody has heard of; the oldest are lost"
+            told = "too many updates of unknown sessions; the oldest are lost"
             self._remark(lost, "early-updates-lost", told)
 
     def _take_early(self, session_id: str) -> Iterable[N]:
@@ -175,7 +159,7 @@ class ReplayCollector(Generic[N]):
         return [each for each in early if each.session_id == session_id]
 
     def _remark(self, notification: N, rule: str, told: str) -> None:
-        # Of unknown sessions there may be any number.
+        # There may be any number of unknown sessions.
         whose = "" if rule == "early-updates-lost" else notification.session_id
         if (rule, whose) not in self._said:
             self._said.add((rule, whose))
@@ -184,7 +168,7 @@ class ReplayCollector(Generic[N]):
 
 
 _OF_THE_USER = {"user_message", "user_message_chunk"}
-"""Updates that are history where the user has said nothing yet."""
+"""Updates that are history if the user has not sent a prompt yet."""
 
 _Phase = Literal["replaying", "resuming", "opened", "live", "closed"]
 
@@ -194,7 +178,7 @@ class _Session(Generic[N]):
     phase: _Phase
     history: list[N] = field(default_factory=list[N])
     before: _Session[N] | None = None
-    """What it was before it was loaded again, and is again when that fails."""
+    """The state before it was loaded again, which is restored if that fails."""
 
     def take(self, notification: N) -> Update[N]:
         replay = self.phase == "replaying"

@@ -1,4 +1,4 @@
-"""The versions of the protocol, and the one on which two sides settle."""
+"""The versions of the protocol and their negotiation."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ from acp_bindings.methods import ProtocolPackage
 from acp_bindings.setup.errors import BadProtocolVersion, UnsupportedProtocolVersion
 
 HIGHEST = 0xFFFF
-"""The highest number that the protocol has room for (`ProtocolVersion`)."""
+"""The highest version number (`ProtocolVersion`)."""
 
 V1_ONLY = frozenset({1})
-"""The versions of an agent that settles by the rule of v1."""
+"""The versions of an agent that negotiates by the rule of v1."""
 
 _PACKAGE = re.compile(r"v(\d+)(_unstable)?")
 
 
 def package_named(name: str) -> Any:
-    """The protocol package of this name, such as `v1`, loaded; None where there is none."""
+    """Load and return the protocol package of this name, such as `v1`; None if it does not exist."""
     return import_module(f"acp_bindings.{name}") if name in PACKAGES else None
 
 
 def name_of(protocol: object) -> str:
-    """The name of a protocol package: `v1`."""
+    """Return the name of a protocol package: `v1`."""
     return str(getattr(protocol, "__name__", "")).rpartition(".")[2]
 
 
 def version_of(protocol: ProtocolPackage) -> int:
-    """The version that a protocol package is of: 1 for `v1` and `v1_unstable`.
+    """Return the version of a protocol package: 1 for `v1` and `v1_unstable`.
 
     Raises:
-        TypeError: *protocol* is no protocol package.
+        TypeError: *protocol* is not a protocol package.
     """
     name: str = getattr(protocol, "__name__", "")
     match = _PACKAGE.fullmatch(name.removeprefix("acp_bindings."))
@@ -45,19 +45,12 @@ def version_of(protocol: ProtocolPackage) -> int:
     return int(match[1])
 
 
-def latest_supported(*protocols: ProtocolPackage) -> int:
-    """The latest version among *protocols*; without any, the latest that this library has."""
-    if protocols:
-        return max(map(version_of, protocols))
-    return max(int(match[1]) for match in map(_PACKAGE.fullmatch, PACKAGES) if match)
-
-
 def by_version(protocols: Iterable[ProtocolPackage]) -> dict[int, ProtocolPackage]:
-    """The packages that one side offers, by their versions, the latest first.
+    """Return the packages that one side offers, by version, the latest first.
 
     Raises:
-        TypeError: one of them is no protocol package.
-        ValueError: there is none, or two of them are of one version.
+        TypeError: an item is not a protocol package.
+        ValueError: *protocols* is empty or contains two packages of one version.
     """
     if isinstance(protocols, ModuleType):
         raise TypeError(f"protocols is a list: [{name_of(protocols)}]")
@@ -71,13 +64,13 @@ def by_version(protocols: Iterable[ProtocolPackage]) -> dict[int, ProtocolPackag
 
 
 def negotiate(requested: int, supported: Collection[int]) -> int:
-    """The version that an agent answers with that supports *supported*, when a client requests *requested*.
+    """Return the version with which an agent that supports *supported* responds to a client that requests *requested*.
 
-    The rule of v1, for agents that have nothing newer: the same, or else the latest. That of v2, for agents that have
-    it: the highest that is not above the requested one (`InitializeResponse.protocolVersion` of either).
+    The rule of v1, for agents without newer versions: the requested version, or else the latest. The rule of v2, for
+    other agents: the highest version that is not above the requested one (`InitializeResponse.protocolVersion`).
 
     Raises:
-        UnsupportedProtocolVersion: by the rule of v2 there is none.
+        UnsupportedProtocolVersion: by the rule of v2, no version is low enough.
         ValueError: *supported* is empty.
     """
     if not supported:
@@ -91,11 +84,10 @@ def negotiate(requested: int, supported: Collection[int]) -> int:
 
 
 def read_version(message: Any) -> int:
-    """The `protocolVersion` of the params or of the result of `initialize`, as parsed JSON.
+    """Return the `protocolVersion` in the params or the result of `initialize`, as parsed JSON.
 
     Raises:
-        BadProtocolVersion: there is none, or what stands there is no version of ACP; the message says what it looks
-            like instead.
+        BadProtocolVersion: it is missing or not an ACP version; the message says what it looks like.
     """
     members = members_of(message)
     value: object = members.get("protocolVersion")
@@ -105,7 +97,7 @@ def read_version(message: Any) -> int:
 
 
 def _missing(members: Iterable[str]) -> str:
-    """Why there is none, of something with these *members*."""
+    """Return why the version is missing in a message with these *members*."""
     from acp_bindings._problems.mistakes import other_spelling  # noqa: PLC0415 - only errors need it
 
     if "jsonrpc" in members:
@@ -143,4 +135,4 @@ _LOOKS_LIKE = (
 )
 
 LONGEST_SHOWN = 20
-"""How many characters a version may have to be quoted."""
+"""The maximum number of characters of a version that is quoted."""

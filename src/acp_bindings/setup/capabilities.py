@@ -1,8 +1,8 @@
-"""The table of capabilities: the name of each here, its place in each version, and the methods that need it.
+"""The table of capabilities: their names, their places in each version, and the methods that need them.
 
-Both versions have most capabilities, but in other places: `session.load` is `agentCapabilities.loadSession` in v1, and
-part of `capabilities.session` in v2. The names here are of neither. The tests compare the table with every schema: a
-new capability or method that it lacks turns them red.
+The versions have most capabilities in different places: `session.load` is `agentCapabilities.loadSession` in v1, and
+part of `capabilities.session` in v2. The names here are the same for all versions. Tests compare the table with every
+schema.
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ __all__ = ["CLOSE", "WITHDRAWN", "likely_meant", "why_not_let_through"]
 
 
 Side: TypeAlias = Literal["agent", "client"]
-"""Who advertises a capability."""
+"""The side that advertises a capability."""
 
 ALWAYS = ""
-"""The place of a capability that every peer of a version has without saying so."""
+"""The place of a capability that every peer of a version has without advertising it."""
 
 
 class Places(NamedTuple):
-    """Where each version has a capability, as the path to it from the top of a message of `initialize`.
+    """The path of a capability in the message of `initialize`, for each version.
 
-    It is `ALWAYS` where every peer has it, and None where the version does not know it.
+    `ALWAYS` if every peer of the version has it, None if the version does not.
     """
 
     v1: str | None
     v2: str | None
 
     def of(self, version: int) -> str | None:
-        """The place in *version*."""
+        """Return the place in *version*."""
         return {1: self.v1, 2: self.v2}[version]
 
 
@@ -84,7 +84,7 @@ AGENT: Mapping[str, Places] = MappingProxyType(
         "session.title": Places("agentCapabilities.sessionCapabilities.title", "capabilities.session.title"),
     }
 )
-"""What an agent may advertise."""
+"""The capabilities of agents."""
 
 CLIENT: Mapping[str, Places] = MappingProxyType(
     {
@@ -102,7 +102,7 @@ CLIENT: Mapping[str, Places] = MappingProxyType(
         "terminal": Places("clientCapabilities.terminal", None),
     }
 )
-"""What a client may advertise."""
+"""The capabilities of clients."""
 
 TABLES: Mapping[Side, Mapping[str, Places]] = MappingProxyType({"agent": AGENT, "client": CLIENT})
 
@@ -138,7 +138,7 @@ AGENT_METHODS: Mapping[str, str | None] = MappingProxyType(
         "tool_call/cancel": "session",
     }
 )
-"""The capability that an agent must have advertised to be sent each method; None where it needs none."""
+"""The capability of the agent that each method needs; None if it does not need any."""
 
 CLIENT_METHODS: Mapping[str, str | None] = MappingProxyType(
     {
@@ -159,17 +159,17 @@ CLIENT_METHODS: Mapping[str, str | None] = MappingProxyType(
         "terminal/wait_for_exit": "terminal",
     }
 )
-"""The capability that a client must have advertised to be sent each method; None where it needs none."""
+"""The capability of the client that each method needs; None if it does not need any."""
 
 METHODS: Mapping[Side, Mapping[str, str | None]] = MappingProxyType({"agent": AGENT_METHODS, "client": CLIENT_METHODS})
 
 OFFERED_IN_SESSIONS = frozenset(
     {"session/set_config_option", "session/set_mode", "terminal/cancel", "tool_call/cancel"}
 )
-"""The methods that an agent with sessions need not have: they are offered by what a session reports."""
+"""Methods that are optional for agents with sessions; the updates of a session offer them."""
 
 V2_BASELINE = frozenset({"session.close", "session.list", "session.load", "session.resume"})
-"""What every agent of v2 can do if it has sessions at all (`SessionCapabilities`)."""
+"""The capabilities of every v2 agent with sessions (`SessionCapabilities`)."""
 
 CONTENT: Mapping[str, str | None] = MappingProxyType(
     {
@@ -180,14 +180,14 @@ CONTENT: Mapping[str, str | None] = MappingProxyType(
         "text": None,
     }
 )
-"""The capability that an agent must have advertised for each kind of content in a prompt; None where it needs none."""
+"""The capability that each content type in a prompt needs; None if it does not need any."""
 
 
 def known(side: Side, name: str) -> Places:
-    """The places of a capability of *side*.
+    """Return the places of a capability of *side*.
 
     Raises:
-        UnknownCapability: there is none of this name; perhaps it is one of the other side.
+        UnknownCapability: *side* does not have a capability of this name.
     """
     table = TABLES[side]
     if name not in table:
@@ -197,7 +197,7 @@ def known(side: Side, name: str) -> Places:
 
 
 def _meant(name: str, table: Mapping[str, Places]) -> str | None:
-    """The capability that *name* most likely means: one that some version calls so, or else one that is spelt alike."""
+    """Return the capability that *name* probably means: its name in a version, or a similar name."""
     for ours, places in table.items():
         if any(place and f".{place}".endswith(f".{name}") for place in places):
             return ours
@@ -205,10 +205,7 @@ def _meant(name: str, table: Mapping[str, Places]) -> str | None:
 
 
 def says(message: Mapping[str, Any], place: str) -> bool:
-    """Whether the value at *place* says that the capability is there.
-
-    That is `true`, an object, or a list that is not empty, and nothing else that Python would take for true.
-    """
+    """Return True if the value at *place* advertises the capability: `true`, an object, or a list that is not empty."""
     first, *way = place.split(".")
     value: Any = message[first]
     for step in way:
@@ -217,9 +214,9 @@ def says(message: Mapping[str, Any], place: str) -> bool:
 
 
 def written(initialize: type[Model], side: Side, version: int, names: Collection[str]) -> dict[str, Any]:
-    """The capabilities in *names*, as JSON of a message of `initialize`; booleans of all others are `false`.
+    """Return the JSON for the capabilities in *names*, for the message of `initialize`. Other booleans are `false`.
 
-    Those that the version or the package does not know are left out.
+    Capabilities that the version or the package does not have are left out.
     """
     said: dict[str, Any] = {}
     for name, places in TABLES[side].items():
@@ -241,13 +238,13 @@ def written(initialize: type[Model], side: Side, version: int, names: Collection
 
 
 def has_word(initialize: type[Model], side: Side, version: int, name: str) -> bool:
-    """Whether a protocol package knows a capability, if only as one that every peer has."""
+    """Return True if a protocol package has a capability, also if every peer has it."""
     place = known(side, name).of(version)
     return place is not None and (place == ALWAYS or member_type(initialize, place.split(".")) is not None)
 
 
 def member_type(model: type[Model], way: Collection[str]) -> type | None:
-    """The class of the member that *way* leads to by wire names, `None` where there is no such member."""
+    """Return the class of the field at the path *way* of wire names; None if it does not exist."""
     type_: type | None = model
     for step in way:
         if type_ is None or not issubclass(type_, Model):
@@ -258,7 +255,7 @@ def member_type(model: type[Model], way: Collection[str]) -> type | None:
 
 @cache
 def members(model: type[Model]) -> Mapping[str, type]:
-    """The members of a class by wire name, each with the first class in its annotation."""
+    """Return the fields of a class by wire name, each with the first class in its annotation."""
     return {
         info.alias or name: next(_classes(info.annotation), object)
         for name, info in model.__pydantic_fields__.items()
@@ -280,14 +277,14 @@ def _classes(annotation: Any) -> Iterator[type]:
 
 
 WITHDRAWN = {"session/set_model": "session/set_config_option"}
-"""What drafts of the protocol had and peers still say, and what is in its place."""
+"""Methods of earlier drafts that peers still send, and their replacements."""
 
 CLOSE = 0.8
-"""How alike, of 1, names must be: those of one family begin alike, and only the rest of them tells."""
+"""The similarity, up to 1, from which a method is suggested."""
 
 
 def likely_meant(method: str) -> str | None:
-    """The method of some package that *method* is most like; None where it is or was one itself, or is like none."""
+    """Return the method that *method* probably means; None if it exists or existed, or is not similar to any."""
     # All but those of proxies are in this table, so that no package is loaded for most names.
     if method in WITHDRAWN or any(method in of_side for of_side in METHODS.values()):
         return None
@@ -298,9 +295,9 @@ def likely_meant(method: str) -> str | None:
 
 
 def why_not_let_through(method: str, protocol: ProtocolPackage) -> str | None:
-    """Why a connection that speaks *protocol* does not let *method* through; None where the peer is to blame.
+    """Return why *method* is not accepted with *protocol*; None if the method belongs to another version.
 
-    It is where it calls what another version has: an agent of several has handlers for the methods of each.
+    In that case the peer has made a mistake: an agent of several versions has handlers for the methods of each.
     """
     if method in protocol.METHODS:
         return None

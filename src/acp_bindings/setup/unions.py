@@ -1,12 +1,9 @@
-"""What the protocol packages call by one name, as one type: for annotations alone, which load no package."""
+"""Types for annotations: each is the union of the types of one name in all protocol packages. No package is loaded."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
-
-__all__ = ["HasChunks", "HasServers", "HasUpdates", "T", "TakesServers", "Tells"]
-
 
 if TYPE_CHECKING:
     from acp_bindings import v1, v1_unstable, v2, v2_unstable
@@ -35,10 +32,10 @@ if TYPE_CHECKING:
     )
 
     McpServer: TypeAlias = v1.McpServer | v1_unstable.McpServer | v2.McpServer | v2_unstable.McpServer
-    """An MCP server as any of the packages has it."""
+    """An MCP server of any protocol package."""
 
     McpServerLike: TypeAlias = McpServer | Mapping[str, Any]
-    """An MCP server, or the JSON of one."""
+    """An MCP server, as a model or as JSON."""
 
     NewSessionRequest: TypeAlias = (
         v1.NewSessionRequest | v1_unstable.NewSessionRequest | v2.NewSessionRequest | v2_unstable.NewSessionRequest
@@ -49,7 +46,7 @@ if TYPE_CHECKING:
         | v2.ResumeSessionRequest
         | v2_unstable.ResumeSessionRequest
     )
-    """What asks for a session and its history, which v2 says by `session/resume` with `replayFrom`."""
+    """A request for a session with its history; in v2 that is `session/resume` with `replayFrom`."""
 
     ResumeSessionRequest: TypeAlias = (
         v1.ResumeSessionRequest
@@ -99,22 +96,15 @@ T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
 
-class HasChunks(Protocol[T_co]):
-    """A package whose chunks of the user's message are `T_co`."""
-
-    @property
-    def UserMessageChunk(self) -> type[T_co]: ...  # noqa: N802, D102
-
-
 class HasServers(Protocol[T]):
-    """A package whose request for a session is `T`."""
+    """A package whose `NewSessionRequest` takes MCP servers of type `T`."""
 
     @property
     def NewSessionRequest(self) -> type[TakesServers[T]]: ...  # noqa: N802, D102
 
 
 class TakesServers(Protocol[T]):
-    """A request with MCP servers that are `T`."""
+    """A request with MCP servers of type `T`."""
 
     @property
     def mcp_servers(self) -> list[T]: ...  # noqa: D102
@@ -131,11 +121,4 @@ class _HasUpdates2(Protocol[T_co]):
 
 
 HasUpdates: TypeAlias = _HasUpdates1[T] | _HasUpdates2[T]
-"""A package whose params of `session/update` are `T`: v1 and v2 call them otherwise."""
-
-
-class Tells(Protocol[T_co]):
-    """The params of `session/update`, with an update that is `T_co`."""
-
-    @property
-    def update(self) -> T_co: ...  # noqa: D102
+"""A package whose params of `session/update` are of type `T`."""

@@ -950,7 +950,7 @@ def test_a_version_that_the_agent_only_repeats_is_told() -> None:
     repeated = result(0, {"protocolVersion": 2, "agentInfo": INFO, "agentCapabilities": {}})
     found = the("schema.version", opening_v2()[0], repeated)
     assert (where(found), found.sender) == ("2 result.protocolVersion", "agent")
-    assert found.message == "the agent says 2, and what it says beside that is of version 1; offer 1 alone"
+    assert found.message == "the agent responded with 2, but its other fields are of version 1; offer only 1"
     assert "schema.version" not in rules(opening_v2()[0], result(0, {"protocolVersion": 2, "info": INFO}))
     # Nobody here knows the words of that, which may be the same.
     assert "schema.version" not in rules(

@@ -415,10 +415,10 @@ async def test_an_answer_that_is_there_is_given_although_the_connection_is_close
 
 async def test_a_connection_has_one_block_and_says_so() -> None:
     async with against() as (connection, _):
-        with pytest.raises(RuntimeError, match="one block"):
+        with pytest.raises(RuntimeError, match="already been used"):
             await connection.__aenter__()
         assert "open" in repr(connection)
-    with pytest.raises(RuntimeError, match="one block"):
+    with pytest.raises(RuntimeError, match="already been used"):
         await connection.__aenter__()
 
 
@@ -477,7 +477,7 @@ async def test_who_asks_before_the_block_does_not_wait_for_ever() -> None:
     one, other = await streams()
     async with one, other:
         connection = Connection(one, one, protocol=v1, role="client")
-        with anyio.fail_after(5), pytest.raises(RuntimeError, match="has not begun"):
+        with anyio.fail_after(5), pytest.raises(RuntimeError, match="is not open"):
             await connection.request(NEW)
 
 
@@ -485,7 +485,7 @@ async def test_what_is_told_before_the_block_is_refused_rather_than_kept() -> No
     one, other = await streams()
     async with one, other:
         connection = Connection(one, one, protocol=v1, role="client")
-        with pytest.raises(RuntimeError, match="has not begun"):
+        with pytest.raises(RuntimeError, match="is not open"):
             await connection.notify(v1.CancelNotification(session_id="s"))
 
 
@@ -524,7 +524,7 @@ async def test_another_thread_is_told_so_and_does_not_wait_for_ever() -> None:
         thread = threading.Thread(target=use, args=(client,))
         thread.start()
         thread.join()
-    assert refused == ["the connection is of the event loop of another thread"] * 3
+    assert refused == ["the connection belongs to the event loop of another thread"] * 3
 
 
 async def test_another_thread_cannot_close_a_connection_and_is_told_so() -> None:
@@ -573,8 +573,11 @@ async def test_what_no_system_can_start_is_said_without_secrets(command: list[st
     [
         ({"handlers": {"_acme/do": len}}, "cannot be called with the params and the connection"),
         ({"trace": "trace.log"}, "must be callable"),
-        ({"handlers": [print]}, "^handlers are a mapping, of classes or methods to what handles them, and no list$"),
-        ({"env": [v1.EnvVariable(name="A", value="b")]}, "^env is a mapping of names to values, and no list of var"),
+        ({"handlers": [print]}, "^handlers must be a mapping of classes or methods to handlers, not list$"),
+        (
+            {"env": [v1.EnvVariable(name="A", value="b")]},
+            "^env must be a mapping of names to values, not a list of var",
+        ),
     ],
 )
 async def test_what_is_refused_leaves_no_process(options: dict[str, Any], says: str) -> None:

@@ -64,7 +64,7 @@ async def test_a_line_that_is_too_long_is_answered_and_ends_the_connection() -> 
     async with against(limit=1000) as (agent, peer), anyio.create_task_group() as tasks:
 
         async def ask() -> None:
-            with pytest.raises(ConnectionClosed, match="a line has more than 1000 bytes"):
+            with pytest.raises(ConnectionClosed, match="a line is longer than 1000 bytes"):
                 await agent.request(v1.ReadTextFileRequest(session_id="s", path="/file"))
 
         tasks.start_soon(ask)
@@ -73,7 +73,7 @@ async def test_a_line_that_is_too_long_is_answered_and_ends_the_connection() -> 
         assert (await peer.hear())["error"]["code"] == PARSE_ERROR
         with anyio.fail_after(5):
             end = await agent.wait_ended()
-        assert end.reason == "the peer is not read any further, since a line has more than 1000 bytes"
+        assert end.reason == "reading stopped: a line is longer than 1000 bytes"
 
 
 @pytest.mark.usefixtures("hasty")

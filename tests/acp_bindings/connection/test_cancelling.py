@@ -21,7 +21,7 @@ pytestmark = pytest.mark.anyio
 
 async def test_after_its_time_a_request_is_cancelled_and_its_answer_dropped() -> None:
     async with against(role="client") as (client, peer):
-        with pytest.raises(TimedOut, match=r"^session/new: no answer within 0\.05 s$") as caught:
+        with pytest.raises(TimedOut, match=r"^session/new: no response within 0\.05 s$") as caught:
             await client.request(NEW, timeout=0.05)
         assert (caught.value.method, caught.value.seconds) == ("session/new", 0.05)
         asked = await peer.hear()

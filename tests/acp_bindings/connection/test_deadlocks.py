@@ -387,8 +387,8 @@ class TestWhatIsTold:
                 await client.request(method="_acme/do", timeout=0.2)
         assert late.value.behind == "_acme/told"
         assert str(late.value) == (
-            "_acme/do: no answer within 0.2 s; the answer has come, but waits for the handler of _acme/told, "
-            "which has not ended"
+            "_acme/do: no response within 0.2 s; the response has arrived, but waits for the handler of _acme/told, "
+            "which is still running"
         )
 
     async def test_no_answer_is_no_handler_s_fault_although_one_has_not_ended(self) -> None:
@@ -401,7 +401,7 @@ class TestWhatIsTold:
             await peer.say({"method": "_acme/told"})
             with anyio.fail_after(5):
                 await hearing.wait()
-                with pytest.raises(TimedOut, match=r"^_acme/do: no answer within 0.1 s$") as late:
+                with pytest.raises(TimedOut, match=r"^_acme/do: no response within 0.1 s$") as late:
                     await client.request(method="_acme/do", timeout=0.1)
         assert late.value.behind is None
 

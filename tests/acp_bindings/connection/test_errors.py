@@ -84,7 +84,7 @@ async def test_an_answer_that_is_none_is_told_with_the_field() -> None:
             await peer.say({"id": asked["id"], "result": {"sessionId": 5}})
 
         tasks.start_soon(answer)
-        with pytest.raises(BadAnswer, match=r"session/new: the answer cannot be used: .*sessionId: Input") as caught:
+        with pytest.raises(BadAnswer, match=r"session/new: invalid response: .*sessionId: Input") as caught:
             await client.request(NEW)
         assert [issue.path for issue in caught.value.issues] == [("sessionId",)]
 
@@ -92,11 +92,10 @@ async def test_an_answer_that_is_none_is_told_with_the_field() -> None:
 def test_of_an_answer_with_much_wrong_the_first_is_told_and_how_much_more_there_is() -> None:
     error = BadAnswer("m", "its result is no R", [Issue((name,), "missing", "Field required") for name in "abcde"])
     assert str(error) == (
-        "m: the answer cannot be used: its result is no R; "
-        "a: Field required; b: Field required; c: Field required; 2 more"
+        "m: invalid response: its result is no R; a: Field required; b: Field required; c: Field required; 2 more"
     )
     assert len(error.issues) == 5
-    assert str(BadAnswer("m", "bad")) == "m: the answer cannot be used: bad"
+    assert str(BadAnswer("m", "bad")) == "m: invalid response: bad"
 
 
 async def test_a_handler_of_a_notification_that_fails_costs_that_message_alone(

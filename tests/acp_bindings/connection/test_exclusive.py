@@ -162,7 +162,7 @@ async def test_an_exclusive_handler_cannot_wait_for_what_is_not_read(
         else:
             await client.notify(method="_acme/do")
         await client.request(method="_acme/next", timeout=5)
-    assert "an exclusive handler cannot ask the peer" in caplog.text
+    assert "an exclusive handler cannot send requests" in caplog.text
 
 
 async def test_what_an_exclusive_handler_starts_may_ask_when_that_is_over() -> None:

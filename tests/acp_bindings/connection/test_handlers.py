@@ -26,7 +26,7 @@ def by_name(params: Any, connection: Connection) -> v1.NewSessionResponse:
 
 def test_a_class_that_no_method_takes_is_refused() -> None:
     for wrong in (v1.NewSessionResponse, v1.TextContent, dict):
-        with pytest.raises(TypeError, match=f"no method is called with {wrong.__name__}; name the method"):
+        with pytest.raises(TypeError, match=f"no method takes {wrong.__name__} as params; register the method by name"):
             Handlers().on(wrong)
 
 
@@ -41,7 +41,7 @@ def test_a_class_that_no_method_takes_is_refused() -> None:
     ],
 )
 def test_a_class_that_is_only_part_of_params_is_told_of_which(wrong: type, wholes: str) -> None:
-    with pytest.raises(TypeError, match=f"^no method is called with {wrong.__name__}; it is part of {wholes}$"):
+    with pytest.raises(TypeError, match=f"^no method takes {wrong.__name__} as params; it is part of {wholes}$"):
         Handlers().on(wrong)
 
 
@@ -50,7 +50,7 @@ def test_what_is_neither_a_class_nor_a_name_is_refused() -> None:
     half = v1.PromptRequest | list[int]
     given: list[tuple[Any, str]] = [(secret, "PromptRequest"), (nothing, "nothing"), (5, "int"), (half, "list")]
     for wrong, name in given:
-        with pytest.raises(TypeError, match=f"^a handler is for a class .* or .* name, not for {name}$"):
+        with pytest.raises(TypeError, match=f"^register a handler for a class .* name of a method, not for {name}$"):
             Handlers().on(wrong)
 
 
@@ -74,7 +74,7 @@ async def test_a_union_of_params_is_registered_whole() -> None:
             await client.request(request, timeout=5)
     assert taken == sent
     assert list(handlers) == ["session/set_config_option"]
-    with pytest.raises(ValueError, match=r"^there is a handler for SetSessionConfigOptionRequest already$"):
+    with pytest.raises(ValueError, match=r"^SetSessionConfigOptionRequest already has a handler$"):
         handlers.on(v1.SetSessionConfigOptionRequest)(set_option)
 
 
@@ -84,7 +84,7 @@ def test_a_part_of_a_union_is_refused_since_its_handler_would_get_the_others_too
         (v1.CreateElicitationRequestForm, "CreateElicitationRequest"),
     ]
     for part, name in whole:
-        with pytest.raises(TypeError, match=f" alone: take {name}$"):
+        with pytest.raises(TypeError, match=f": register {name}$"):
             Handlers().on(part)
 
 
@@ -97,7 +97,7 @@ async def test_the_params_of_several_versions_are_a_union_too() -> None:
     async with both(agent=handlers) as (_, client):
         assert (await client.request(PROMPT)).stop_reason == "end_turn"
     for taken in (v1.PromptRequest, v2.PromptRequest):
-        with pytest.raises(ValueError, match=r"^there is a handler for PromptRequest already$"):
+        with pytest.raises(ValueError, match=r"^PromptRequest already has a handler$"):
             handlers.on(taken)(prompted)
 
 
@@ -125,7 +125,7 @@ def test_one_that_could_not_be_called_is_refused_when_it_is_given(calls: Any) ->
             Handlers({calls: wrong})
     given = [None, v1.NewSessionResponse(session_id="s")]
     for wrong in given:
-        with pytest.raises(TypeError, match="a handler is a function of the params and the connection, which"):
+        with pytest.raises(TypeError, match="a handler must be a function of the params and the connection, not"):
             Handlers({calls: wrong})
 
 
@@ -152,7 +152,7 @@ def test_whatever_can_be_called_with_two_arguments_is_taken() -> None:
 )
 async def test_a_second_one_for_the_same_is_refused_and_the_first_one_stays(calls: Any, name: str) -> None:
     handlers = Handlers({calls: by_name})
-    with pytest.raises(ValueError, match=f"^there is a handler for {name} already$"):
+    with pytest.raises(ValueError, match=f"^{name} already has a handler$"):
         handlers.on(calls)(new_session)
     async with both(agent=handlers) as (_, client):
         assert (await client.request(NEW)).session_id == "by name"
@@ -160,7 +160,7 @@ async def test_a_second_one_for_the_same_is_refused_and_the_first_one_stays(call
 
 @pytest.mark.parametrize("calls", [v1.CancelRequestNotification, v2.CancelRequestNotification, "$/cancel_request"])
 def test_a_handler_for_cancel_request_is_refused(calls: Any) -> None:
-    with pytest.raises(ValueError, match=r"^\$/cancel_request is handled by the connection itself, which cancels"):
+    with pytest.raises(ValueError, match=r"^\$/cancel_request is handled by the connection, which cancels"):
         Handlers({calls: nothing})
 
 
@@ -178,7 +178,7 @@ def test_a_name_that_is_like_one_of_the_protocol_is_taken_with_a_warning(
 ) -> None:
     assert list(Handlers({name: nothing})) == [name]
     assert caplog.messages == [
-        f"there is a handler for {name}, which no version of the protocol has; did you mean {meant}?"
+        f"there is a handler for {name}, but no version of the protocol has this method; did you mean {meant}?"
     ]
 
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import signal
+import subprocess
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -108,3 +111,48 @@ async def test_a_task_that_asyncio_cancels_again_and_again_leaves_nothing(
     assert task.cancelled()
     assert children() <= before
     assert open_files() == files
+
+
+def run_on_a_plain_event_loop(work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    loop = asyncio.new_event_loop()
+    task = loop.create_task(work())
+    try:
+        loop.run_until_complete(task)
+    finally:
+        task.cancel()
+        loop.run_until_complete(asyncio.wait([task]))
+        loop.close()
+
+
+RUN: dict[str, Callable[[Callable[[], Coroutine[Any, Any, None]]], None]] = {
+    "a plain event loop": run_on_a_plain_event_loop,
+    "asyncio": partial(anyio.run, backend="asyncio"),
+    "trio": partial(anyio.run, backend="trio"),
+}
+
+
+def press_ctrl_c_during_a_start(backend: str) -> None:
+    """Start an agent in the main thread of a new interpreter, and raise SIGINT as soon as its process runs."""
+    started: list[subprocess.Popen[bytes]] = []
+
+    def start_and_press_ctrl_c(*args: Any, **options: Any) -> subprocess.Popen[bytes]:
+        started.append(popen(*args, **options))
+        signal.raise_signal(signal.SIGINT)
+        return started[0]
+
+    popen, before = subprocess.Popen, children()
+    with pytest.MonkeyPatch.context() as patches:
+        patches.setattr(subprocess, "Popen", start_and_press_ctrl_c)
+        with pytest.raises(KeyboardInterrupt):
+            RUN[backend](run_an_agent)
+    assert len(started) == 1
+    assert children() <= before
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a console event on Windows")
+@pytest.mark.parametrize("backend", RUN)
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+def test_ctrl_c_during_a_process_start_leaves_no_process(backend: str) -> None:
+    code = f"from {__name__} import press_ctrl_c_during_a_start; press_ctrl_c_during_a_start({backend!r})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -11,12 +11,12 @@ from acp_bindings.connection import AgentHandlers, Connection, Handlers, Request
 from acp_bindings.setup import (
     OPENING,
     AgentHandshake,
-    BadProtocolVersion,
     ClientHandshake,
     NotInitialized,
     UnsupportedProtocolVersion,
     error_from,
 )
+from acp_bindings.setup.errors import BadProtocolVersion
 from tests.acp_bindings.connection.support import against, streams
 
 pytestmark = pytest.mark.anyio
@@ -93,7 +93,7 @@ async def test_an_answer_that_is_no_object_names_no_version(said: Any) -> None:
 
 async def test_a_connection_that_speaks_a_version_already_settles_on_none() -> None:
     async with against(role="client") as (connection, _):
-        with pytest.raises(ValueError, match="speaks a version already; make it with protocol=OPENING"):
+        with pytest.raises(ValueError, match="already has a protocol version"):
             await initialize(connection, ClientHandshake(info=INFO), timeout=5)
 
 
@@ -220,14 +220,14 @@ async def test_a_trace_has_every_line_and_who_says_it() -> None:
 
 @pytest.mark.parametrize("calls", ["initialize", v1.InitializeRequest, v2.InitializeRequest])
 async def test_nobody_answers_initialize_but_the_handshake(calls: Any) -> None:
-    with pytest.raises(ValueError, match="initialize is answered by AgentHandlers itself"):
+    with pytest.raises(ValueError, match="initialize is handled by AgentHandlers itself"):
         agent().on(calls)(answer)
 
 
 async def test_a_client_is_warned_of_what_it_advertises_and_does_not_handle(caplog: pytest.LogCaptureFixture) -> None:
     handlers = Handlers({"terminal/create": answer, "terminal/kill": answer, "terminal/output": answer})
     lacking = "fs/read_text_file, terminal/release, terminal/wait_for_exit"
-    assert await warned_of_client(handlers, caplog) == [f"advertised, but nothing handles it: {lacking}"]
+    assert await warned_of_client(handlers, caplog) == [f"advertised, but without a handler: {lacking}"]
 
 
 async def test_a_client_is_not_warned_where_one_handler_takes_all_else(caplog: pytest.LogCaptureFixture) -> None:
@@ -261,7 +261,7 @@ async def test_an_agent_is_warned_once_of_what_it_advertises_and_does_not_handle
         async with against(handlers, protocol=OPENING) as (_, peer):
             await peer.say({"id": 1, "method": "initialize", "params": asked})
             assert "result" in await peer.hear()
-    assert caplog.messages == [f"advertised, but nothing handles it: {lacking}"]
+    assert caplog.messages == [f"advertised, but without a handler: {lacking}"]
 
 
 async def test_the_handshake_of_the_other_side_is_refused_before_anything_is_sent() -> None:

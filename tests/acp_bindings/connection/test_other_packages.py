@@ -44,9 +44,7 @@ async def test_one_that_is_never_called_is_told_of_once_with_both_classes(caplog
     for _ in range(2):
         assert await told(handlers, INITIALIZE, NEW, NEW, protocol=OPENING) == [None, *[METHOD_NOT_FOUND] * 2]
     read, handled = "v1_unstable.NewSessionRequest", "v1.NewSessionRequest"
-    assert caplog.messages == [
-        f"nothing handles session/new: it is read as {read} here, and the handler is for {handled}"
-    ]
+    assert caplog.messages == [f"session/new is not handled: it is decoded as {read}, but the handler is for {handled}"]
 
 
 @pytest.mark.parametrize(
@@ -72,13 +70,13 @@ async def test_so_is_one_of_a_notification_of_several_packages_and_of_a_union(
 ) -> None:
     await told(handlers, message)
     method = message["method"]
-    assert caplog.messages == [f"nothing handles {method}: it is read as {read} here, and the handler is for {handled}"]
+    assert caplog.messages == [f"{method} is not handled: it is decoded as {read}, but the handler is for {handled}"]
 
 
 async def test_one_that_waits_for_a_version_which_nothing_settles_is_told_of(caplog: pytest.LogCaptureFixture) -> None:
     assert await told({v1.InitializeRequest: nothing}, INITIALIZE, protocol=OPENING) == [METHOD_NOT_FOUND]
     assert caplog.messages == [
-        "nothing handles initialize: it is read as JSON here, and the handler is for v1.InitializeRequest"
+        "initialize is not handled: it is decoded as JSON, but the handler is for v1.InitializeRequest"
     ]
 
 

@@ -155,7 +155,7 @@ def test_there_is_one_and_it_takes_a_message_and_a_connection() -> None:
     with pytest.raises(TypeError, match="cannot be called with the params and the connection"):
         handlers.otherwise(lambda message: None)  # type: ignore[arg-type,misc]
     handlers.otherwise(lambda message, connection: None)
-    with pytest.raises(ValueError, match="there is a handler for all others already"):
+    with pytest.raises(ValueError, match="there already is a handler for all other methods"):
         handlers.otherwise(lambda message, connection: None)
     assert list(handlers) == []
 

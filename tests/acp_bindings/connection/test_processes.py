@@ -83,7 +83,7 @@ async def test_the_end_of_a_process_fails_what_is_pending_and_says_how_it_went()
             await connection.request(NEW)
         end = await connection.wait_ended()
     error = caught.value
-    expected = "_test/exit: the process exited with status 3; it said on stderr: bad token [redacted]"
+    expected = "_test/exit: the process exited with status 3; its last line on stderr: bad token [redacted]"
     assert (str(error), error.method, error.exit_status) == (expected, "_test/exit", 3)
     assert error.stderr[-1] == "bad token [redacted]"
     assert (end.method, end.reason, end.exit_status, end.stderr) == (None, error.reason, 3, error.stderr)
@@ -174,7 +174,7 @@ async def test_a_process_that_closes_its_input_is_given_up() -> None:
         with anyio.fail_after(10):
             while connection.stderr != ["deaf"]:
                 await anyio.sleep(0.01)
-            with pytest.raises(ConnectionClosed, match="it said on stderr: deaf"):
+            with pytest.raises(ConnectionClosed, match="its last line on stderr: deaf"):
                 await connection.request(NEW)
 
 
@@ -305,7 +305,7 @@ async def test_the_tree_of_a_process_is_ended_whatever_goes_wrong_before(
 async def test_a_patience_without_sense_is_refused_before_anything_starts(
     patience: Any, error: type[Exception], tmp_path: Path
 ) -> None:
-    with pytest.raises(error, match=r"^patience is a number of seconds, at least 0, and not "):
+    with pytest.raises(error, match=r"^patience must be a non-negative number of seconds, not "):
         async with script(f"open({str(tmp_path / 'started')!r}, 'x')", patience=patience):
             raise AssertionError("nothing can be started")
     assert list(tmp_path.iterdir()) == []
@@ -321,7 +321,7 @@ async def test_the_last_words_of_a_process_are_waited_for(monkeypatch: pytest.Mo
     with anyio.fail_after(20):
         async with script(code) as connection:
             end = await connection.wait_ended()
-    assert end.reason == "the process exited with status 3; it said on stderr: last words"
+    assert end.reason == "the process exited with status 3; its last line on stderr: last words"
 
 
 async def test_the_status_of_a_process_that_was_killed_is_known_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -367,8 +367,8 @@ async def test_what_cannot_be_started_says_why(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_text("text")
     cases: list[tuple[Any, Any, str]] = [
-        ("no-such-agent", None, 'cannot start "no-such-agent": no such program: is the path right?'),
-        (sys.executable, tmp_path / "gone", "the working directory does not exist: is the path right?"),
+        ("no-such-agent", None, 'cannot start "no-such-agent": command not found; check the path'),
+        (sys.executable, tmp_path / "gone", "the working directory does not exist; check the path"),
         (file, None, f'cannot start "{file}": Permission denied'),
     ]
     for command, cwd, says in cases:
@@ -412,7 +412,7 @@ async def test_a_listener_that_fails_is_logged_and_told_no_more(caplog: pytest.L
             await connection.wait_ended()
     assert calls == ["one"]
     (record,) = caplog.records
-    assert record.getMessage() == "the listener to standard error failed, and is told no more"
+    assert record.getMessage() == "the stderr callback failed and is not called again"
     assert record.exc_info
     assert record.exc_info[0] is ZeroDivisionError
 

@@ -53,17 +53,18 @@ async def test_an_agent_that_prints_and_never_answers_is_quoted_when_time_is_up(
         one = await time_out(client)
         await print_to(peer, b'"text"', "✓ Listening on port 3000\r".encode())
         three = await time_out(client)
-    assert str(one) == '_acme/do: no answer within 0.01 s; a line of the peer was no message: "Starting v1.2 ..."'
+    says = 'the peer sent a line that is not a message: "Starting v1.2 ..."'
+    assert str(one) == f"_acme/do: no response within 0.01 s; {says}"
     assert one.stray == StrayLines(1, "Starting v1.2 ...")
-    says = '3 lines of the peer were no messages, the last: "✓ Listening on port 3000"'
-    assert str(three) == f"_acme/do: no answer within 0.01 s; {says}"
+    says = 'the peer sent 3 lines that are not messages, the last: "✓ Listening on port 3000"'
+    assert str(three) == f"_acme/do: no response within 0.01 s; {says}"
 
 
 async def test_one_that_prints_nothing_is_only_late() -> None:
     async with against(role="client") as (client, peer):
         await peer.say(b"", b"  ", {"id": 77, "result": None})
         error = await time_out(client)
-    assert (str(error), error.stray) == ("_acme/do: no answer within 0.01 s", None)
+    assert (str(error), error.stray) == ("_acme/do: no response within 0.01 s", None)
 
 
 def do_nothing(params: object, connection: Connection) -> None:
@@ -71,7 +72,7 @@ def do_nothing(params: object, connection: Connection) -> None:
 
 
 async def test_one_that_has_ended_no_line_is_told_of() -> None:
-    told = "_acme/do: no answer within 0.01 s; the peer has begun a line, which has no newline at its end yet"
+    told = "_acme/do: no response within 0.01 s; the peer has sent the beginning of a line, but not yet its newline"
     async with against({"_acme/one": do_nothing}, role="client") as (client, peer):
         await peer.stream.send(b'{"jsonrpc": "2.0", "id": 1, "method": "_acme/one"}\n{"id": 0')
         await peer.hear()
@@ -111,7 +112,7 @@ async def test_text_that_runs_into_an_answer_is_told_to_who_waits_for_that() -> 
         id_ = (await peer.hear())["id"]
         await print_to(peer, b'Loading...{"jsonrpc":"2.0","id":%d,"result":{"sessionId":"s"}}' % id_)
         await peer.stream.aclose()
-    says = 'session/new: the peer closed the connection; a line of the peer was no message: "Loading...…"'
+    says = 'session/new: the peer closed the connection; the peer sent a line that is not a message: "Loading...…"'
     assert [str(each) for each in failed] == [says]
 
 
@@ -123,9 +124,9 @@ async def test_the_end_of_an_agent_that_only_printed_says_so_without_its_secrets
             end = await connection.wait_ended()
         with pytest.raises(ConnectionClosed) as caught:
             await connection.request(NEW)
-    assert end.reason == "the process exited with status 0; it said nothing on stderr"
+    assert end.reason == "the process exited with status 0; it wrote nothing to stderr"
     assert end.stray == caught.value.stray == StrayLines(2, "bad key [redacted]")
-    assert str(end) == f'{end.reason}; 2 lines of the peer were no messages, the last: "bad key [redacted]"'
+    assert str(end) == f'{end.reason}; the peer sent 2 lines that are not messages, the last: "bad key [redacted]"'
 
 
 @pytest.mark.parametrize(
@@ -149,15 +150,16 @@ async def test_what_a_client_sends_is_not_quoted(caplog: pytest.LogCaptureFixtur
     async with against(role="agent") as (agent, peer):
         await print_to(peer, b'  "value": "' + SECRET.encode() + b'"')
         error = await time_out(agent)
-    assert str(error) == "_acme/do: no answer within 0.01 s; a line of the peer was no message"
+    assert str(error) == "_acme/do: no response within 0.01 s; the peer sent a line that is not a message"
     assert error.stray == StrayLines(1, None)
-    assert caplog.messages == ["a line of the peer is no message: Parse error: trailing characters at line 1 column 10"]
+    (message,) = caplog.messages
+    assert message.endswith("not a message: Parse error: trailing characters at line 1 column 10")
 
 
 async def test_the_first_ones_are_warned_of_and_a_flood_is_not(caplog: pytest.LogCaptureFixture) -> None:
     async with against(role="client") as (_, peer):
         await print_to(peer, *(b"line %d" % number for number in range(50)))
-    said = "a line of the peer is no message: Parse error: expected value at line 1 column 1"
+    said = "the peer sent a line that is not a message: Parse error: expected value at line 1 column 1"
     assert [record.levelno for record in caplog.records] == [logging.WARNING] * 5
     assert caplog.messages == [f'{said}: "line {number}"' for number in range(5)]
 
@@ -174,7 +176,7 @@ async def test_a_message_that_is_wrong_is_no_such_line(caplog: pytest.LogCapture
         assert [(await peer.hear())["error"]["code"] for _ in answered] == [METHOD_NOT_FOUND, INVALID_PARAMS]
         assert (await time_out(client)).stray is None
     said = "sessionId: Field required; update: Field required"
-    assert caplog.messages == [f"a line that cannot be used: session/update: Invalid params: {said}"]
+    assert caplog.messages == [f"ignored an invalid message: session/update: Invalid params: {said}"]
 
 
 async def test_an_answer_with_the_id_in_another_type_is_warned_of(caplog: pytest.LogCaptureFixture) -> None:
@@ -188,7 +190,7 @@ async def test_an_answer_with_the_id_in_another_type_is_warned_of(caplog: pytest
         tasks.start_soon(answer_as_text, peer)
         await client.request(method="_acme/do")
     told = 'It matches no open request: id: "0" is not the id of an open request; the id of _acme/do is 0'
-    assert caplog.messages == [f"a line that cannot be used: {told}"]
+    assert caplog.messages == [f"ignored an invalid message: {told}"]
 
 
 async def test_a_notification_that_is_lost_is_warned_of_unless_it_is_a_flood(caplog: pytest.LogCaptureFixture) -> None:

@@ -14,7 +14,7 @@ from anyio.abc import TaskStatus
 
 from acp_bindings import v1
 from acp_bindings.connection import Connection, ConnectionClosed, Handlers, connect_process
-from acp_bindings.connection._calls import Waiting
+from acp_bindings.connection._connection import Waiting
 from tests.acp_bindings.connection.support import against, streams
 
 pytestmark = pytest.mark.anyio
@@ -135,8 +135,8 @@ async def test_a_handler_that_all_that_comes_waits_for_cannot_wait_for_it() -> N
         with anyio.fail_after(5):
             await peer.hear()
             await peer.hear()
-    alone = "an exclusive handler cannot wait for the peer: nothing is read before it is done"
-    assert refused == ["no message is handled before this handler is done: wait in a task of its own", alone, alone]
+    alone = "an exclusive handler cannot wait for the peer: no message is read before it ends"
+    assert refused == ["no other message is handled before this handler ends; wait in a separate task", alone, alone]
 
 
 @pytest.mark.filterwarnings("error")
@@ -144,7 +144,7 @@ async def test_a_connection_that_has_not_begun_brings_nothing() -> None:
     one, other = await streams()
     async with one, other:
         connection = Connection(one, one, protocol=v1, role="agent")
-        with pytest.raises(RuntimeError, match="the connection has not begun"):
+        with pytest.raises(RuntimeError, match="the connection is not open"):
             await connection.wait_for(anyio.sleep_forever())
 
 

@@ -6,7 +6,8 @@ import pytest
 
 from acp_bindings import DecodeError, decode, v1, v1_unstable, v2, v2_unstable
 from acp_bindings.jsonrpc import Codec, ErrorResponse, Request
-from acp_bindings.setup import CapabilityNotAdvertised, McpServersRefused, check_method, gate_mcp_servers, new_session
+from acp_bindings.setup import CapabilityNotAdvertised, McpServersRefused, gate_mcp_servers, new_session
+from acp_bindings.setup._gates import check_method
 from tests.acp_bindings.setup.peers import agent
 
 UNSTABLE: list[Any] = [v1_unstable, v2_unstable]

@@ -11,21 +11,18 @@ from acp_bindings.connection import RequestFailed
 from acp_bindings.setup import (
     AuthMethodRefused,
     AuthRequired,
-    BadProtocolVersion,
     CapabilityNotAdvertised,
-    EndlessListing,
     InvalidParams,
     McpServersRefused,
     NotInitialized,
-    RefusedServer,
     RequestError,
     SessionNotFound,
-    UnknownCapability,
     UnsupportedProtocolVersion,
     error_from,
     is_closed,
 )
 from acp_bindings.setup._peer import parsed
+from acp_bindings.setup.errors import BadProtocolVersion, EndlessListing, RefusedServer, UnknownCapability
 from tests.acp_bindings.setup.peers import agent, client
 
 
@@ -187,17 +184,17 @@ def test_an_error_can_be_copied_and_sent_to_another_process(error: AcpError) -> 
 HTTP = RefusedServer(0, "search", "http", "mcp.http", "not advertised")
 SSE = RefusedServer(3, None, "sse", "mcp.sse", "not advertised")
 TWIN = RefusedServer(1, "twin", "stdio", None, "another has this name")
-ASSUME_BOTH = 'If you know better, say assume={"mcp.http", "mcp.sse"}'
-LEAVE_OUT = "or leave them out by gate_mcp_servers(…, on_refusal='drop')"
+ASSUME_BOTH = 'To send it anyway, pass assume={"mcp.http", "mcp.sse"}'
+LEAVE_OUT = "or leave them out with gate_mcp_servers(…, on_refusal='drop')"
 
 
 @pytest.mark.parametrize(
     ("error", "told"),
     [
-        (UnknownCapability("x"), 'there is no capability "x"'),
+        (UnknownCapability("x"), 'unknown capability "x"'),
         (
             UnknownCapability("session.laod", "session.load"),
-            'there is no capability "session.laod"; did you mean "session.load"?',
+            'unknown capability "session.laod"; did you mean "session.load"?',
         ),
         (
             UnknownCapability("terminal", side="client"),
@@ -205,11 +202,11 @@ LEAVE_OUT = "or leave them out by gate_mcp_servers(…, on_refusal='drop')"
         ),
         (
             CapabilityNotAdvertised("session.load", None, "no"),
-            'session.load: no. If you know better, say assume={"session.load"}',
+            'session.load: no. To send it anyway, pass assume={"session.load"}',
         ),
         (
             CapabilityNotAdvertised("session.list", "session/list", "no", field="cwd"),
-            'cwd of session/list: no. If you know better, say assume={"session.list"}',
+            'cwd of session/list: no. To send it anyway, pass assume={"session.list"}',
         ),
         (
             McpServersRefused([HTTP, SSE, TWIN]),
@@ -219,9 +216,9 @@ LEAVE_OUT = "or leave them out by gate_mcp_servers(…, on_refusal='drop')"
             ),
         ),
         (McpServersRefused([TWIN]), f"twin (stdio): another has this name; {LEAVE_OUT}"),
-        (AuthMethodRefused("a", "no", ["b", "c"]), 'authentication method "a": no; it has b, c'),
+        (AuthMethodRefused("a", "no", ["b", "c"]), 'authentication method "a": no; available: b, c'),
         (AuthMethodRefused("a", "no", []), 'authentication method "a": no'),
-        (EndlessListing(3), "session/list goes round in a circle: after 3 pages the agent names a cursor again"),
+        (EndlessListing(3), "session/list does not end: after 3 pages the agent repeats a cursor"),
         (RequestError(7, "odd"), "odd (7)"),
         (
             UnsupportedProtocolVersion(requested=3, answered=None, supported={2, 1}),
@@ -233,7 +230,7 @@ LEAVE_OUT = "or leave them out by gate_mcp_servers(…, on_refusal='drop')"
         ),
         (
             UnsupportedProtocolVersion(requested=3, answered=9, supported={2, 1}),
-            "the agent answered with ACP version 9; we asked for 3 and have 1, 2 (-32022)",
+            "the agent chose ACP version 9; the client requested 3 and supports 1, 2 (-32022)",
         ),
         (AuthRequired(), "Authentication required (-32000)"),
         (SessionNotFound(), "Session not found (-32002)"),

@@ -7,18 +7,15 @@ import pytest
 from acp_bindings import DecodeError, decode, v1, v1_unstable, v2, v2_unstable
 from acp_bindings.setup import (
     CapabilityNotAdvertised,
+    History,
     InvalidParams,
     McpServersRefused,
-    MethodNotAdvertised,
-    UnknownCapability,
-    asks_for_history,
-    check_capability,
     check_message,
-    check_method,
     check_paths,
     gate_mcp_servers,
-    refuse_unadvertised,
 )
+from acp_bindings.setup._gates import check_capability, check_method
+from acp_bindings.setup.errors import MethodNotAdvertised, UnknownCapability
 from tests.acp_bindings.setup.peers import agent, client
 
 STDIO = v1.McpServerStdio(name="files", command="/bin/files", args=[], env=[])
@@ -35,7 +32,7 @@ def test_load_is_refused_before_anything_is_sent() -> None:
             check_message(agent(v1, said), LOAD)
         assert (caught.value.capability, caught.value.method) == ("session.load", "session/load")
         assert caught.value.reason == "the agent has not advertised agentCapabilities.loadSession"
-        advice = 'If you know better, say assume={"session.load"}'
+        advice = 'To send it anyway, pass assume={"session.load"}'
         assert str(caught.value) == f"session/load: {caught.value.reason}. {advice}"
     check_message(agent(v1, {"loadSession": True}), LOAD)
 
@@ -44,22 +41,21 @@ def test_a_capability_that_was_sent_wrongly_is_refused_with_what_was_wrong() -> 
     with pytest.raises(CapabilityNotAdvertised) as caught:
         check_message(agent(v1, {"loadSession": "yes"}), LOAD)
     assert caught.value.reason.endswith(
-        "what it sent as agentCapabilities.loadSession is wrong (Input should be a valid boolean)"
+        "its agentCapabilities.loadSession is invalid (Input should be a valid boolean)"
     )
 
 
 def test_what_is_assumed_is_sent() -> None:
     check_message(agent(), LOAD, assume={"session.load"})
-    check_method(agent(), "session/load", assume=["session.load"])
-    check_capability(agent(), "session.load", assume=("session.load",))
+    check_message(agent(), method="session/load", assume=("session.load",))
     with pytest.raises(CapabilityNotAdvertised):
         check_message(agent(), LOAD, assume={"session.resume"})
 
 
 def test_what_is_no_peer_is_refused_with_what_to_give() -> None:
     wrong: Any = object()
-    with pytest.raises(TypeError, match="object is no peer; give what `initialize` made known"):
-        check_capability(wrong, "session.load")
+    with pytest.raises(TypeError, match="object is not a Peer; pass the AgentPeer or ClientPeer"):
+        check_capability(wrong, "session.load", method="session/load")
 
 
 @pytest.mark.parametrize("assume", [{"session.laod"}, {"load"}, {"mcp"}])
@@ -68,7 +64,7 @@ def test_what_is_assumed_has_to_be_a_capability(assume: set[str]) -> None:
         check_message(agent(v1, {"loadSession": True}), LOAD, assume=assume)
     with pytest.raises(UnknownCapability):
         gate_mcp_servers(agent(), [], assume=assume)
-    with pytest.raises(TypeError, match="assume is a set of names"):
+    with pytest.raises(TypeError, match="assume must be a set of names"):
         gate_mcp_servers(agent(), [HTTP], assume="mcp.http")
 
 
@@ -124,7 +120,7 @@ def test_baseline_methods_need_sessions_in_v2(method: str) -> None:
 def test_extensions_need_nothing_and_other_methods_have_to_be_there() -> None:
     check_method(agent(), "_acme/do")
     for peer, method in ((agent(v2), "session/load"), (agent(), "session/fork"), (agent(), "fs/read_text_file")):
-        with pytest.raises(ValueError, match=f"{method} is no method that an ACP v{peer.version} agent has"):
+        with pytest.raises(ValueError, match=f"{method} is not a method of an ACP v{peer.version} agent"):
             check_method(peer, method)
 
 
@@ -197,7 +193,7 @@ def test_every_block_of_a_prompt_is_looked_at() -> None:
 def test_content_that_the_schema_does_not_know_is_refused_unless_it_is_assumed() -> None:
     block = decode(v2.ContentBlock, {"type": "_hologram"})
     params = v2.PromptRequest(session_id="s", prompt=[block])
-    with pytest.raises(CapabilityNotAdvertised, match="no capability stands for it in ACP v2"):
+    with pytest.raises(CapabilityNotAdvertised, match="ACP v2 has no capability for it"):
         check_message(agent(v2, {"session": {}}), params)
     check_message(agent(v2, {"session": {}}), params, assume={"prompt._hologram"})
 
@@ -230,13 +226,13 @@ def test_a_system_prompt_that_replaces_the_agents_own_needs_more_than_one_that_a
                 "systemPrompt.mode",
             )
             with pytest.raises(InvalidParams, match="override") as refused:
-                refuse_unadvertised(peer, params)
+                check_message(peer, params, received=True)
             assert refused.value.data == {"field": "systemPrompt.mode"}
         with pytest.raises(CapabilityNotAdvertised) as missing:
             check_message(agent(v1_unstable), params)
         assert (missing.value.capability, missing.value.field) == ("session.system_prompt", "systemPrompt")
         with pytest.raises(InvalidParams) as answered:
-            refuse_unadvertised(agent(v1_unstable), params)
+            check_message(agent(v1_unstable), params, received=True)
         assert answered.value.data == {"field": "systemPrompt"}
 
 
@@ -247,13 +243,13 @@ def test_sessions_are_not_filtered_by_what_an_agent_does_not_archive() -> None:
         check_message(peer, params)
     assert (caught.value.capability, caught.value.field) == ("session.archive", "archived")
     with pytest.raises(InvalidParams) as refused:
-        refuse_unadvertised(peer, params)
+        check_message(peer, params, received=True)
     assert refused.value.data == {"field": "archived"}
 
 
 def test_the_method_of_a_message_may_be_said() -> None:
     check_message(agent(), {"a": 1}, method="_acme/do")
-    refuse_unadvertised(agent(), {"a": 1}, method="_acme/do")
+    check_message(agent(), {"a": 1}, method="_acme/do", received=True)
     with pytest.raises(CapabilityNotAdvertised) as caught:
         check_message(agent(), {"sessionId": "s"}, method="session/close")
     assert caught.value.capability == "session.close"
@@ -295,8 +291,8 @@ def test_servers_are_refused_each_with_its_reason() -> None:
     assert str(caught.value) == (
         "search (http): the agent has not advertised agentCapabilities.mcpCapabilities.http; "
         "clock (sse): the agent has not advertised agentCapabilities.mcpCapabilities.sse. "
-        'If you know better, say assume={"mcp.http", "mcp.sse"}; '
-        "or leave them out by gate_mcp_servers(…, on_refusal='drop')"
+        'To send it anyway, pass assume={"mcp.http", "mcp.sse"}; '
+        "or leave them out with gate_mcp_servers(…, on_refusal='drop')"
     )
     assert (caught.value.method, caught.value.field) == ("session/new", "mcpServers")
     assert isinstance(caught.value, CapabilityNotAdvertised)
@@ -386,12 +382,12 @@ def test_no_error_of_a_server_shows_a_secret() -> None:
 @pytest.mark.requirement("R29")
 def test_a_method_that_was_not_advertised_is_answered_with_method_not_found() -> None:
     with pytest.raises(MethodNotAdvertised) as caught:
-        refuse_unadvertised(agent(), LOAD)
+        check_message(agent(), LOAD, received=True)
     assert (caught.value.code, caught.value.method, caught.value.capability) == (-32601, "session/load", "session.load")
-    refuse_unadvertised(agent(v1, {"loadSession": True}), LOAD)
+    check_message(agent(v1, {"loadSession": True}), LOAD, received=True)
     with pytest.raises(MethodNotAdvertised):
-        refuse_unadvertised(client(), v1.ReadTextFileRequest(session_id="s", path="/p"))
-    refuse_unadvertised(agent(), {"a": 1}, method="_acme/do")
+        check_message(client(), v1.ReadTextFileRequest(session_id="s", path="/p"), received=True)
+    check_message(agent(), {"a": 1}, method="_acme/do", received=True)
 
 
 @pytest.mark.requirement("X6")
@@ -402,10 +398,10 @@ def test_an_unsupported_transport_is_answered_with_its_type() -> None:
         decode(v2.McpServer, {"type": "sse", "name": "e", "url": "https://e"}),
     ]
     with pytest.raises(InvalidParams) as caught:
-        refuse_unadvertised(own, v2.NewSessionRequest(cwd="/", mcp_servers=servers))
+        check_message(own, v2.NewSessionRequest(cwd="/", mcp_servers=servers), received=True)
     assert (caught.value.code, caught.value.data) == (-32602, {"type": "sse"})
     with pytest.raises(InvalidParams) as caught:
-        refuse_unadvertised(agent(v1), v1.NewSessionRequest(cwd="/", mcp_servers=[STDIO, SSE]))
+        check_message(agent(v1), v1.NewSessionRequest(cwd="/", mcp_servers=[STDIO, SSE]), received=True)
     assert caught.value.data == {"type": "sse"}
 
 
@@ -414,9 +410,9 @@ def test_a_second_server_of_one_name_is_answered_with_the_name() -> None:
     own = agent(v2, {"session": {"mcp": {"stdio": {}}}})
     twins: list[v2.McpServer] = [v2.McpServerStdio(name="twin", command=f"/{each}") for each in "ab"]
     with pytest.raises(InvalidParams) as caught:
-        refuse_unadvertised(own, v2.ResumeSessionRequest(session_id="s", cwd="/", mcp_servers=twins))
+        check_message(own, v2.ResumeSessionRequest(session_id="s", cwd="/", mcp_servers=twins), received=True)
     assert (caught.value.code, caught.value.data) == (-32602, {"name": "twin"})
-    refuse_unadvertised(agent(v1), v1.NewSessionRequest(cwd="/", mcp_servers=[STDIO, STDIO]))
+    check_message(agent(v1), v1.NewSessionRequest(cwd="/", mcp_servers=[STDIO, STDIO]), received=True)
 
 
 @pytest.mark.requirement("X12")
@@ -424,10 +420,12 @@ def test_a_replay_cursor_that_is_not_known_is_refused_and_not_replaced() -> None
     own = agent(v2, {"session": {}})
     odd = decode(v2.ReplayFrom, {"type": "_middle", "of": 5})
     with pytest.raises(InvalidParams) as caught:
-        refuse_unadvertised(own, v2.ResumeSessionRequest(session_id="s", cwd="/", replay_from=odd))
+        check_message(own, v2.ResumeSessionRequest(session_id="s", cwd="/", replay_from=odd), received=True)
     assert (caught.value.code, caught.value.data) == (-32602, {"type": "_middle"})
-    refuse_unadvertised(own, v2.ResumeSessionRequest(session_id="s", cwd="/", replay_from=v2.ReplayFromStart()))
-    refuse_unadvertised(own, v2.ResumeSessionRequest(session_id="s", cwd="/", replay_from=None))
+    check_message(
+        own, v2.ResumeSessionRequest(session_id="s", cwd="/", replay_from=v2.ReplayFromStart()), received=True
+    )
+    check_message(own, v2.ResumeSessionRequest(session_id="s", cwd="/", replay_from=None), received=True)
 
 
 @pytest.mark.requirement("R35", "X5")
@@ -442,7 +440,7 @@ def test_members_that_need_what_was_not_advertised_are_invalid_params() -> None:
     ]
     for params, data in asked:
         with pytest.raises(InvalidParams) as caught:
-            refuse_unadvertised(agent(), params)
+            check_message(agent(), params, received=True)
         assert (caught.value.code, caught.value.data) == (-32602, data)
 
 
@@ -453,13 +451,13 @@ def test_what_the_schema_does_not_know_needs_nothing_whatever_its_name_is(packag
     own = agent(v1, {"sessionCapabilities": {"list": {}}}) if package is v1 else agent(v2, {"session": {}})
 
     check_message(own, listed)
-    refuse_unadvertised(own, listed)
+    check_message(own, listed, received=True)
     check_paths(listed)
-    assert not asks_for_history(listed)
+    assert not History.is_requested(listed)
 
 
 def test_params_that_belong_to_no_method_are_a_mistake_of_the_caller() -> None:
-    with pytest.raises(TypeError, match=r"^TextContent belongs to no method of v1; name it by method="):
+    with pytest.raises(TypeError, match=r"^no method of v1 takes TextContent; pass method="):
         check_message(agent(), v1.TextContent(text="t"))
-    with pytest.raises(TypeError, match="belongs to no method"):
+    with pytest.raises(TypeError, match="no method of v"):
         check_message(agent(v2), LOAD)

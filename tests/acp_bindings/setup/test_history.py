@@ -6,7 +6,7 @@ import pytest
 
 from acp_bindings import decode, encode, v1, v1_unstable, v2, v2_unstable
 from acp_bindings.jsonrpc import ProtocolPackage
-from acp_bindings.setup._history import asks_for_history, history_line, is_history, read_history, replay, user_chunks
+from acp_bindings.setup._history import History
 from acp_bindings.setup._records import SessionRecord
 from acp_bindings.setup._requests import load_session, resume_session
 from acp_bindings.setup._updates import ReplayCollector
@@ -23,7 +23,7 @@ def said(protocol: Any, kind: str, text: str, message_id: str | None = "m", **mo
 
 
 def texts(protocol: Any, history: list[Any]) -> list[tuple[str, str]]:
-    updates: list[Any] = [each.update for each in replay(protocol, "s", history)]
+    updates: list[Any] = [each.update for each in History(protocol, history).replay("s")]
     return [(each.session_update, each.content.text) for each in updates if isinstance(each, protocol.ContentChunk)]
 
 
@@ -35,12 +35,12 @@ def test_a_history_is_replayed_whole_and_in_its_order(name: str) -> None:
         session_id="s", prompt=[protocol.TextContent(text="Look"), protocol.ResourceLink(name="a", uri="file:///a")]
     )
     history: list[Any] = [
-        *user_chunks(protocol, prompt, message_id="m1"),
+        *History(protocol).add_prompt(prompt, message_id="m1"),
         said(protocol, "AgentThoughtChunk", "Hm", "m2"),
         protocol.SessionToolCallUpdate(tool_call_id="t", title="read"),
         said(protocol, "AgentMessageChunk", "Done", "m3"),
     ]
-    notifications = list(replay(protocol, "s", history))
+    notifications = list(History(protocol, history).replay("s"))
     assert [each.update for each in notifications[:5]] == history
     assert all(each.session_id == "s" for each in notifications)
     for each in notifications:
@@ -56,7 +56,7 @@ def test_a_client_gets_the_transcript_that_was_streamed(name: str) -> None:
     updates: ReplayCollector[Any] = ReplayCollector()
     updates.expect(load_session(ABLE[name], RECORD))
     package: ProtocolPackage = protocol
-    for notification in replay(package, "s", history):
+    for notification in History(package, history).replay("s"):
         updates.receive(decode(type(notification), encode(notification)))
     assert [each.update for each in updates.opened("s")][:2] == history
 
@@ -64,11 +64,11 @@ def test_a_client_gets_the_transcript_that_was_streamed(name: str) -> None:
 @pytest.mark.parametrize("name", ["v2", "v2_unstable"])
 def test_in_v2_a_replay_ends_with_the_state_also_when_there_is_no_history(name: str) -> None:
     protocol: Any = PACKAGES[name]
-    (state,) = replay(protocol, "s", [])
+    (state,) = History(protocol).replay("s")
     assert state == protocol.UpdateSessionNotification(session_id="s", update=protocol.SessionStateUpdateIdle())
-    assert list(replay(PACKAGES[name.replace("2", "1")], "s", [])) == []
+    assert list(History(PACKAGES[name.replace("2", "1")]).replay("s")) == []
     running = protocol.SessionStateUpdateRunning()
-    assert [each.update for each in replay(protocol, "s", [], state=running)] == [running]
+    assert [each.update for each in History(protocol).replay("s", state=running)] == [running]
 
 
 @pytest.mark.requirement("R57")
@@ -97,12 +97,14 @@ def test_pieces_without_an_id_are_one_message() -> None:
 def test_what_is_no_text_is_not_merged_although_it_says_nothing_more(protocol: Any) -> None:
     chunk = {"sessionUpdate": "agent_message_chunk", "messageId": "m", "content": {"type": "_hologram"}}
     history = [decode(protocol.SessionUpdate, chunk) for _ in range(2)]
-    assert [each.update for each in replay(protocol, "s", history)][:2] == history
+    assert [each.update for each in History(protocol, history).replay("s")][:2] == history
 
 
 @pytest.mark.parametrize("protocol", [v1, v1_unstable])
 def test_an_id_that_a_message_has_not_is_left_out(protocol: Any) -> None:
-    (chunk,) = user_chunks(protocol, protocol.PromptRequest(session_id="s", prompt=[protocol.TextContent(text="x")]))
+    (chunk,) = History(protocol).add_prompt(
+        protocol.PromptRequest(session_id="s", prompt=[protocol.TextContent(text="x")])
+    )
     assert b"messageId" not in encode(chunk)
 
 
@@ -123,7 +125,7 @@ def test_what_is_more_than_text_is_not_merged() -> None:
         said(v1, "UserMessageChunk", "i", "m3"),
         v1.OtherSessionUpdate(session_update="_mine"),
     ]  # fmt: skip
-    assert [each.update for each in replay(v1, "s", history)] == history
+    assert [each.update for each in History(v1, history).replay("s")] == history
 
 
 def test_what_is_of_the_moment_is_no_history() -> None:
@@ -134,17 +136,19 @@ def test_what_is_of_the_moment_is_no_history() -> None:
         v1.Notice(severity="info", title="t"),
         v2.SessionStateUpdateRunning(),
     ]
-    assert not any(map(is_history, moment))
-    assert list(replay(v1, "s", moment[:4])) == []
-    assert is_history(v1.Plan(entries=[]))
-    assert is_history(v1.SessionInfoUpdate(title="t"))
+    history = History(v1, moment)
+    assert not any(map(history.add, moment))
+    assert history.updates == list(history.replay("s")) == []
+    kept: list[Any] = [v1.Plan(entries=[]), v1.SessionInfoUpdate(title="t")]
+    assert all(map(history.add, kept))
+    assert history.updates == kept
 
 
 @pytest.mark.requirement("X1", "X12")
 @pytest.mark.parametrize("name", PACKAGES)
 def test_history_is_replayed_when_it_is_asked_for(name: str) -> None:
-    assert asks_for_history(load_session(ABLE[name], RECORD))
-    assert not asks_for_history(resume_session(ABLE[name], RECORD))
+    assert History.is_requested(load_session(ABLE[name], RECORD))
+    assert not History.is_requested(resume_session(ABLE[name], RECORD))
 
 
 @pytest.mark.requirement("X12")
@@ -152,28 +156,28 @@ def test_history_is_replayed_when_it_is_asked_for(name: str) -> None:
 def test_a_replay_from_elsewhere_is_refused_and_not_taken_for_the_start(protocol: Any) -> None:
     raw = {"sessionId": "s", "cwd": "/", "replayFrom": {"type": "_message", "messageId": "m"}}
     with pytest.raises(InvalidParams, match='replayFrom: "_message" is not supported; "start" is') as raised:
-        asks_for_history(decode(protocol.ResumeSessionRequest, raw))
+        History.is_requested(decode(protocol.ResumeSessionRequest, raw))
     assert (raised.value.code, raised.value.data) == (-32602, {"type": "_message"})
-    assert not asks_for_history(decode(protocol.ResumeSessionRequest, raw | {"replayFrom": None}))
+    assert not History.is_requested(decode(protocol.ResumeSessionRequest, raw | {"replayFrom": None}))
 
 
 @pytest.mark.parametrize("name", PACKAGES)
 def test_a_stored_history_comes_back_as_it_was(name: str) -> None:
     protocol: Any = PACKAGES[name]
     history = [said(protocol, "UserMessageChunk", "a\nb\u2028c"), said(protocol, "AgentMessageChunk", "Hi")]
-    lines = [history_line(each) for each in history]
+    lines = [History.line(each) for each in history]
     assert all(each.count(b"\n") == 1 for each in lines)
-    assert read_history(protocol, lines) == history
-    assert read_history(protocol, [each.decode() for each in lines]) == history
+    assert History.read(protocol, lines).updates == history
+    assert History.read(protocol, [each.decode() for each in lines]).updates == history
 
 
 @pytest.mark.requirement("R97")
 def test_a_line_that_is_no_update_is_skipped_and_remarked_on() -> None:
-    good = history_line(said(v1, "UserMessageChunk", "Hello"))
+    good = History.line(said(v1, "UserMessageChunk", "Hello"))
     remarks: list[Remark] = []
     lines = [b"\n", good, b"garbage\n", b"[]\n", b'{"sessionUpdate": "plan"}\n', b"  ", good, good[:20]]
-    assert len(read_history(v1, lines, remarks=remarks)) == len(read_history(v1, lines)) == 2
+    assert len(History.read(v1, lines, remarks=remarks).updates) == len(History.read(v1, lines).updates) == 2
     assert [(each.rule, each.facts) for each in remarks] == [
         ("malformed-line", {"line": number}) for number in (3, 4, 5, 8)
     ]
-    assert str(remarks[2]).startswith("line 5 is skipped, because it is no update: entries: Field required")
+    assert str(remarks[2]).startswith("line 5 is skipped because it is not an update: entries: Field required")

@@ -7,8 +7,9 @@ import pytest
 
 from acp_bindings import v1, v2
 from acp_bindings.jsonrpc import BadLine, BadResponse, ErrorResponse, Message, Notification, Request, Response
-from acp_bindings.setup import AgentHandshake, InitializedAlready, Lifecycle, NotInitialized
+from acp_bindings.setup import AgentHandshake, Lifecycle, NotInitialized
 from acp_bindings.setup.capabilities import Side
+from acp_bindings.setup.errors import InitializedAlready
 
 INITIALIZE = Request(0, "initialize", {})
 NEW = Request(1, "session/new", {})

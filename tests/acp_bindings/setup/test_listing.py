@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from acp_bindings import decode, v1, v1_unstable, v2
-from acp_bindings.setup import CapabilityNotAdvertised, EndlessListing, SessionListing
+from acp_bindings.setup import CapabilityNotAdvertised, SessionListing
+from acp_bindings.setup.errors import EndlessListing
 from tests.acp_bindings.setup.peers import agent
 
 ABLE: dict[Any, dict[str, Any]] = {v1: {"sessionCapabilities": {"list": {}}}, v2: {"session": {}}}

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from acp_bindings import DecodeError, decode, v1, v2
-from acp_bindings.setup._records import ServersMissing, SessionRecord, load_remarks, new_session_remarks
+from acp_bindings.setup._records import ServersMissing, SessionRecord, new_session_remarks
 from acp_bindings.setup._requests import load_session, new_session
 from tests.acp_bindings.setup.agents import ABLE
 
@@ -29,7 +29,7 @@ def listed(session_id: str = "s", cwd: str = "/home/me") -> v1.SessionInfo:
 
 
 def rules(record: SessionRecord, *infos: Any) -> list[tuple[str, str]]:
-    return [(each.rule, each.severity) for each in load_remarks(record, listed=infos)]
+    return [(each.rule, each.severity) for each in record.load_remarks(listed=infos)]
 
 
 @pytest.mark.requirement("R99")
@@ -167,22 +167,22 @@ def test_a_server_without_a_name_goes_by_its_type() -> None:
 
 
 def test_nothing_is_remarked_on_a_session_that_is_listed_as_it_is() -> None:
-    assert load_remarks(RECORD) == load_remarks(RECORD, listed=[listed("other"), listed()]) == []
+    assert RECORD.load_remarks() == RECORD.load_remarks(listed=[listed("other"), listed()]) == []
 
 
 @pytest.mark.requirement("R102")
 def test_a_load_before_the_first_prompt_is_remarked_on() -> None:
     fresh = SessionRecord.of(new_session(ABLE["v1"], cwd="/"), "s")
-    (remark,) = load_remarks(fresh)
+    (remark,) = fresh.load_remarks()
     assert (remark.path, remark.rule, remark.severity) == (("sessionId",), "load-before-prompt", "warning")
     assert remark.facts == {"sessionId": "s"}
-    assert load_remarks(fresh.after_prompt()) == []
-    assert load_remarks(SessionRecord(session_id="s", cwd="/")) == [remark]
+    assert fresh.after_prompt().load_remarks() == []
+    assert SessionRecord(session_id="s", cwd="/").load_remarks() == [remark]
 
 
 @pytest.mark.requirement("R99")
 def test_another_cwd_than_the_listed_one_is_remarked_on() -> None:
-    (remark,) = load_remarks(RECORD, listed=[listed(cwd="/home/other")])
+    (remark,) = RECORD.load_remarks(listed=[listed(cwd="/home/other")])
     assert str(remark) == 'cwd: the session is of "/home/other"; send that'
     assert remark.severity == "error"
     assert remark.facts == {"sessionId": "s", "cwd": "/home/me", "listed": "/home/other"}
@@ -207,7 +207,7 @@ def test_a_cwd_that_is_spelled_otherwise_is_remarked_on_too(ours: str, theirs: s
 @pytest.mark.requirement("R102")
 def test_a_session_that_is_not_listed_is_remarked_on() -> None:
     assert rules(RECORD, listed("other")) == rules(RECORD) == [("session-not-listed", "warning")]
-    (remark,) = load_remarks(RECORD, listed=[])
+    (remark,) = RECORD.load_remarks(listed=[])
     assert (remark.path, remark.facts) == (("sessionId",), {"sessionId": "s"})
 
 
@@ -215,7 +215,7 @@ def test_a_session_that_is_not_listed_is_remarked_on() -> None:
 @pytest.mark.parametrize("session_id", ["S", " s", "s\n", "session-s", "s.jsonl", "Session-S.jsonl"])
 def test_an_id_that_was_altered_is_remarked_on(session_id: str) -> None:
     record = SessionRecord(session_id=session_id, cwd="/home/me", prompted=True)
-    (remark,) = load_remarks(record, listed=[listed()])
+    (remark,) = record.load_remarks(listed=[listed()])
     assert (remark.path, remark.rule, remark.severity) == (("sessionId",), "session-id-altered", "error")
     assert remark.facts == {"sessionId": session_id, "listed": "s"}
 

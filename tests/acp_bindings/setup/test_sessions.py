@@ -98,7 +98,9 @@ def test_a_fork_says_all_that_a_resume_does(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["v1", "v2"])
 def test_a_package_without_fork_has_no_word_for_it(name: str) -> None:
-    with pytest.raises(CapabilityNotAdvertised, match=f"session/fork: {name} has no word for session.fork"):
+    with pytest.raises(
+        CapabilityNotAdvertised, match=f"session/fork: {name} does not have the capability session.fork"
+    ):
         fork_session(ABLE[name], RECORD)
 
 
@@ -140,7 +142,7 @@ def test_who_assumes_that_an_agent_of_v2_loads_need_not_know_by_which_method(nam
 @pytest.mark.parametrize("build", [new_session, load_session, resume_session, fork_session])
 def test_who_gives_the_connection_where_the_agent_belongs_is_told_what_to_give(build: Callable[..., Any]) -> None:
     given = {"cwd": "/"} if build is new_session else {"record": RECORD}
-    with pytest.raises(TypeError, match="Codec is no peer; give what `initialize` made known"):
+    with pytest.raises(TypeError, match="Codec is not a Peer; pass the AgentPeer"):
         build(Codec(acp_bindings.v1, role="client"), **given)
 
 
@@ -151,7 +153,7 @@ def test_what_an_agent_cannot_do_is_said_before_what_is_wrong_with_the_record(bu
 
 
 def test_what_a_package_has_no_word_for_cannot_be_assumed() -> None:
-    with pytest.raises(ValueError, match="session/fork is no method"):
+    with pytest.raises(ValueError, match="session/fork is not a method"):
         fork_session(ABLE["v1"], RECORD, assume={"session.fork"})
 
 

@@ -8,7 +8,8 @@ import pytest
 from acp_bindings import v1, v2
 from acp_bindings.setup._records import SessionRecord
 from acp_bindings.setup._requests import load_session, resume_session
-from acp_bindings.setup._updates import ReplayCollector, SessionIdReused, Update
+from acp_bindings.setup._updates import ReplayCollector, Update
+from acp_bindings.setup.errors import SessionIdReused
 from tests.acp_bindings.setup.agents import ABLE
 
 Collector = ReplayCollector[v1.SessionNotification]
@@ -183,7 +184,7 @@ def test_what_a_flood_of_unknown_sessions_costs_is_bounded() -> None:
 def test_an_id_that_is_given_again_is_an_error() -> None:
     updates = Collector()
     updates.created("s")
-    with pytest.raises(SessionIdReused, match='the id "s", which another one has or had') as raised:
+    with pytest.raises(SessionIdReused, match='the id "s" of another session') as raised:
         updates.created("s")
     assert str(pickle.loads(pickle.dumps(raised.value))) == str(raised.value)
     updates.closed("s")

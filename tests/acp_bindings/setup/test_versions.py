@@ -6,12 +6,14 @@ import pytest
 
 import acp_bindings
 from acp_bindings import v1, v1_unstable, v2, v2_unstable
-from acp_bindings.setup import BadProtocolVersion, UnsupportedProtocolVersion, latest_supported, negotiate, version_of
-from acp_bindings.setup._versions import PACKAGES, by_version, read_version
+from acp_bindings.setup import UnsupportedProtocolVersion
+from acp_bindings.setup._versions import PACKAGES, by_version, negotiate, read_version, version_of
+from acp_bindings.setup.errors import BadProtocolVersion
 
 
-@pytest.mark.requirement("R20")
+@pytest.mark.requirement("R3", "R20")
 def test_every_protocol_package_has_the_version_of_its_name() -> None:
+    assert set(PACKAGES) <= set(acp_bindings.__all__)
     assert {name: version_of(getattr(acp_bindings, name)) for name in PACKAGES} == {
         "v1": 1,
         "v1_unstable": 1,
@@ -25,13 +27,6 @@ def test_what_is_no_protocol_package_has_no_version() -> None:
         version_of(acp_bindings)  # pyright: ignore[reportArgumentType]
     with pytest.raises(TypeError, match=r"protocols is a list: \[v1\]"):
         by_version(v1)  # pyright: ignore[reportArgumentType]
-
-
-@pytest.mark.requirement("R3")
-def test_the_latest_supported_version_comes_from_the_packages() -> None:
-    assert latest_supported() == max(version_of(getattr(acp_bindings, name)) for name in PACKAGES)
-    assert latest_supported(v1) == 1
-    assert latest_supported(v1, v2_unstable) == 2
 
 
 def test_packages_are_offered_by_version_the_latest_first() -> None:

@@ -8,6 +8,7 @@ from acp_bindings.connection import Connection
 from acp_bindings.jsonrpc import ProtocolPackage
 from acp_bindings.setup import (
     AgentPeer,
+    History,
     NotAbsolute,
     Remark,
     ReplayCollector,
@@ -15,16 +16,12 @@ from acp_bindings.setup import (
     SessionRecord,
     Update,
     list_sessions,
-    load_remarks,
     load_session,
     new_session,
-    read_history,
-    replay,
     require_absolute,
     resolve_command,
     servers_for,
     servers_remarks,
-    user_chunks,
 )
 
 AnyServer = v1.McpServerHttp | v1.McpServerSse | v1.McpServerStdio
@@ -71,7 +68,7 @@ def coming_back(agent: AgentPeer, record: SessionRecord, info: v1.SessionInfo) -
     SessionRecord("s", "/")  # refused
     SessionRecord(session_id="s")  # refused
     assert_type(SessionRecord.from_json("{}").to_json(), dict[str, Any])
-    assert_type(load_remarks(record, listed=[info]), list[Remark])
+    assert_type(record.load_remarks(listed=[info]), list[Remark])
     SessionRecord.of_listed(info)  # refused
     match load_session(agent, record):
         case v1.LoadSessionRequest(cwd=cwd):
@@ -96,32 +93,31 @@ def collecting(agent: AgentPeer, record: SessionRecord, notification: v1.Session
 
 
 def replaying(prompt: v1.PromptRequest, remarks: list[Remark]) -> None:
-    history: list[v1.SessionUpdate] = read_history(v1, ["{}"], remarks=remarks)
-    history += user_chunks(v1, prompt)
-    history.append(v1.AgentMessageChunk(content=v1.TextContent(text="Hi")))
-    for notification in replay(v1, "s", history):
+    history = History.read(v1, ["{}"], remarks=remarks)
+    assert_type(history, History[v1.SessionNotification])
+    history.add_prompt(prompt)
+    history.add(v1.AgentMessageChunk(content=v1.TextContent(text="Hi")))
+    for notification in history.replay("s"):
         assert_type(notification.session_id, str)
-    assert_type(next(replay(v1, "s", history)), v1.SessionNotification)
-    replay(v1, "s", [prompt])  # refused
-    read_history(v1)  # refused
-    read_history("v1", [])  # refused
+    assert_type(next(history.replay("s")), v1.SessionNotification)
+    history.add(prompt)  # refused
+    History.read(v1)  # refused
+    History("v1")  # refused
 
 
 def replaying_v2(prompt: v2.PromptRequest) -> None:
-    """What is given is of the package that was named, whose notification has another name in v2."""
-    history: list[v2.SessionUpdate] = read_history(v2, ["{}"])
-    assert_type(user_chunks(v2, prompt, message_id="m"), list[v2.UserMessageChunk])
-    assert_type(next(replay(v2, "s", history)), v2.UpdateSessionNotification)
-    unstable: list[v2_unstable.SessionUpdate] = read_history(v2_unstable, ["{}"])
-    print(unstable)
+    """The params of `session/update` have another name in v2."""
+    history = History(v2)
+    history.add_prompt(prompt, message_id="m")
+    assert_type(next(history.replay("s")), v2.UpdateSessionNotification)
 
 
 def replaying_either(protocol: ProtocolPackage, prompt: v1.PromptRequest | v2.PromptRequest) -> None:
-    """A package that is only known when it runs gives what any of them has."""
-    chunk = user_chunks(protocol, prompt, message_id="m")[0]
+    """A history of a package that is only known at run time has the types of all packages."""
+    chunk = History(protocol).add_prompt(prompt, message_id="m")[0]
     if isinstance(chunk, v1.UserMessageChunk):
         assert_type(chunk.message_id, str | None)
-    for notification in replay(protocol, "s", read_history(protocol, ["{}"])):
+    for notification in History.read(protocol, ["{}"]).replay("s"):
         assert_type(notification.session_id, str)
     servers: list[v1.McpServer] = servers_for(protocol, [])  # refused
     print(servers)

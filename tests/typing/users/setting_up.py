@@ -13,19 +13,15 @@ from acp_bindings.setup import (
     ClientHandshake,
     ClientPeer,
     Lifecycle,
-    RefusedServer,
     Remark,
     RequestError,
     SessionListing,
-    Settled,
     check_message,
     error_from,
     gate_mcp_servers,
     login,
-    negotiate,
-    refuse_unadvertised,
-    version_of,
 )
+from acp_bindings.setup.errors import RefusedServer
 from acp_bindings.setup.unions import McpServer
 
 INFO = v1.Implementation(name="editor", version="3.1")
@@ -71,9 +67,8 @@ def agent(params: dict[str, Any]) -> bytes | None:
     except RequestError as error:
         assert_type(error.code, int)
         return None
-    assert_type(settled, Settled)
     assert_type(settled.client, ClientPeer)
-    refuse_unadvertised(settled.agent, v1.ListSessionsRequest())
+    check_message(settled.agent, v1.ListSessionsRequest(), received=True)
     result, *_ = settled
     print(result.protocol_version)
     return None
@@ -110,6 +105,3 @@ def errors(peer: AgentPeer, response: ErrorResponse) -> None:
 def rules(lifecycle: Lifecycle) -> None:
     lifecycle.check("session/new", sender="client")
     lifecycle.check("session/new", sender="server")  # refused
-    assert_type(negotiate(2, {1, 2}), int)
-    assert_type(version_of(v1), int)
-    version_of("v1")  # refused

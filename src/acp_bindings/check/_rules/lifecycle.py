@@ -8,7 +8,7 @@ from dataclasses import replace
 from acp_bindings._json import members_of
 from acp_bindings.check._conversation import PERMISSION, PROMPT, ObservedMessage
 from acp_bindings.check._rules.rule import Look, of_initialize, remark, rule, rules, under, whole
-from acp_bindings.setup._records import SessionRecord, load_remarks, new_session_remarks
+from acp_bindings.setup._records import SessionRecord, new_session_remarks
 from acp_bindings.setup.errors import InitializedAlready, NotInitialized, Remark
 
 
@@ -170,7 +170,7 @@ def _cancelled(observed: ObservedMessage) -> int | None:
     }
 )
 def load(observed: ObservedMessage) -> Iterator[Remark]:
-    """Yield the remarks of `load_remarks` on a session that is loaded or resumed."""
+    """Yield the remarks of `SessionRecord.load_remarks` on a session that is loaded or resumed."""
     before = observed.before
     if (
         before is None
@@ -182,7 +182,7 @@ def load(observed: ObservedMessage) -> Iterator[Remark]:
     record = SessionRecord.of(observed.typed)
     if session is not None:
         record = replace(record, prompted=session.prompted)
-    for each in load_remarks(record, listed=before.listing(record.session_id)):
+    for each in record.load_remarks(listed=before.listing(record.session_id)):
         if id_ := _OF_LOADS.get(each.rule):
             yield under(observed, each, id_)
 

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from acp_bindings import encode, v1, v2
-from acp_bindings.setup._history import replay
-from acp_bindings.setup._records import SessionRecord, load_remarks
+from acp_bindings.setup._history import History
+from acp_bindings.setup._records import SessionRecord
 from acp_bindings.setup._requests import load_session
 from acp_bindings.setup._updates import ReplayCollector
-from acp_bindings.setup.claude_code import candidate_paths, encode_project_path, read_transcript
 from acp_bindings.setup.errors import Remark, SessionNotFound
+from examples.claude_code import candidate_paths, encode_project_path, read_transcript
 from tests.acp_bindings.setup.agents import ABLE
 
 PACKAGES: dict[str, Any] = {"v1": v1, "v2": v2}
@@ -103,7 +103,7 @@ def test_a_transcript_is_replayed_line_by_line(name: str) -> None:
     protocol = PACKAGES[name]
     remarks: list[Remark] = []
     history = read_transcript(protocol, TRANSCRIPT, session_id=SESSION, remarks=remarks)
-    updates = [json.loads(encode(each.update)) for each in replay(protocol, SESSION, history)]
+    updates = [json.loads(encode(each.update)) for each in History(protocol, history).replay(SESSION)]
     told = [(each["sessionUpdate"], each.get("content", {}).get("text", each.get("status"))) for each in updates]
     assert told[:7] == [
         ("user_message_chunk", "Read it"),
@@ -191,7 +191,7 @@ def load(request: v1.LoadSessionRequest, config_dir: Path) -> Iterator[v1.Sessio
         raise SessionNotFound(request.session_id)
     with open(path, "rb") as file:
         history = read_transcript(v1, file, session_id=request.session_id)
-    for notification in replay(v1, request.session_id, history):
+    for notification in History(v1, history).replay(request.session_id):
         assert isinstance(notification, v1.SessionNotification)
         yield notification
     yield v1.LoadSessionResponse(modes=v1.SessionModeState(current_mode_id="ask", available_modes=[]))
@@ -243,7 +243,7 @@ def test_another_cwd_or_another_spelling_of_the_id_finds_nothing(session_id: str
 @pytest.mark.requirement("R102")
 def test_a_session_without_a_prompt_has_no_file(tmp_path: Path) -> None:
     record = SessionRecord.of(v1.NewSessionRequest(cwd="/home/me/app", mcp_servers=[]), SESSION)
-    assert [each.rule for each in load_remarks(record)] == ["load-before-prompt"]
+    assert [each.rule for each in record.load_remarks()] == ["load-before-prompt"]
     request = load_session(ABLE["v1"], record)
     assert isinstance(request, v1.LoadSessionRequest)
     with pytest.raises(SessionNotFound):

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from acp_bindings.jsonrpc import ProtocolPackage
     from acp_bindings.setup.unions import SessionUpdate
 
-__all__ = ["candidate_paths", "encode_project_path", "read_transcript"]
-
 
 def encode_project_path(cwd: str) -> str:
     r"""The name of the directory that the adapter looks in: `-home-me` for `/home/me`, `C-Users` for `C:\Users`.
