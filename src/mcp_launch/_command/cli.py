@@ -214,7 +214,7 @@ def _with_servers(*, several: bool = True) -> Callable[[Callable[..., int]], Cal
         before = [each.name for each in own].index("timeout")
         context = inspect.Parameter("context", inspect.Parameter.POSITIONAL_ONLY, annotation=typer.Context)
         signature = inspect.Signature([context, *own[:before], *shared, *own[before:]])
-        subcommand.__signature__ = signature  # type: ignore[attr-defined]
+        subcommand.__dict__["__signature__"] = signature
         return subcommand
 
     return decorate
