@@ -242,5 +242,5 @@ def test_a_deleted_current_directory_is_reported(tmp_path: Path, monkeypatch: py
     monkeypatch.chdir(gone)
     gone.rmdir()
 
-    with pytest.raises(UnusableInput, match=r"the current directory cannot be used .*: go to another one"):
+    with pytest.raises(UnusableInput, match=r"the current directory cannot be used .*; change to another one"):
         read_inputs(Typed(command=["sh"]))
