@@ -144,7 +144,7 @@ def test_entries_that_are_none_are_left_for_the_launch_to_explain(tmp_path: Path
     [
         (Typed(), "no server was given"),
         (Typed(command=[]), "no command follows --"),
-        (Typed(command=["https://host/mcp"]), "a URL, and no command"),
+        (Typed(command=["https://host/mcp"]), "a URL follows --, not a command"),
         (Typed(servers=["-", "-"]), "standard input was given twice"),
         (Typed(servers=["a.json", "a.json"]), "a.json was given twice"),
         (Typed(servers=["a.json"], headers=["A: b"]), "--header requires exactly one URL, not 0"),
@@ -242,5 +242,5 @@ def test_a_deleted_current_directory_is_reported(tmp_path: Path, monkeypatch: py
     monkeypatch.chdir(gone)
     gone.rmdir()
 
-    with pytest.raises(UnusableInput, match=r"the current directory cannot be used .*: go to another one"):
+    with pytest.raises(UnusableInput, match=r"the current directory cannot be used .*; change to another one"):
         read_inputs(Typed(command=["sh"]))

@@ -214,7 +214,7 @@ def _with_servers(*, several: bool = True) -> Callable[[Callable[..., int]], Cal
         before = [each.name for each in own].index("timeout")
         context = inspect.Parameter("context", inspect.Parameter.POSITIONAL_ONLY, annotation=typer.Context)
         signature = inspect.Signature([context, *own[:before], *shared, *own[before:]])
-        subcommand.__signature__ = signature  # type: ignore[attr-defined]
+        subcommand.__dict__["__signature__"] = signature
         return subcommand
 
     return decorate
@@ -313,9 +313,7 @@ def check(
 def _add_listing(kind: Listing, text: str) -> None:
     @app.command(kind, cls=LightCommand, help=text)
     @_with_servers()
-    def listing(  # pyright: ignore[reportUnusedFunction] - typer calls it
-        typed: Typed, *, timeout: Timeout = 30.0, as_json: Json = False, verbose: Verbose = False
-    ) -> int:
+    def listing(typed: Typed, *, timeout: Timeout = 30.0, as_json: Json = False, verbose: Verbose = False) -> int:
         from mcp_launch._command.commands import list_offers  # noqa: PLC0415
 
         return list_offers(typed, kind, timeout=timeout, as_json=as_json, verbose=verbose)

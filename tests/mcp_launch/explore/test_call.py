@@ -261,7 +261,7 @@ def test_a_terminal_shows_how_long_a_silent_tool_may_take(
 
     done = command("call", file, "odd", *words)
 
-    assert f"waiting for {words[0]}, which has {seconds} s to answer (--wait); press Ctrl-C to stop\n" in done.err
+    assert f"waiting up to {seconds} s for {words[0]} (--wait); press Ctrl-C to stop\n" in done.err
 
 
 def test_text_is_printed_and_the_rest_is_saved_where_one_is(
