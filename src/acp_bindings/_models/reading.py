@@ -103,8 +103,8 @@ def _is_surely_finite(value: Any, few: int = 10) -> bool:
 
 _ANY = cs.any_schema()
 
-# A core schema for finite JSON would not call Python, but its union tries each type for each value. It takes three times
-# as long for a small tool input, and nine times as long for a long list of numbers.
+# A core schema for finite JSON would not call Python, but its union tries each type for each value. It takes three
+# times as long for a small tool input, and nine times as long for a long list of numbers.
 UNTYPED = cs.no_info_after_validator_function(_note_untyped, _ANY)
 """The core schema for values without a type. It notes those that may contain numbers to check."""
 
