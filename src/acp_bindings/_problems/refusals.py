@@ -160,8 +160,9 @@ def _foreign(value: Any, path: Path) -> Iterator[Issue]:
 def _misfits(value: Any, path: Path) -> Iterator[Issue]:
     """Yield the issues for objects in *value* that violate the writer's rules."""
     if isinstance(value, BaseModel):
+        text = write_unchecked(value)
         try:
-            strict_validate_of(type(value))(text := write_unchecked(value))
+            strict_validate_of(type(value))(text)
         except ValidationError as error:
             issues = _issues(type(value), text, error, strict=True)
             yield from (replace(issue, path=path + issue.path) for issue in issues)
