@@ -1,4 +1,4 @@
-"""The standard streams of a command: closed ones take everything, and what cannot be written is told."""
+"""The standard streams of a command: closed streams, write errors, and texts that a CI system would interpret."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from contextlib import contextmanager, suppress
 from typing import TextIO
 
 _CI = ("CI", "GITHUB_ACTIONS", "TF_BUILD", "TEAMCITY_VERSION")
-"""Variables that are set in a CI job, where a stream may be a terminal too."""
+"""Environment variables of CI jobs, in which a stream may also be a terminal."""
 _COMMAND = r"(?:^|(?<=[\r\n]))(?P<space>[^\S\r\n]*):(?=:[\w-]+(?: [^\r\n]*?)?::)|##(?=\w*\[)"
-"""What a runner takes for a command: `::name …::` at the start of a line (GitHub), and anywhere in it `##[name]`
+"""Text that a CI runner interprets as a command: `::name …::` at the start of a line (GitHub), anywhere `##[name]`
 (GitHub and Azure), `##vso[` (Azure) and `##teamcity[`.
 
 Source: `ActionCommand.cs` of actions/runner, "Logging commands" of Azure Pipelines, "Service Messages" of TeamCity.
 """
 _BY_SIGNAL = 128
-"""Statuses above it say that a signal ended the command."""
+"""Exit statuses above this value mean that a signal ended the command."""
 
 
 @contextmanager
 def written_by(command: str) -> Generator[None]:
-    """A block that is all of a command, and that ends it where the system refuses something, such as to write.
+    """Run a command in this block, and exit if the system refuses an operation, such as writing.
 
-    What a signal ends, keeps the status of that: a terminal that goes away cannot be written to either.
+    After a signal, the exit status stays that of the signal, because a closed terminal cannot be written to either.
 
     Raises:
-        SystemExit: 1 when nobody reads standard output any more, 2 when it cannot be written or another `OSError` came.
+        SystemExit: 1 if the reader has closed standard output, 2 after another `OSError`.
     """
-    # They are None when whoever started us has closed them.
+    # They are None if the parent process has closed them.
     sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - open to the end
     sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     refused: OSError | None = None
@@ -45,7 +45,7 @@ def written_by(command: str) -> Generator[None]:
     finally:
         unwritten = discard_unwritable(sys.stdout)
         if not signalled and (refused := unwritten or refused):
-            if isinstance(refused, BrokenPipeError):  # who reads has seen enough
+            if isinstance(refused, BrokenPipeError):  # the reader has stopped
                 raise SystemExit(1) from None
             where = "standard output: " if unwritten else ""
             with suppress(OSError):
@@ -56,7 +56,7 @@ def written_by(command: str) -> Generator[None]:
 
 
 def shown_on(stream: TextIO, text: str) -> str:
-    """Return *text* as it may be written to *stream*: without commands to a CI system if one may read it."""
+    """Return *text* for *stream*, without commands to a CI system if one may read it."""
     return text if stream.isatty() and not any(map(os.environ.get, _CI)) else without_ci_commands(text)
 
 
@@ -72,9 +72,9 @@ def without_ci_commands(text: str) -> str:
 
 
 def discard_unwritable(stream: TextIO) -> OSError | None:
-    """Why what waits in *stream* cannot be written, if it cannot; then it is gone.
+    """Flush *stream*. If that fails, discard the buffered text and return the error.
 
-    The interpreter would try once more at its end, complain, and put its own exit status in place of the command's.
+    Otherwise the interpreter would try again at exit, print an error, and change the exit status.
     """
     try:
         stream.flush()
@@ -87,8 +87,8 @@ def discard_unwritable(stream: TextIO) -> OSError | None:
 
 
 def version() -> str:
-    """What is installed; `unknown` where only the code is, as in an archive or a frozen program."""
-    from importlib import metadata  # noqa: PLC0415 - few ever ask, and it loads much
+    """Return the installed version; `unknown` without metadata, as in an archive or a frozen program."""
+    from importlib import metadata  # noqa: PLC0415 - rarely used, and imports much
 
     try:
         return metadata.version("acp-bindings")

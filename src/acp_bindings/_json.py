@@ -1,4 +1,4 @@
-"""JSON that came from elsewhere and may have any shape, looked into without asking each time."""
+"""Helpers for JSON of any shape, and checks of numbers that JSON or Python does not allow."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from pydantic_core import core_schema as cs
 
 
 def members_of(value: Any) -> dict[str, Any]:
-    """The members of an object; of anything else none."""
+    """Return *value* if it is an object, otherwise an empty dict."""
     return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
 
 def items_of(value: Any) -> list[Any]:
-    """The items of a list; of anything else none."""
+    """Return the items of *value* if it is a list, otherwise an empty list."""
     return [*cast("Iterable[Any]", value)] if isinstance(value, list) else []
 
 
@@ -32,31 +32,31 @@ def write_unchecked(value: Any) -> bytes:
 
 
 _N = b"N"[0]
-"""The first letter of NaN, which is rare. That of Infinity is not: there is an "I" in every sessionId."""
+"""The first letter of NaN, which is rare. "I" is not, because every message has a sessionId."""
 
 
 def refuse_names(text: bytes | bytearray) -> None:
-    """Refuse *text* that holds NaN or Infinity as a number.
+    """Refuse *text* with NaN or Infinity as a number.
 
     Raises:
-        ValueError: it does, or it is not JSON at all.
+        ValueError: *text* contains one, or is not JSON.
     """
-    # A byte is found ten times faster than a word, and `find` takes half as long as `in`.
+    # A byte is found ten times faster than a string, and `find` takes half as long as `in`.
     if (_N in text and text.find(b"NaN") >= 0) or text.find(b"Infinity") >= 0:
         from_json(text, allow_inf_nan=False)
 
 
 LONGEST_INTEGER = 4300
-"""How many digits are read."""
+"""The maximum number of digits of an integer."""
 
 
 def refuse_long_integers(text: bytes) -> None:
-    """Refuse *text* that holds an integer with more digits than are read.
+    """Refuse *text* with an integer of more than `LONGEST_INTEGER` digits.
 
     Raises:
-        ValueError: it does.
+        ValueError: *text* contains one.
     """
-    # Of so many digits in a row every 400th are ten in a row. To look at each takes as long as to write them.
+    # In a row of so many digits, taking every 400th byte finds ten. Checking each byte would take as long as writing.
     if _TEN_DIGITS.search(text[::400]):
         from_json(text)
 
@@ -65,10 +65,10 @@ _TEN_DIGITS = re.compile(rb"\d{10}")
 
 
 def refuse_read_names(text: bytes | bytearray) -> None:
-    """The same, except for members that are not read because another of the same name follows.
+    """Do the same as `refuse_names`, but ignore fields that are not read because the same name follows again.
 
     Raises:
-        ValueError: it holds one elsewhere, or it is not JSON at all.
+        ValueError: *text* contains one elsewhere, or is not JSON.
     """
     try:
         refuse_names(text)
@@ -78,7 +78,7 @@ def refuse_read_names(text: bytes | bytearray) -> None:
 
 
 def may_be_out_of_range(text: bytes | bytearray) -> bool:
-    """Whether there is anything in *text* that looks like a number beyond the range of floats, such as `1e999`."""
+    """Return True if *text* may contain a number beyond the range of floats, such as `1e999`."""
     digits = text.translate(_DIGITS)
     suspect = digits.find(b"0e000") >= 0 or digits.find(_LONG) >= 0
     return suspect and re.search(_OUT_OF_RANGE, text) is not None
@@ -88,7 +88,7 @@ def refuse_infinite(value: object) -> None:
     """Refuse *value* if a number in it is NaN or infinite.
 
     Raises:
-        ValueError: one is.
+        ValueError: it contains one.
     """
     if not is_finite(value):
         raise ValueError("number out of range")
@@ -96,12 +96,12 @@ def refuse_infinite(value: object) -> None:
 
 _DIGITS = bytes.maketrans(b"123456789+E", b"0000000000e")
 _LONG = b"0" * 40
-# Both begin where digits begin, so that no run of digits is gone through more than twice.
+# Both begin at the first digit, so that no digit is checked more than twice.
 _OUT_OF_RANGE = rb"(?<!\d)(?:(?<![^:,\[\s-])\d++(?:\.\d++)?[eE]\+?\d{3}|\d{200})"
 
 
 def is_finite(value: object) -> bool:
-    """Whether all numbers in *value*, JSON or an object of the protocol, are finite."""
+    """Return True if all numbers in *value*, which is JSON or an object of the protocol, are finite."""
     waiting: list[Any] = [value]
     seen: set[int] = set()
     while waiting:
@@ -109,7 +109,7 @@ def is_finite(value: object) -> bool:
         if isinstance(each, float) and not math.isfinite(each):
             return False
         if isinstance(each, BaseModel):
-            if id(each) in seen:  # a user's validator has linked an object with what holds it
+            if id(each) in seen:  # a validator of a user made a cycle
                 continue
             seen.add(id(each))
             waiting += vars(each).values()
@@ -122,17 +122,17 @@ def is_finite(value: object) -> bool:
 
 
 def full_name(cls: type) -> str:
-    """The name of *cls*, with its protocol package if it has one."""
+    """Return the name of *cls*, with its protocol package if there is one."""
     package = package_of(cls.__module__)
     return f"{package}.{cls.__name__}" if package else cls.__name__
 
 
 def kind_of(value: object) -> str:
-    """The class of *value*, or that it is a class itself."""
+    """Return the name of the class of *value*, or a text about *value* if it is a class itself."""
     return f"the class {full_name(value)}" if isinstance(value, type) else full_name(type(value))
 
 
 def package_of(module: str) -> str | None:
-    """The protocol package that the module of this name is in, or is: `v1`, …; None for any other."""
+    """Return the protocol package of a module, such as `v1`, or None."""
     found = re.match(r"acp_bindings\.(v\d+(?:_unstable)?)(?:\.|$)", module)
     return found and found[1]

@@ -168,7 +168,7 @@ class ProtocolPackage(Protocol):
 
 
 def is_of(value: object, type_: Any) -> bool:
-    """Return True if *value* is an instance of *type_* or of one of its variants. It does not check items."""
+    """Return True if *value* is an instance of *type_* or of one of its variants. Items in it are not checked."""
     if type_ is Any:  # which `isinstance` does not take
         return True
     if isinstance(type_, type):

@@ -402,7 +402,7 @@ def test_a_subclass_decides_what_else_may_be_set() -> None:
     update.shown = "Rain"
 
     assert update.shown == "Rain"
-    with pytest.raises(AttributeError, match="no member 'degrees'"):
+    with pytest.raises(AttributeError, match="no field 'degrees'"):
         update.degrees = 21  # pyright: ignore[reportAttributeAccessIssue]
 
 
@@ -663,7 +663,7 @@ def test_objects_that_a_validator_links_in_a_circle_are_read_also_with_what_is_o
     (part,) = whole.teams or [whole]
     assert part.above is whole
     assert (part.info, part.info.title) == (whole.info, None)
-    with pytest.raises(EncodeError, match="It holds itself"):
+    with pytest.raises(EncodeError, match="It contains itself"):
         encode(whole)
 
 

@@ -1,4 +1,4 @@
-"""The bases of all generated classes: how a message is read, how a model is constructed, compared and shown."""
+"""The base classes of all generated classes: reading, constructing, comparing and showing models."""
 
 from __future__ import annotations
 
@@ -37,32 +37,32 @@ from acp_bindings._models.types import Rule
 
 
 def known_member(message: object, name: str) -> Any:
-    """The member of *message* with the Python name *name*; None where its class has no such member."""
+    """Return the field *name* of *message*; None if its class has no such field."""
     return getattr(message, name) if name in getattr(type(message), "__pydantic_fields__", ()) else None
 
 
 SECRET_WHEREVER = frozenset({"env", "headers"})
-"""Members that hold secrets also where the schema does not say so, as in an unknown kind of MCP server."""
+"""Fields that contain secrets even if the schema does not say so, as in an unknown kind of MCP server."""
 
 ADDRESSES = frozenset({"url", "baseUrl", "base_url"})
-"""Members that are URLs, in which there may be a password or a key."""
+"""Fields with a URL, which may contain a password or a key."""
 
 
 def members(model: BaseModel, values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Of the *values* that a model has, those which are set, so that omitted and null differ, without secrets."""
+    """Yield those *values* of a model that are set, without secrets. So omitted and null differ."""
     fields, secret = type(model).__pydantic_fields__, _secret(type(model))
     for name, value in values.items():
         if name not in fields:
-            # What a newer schema put beside a secret may be one too.
+            # An unknown field beside a secret may be a secret too.
             yield name, HIDDEN if secret or name in SECRET_WHEREVER else _discreet(str(name), value, values)
         elif name in model.__pydantic_fields_set__:
             yield name, _hide(value) if name in secret else _discreet(name, value, values)
 
 
 def without_secrets(value: Any) -> Any:
-    """A *value* that is no secret without those in it: a whole request may travel as plain JSON, in `proxy/successor`.
+    """Return *value* without the secrets in it. A whole request may be plain JSON, in `proxy/successor`.
 
-    Models in it hide their own.
+    Models in it hide their own secrets.
     """
     if isinstance(value, dict):
         given = cast("dict[str, Any]", value)
@@ -77,11 +77,11 @@ def _secret(cls: type[BaseModel]) -> frozenset[str]:
 
 
 def _discreet(name: str, value: Any, beside: Container[str]) -> Any:
-    """The *value* of the member *name* without the secrets in it, where other members are *beside* it."""
+    """Return the *value* of the field *name* without secrets. *beside* has the names of the other fields."""
     if name in ADDRESSES and isinstance(value, str):
         return _address(value)
     if name == "args" and "command" in beside:
-        # Where keys are given that whoever lists the processes may see, but not whoever has the log.
+        # Arguments may contain keys, which must not appear in logs.
         return [HIDDEN for _ in cast("list[object]", value)] if isinstance(value, list) else HIDDEN
     return without_secrets(value)
 
@@ -91,11 +91,11 @@ _AUTHORITY = re.compile(r"(?P<user>.*@)?(?P<host>([^@:\[\]]*|\[[^@\[\]]*\])(:\d*
 
 
 def _address(url: str) -> str:
-    """`https://…@example.com/mcp?…`: a URL without user-info, query and fragment; nothing of what is no URL."""
+    """Return a URL without user info, query and fragment: `https://…@example.com/mcp?…`. Hide invalid URLs."""
     found = _URL.fullmatch(url)
     authority = found and _AUTHORITY.fullmatch(found["authority"])
     if not found or not authority:
-        # Such as a password in which "/" or "?" is not escaped: where it ends, nobody can tell.
+        # An unescaped "/" or "?" in a password hides its end.
         return HIDDEN
     user = f"{HIDDEN}@" if authority["user"] else ""
     rest = f"{found['mark']}{HIDDEN}" if found["mark"] else ""
@@ -107,10 +107,10 @@ def _hide(value: Any) -> Any:
 
 
 _Plan: TypeAlias = tuple[frozenset[str], dict[str, str], frozenset[str], Callable[..., object]]
-"""What a constructor needs of its class: the members, the tags, the members that None omits, and what checks values."""
+"""The data of a class for its constructor: the fields, the tags, the fields that None omits, and the validator."""
 
 _PLANS: dict[type[BaseModel], _Plan] = {}
-"""The plan of each class that has been constructed, so that an object costs one look-up."""
+"""The plan of each class that was constructed, so that a constructor needs only one lookup."""
 
 
 def _plan_of(cls: type[BaseModel]) -> _Plan:
@@ -119,9 +119,9 @@ def _plan_of(cls: type[BaseModel]) -> _Plan:
 
 
 def _wire_name(name: str) -> str:
-    """The member *name* in camel case: what `to_camel` gives, which takes ten times as long for plain names.
+    """Return *name* in camel case, like `to_camel`, which takes ten times as long for simple names.
 
-    Members whose names in the schema differ from that have an alias of their own.
+    Fields with other names in the schema have their own alias.
     """
     if name.isascii() and name.islower() and all(name.split("_")):
         words = name.title().replace("_", "")
@@ -132,7 +132,7 @@ def _wire_name(name: str) -> str:
 
 
 class _Signature:
-    """The signature of a constructor, worked out when somebody asks for it."""
+    """A descriptor that computes the signature of a constructor on access."""
 
     def __get__(self, instance: BaseModel | None, owner: type[BaseModel]) -> Signature:
 
@@ -146,20 +146,20 @@ _SIGNATURE: Any = _Signature()
 class Model(AcpObject):  # noqa: PLW1641 - what can change has no hash
     """An object of the protocol.
 
-    Reading (`decode`) follows the reader's rules of the schema, constructing follows the writer's: every member by its
-    Python name, of exactly its type. Members that the schema does not know are kept in `model_extra` and written back.
+    `decode` follows the reader's rules of the schema. The constructor follows the writer's rules: it takes fields by
+    their Python names, with exact types. Unknown fields are preserved in `model_extra` and written back.
     """
 
-    # These settings type checkers read, to see what a constructor takes.
+    # Type checkers use these settings to check calls of the constructor.
     model_config = ConfigDict(extra="forbid", strict=True, validate_by_alias=False, validate_by_name=True)
     if not TYPE_CHECKING:
-        # By these messages are read and written; here they hold at run time.
+        # These settings apply at run time, when messages are read and written.
         model_config |= ConfigDict(
             alias_generator=_wire_name,
             defer_build=True,
             extra="allow",
             hide_input_in_errors=True,
-            # An object is written as what it is, also where a class that it is derived from is expected.
+            # An object is written by its own class, also in a field of a base class.
             polymorphic_serialization=True,
             protected_namespaces=(),
             ser_json_inf_nan="constants",
@@ -169,14 +169,14 @@ class Model(AcpObject):  # noqa: PLW1641 - what can change has no hash
         )
 
     def __init__(self, /, **members: Any) -> None:
-        """Make the object of its members, by their Python names.
+        """Create an object from its fields, by their Python names.
 
-        A catch-all for what is newer than the schema, such as `OtherSessionUpdate`, also takes members that the schema
-        does not know, by their wire names.
+        A catch-all for values newer than the schema, such as `OtherSessionUpdate`, also takes unknown fields, by their
+        wire names.
 
         Raises:
-            TypeError: a name is unknown, or a dict stands where an object belongs.
-            pydantic.ValidationError: a member is missing or not of its type. It shows no values.
+            TypeError: a name is unknown, or there is a dict in place of an object.
+            pydantic.ValidationError: a field is missing or has the wrong type. The error contains no values.
         """
         cls = type(self)
         known, tags, omittable, check = _PLANS.get(cls) or _plan_of(cls)
@@ -197,18 +197,18 @@ class Model(AcpObject):  # noqa: PLW1641 - what can change has no hash
 
     __signature__ = _SIGNATURE
 
-    # The mark of pydantic's own constructor. Without it pydantic-core would run this one for each object that it reads.
+    # The mark of pydantic's own constructor. Without it, pydantic-core would call this one for each object it reads.
     vars(__init__)["__pydantic_base_init__"] = True
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler, /) -> CoreSchema:
-        """Pydantic's schema with the reading rules of each member worked into it."""
+        """Return the schema of pydantic, with the reading rules of each field added."""
         if not is_within_own_types():
             return embedded_class(cls)
         schema = handler(source)
         body = _inside(handler.resolve_ref_schema(schema), "model")
         if "strict" not in body:
-            # Strict is for scalars: an instance of a subclass is as good as one of the class.
+            # Strict mode is for scalars. Instances of subclasses are accepted.
             body["strict"] = False
             fields, members = cls.__pydantic_fields__, _inside(body, "model-fields")
             apply_rules(fields, members["fields"])
@@ -216,7 +216,7 @@ class Model(AcpObject):  # noqa: PLW1641 - what can change has no hash
                 body["schema"] = counting(body["schema"], required)
             if computed := {each.get("alias", each["property_name"]) for each in members["computed_fields"]}:
                 body["schema"] = leaving_out(body["schema"], computed)
-            if cls.model_config.get("extra") == "allow":  # as it is, unless a user wants it otherwise
+            if cls.model_config.get("extra") == "allow":  # unless a user has changed it
                 members["extras_schema"] = UNTYPED
                 if names := [name for name, info in fields.items() if info.alias != name]:
                     members["extras_keys_schema"] = keys_unlike(names)
@@ -224,7 +224,7 @@ class Model(AcpObject):  # noqa: PLW1641 - what can change has no hash
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler, /) -> dict[str, Any]:
-        """Pydantic's JSON schema, which for writing requires the tags."""
+        """Return the JSON schema of pydantic. For serialization, it requires the tags."""
         described = handler(core_schema)
         tags = [cls.__pydantic_fields__[name].alias for name in tags_of(cls)]
         if tags and handler.mode == "serialization":
@@ -234,33 +234,33 @@ class Model(AcpObject):  # noqa: PLW1641 - what can change has no hash
 
     @classmethod
     def __pydantic_on_complete__(cls) -> None:
-        # In place of pydantic's, which has the wire names.
+        # The signature of pydantic has the wire names.
         cls.__signature__ = _SIGNATURE
 
     @classmethod
     def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
-        # Nor is a user's own constructor run for what is read: its arguments are not the names on the wire.
+        # Reading does not call a constructor of a user, because its arguments are not the names on the wire.
         cls.__pydantic_custom_init__ = False
         if not cls.__module__.startswith("acp_bindings."):
             for forget in when_derived:
                 forget()
         if cls.__pydantic_complete__:  # a user has set `defer_build=False`
             cls.model_rebuild(force=True)
-        # A union is decided by the wire name of its tag, in messages and in instances alike.
+        # Pydantic selects the variant of a union by the wire name of the tag, also for instances.
         for name, info in cls.__pydantic_fields__.items():
             if info.alias and info.alias != name and is_tag(info):
                 setattr(cls, info.alias, info.default)
 
     if not TYPE_CHECKING:
-        # Type checkers would take these to mean that any attribute may be read and set.
+        # With these methods, type checkers would allow any attribute.
 
         def __getattr__(self, name: str) -> Any:
-            """The default of a member that has no attribute because pydantic read it, without `decode`, as omitted."""
+            """Return the default of a field without an attribute, which pydantic read as omitted without `decode`."""
             field = type(self).__pydantic_fields__.get(name)
             return super().__getattr__(name) if field is None or field.is_required() else field.get_default()
 
         def __setattr__(self, name: str, value: Any) -> None:
-            """Set a member, under the rules of the constructor."""
+            """Set a field, under the rules of the constructor."""
             cls = type(self)
             if name.startswith("_") or isinstance(getattr(cls, name, None), property | cached_property):
                 super().__setattr__(name, value)
@@ -269,7 +269,7 @@ class Model(AcpObject):  # noqa: PLW1641 - what can change has no hash
                 _assign(self, name, value)
 
         def __delattr__(self, name: str) -> None:
-            """Omit a member: it reads as its default again and is not written."""
+            """Omit a field. It has its default again and is not written."""
             field = type(self).__pydantic_fields__.get(name)
             if field is None:
                 super().__delattr__(name)
@@ -282,14 +282,14 @@ class Model(AcpObject):  # noqa: PLW1641 - what can change has no hash
 
     @classmethod
     def model_construct(cls, _fields_set: set[str] | None = None, **values: Any) -> Self:
-        """The object of these *values*, unchecked, with its tags."""
-        # A copy, as the set that is given becomes part of the object.
+        """Return an object with these *values*, unchecked, and its tags."""
+        # A copy, because the set becomes a part of the object.
         made = super().model_construct(None if _fields_set is None else {*_fields_set}, **values)
         made.__pydantic_fields_set__.update(tags_of(cls), due(cls))
         return made
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
-        """A copy, with the members in *update* set under the rules of the constructor."""
+        """Return a copy, with the fields in *update* set under the rules of the constructor."""
         copied = super().model_copy(deep=deep)
         for name, value in (update or {}).items():
             _assign(copied, name, value)
@@ -340,12 +340,12 @@ class Model(AcpObject):  # noqa: PLW1641 - what can change has no hash
 
     @property
     def model_extra(self) -> dict[str, Any] | None:
-        """The members that the schema does not know, by their names in the message."""
+        """The unknown fields, by their names in the message."""
         _complete(self)
         return self.__pydantic_extra__
 
     def __eq__(self, other: object) -> bool:
-        """Equal members, of the same class; one that is omitted differs from one that is null."""
+        """Return True if the classes and fields are equal. Omitted and null differ."""
         if isinstance(other, Model):
             _complete(self)
             _complete(other)
@@ -353,10 +353,10 @@ class Model(AcpObject):  # noqa: PLW1641 - what can change has no hash
         return _nulls(self) == _nulls(other) if equal is True and isinstance(other, Model) else equal
 
     def __repr_args__(self) -> Any:
-        """What is set, so that omitted and null differ, without the values of secrets."""
+        """Yield the fields that are set, without secrets. So omitted and null differ."""
         values: dict[str, Any] = {}
         for name, value in super().__repr_args__():
-            # Known members come first: one whose name is there already is an unknown member.
+            # Known fields come first, so a name that occurs again is an unknown field.
             values[Key(name) if name in values else cast("str", name)] = value
         yield from members(self, values)
 
@@ -369,14 +369,14 @@ def _writing() -> tuple[Callable[[Any], object], Callable[[Any], object]]:
 
 
 def _assign(model: Model, name: str, value: Any) -> None:
-    """Set a member; in a catch-all also one that the schema does not know."""
+    """Set a field; in a catch-all, also an unknown one."""
     cls, members = type(model), vars(model)
     if value is None and name in omittable(cls):
         members[name] = None
         model.__pydantic_fields_set__.discard(name)
     elif name in cls.__pydantic_fields__:
         trial = model.__copy__()
-        trial.__pydantic_extra__ = {}  # an unknown member may have this name
+        trial.__pydantic_extra__ = {}  # an unknown field may have this name
         assign = cls.__pydantic_validator__.validate_assignment
         try:
             assign(trial, name, value, strict=True)
@@ -404,22 +404,22 @@ def _refuse_frozen(cls: type[Model], name: str) -> None:
 
 
 def _inside(schema: Any, kind: str) -> Any:
-    """*schema* without the validators of a user's own around it: the part of the type *kind*."""
+    """Return the part of *schema* with the type *kind*, without the validators of a user around it."""
     while schema["type"] != kind:
         schema = schema["schema"]
     return schema
 
 
 class Extensible(Model):
-    """An object that may carry `_meta`."""
+    """An object that may have `_meta`."""
 
-    # The alias stands within `Annotated`, because type checkers would take `= Field(alias=…)` for the argument's name.
+    # The alias is in `Annotated`, because type checkers would use `= Field(alias=…)` as the name of the argument.
     meta: Annotated[dict[str, Any] | None, LENIENT_OBJECT, Field(alias="_meta")] = None
-    """Data for which the protocol has no place; nobody may rely on what others put here."""
+    """Data outside of the protocol. Do not rely on data of others here."""
 
 
 class Response(Extensible):
-    """The result of a method; `null` reads as the empty one where nothing is required."""
+    """The result of a method. `null` is read as the empty result if no field is required."""
 
 
 if TYPE_CHECKING:
@@ -455,13 +455,13 @@ else:
 
 
 def complete(value: object) -> None:
-    """Complete every object in *value* that was just read."""
+    """Complete every object in *value*, which was just read."""
     waiting: list[object] = [value]
     seen: set[int] = set()
     for each in waiting:
         inside: Iterable[object] = ()
         if isinstance(each, BaseModel):
-            if id(each) in seen:  # a user's validator has linked an object with what holds it
+            if id(each) in seen:  # a validator of a user made a cycle
                 continue
             seen.add(id(each))
             _complete(each)
@@ -474,24 +474,24 @@ def complete(value: object) -> None:
 
 
 def _complete(model: BaseModel) -> None:
-    """Complete an object that was read, perhaps by pydantic alone, without `decode`.
+    """Complete an object that was read, perhaps by pydantic without `decode`.
 
-    A member that lacks its attribute, because a bad value was read as omitted, gets it. An unknown member that was read
-    by a `Key` gets its name as plain text, by which it can be looked up.
+    A field without an attribute, whose invalid value was read as omitted, gets one. An unknown field with a `Key` as
+    its name gets a plain string, by which it can be looked up.
     """
     members, fields = vars(model), type(model).__pydantic_fields__
     if lacking := fields.keys() - members.keys():
-        # What a message must have is lacking only where `model_construct` made the object.
+        # Only `model_construct` makes objects without required fields.
         members |= {name: None for name in lacking if not fields[name].is_required()}
     if (extra := model.__pydantic_extra__) and any(isinstance(name, Key) for name in extra):
         model.__pydantic_extra__ = {str(name): unknown for name, unknown in extra.items()}
 
 
 _HOLDERS = (list, tuple, dict, BaseModel)
-"""The types of values that are objects or may hold some."""
+"""The types of values that are objects or may contain some."""
 
 _PLAIN = {str, int, bool, NoneType}
-"""The types of values that cannot stand in place of an object, nor hold one."""
+"""The types of values that cannot be or contain an object."""
 
 
 def _refuse_unknown(cls: type[Model], unknown: set[str]) -> None:
@@ -501,19 +501,19 @@ def _refuse_unknown(cls: type[Model], unknown: set[str]) -> None:
 
 
 def _is_newer(cls: type[Model], name: str) -> bool:
-    """Whether *cls* is a catch-all, in which *name* may be a member that the schema does not know."""
+    """Return True if *cls* is a catch-all, in which *name* may be an unknown field."""
     return takes_anything(cls) and all(info.alias != name for info in cls.__pydantic_fields__.values())
 
 
 def _accept(model: Model, name: str, given: Any) -> None:
-    """Take in the objects that were *given* for the member *name*.
+    """Accept the objects that were *given* for the field *name*.
 
-    A dict in place of an object is refused, because nobody would notice a misspelt name in it. The tags of the objects
-    count as set from now on: inside of another object they are written also where one was read alone, without its tag.
+    A dict in place of an object is refused, because a misspelled name in it would not be noticed. The tags of the
+    objects count as set from now on, so that they are written even if an object was read without its tag.
     """
     held: Any = model.__dict__.get(name)
     if held is given and (plan := _PLANS.get(given.__class__)):
-        # So it is for most objects, for which the loop below would do the same in three times as long.
+        # For most objects. The loop below does the same, but takes three times as long.
         _, tags, _, _ = plan
         given.__pydantic_fields_set__.update(tags)
         return
@@ -525,7 +525,7 @@ def _accept(model: Model, name: str, given: Any) -> None:
 
 
 def _nulls(model: Model) -> set[str]:
-    """The members that are set to null."""
+    """Return the names of the fields that are set to null."""
     return {name for name in model.__pydantic_fields_set__ if vars(model).get(name, ...) is None}
 
 

@@ -1,4 +1,4 @@
-"""Works the reading rules of a class into the core schema that pydantic made of it."""
+"""Adds the reading rules of a class to the core schema that pydantic made for it."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from pydantic_core import core_schema as cs
 
 from acp_bindings._models.types import NOTHING, NULL, VALUE, Compiled, Rule, UntaggedUnless, When, described_by
 
-# Core schemas are dictionaries of many shapes, so their type is `Any` here. Those of which every class has many are
-# written as dictionaries: the functions of `core_schema` take time, and the first message would pay for it.
+# Core schemas are dictionaries of many shapes, so their type is `Any` here. Frequent ones are written as dictionaries,
+# because the functions of `core_schema` take time when the first message is read.
 
 
 def apply_rules(fields: dict[str, FieldInfo], members: dict[str, Any]) -> None:
-    """Change *members*, the core schemas of *fields*, in place: they follow the rules that mark the fields."""
+    """Add the rules of *fields* to their core schemas in *members*, in place."""
     for name, info in fields.items():
         member = members[name]
         holder = member["schema"] if member["schema"]["type"] == "default" else member
@@ -32,13 +32,13 @@ def apply_rules(fields: dict[str, FieldInfo], members: dict[str, Any]) -> None:
 
 
 def keys_unlike(names: list[str]) -> Any:
-    """The schema for names of unknown members: one that is spelt as an attribute, in *names*, must not pass for it."""
+    """Return the schema for names of unknown fields. Names of attributes, which are in *names*, are marked."""
     like = {"type": "function-after", "function": _TO_KEY, "schema": {"type": "literal", "expected": names}}
     return _first_of(like, _STR)
 
 
 def counting(members: Any, names: Iterable[str]) -> Any:
-    """The schema *members* of all members, by which those with these *names* count as set whatever was read."""
+    """Return the schema *members* of all fields, with those in *names* always counted as set."""
 
     def count(read: tuple[object, object, set[str]]) -> object:
         read[2].update(names)
@@ -48,9 +48,9 @@ def counting(members: Any, names: Iterable[str]) -> Any:
 
 
 def leaving_out(members: Any, names: set[str]) -> Any:
-    """The schema *members* of all members, by which unknown ones with these *names*, which a class computes, are lost.
+    """Return the schema *members* of all fields, without unknown ones in *names*, which the class computes.
 
-    Otherwise they would be written beside what is computed.
+    Otherwise they would be written twice.
     """
 
     def leave_out(read: tuple[object, dict[str, object] | None, set[str]]) -> object:
@@ -64,14 +64,14 @@ def leaving_out(members: Any, names: set[str]) -> Any:
 
 
 notes = [object(), object()]
-"""Two signs for whoever reads: each is replaced by a new object when there is something to look at again.
+"""Two marks, which validators replace by new objects to request further checks after reading.
 
-The first is for all that is odd: a rule excused a bad value, or a value of no type, such as an unknown member, may hold
-a number that JSON or Python does not have. The second is for those of them that leave an object incomplete: a bad
-member was left out, or an unknown one has not got its own name yet.
+The first requests any check: a rule tolerated an invalid value, or a value without a type, such as an unknown field,
+may contain a number that JSON or Python does not allow. The second is for incomplete objects: an invalid field was
+left out, or an unknown one still has a `Key` as its name.
 
-All threads share them. Each compares a sign before and after it reads; another thread's makes it look once more, in
-vain. Counters would lose some, since counting takes two steps.
+All threads share them. Each compares a mark before and after reading. A change by another thread only causes a
+needless check. Counters could miss a change, because incrementing is not atomic.
 """
 
 
@@ -85,10 +85,10 @@ _FINITE = frozenset({str, int, bool, type(None)})
 
 
 def _is_surely_finite(value: Any, few: int = 10) -> bool:
-    """Whether it is certain that no number in *value* is NaN or infinite.
+    """Return True if every number in *value* is known to be finite.
 
-    Most tool inputs are small, and take less time than their text. Large ones take more, so that this gives up where
-    there are more than a *few* lists, objects and floats, side by side or in one another.
+    Small values, like most tool inputs, take less time than their text. For values with more than a *few* lists,
+    objects and floats, this returns False.
     """
     kind = value.__class__
     if kind is dict or kind is list:
@@ -103,16 +103,16 @@ def _is_surely_finite(value: Any, few: int = 10) -> bool:
 
 _ANY = cs.any_schema()
 
-# A core schema of finite JSON would do without Python, but its union tries each kind for each value: of a small tool
-# input it takes three times as long, of a long list of numbers nine times.
+# A core schema for finite JSON would not call Python, but its union tries each type for each value. It takes three
+# times as long for a small tool input, and nine times as long for a long list of numbers.
 UNTYPED = cs.no_info_after_validator_function(_note_untyped, _ANY)
-"""The core schema for values of no type. It notes those that may hold odd numbers."""
+"""The core schema for values without a type. It notes those that may contain numbers to check."""
 
 
 def _finished(schema: Any) -> Any:
-    """*schema*, with lists read up to their first bad item, values of no type by `UNTYPED`, names in maps by `_NAME`.
+    """Return *schema* with lists read up to the first invalid item, `UNTYPED` for untyped values, and `_NAME` in maps.
 
-    The errors of further bad items would take far more time than the items.
+    The errors of further invalid items would take far more time than the items.
     """
     kind = schema["type"]
     if kind == "any":
@@ -139,13 +139,13 @@ def _finished(schema: Any) -> Any:
 
 
 _NAME: Any = {"type": "str", "serialization": {"type": "function-plain", "function": str.__str__, "when_used": "json"}}
-"""A name in a map: it is written as it is, or refused where it is no text (by `str.__str__`) or half a surrogate pair.
+"""A name in a map. `str.__str__` refuses names that are not strings, and lone surrogates are refused.
 
-By the plain schema of a text that half would be written as another character, and None as a name.
+With the plain schema of a string, a lone surrogate would be written as another character, and None as a name.
 """
 
 _AS_THEY_ARE = {"str", "int", "bool", "literal", "model", "definition-ref"}
-"""Scalars, and classes, which have been gone through already."""
+"""Scalars, and classes, which are finished already."""
 
 _ITEMS = {"list": "items_schema", "dict": "values_schema"}
 _WRAPPED = ("schema", "items_schema", "values_schema", "lax_schema", "strict_schema")
@@ -155,7 +155,7 @@ def _apply(metadata: list[Any], member: dict[str, Any], holder: dict[str, Any]) 
     inner = holder["schema"]
     rules = [mark for mark in metadata if isinstance(mark, Rule)]
     if LENIENT_OBJECT in metadata and inner["type"] in _VALIDATORS:
-        # The rule belongs around a validator of a user's own, which cannot be left by what a member is left out by.
+        # The rule must be outside of validators of a user, because `PydanticOmit` cannot pass through them.
         inner, rules = _in_validators(inner, lambda _: _object), [Rule.DEFAULT_ON_ERROR]
     for mark in metadata:
         if isinstance(mark, UntaggedUnless) and holder is not member:
@@ -182,12 +182,12 @@ _VALIDATORS = {"function-before", "function-after", "function-wrap"}
 
 
 def _bare(schema: Any) -> Any:
-    """The schema of a member within the validators that a user's class has for it."""
+    """Return the schema of a field without the validators of a user around it."""
     return _bare(schema["schema"]) if schema["type"] in _VALIDATORS else schema
 
 
 def _in_validators(schema: Any, change: Callable[[Any], Any]) -> Any:
-    """A copy of *schema* with what *change* makes of the `_bare` schema in it."""
+    """Return a copy of *schema* with *change* applied to the `_bare` schema in it."""
     if schema["type"] in _VALIDATORS:
         return {**schema, "schema": _in_validators(schema["schema"], change)}
     return change(schema)
@@ -202,22 +202,22 @@ def _first_of(*choices: Any) -> Any:
 
 
 def _make_default(outer: dict[str, Any]) -> None:
-    """Have defaults made by pydantic-core: otherwise lists are copied by Python's `deepcopy`, and constructors run."""
+    """Let pydantic-core create defaults, which avoids `deepcopy` of lists and calls of constructors."""
     if outer.get("default") in ([], {}):
         default = outer.pop("default")
         outer["default_factory"] = type(default)
         outer["metadata"] = {**outer.get("metadata", {}), "pydantic_js_updates": {"default": default}}
     elif str(getattr(outer.get("default_factory"), "__module__", None)).startswith("acp_bindings."):
-        # A default object is what the empty object reads as; codegen sees to that.
+        # codegen ensures that a default object is equal to the empty object when read.
         outer["default_factory"], outer["validate_default"] = dict, True
 
 
 EXCUSED_BY = "acp_bindings_excused_by"
-"""The key in the metadata of a schema for the rule by which it excuses what its `strict_schema` refuses."""
+"""The key in the metadata of a schema for the rule by which it tolerates what its `strict_schema` refuses."""
 
 
 def _reading(lenient: Any, rule: Rule, *, else_by: Any) -> Any:
-    """A schema that reads messages by *lenient*; constructors, `strict=True` and JSON schemas go by *else_by*."""
+    """Return a schema that reads messages by *lenient*. Constructors, `strict=True` and JSON schemas use *else_by*."""
     metadata = {EXCUSED_BY: rule.value, **described_by(lambda handler: handler(else_by))}
     return {
         "type": "lax-or-strict",
@@ -229,7 +229,7 @@ def _reading(lenient: Any, rule: Rule, *, else_by: Any) -> Any:
 
 
 def _with_fallback(inner: Any, outer: dict[str, Any]) -> Any:
-    """A schema that reads a bad value as the default or as an empty list, or else as if it were omitted."""
+    """Return a schema that reads an invalid value as the default or as an empty list, or omits it."""
     factory = outer.get("default_factory", list if _bare(inner)["type"] == "list" else None)
     if factory:
         empty = _instead(factory)
@@ -239,7 +239,7 @@ def _with_fallback(inner: Any, outer: dict[str, Any]) -> Any:
 
 
 def _instead(make: Callable[[], object]) -> Any:
-    """A schema that reads a bad value as what *make* returns, and notes that it was bad."""
+    """Return a schema that reads an invalid value as the result of *make*, and notes that."""
 
     def excuse(_bad: object) -> object:
         notes[0] = object()
@@ -265,30 +265,30 @@ LENIENT_OBJECT = Compiled(_finished(_reading(_with_fallback(_object, {}), Rule.D
 
 
 def _with_empty(inner: Any, empty: Any) -> Any:
-    """A schema that reads null as the empty list or map."""
+    """Return a schema that reads null as the empty list or map."""
     default = cs.with_default_schema(NOTHING, default_factory=empty, on_error="default")
     null = cs.chain_schema([cs.none_schema(), default])
     return cs.union_schema([(inner, VALUE), (null, NULL)], mode="left_to_right")
 
 
 def _skipping_items(schema: Any) -> Any:
-    """A copy of *schema*, of a list or a nullable list, that leaves bad items out."""
+    """Return a copy of *schema*, of a list or a nullable list, that drops invalid items."""
     if schema["type"] == "nullable":
         return {**schema, "schema": _skipping_items(schema["schema"])}
-    if schema["type"] != "list":  # but a function of a user's own that reads the whole
+    if schema["type"] != "list":  # a function of a user
         return schema
     items = schema["items_schema"]
     return {**schema, "items_schema": _reading(_first_of(items, _NO_ITEM), Rule.SKIP_INVALID_ITEMS, else_by=items)}
 
 
 def _unless(mark: When, inner: Any, whole: Any) -> Any:
-    """A schema that keeps what *inner* refuses as it is, unless *mark* says that it has to fit.
+    """Return a schema that preserves values that *inner* refuses, unless *mark* requires them to be valid.
 
-    A value with items that *inner* would leave out is kept whole, too: *whole* is the same schema that leaves out none.
+    It also preserves lists with items that *inner* would drop. *whole* is the same schema without dropping.
     """
 
     def check(value: Any, info: ValidationInfo) -> Any:
-        # There are no data where a value is read alone, to tell what is wrong with it.
+        # There is no data if a value is read separately to find its errors.
         beside = cast("dict[str, Any] | None", info.data)
         if beside is None or beside.get(mark.member) in mark.values:
             raise PydanticCustomError("bad_value", "not valid for this field here")
@@ -301,20 +301,20 @@ def _unless(mark: When, inner: Any, whole: Any) -> Any:
 
 
 class Key(str):
-    """The wire name of an unknown member that is spelt as an attribute (`mime_type` beside `mimeType`).
+    """The wire name of an unknown field that equals the name of an attribute (`mime_type` beside `mimeType`).
 
-    Pydantic has one set for the names of all that was read, known or not, and would take a plain text there for the
-    attribute. So the set keeps this; among the unknown members `base.complete` replaces it by the plain text.
+    Pydantic has one set for the names of all fields that were read, in which a plain string would mean the attribute.
+    So the set contains a key. In the dict of unknown fields, `base.complete` replaces it by a plain string.
     """
 
     __slots__ = ()
 
     def __eq__(self, other: object) -> bool:
-        """Equal to the same name of another object, but not to the text itself."""
+        """Return True for the same name of another object, but not for the plain string."""
         return isinstance(other, Key) and str.__eq__(self, other)
 
     def __hash__(self) -> int:
-        """Another than the hash of the text, so that no set takes one for the other."""
+        """Return a hash that differs from that of the plain string."""
         return hash((Key, str(self)))
 
 

@@ -1,1 +1,1 @@
-"""What is wrong with a message, and what reading it excused: worked out only where there is something to tell."""
+"""The texts of errors and findings. These modules are imported only when there is something to report."""

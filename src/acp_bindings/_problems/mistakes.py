@@ -1,4 +1,4 @@
-"""What a caller of `decode` or of a codec has most likely mixed up, told where it has failed. No value is shown."""
+"""Hints about likely mistakes in calls of `decode` or of a codec. They contain no values."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from acp_bindings.methods import Method, Methods, NotificationType, ProtocolPack
 
 
 def other_spelling(name: str, names: Iterable[str]) -> str | None:
-    """Which of *names* is *name* in another case, or with its words joined otherwise; None for itself."""
+    """Return the one of *names* that differs from *name* only in case or in the way words are joined, or None."""
     return next((each for each in names if _letters(each) == _letters(name) and each != name), None)
 
 
 def _letters(name: str) -> str:
-    """The letters of *name*, in small ones; nothing where it cannot be the name of a member."""
+    """Return the letters of *name* in lower case; empty if it cannot be the name of a field."""
     return re.sub("[_ -]", "", name).lower() if re.fullmatch(r"[\w -]{1,40}", name) else ""
 
 
 def hint_about(text: bytes | bytearray, complaint: str) -> str:
-    """What is to be added to the *complaint* of the parser about *text*: what it most likely is instead."""
+    """Return the hint to add to the *complaint* of the parser about *text*; empty if there is none."""
     whole = bytes(text[:_LOOKED_AT])
     start = whole.lstrip()
     first, _, rest = start.partition(b"\n")
@@ -55,18 +55,18 @@ def hint_about(text: bytes | bytearray, complaint: str) -> str:
 
 
 def _where_it_stopped(text: bytes, complaint: str) -> bytes:
-    """The rest of the line of *text* from where the *complaint* says."""
+    """Return the rest of the line of *text* at the position in the *complaint*."""
     if not (place := re.search(r" at line (\d+) column (\d+)$", complaint)):
         return b""
     line, column = map(int, place.groups())
     lines = text.split(b"\n", line)
-    # A word that is none of JSON is noticed at its second letter.
+    # The parser reports an unknown word at its second letter.
     start = column - 2 if complaint.startswith("expected ident") else column - 1
     return lines[line - 1][max(start, 0) :] if line <= len(lines) else b""
 
 
 def is_json(text: bytes) -> bool:
-    """Whether *text* is one JSON value."""
+    """Return True if *text* is one JSON value."""
     try:
         from_json(text)
     except ValueError:
@@ -75,7 +75,7 @@ def is_json(text: bytes) -> bool:
 
 
 _LOOKED_AT = 50_000
-"""How many bytes are looked at: what failed may be as long as a peer likes."""
+"""The maximum number of bytes to check, because a peer may send long texts."""
 _PYTHON = re.compile(rb"b?'|(None|True|False)\b")
 _NO_NUMBER = re.compile(rb"-?(NaN|Infinity)\b")
 _COMMENT = re.compile(rb"//|/\*|#")
@@ -84,10 +84,10 @@ _PATH = re.compile(rb"(\.{0,2}|~|[A-Za-z]:)[\\/][^\n{}\[\]\"]*|[^\s{}\[\]\"]+\.(
 
 
 def refuse_no_type(type_: Any, data: Any, error: Exception) -> None:
-    """Refuse what is no type, and say what it is instead; *error* is what was raised.
+    """Refuse a *type_* that is not a type. *error* is the error of pydantic.
 
     Raises:
-        TypeError: *type_* is surely none.
+        TypeError: *type_* is certainly not a type.
     """
     is_unknown = isinstance(error, PydanticSchemaGenerationError) and not _is_type(type_)
     if not isinstance(type_, _NO_TYPES) and not is_unknown:
@@ -103,7 +103,7 @@ def refuse_no_type(type_: Any, data: Any, error: Exception) -> None:
 
 
 def _is_type(type_: Any) -> bool:
-    """Whether it is a type, perhaps of what nobody can read: a class, one with arguments, or what `typing` names."""
+    """Return True for a class, a generic alias, or a name of `typing`, even if pydantic does not support it."""
     return isinstance(type_, type) or bool(get_origin(type_)) or type(type_).__module__.startswith("typing")
 
 
@@ -119,9 +119,9 @@ _TYPES_OF = {
 
 
 def mistake_in(data: Any, text: Any) -> Issue | None:
-    """That *data* is no payload at all: a class, a path, an open file, a whole message. None where it may be one.
+    """Return the issue of *data* that cannot be a payload: a class, a path, an open file, or a whole message.
 
-    *text* is the JSON of *data*, or *data* itself if it has none.
+    *text* is the JSON of *data*, or *data* itself if it cannot be JSON.
     """
     if isinstance(data, type):
         return Issue((), "not_json", f"This is the class {data.__name__}, not data")
@@ -136,12 +136,12 @@ def mistake_in(data: Any, text: Any) -> Issue | None:
 
 
 def is_encoded_twice(text: bytes | bytearray) -> bool:
-    """Whether *text* is a JSON string that most likely holds JSON."""
+    """Return True if *text* is a JSON string that seems to contain JSON."""
     return re.match(rb'\s*"[{\[]', text) is not None
 
 
 def no_method_with(params: object, protocol: ProtocolPackage, *, asks: bool) -> str:
-    """That no request of *protocol*, or no notification, has such *params*, and what they are for or lack."""
+    """Return the message that no request or notification of *protocol* has such *params*, with a hint."""
     return f"no {'request' if asks else 'notification'} takes {kind_of(params)}; {_advice(params, protocol, asks=asks)}"
 
 
@@ -163,7 +163,7 @@ def _advice(params: object, protocol: ProtocolPackage, *, asks: bool) -> str:
 
 
 def wholes_with(part: object, methods: Methods) -> list[tuple[type[Model], str]]:
-    """The classes of params of which *part*, by its class, can be a member; each with the name of that."""
+    """Return the classes of params that have a field for *part*, each with the name of the field."""
     if not isinstance(part, Model):
         return []
     types = [type_ for each in methods.values() for type_ in (each.request, each.notification) if type_]
@@ -177,13 +177,13 @@ def wholes_with(part: object, methods: Methods) -> list[tuple[type[Model], str]]
 
 
 def _call(model: type[Model], *, with_: str) -> str:
-    """How an object is made of what it must have, and of one member more: `SessionNotification(session_id=…, …)`."""
+    """Return a call with the required fields and one more: `SessionNotification(session_id=…, …)`."""
     members = (name for name, info in model.__pydantic_fields__.items() if info.is_required() or name == with_)
     return f"{model.__name__}({', '.join(f'{name}=…' for name in members)})"
 
 
 def explained(issues: Iterable[Issue], value: Any) -> list[Issue]:
-    """The *issues* with parts of *value*; the message of each also says what it most likely comes from."""
+    """Return the *issues* in *value*, with hints about likely causes."""
     return [replace(each, message=each.message + _hint_within(value, each)) for each in issues]
 
 
@@ -194,7 +194,7 @@ def _hint_within(value: Any, issue: Issue) -> str:
     try:
         for step in way:
             value = value[step]
-    except (LookupError, TypeError):  # a validator of a user's own has read something else
+    except (LookupError, TypeError):  # a validator of a user has changed the value
         return ""
     around, name = members_of(value), str(last)
     if issue.rule in ("missing", "union_tag_not_found"):
@@ -208,14 +208,14 @@ def _hint_within(value: Any, issue: Issue) -> str:
 
 
 _OF_OTHER_SERVERS = {"command": "url", "url": "command"}
-"""What MCP servers of the other kind have. Other objects have a command or a URL too, but not both."""
+"""The field of the other kind of MCP server. Other objects have a command or a URL too, but not both."""
 
 _AS_LISTS = {"env": AS_PAIRS, "headers": AS_PAIRS, "mcpServers": 'write [{"name": …, …}], not a map'}
-"""What others write as maps, the files of desktop clients above all."""
+"""Lists that other programs, mainly desktop clients, write as maps."""
 
 
 def _inner_of(text: bytes | bytearray) -> str | None:
-    """The member of a JSON-RPC message that holds the payload; None if *text* is no such message."""
+    """Return the field with the payload of a JSON-RPC message; None if *text* is not such a message."""
     try:
         value: Any = from_json(text)
     except ValueError:

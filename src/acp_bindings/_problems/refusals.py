@@ -1,4 +1,4 @@
-"""Why something cannot be read or written, worked out when it cannot: the errors that `decode` and `encode` raise."""
+"""Creates the errors that `decode` and `encode` raise."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from acp_bindings.errors import DecodeError, EncodeError, Finding, Issue, Path
 
 
 def undecodable(type_: Any, data: Any, text: Any, error: Exception, *, strict: bool) -> DecodeError:
-    """The error that *data* is no *type_*; *error* is what was raised.
+    """Return the error for *data* that is not a valid *type_*. *error* is the error of pydantic or the parser.
 
-    *text* is the JSON of *data*, or *data* itself if that was what could not be made JSON.
+    *text* is the JSON of *data*, or *data* itself if it cannot be JSON.
     """
     if mistake := mistake_in(data, text):
         return DecodeError(_name(type_), [mistake])
@@ -40,11 +40,11 @@ def undecodable(type_: Any, data: Any, text: Any, error: Exception, *, strict: b
 
 
 _INVALID = "Invalid JSON: "
-"""What pydantic puts before the complaint of its parser."""
+"""The text of pydantic before the message of its parser."""
 
 
 def _with_hint(issue: Issue, text: bytes | bytearray) -> Issue:
-    """The only *issue* with *text*, and what that most likely is instead."""
+    """Return the only *issue* of *text*, with a hint."""
     if issue.rule == "json_invalid":
         hint = hint_about(text, issue.message.removeprefix(_INVALID))
     else:
@@ -53,7 +53,7 @@ def _with_hint(issue: Issue, text: bytes | bytearray) -> Issue:
 
 
 def excused_null(type_: Any, text: bytes | bytearray, error: ValidationError) -> Finding:
-    """The finding that *text*, which is null, reads as the empty response *type_*."""
+    """Return the finding for *text*, which is null and becomes the empty response *type_*."""
     return Finding((), "default-on-null", tuple(_issues(type_, text, error, strict=False)))
 
 
@@ -75,7 +75,7 @@ def _complaints(type_: Any) -> Complaints:
 
 
 def _faults(value: Any) -> list[Issue]:
-    """What is wrong with a *value* that cannot be written, without what pydantic's own errors show of it."""
+    """Return the issues of a *value* that cannot be written, without the values that errors of pydantic contain."""
     if not _is_writable(value):
         return [_unwritable(value)]
     if issues := [*_foreign(value, ())] or [*_misfits(value, ())]:
@@ -95,12 +95,12 @@ _DEEPEST = 200
 
 
 def _unwritable(value: Any) -> Issue:
-    """The issue with the innermost part of *value* that cannot be JSON."""
+    """Return the issue of the innermost part of *value* that cannot be JSON."""
     path: Path = ()
     while len(path) < _DEEPEST:
         inner = next(((step, part) for step, part in _parts(value) if not _is_writable(part)), None)
         if inner is None and isinstance(value, BaseModel):
-            # Alone, a map would be written: a name that is no text becomes one only where anything may stand.
+            # A map may be writable separately, because keys are converted to strings in a field without a type.
             inner = next(((step, part) for step, part in _parts(value) if _has_odd_names(part)), None)
         if inner is None and _is_sound(value):
             break
@@ -128,7 +128,7 @@ def _why_unwritable(value: object) -> str:
 
 
 def _is_sound(value: object) -> bool:
-    """Whether nothing is wrong with a map or a list, of parts that can be written, but how deep they are in it."""
+    """Return True if the only problem of a map or list with writable parts can be its depth."""
     return isinstance(value, dict | list | tuple) and not _has_odd_names(cast("object", value))
 
 
@@ -138,7 +138,7 @@ def _has_odd_names(value: object) -> bool:
 
 
 def _parts(value: Any) -> Iterable[tuple[str | int, Any]]:
-    """The parts of an object, a map or a list, each with the step of a path that leads to it."""
+    """Return the parts of an object, a map or a list, each with its step of the path."""
     if isinstance(value, BaseModel):
         fields = type(value).__pydantic_fields__
         known = ((fields[name].alias or name, part) for name, part in vars(value).items() if name in fields)
@@ -149,7 +149,7 @@ def _parts(value: Any) -> Iterable[tuple[str | int, Any]]:
 
 
 def _foreign(value: Any, path: Path) -> Iterator[Issue]:
-    """The issues with dicts, and objects of the wrong class, that stand in *value* where an object belongs."""
+    """Yield the issues for dicts and objects of the wrong class in *value*."""
     if isinstance(value, BaseModel):
         for place, told in misplaced(value):
             yield Issue(path + place, "model_type", told)
@@ -158,15 +158,16 @@ def _foreign(value: Any, path: Path) -> Iterator[Issue]:
 
 
 def _misfits(value: Any, path: Path) -> Iterator[Issue]:
-    """The issues with objects in *value* that the writer's rules do not allow."""
+    """Yield the issues for objects in *value* that violate the writer's rules."""
     if isinstance(value, BaseModel):
+        text = write_unchecked(value)
         try:
-            strict_validate_of(type(value))(text := write_unchecked(value))
+            strict_validate_of(type(value))(text)
         except ValidationError as error:
             issues = _issues(type(value), text, error, strict=True)
             yield from (replace(issue, path=path + issue.path) for issue in issues)
         else:
-            # What a user's class adds to an object in it, the class that belongs there takes for unknown members.
+            # Fields that a class of a user adds were read as unknown fields of the generated class.
             for step, part in _parts(value):
                 yield from _misfits(part, (*path, step))
     elif isinstance(value, dict):
@@ -178,7 +179,7 @@ def _misfits(value: Any, path: Path) -> Iterator[Issue]:
 
 
 def _name(type_: Any) -> str:
-    """What the specification calls *type_*. A class has its name; that of an alias is looked up in the packages."""
+    """Return the name of *type_* in the specification. The name of an alias is looked up in the packages."""
     if isinstance(type_, type):
         return type_.__name__
     # Copies, because another thread may be importing.

@@ -1,4 +1,4 @@
-"""Which transport an entry of `mcpServers` is meant to have, where its `type` does not say it or says another."""
+"""The likely transport of an entry of `mcpServers` with a missing or wrong `type`."""
 
 from __future__ import annotations
 
@@ -9,28 +9,27 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 AS_PAIRS = 'write [{"name": …, "value": …}], not a map'
-"""What to do about an `env` or `headers` that is a map, as in the files of desktop clients."""
+"""The advice for `env` or `headers` as a map, as in files of desktop clients."""
 
 ARGUMENTS_APART = 'it is one path, and its arguments belong in "args"'
-"""What to do about a `command` with white space in it."""
+"""The advice for a `command` with white space."""
 
 
 class TypeFault(NamedTuple):
-    """What is wrong with the `type` of an entry, or with having none."""
+    """The error of a missing or wrong `type`."""
 
     message: str
-    """What is wrong, and what was most likely meant. It shows the type where that is a word, and nothing else."""
+    """The error and the likely type. It contains the wrong type only if it is a single word."""
     meant: str | None
-    """`stdio`, `http` or `sse`; None where nothing tells."""
+    """The likely type, `stdio`, `http` or `sse`; None if it is not clear."""
     unknown: bool
-    """Whether there is no such type; otherwise there is, and the members are those of another."""
+    """True if the type does not exist; False if the other fields do not belong to it."""
 
 
 def type_fault(entry: Mapping[str, Any], *, called: Mapping[str, str] = MappingProxyType({})) -> TypeFault | None:
-    """What is wrong with the `type` of an entry, in the form of any version; None where nothing is.
+    """Return the error in the `type` of an entry, in the form of any version, or None.
 
-    A type that some version has is one, also where the version at hand does not have it. *called* is for entries that
-    were written in another way than that of ACP: by which names they have which types.
+    A type is valid if any version has it. *called* has the names of the types in entries of formats other than ACP.
     """
     named, by_members = entry.get("type"), _by_members(entry)
     if named is None:
@@ -53,10 +52,10 @@ def type_fault(entry: Mapping[str, Any], *, called: Mapping[str, str] = MappingP
 
 
 _MEMBER = {"stdio": "command", "http": "url", "sse": "url"}
-"""The member of each type that tells it from the others, or from stdio."""
+"""The characteristic field of each type."""
 
 _ALIASES = {"streamable": "http", "remote": "http", "https": "http", "local": "stdio", "process": "stdio"}
-"""What others call the types, other than by similar names."""
+"""Other names of the types, which are not similar to them."""
 
 
 def _by_members(entry: Mapping[str, Any]) -> str | None:
@@ -65,7 +64,7 @@ def _by_members(entry: Mapping[str, Any]) -> str | None:
     if not isinstance(url := entry.get("url"), str):
         return "http" if "url" in entry else None
     if not url.lower().startswith(("http:", "https:")) and "://" in url:
-        return None  # as of a web socket, which is none of these
+        return None  # such as a web socket
     return "sse" if re.fullmatch(r"[^?#]*/sse/?([?#].*)?", url) else "http"
 
 

@@ -1,4 +1,4 @@
-"""What a constructor was given in place of an object. Pydantic's own errors would ask for a dict, or for a tag."""
+"""Errors for wrong values in place of objects. Those of pydantic would ask for a dict, or for a tag."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ _MOST_NAMED = 5
 
 
 def refuse_unfit(cls: type[BaseModel], members: Mapping[str, Any], error: ValidationError) -> NoReturn:
-    """Raise what is wrong with *members*, without their values, and name the classes of objects that are required.
+    """Raise the error in *members*, without their values, and with the names of the required classes.
 
     Args:
-        cls: the class of the object that was to be made or changed.
-        members: what was given, by name.
-        error: the error that pydantic raised.
+        cls: the class of the object that is created or changed.
+        members: the given values, by name.
+        error: the error of pydantic.
 
     Raises:
-        TypeError: a dict was given in place of an object.
-        pydantic.ValidationError: something else is wrong.
+        TypeError: there is a dict in place of an object.
+        pydantic.ValidationError: there is another error.
     """
     unfit: set[tuple[int | str, ...]] = set()
     said: list[InitErrorDetails] = []
     for each in error.errors():
         place, given = _place_of(each, members)
         wanted = _classes_of(cls, place)
-        # Otherwise the error is that a dict is no list, say, or it is that of a user's own validator.
+        # Other errors are, for example, a dict in place of a list, or come from a validator of a user.
         is_of_object = each["type"] in _OF_OBJECTS or len(each["loc"]) > len(place)
         if wanted and is_of_object and isinstance(cast("object", given), dict):
             raise TypeError(
@@ -50,7 +50,7 @@ def refuse_unfit(cls: type[BaseModel], members: Mapping[str, Any], error: Valida
 
 
 def misplaced(model: BaseModel) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """Each dict and object in *model* that stands where another object belongs: its path, and what to say of it."""
+    """Yield the path and the error of each dict or wrong object in *model* in place of another object."""
     for name, info in type(model).__pydantic_fields__.items():
         held: object = vars(model).get(name)
         wanted, here = _objects_in(info), (info.alias or name,)
@@ -67,18 +67,18 @@ def misplaced(model: BaseModel) -> Iterator[tuple[tuple[str | int, ...], str]]:
 
 
 def _place_of(error: ErrorDetails, members: Mapping[str, Any]) -> tuple[tuple[int | str, ...], Any]:
-    """The path of the member, or of the item in it, that an error is about, and what was given there."""
+    """Return the path of the field or item with the error, and the value there."""
     loc = error["loc"]
     given: Any = members.get(str(loc[0])) if loc else None
     if len(loc) > 1 and isinstance(loc[1], int) and isinstance(given, list):
         items = cast("list[object]", given)
-        # A validator of a user's own may have added some.
+        # A validator of a user may have added items.
         return loc[:2], items[loc[1]] if loc[1] < len(items) else error["input"]
     return loc[:1], given
 
 
 def _classes_of(cls: type[BaseModel], place: tuple[int | str, ...]) -> list[type[BaseModel]]:
-    """The classes of the objects in a member; none if it has maps, since a dict may be right there."""
+    """Return the classes of the objects in a field; empty if it has maps, because a dict may be valid there."""
     field = cls.__pydantic_fields__.get(str(place[0])) if place else None
     return [] if field is None or _has_maps(field) else _objects_in(field)
 
@@ -103,7 +103,7 @@ def _parts(annotation: Any) -> Iterator[Any]:
 
 
 def _any_of(wanted: list[type[BaseModel]], given: Any) -> str:
-    """The names of the classes *wanted*; of many only those most like that of *given*."""
+    """Return the names of the classes *wanted*; if there are many, only the most similar ones."""
     names = [*map(full_name, wanted)]
     if len(names) > _MOST_NAMED:
         likest = difflib.get_close_matches(kind_of(given), names, n=3, cutoff=0)

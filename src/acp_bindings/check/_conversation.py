@@ -1,4 +1,4 @@
-"""One message, or the payload of one, as the rules look at it."""
+"""The state of a recorded conversation, and each message in it as the rules see it."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ Kind: TypeAlias = Literal["request", "notification", "response", "error", "paylo
 
 @dataclass(kw_only=True)
 class ObservedMessage:
-    """A message or a payload, read as far as possible, with what was known when it came.
+    """A message or a payload, decoded as far as possible, with the state of the conversation before it.
 
     Paths begin at the top of the line or of the document.
     """
@@ -59,36 +59,36 @@ class ObservedMessage:
     body: Any = None
     """The JSON of the params, of the result, or of the payload."""
     at: Path = ()
-    """The way to `body`."""
+    """The path to `body`."""
     message: Any = None
     """The JSON of the message, or of the payload."""
     top: Path = ()
-    """The way to `message`."""
+    """The path to `message`."""
     typed: Any = None
-    """`body` as an object of its type; None where it could not be read, or has no type."""
+    """`body` as an object of its type; None if it is invalid or has no type."""
     type_name: str | None = None
     """The name of the type of `body`."""
     method: str | None = None
-    """The method; of a response that of the request."""
+    """The method of the message, or of the request that it answers."""
     id: Id = None
     has_id: bool = False
-    """Whether it has an id that can be one."""
+    """True if it has a valid id."""
     sender: Side | None = None
-    """Who said it; None where that cannot be told."""
+    """The sender; None if it is not known."""
     wrong: tuple[Remark, ...] = ()
-    """Why it could not be read, with the ids of rules."""
+    """The errors that prevented reading, with the ids of rules."""
     findings: tuple[Finding, ...] = ()
-    """What reading it excused, with the paths in `body`."""
+    """The tolerated errors, with paths in `body`."""
     error_code: int | None = None
-    """The code, if it is an error."""
+    """The code of an error response."""
     request: OpenRequest | None = None
     """The request that it answers."""
     before: Conversation | None = None
-    """The conversation before it; None where there is none."""
+    """The conversation before it; None for a message outside of one."""
     untimely: AcpError | None = None
-    """Why it may not come now, by `Lifecycle`."""
+    """The error of `Lifecycle` if it was sent at the wrong time."""
     replayed: tuple[Remark, ...] = ()
-    """What `ReplayCollector` remarks on, with the paths in `body`."""
+    """The remarks of `ReplayCollector`, with paths in `body`."""
 
     @property
     def version(self) -> int:
@@ -97,7 +97,7 @@ class ObservedMessage:
 
     @property
     def members(self) -> dict[str, Any]:
-        """The members of `body`; none of what is no object."""
+        """The fields of `body`; empty if it is not an object."""
         return members_of(self.body)
 
     @property
@@ -108,17 +108,17 @@ class ObservedMessage:
 
     @property
     def opens(self) -> bool:
-        """Whether it asks for a session, a new one or an earlier one."""
+        """True if it requests a new or an earlier session."""
         return self.type_name in _OPENING
 
     @cached_property
     def objects(self) -> list[tuple[Path, Model, dict[str, Any]]]:
-        """The objects in `typed`: of each the way to it from `body`, and its members as they were sent."""
+        """The objects in `typed`, each with its path in `body` and its fields as they were sent."""
         return [*_objects(self.typed, self.body, ())]
 
     @cached_property
     def servers(self) -> tuple[list[Any], Path]:
-        """The MCP servers in it as JSON, and the way to their list."""
+        """The MCP servers in it as JSON, and the path to their list."""
         if self.type_name == "McpServers":
             return items_of(self.body), self.at
         if self.type_name == "McpServer":
@@ -127,12 +127,12 @@ class ObservedMessage:
 
     @cached_property
     def servers_remarks(self) -> list[Remark]:
-        """What is known to go wrong with these servers."""
+        """The known problems of these servers."""
         servers, path = self.servers
         remarks = servers_remarks(map(members_of, servers), version=self.version, path=path)
         if self.type_name != "McpServer":
             return remarks
-        # It stands alone, so its path has no index.
+        # It is not in a list, so its path has no index.
         return [replace(each, path=(*path, *each.path[len(path) + 1 :])) for each in remarks]
 
 
@@ -156,7 +156,7 @@ OTHER: dict[Side, Side] = {"client": "agent", "agent": "client"}
 
 
 def sender_of(value: Any, conversation: Conversation) -> Side | None:
-    """The sender of a message without a wrapper; None where it cannot be told.
+    """Return the sender of a message without a wrapper; None if it is not clear.
 
     A method is called by the side that does not handle it. A response comes from the side that was sent a request with
     its id. If both were, it comes from the one whose method has such a result, or else from the one asked last.
@@ -175,7 +175,7 @@ def sender_of(value: Any, conversation: Conversation) -> Side | None:
 
 @lru_cache(maxsize=1000)
 def _handlers(method: str, *, asks: bool) -> list[Side]:
-    """The sides that handle a method in any of the protocol packages."""
+    """Return the sides that handle a method in any protocol package."""
     known = [found for name in PACKAGES if (found := package_named(name).METHODS.get(method))]
     meant = [type_ for each in known if (type_ := each.request if asks else each.notification)]
     # A request in place of a notification, or the other way round, is a mistake that rules find.
@@ -193,7 +193,7 @@ def _fits(result: Any, type_: Any) -> bool:
 
 
 def observed_of(message: Message, line: Line, sender: Side | None, protocol: ProtocolPackage) -> ObservedMessage:
-    """The *message* that a codec of *protocol* has read from *line*, for the rules."""
+    """Return the *message* that a codec of *protocol* has read from *line*, in the form for rules."""
     value = members_of(line.value)
     id_: Any = value.get("id")
     has_id = "id" in value and isinstance(id_, int | str) and not isinstance(id_, bool)
@@ -267,7 +267,7 @@ def _bad_line(message: BadLine, observed: ObservedMessage, at: Path) -> Iterator
 
 
 def _no_json(reason: str) -> str:
-    """Why a line is no JSON. The place is given by character alone, because it is always in line 1 of the line."""
+    """Return why a line is not JSON. Only the character is given, because the line number would always be 1."""
     reason = re.sub(r" at line 1 column (\d+)", r" at character \1", reason.removeprefix("Parse error: "))
     if reason.startswith("EOF"):
         return "it ends in the middle of a message; was it cut off?"
@@ -275,7 +275,7 @@ def _no_json(reason: str) -> str:
 
 
 def _unknown(method: str, protocol: ProtocolPackage) -> str:
-    """That there is no such method, and what may help."""
+    """Return the message for an unknown method, with a hint."""
     here = name_of(protocol)
     having = [each for each in PACKAGES if method in package_named(each).METHODS]
     if having:
@@ -323,10 +323,10 @@ class Unanswered(NamedTuple):
 
 
 class Conversation:
-    """What is known of a conversation after the messages that were heard so far."""
+    """The state of a conversation after the messages so far."""
 
     def __init__(self, protocol: ProtocolPackage | None = None) -> None:
-        """A conversation of which nothing has been heard.
+        """Start a conversation.
 
         Args:
             protocol: the package to read by where no `initialize` tells the version, as in a recording that begins

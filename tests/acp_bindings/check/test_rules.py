@@ -410,8 +410,8 @@ def test_what_is_no_base64_is_told_at_its_place_without_being_shown() -> None:
             "5 params.update.content[1].content.data",
             "it is not base64; remove the part before the comma",
         ),
-        ("schema.base64", "5 params.update.content[2].content.data", "it is no base64; encode the bytes"),
-        ("schema.base64", "5 params.update.content[3].content.resource.blob", "it is no base64; encode the bytes"),
+        ("schema.base64", "5 params.update.content[2].content.data", "it is not base64; encode the bytes"),
+        ("schema.base64", "5 params.update.content[3].content.resource.blob", "it is not base64; encode the bytes"),
     ]
 
 

@@ -123,7 +123,7 @@ async def test_what_cannot_be_sent_is_not_asked() -> None:
     async with both() as (agent, client):
         with pytest.raises(ValueError, match="the agent does not send it"):
             await agent.request(NEW)
-        with pytest.raises(TypeError, match="no method"):
+        with pytest.raises(TypeError, match="no notification takes"):
             await client.notify(NEW)  # pyright: ignore[reportArgumentType]
         assert not client._calls
         assert not agent._calls
