@@ -68,7 +68,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--processes", type=int, default=2, metavar="N", help="how many schemas at a time (2)")
     parser.add_argument("--valid", type=int, default=100, metavar="N", help="valid instances of each definition (100)")
     parser.add_argument("--damaged", type=int, default=25, metavar="N", help="damaged ones (25)")
-    parser.add_argument("--timeout", type=float, default=120.0, metavar="SECONDS", help="for each answer of npm (120)")
+    parser.add_argument(
+        "--timeout", type=float, default=120.0, metavar="SECONDS", help="the limit for each response of npm (120)"
+    )
     return parser
 
 

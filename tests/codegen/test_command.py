@@ -17,7 +17,7 @@ from tests.codegen.small import SCHEMAS, TEXT, obj
 
 ROOT = Path(__file__).parents[2]
 FILE = "v1/schema.json"
-DIFFERS = "The committed packages differ from what the schemas give; `nox -s generate` writes them anew.\n"
+DIFFERS = "The committed packages differ from what the schemas give. Run `nox -s generate` to write them.\n"
 EQUAL = "The committed packages are what the schemas give.\n"
 
 
@@ -168,7 +168,7 @@ REMOVED = ["--- committed/v1/connection.py", "+++ generated/v1/connection.py", "
         (("v1/connection.py", None), REMOVED),
         (("v2/__init__.py", "# edited\n"), ["--- committed/v2/__init__.py", "+++ generated/v2/__init__.py"]),
         (("v1/more.py", "x = 1\n"), ADDED),
-        (("v1/empty.py", ""), ["committed/v1/empty.py is empty, and not generated"]),
+        (("v1/empty.py", ""), ["committed/v1/empty.py is empty and not generated"]),
     ],
     ids=["removed", "edited", "added", "added, empty"],
 )

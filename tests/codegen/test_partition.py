@@ -191,7 +191,7 @@ def test_a_type_of_a_method_that_is_named_after_nothing_is_refused() -> None:
     with pytest.raises(CodegenError) as refused:
         partition({"Read": carries("fs/read")})
 
-    assert str(refused.value) == 'Read has "x-method" but is named neither …Request, …Response nor …Notification'
+    assert str(refused.value) == 'Read has "x-method", but its name does not end in Request, Response or Notification'
 
 
 def test_modules_that_would_import_each_other_by_way_of_a_third_are_refused() -> None:

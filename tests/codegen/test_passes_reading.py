@@ -68,13 +68,13 @@ class TestReadingRules:
 
     @pytest.mark.parametrize("node", [TEXT, MAP, {"anyOf": [listed(TEXT), TEXT]}, ref("Id")])
     def test_items_are_skipped_in_lists_only(self, node: Node) -> None:
-        said = "Foo.x: x-deserialize-skip-invalid-items asks for a list"
+        said = "Foo.x: x-deserialize-skip-invalid-items requires a list"
 
         assert refusal(mark_lenient, node | SKIP_ITEMS, Id=TEXT) == said
 
     @pytest.mark.parametrize("node", [TEXT, ref("Bar"), {"type": ["array", "null"], "items": TEXT}, {"anyOf": [NULL]}])
     def test_null_reads_as_empty_only_where_there_is_an_empty_value_and_no_null(self, node: Node) -> None:
-        said = "Foo.x: x-deserialize-default-on-null asks for a list or a map that null is no value of"
+        said = "Foo.x: x-deserialize-default-on-null requires a list or a map for which null is not valid"
 
         assert refusal(mark_lenient, node | ON_NULL, Bar=obj()) == said
 
@@ -181,7 +181,7 @@ class TestAbsence:
         when = {"x-when": {"member": "reason", "values": ["a"]}}
         defs = {"Foo": obj(x={"type": ["string", "null"]} | when)}
 
-        said = "Foo.x: it depends on reason, and there is no rule for one without null"
+        said = "Foo.x: depends on reason, and there is no rule for such a field without null"
         assert settle_absence(defs) == defs
         assert refusal(settle_absence, TEXT | when) == said
 
@@ -204,9 +204,9 @@ class TestAbsence:
         base = {"Bar": obj(x=TEXT) | {"allOf": [ref("Base")]}, "Base": obj("y", y=TEXT)}
 
         assert refusal(settle_absence, ref("Bar") | {"default": {}}, **base) == more
-        assert differs == "Foo.x: its default differs from what an empty Bar reads as"
-        assert more == less == "Foo.x: its default has members that an empty Bar has not"
-        assert other == "Foo.x: its default 'text' is no Bar"
+        assert differs == "Foo.x: the default differs from an empty Bar"
+        assert more == less == "Foo.x: the default has fields that an empty Bar does not have"
+        assert other == "Foo.x: the default 'text' is not a Bar"
 
     @pytest.mark.parametrize(
         "member",
@@ -237,7 +237,7 @@ class TestAbsence:
 
     @pytest.mark.parametrize("node", [TEXT, TEXT | {"default": "x"}, ref("Bar"), MAP, {"type": ["array", "null"]}])
     def test_another_required_member_may_not(self, node: Node) -> None:
-        said = "Foo.x: it is required, so a bad value has nothing to read as"
+        said = "Foo.x: required and lenient, but an invalid value has no replacement"
 
         assert refusal(settle_absence, node | {"x-reads": "Lenient"}, "x", Bar=obj()) == said
 
@@ -247,7 +247,7 @@ class TestAbsence:
 
         for wrapper in ("Lenient", "LenientList"):
             said = refusal(settle_absence, node | {"x-reads": wrapper}, "x", **others)
-            assert said == "Foo.x: it is required, so a bad value has nothing to read as"
+            assert said == "Foo.x: required and lenient, but an invalid value has no replacement"
 
 
 class TestSecrets:

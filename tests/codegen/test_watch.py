@@ -14,7 +14,7 @@ from codegen.watch import PACKAGE, Gate, main
 from tests.codegen import publishing
 
 ROOT = Path(__file__).resolve().parents[2]
-TOOK = "Random instances of every definition come back whole"
+TOOK = "Random instances of every definition survive a round trip"
 
 # It writes what it is given, and has no rule for "odd".
 GENERATOR = """
@@ -100,7 +100,7 @@ def test_the_newest_version_is_proposed_as_two_commits(
         ("Update the schemas to 2.1.0", [f"schema/{LOCK}", *(f"schema/{file}" for file in FILES)]),
         ("Regenerate for schema 2.1.0", ["src/acp_bindings/v1.py"]),
     ]
-    assert (tmp_path / "out" / "title").read_text(encoding="utf-8") == "Take the schemas of 2.1.0\n"
+    assert (tmp_path / "out" / "title").read_text(encoding="utf-8") == "Update to the schemas of 2.1.0\n"
     assert (git(repository, "for-each-ref"), git(repository, "worktree", "list")) == before
     assert git(repository, "status", "--porcelain") == ""
     assert "the schemas of 2.1.0" in capsys.readouterr().out
@@ -113,7 +113,7 @@ def test_the_body_says_what_changed_and_what_held(tmp_path: Path, npm: Path, rep
     main([str(tmp_path / "out")], root=repository, gates=[gate])
 
     body = (tmp_path / "out" / "body.md").read_text(encoding="utf-8")
-    assert body.startswith(f"npm has `{PACKAGE}` 2.1.0; the schemas here are of 2.0.0.\n\n- [x] ")
+    assert body.startswith(f"npm has `{PACKAGE}` 2.1.0. The schemas here are from 2.0.0.\n\n- [x] ")
     assert "- [x] Python starts\n" in body
     changed = body.partition('"A new schema came out".\n\n')[2]
     assert changed.startswith("### ")
@@ -174,7 +174,7 @@ def test_nothing_is_proposed_where_nothing_is_newer(
     assert main([str(tmp_path / "out")], root=repository, gates=[]) == 0
 
     assert not (tmp_path / "out").exists()
-    assert capsys.readouterr().out == f"The schemas are of 2.0.0; npm's latest is {latest}.\n"
+    assert capsys.readouterr().out == f"The schemas are from 2.0.0. The latest version on npm is {latest}.\n"
 
 
 def test_a_newer_version_with_the_same_schemas_is_not_proposed(
@@ -185,7 +185,7 @@ def test_a_newer_version_with_the_same_schemas_is_not_proposed(
     assert main([str(tmp_path / "out")], root=repository, gates=[]) == 0
 
     assert not (tmp_path / "out").exists()
-    assert capsys.readouterr().out == "2.0.1 ships the same schemas; there is nothing to take.\n"
+    assert capsys.readouterr().out == "2.0.1 has the same schemas. Nothing to do.\n"
 
 
 @pytest.mark.parametrize("latest", ["", "main; rm -rf .", "../2.1.0"])

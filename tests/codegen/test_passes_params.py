@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from codegen.passes.answers import mark_notifications, mark_requests
+from codegen.passes.bases import mark_notifications, mark_requests
 from codegen.tree import Definitions, Node
 from tests.codegen.small import TEXT, built, imported, obj, ref
 
