@@ -24,10 +24,10 @@ GOALS = {
     "write update stream": 1.3,
     "line": 3.0,
 }
-"""How many times as fast as the official SDK each task should be."""
+"""The goal for each task: its speed relative to the official SDK."""
 
 FIRST_USE = {"ours, session/update": 1.2}
-"""How many times as long as importing pydantic and making one model it may take."""
+"""The goal for the import time, relative to importing pydantic and creating one model."""
 
 OURS, OTHERS = "ours", [name for name in CONTESTANTS if name != "ours"]
 

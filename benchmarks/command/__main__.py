@@ -33,7 +33,7 @@ pydantic     python -c 'import pydantic'"""
 
 
 class Goal(NamedTuple):
-    """What ours may take at most: times what another takes."""
+    """The maximum run time of ours, relative to another contestant."""
 
     most: float
     of: str

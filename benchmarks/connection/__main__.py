@@ -49,7 +49,7 @@ TASKS = {
         1.0,
     ),
 }
-"""What is measured: what that is, its row, the goal, and the ratio that it asks for."""
+"""The measurements: title, row, goal, and the ratio of the goal."""
 
 
 def main() -> None:

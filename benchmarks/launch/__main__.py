@@ -57,7 +57,7 @@ anyio.run(contestants.seconds_to_open, open_all, [contestants.stdio({seconds})])
 
 
 class Goal(NamedTuple):
-    """What a figure of ours may be at most: seconds, or times the figure of another contestant."""
+    """The maximum of a figure of ours: in seconds, or relative to another contestant."""
 
     most: float
     of: str | None = None

@@ -1,4 +1,4 @@
-"""Every schema ever published, replayed: `python -m tests.codegen.history_report` prints a line for each.
+"""Build and test every schema ever published: `python -m tests.codegen.history_report` prints a line for each.
 
 Exit status: 0 when each one passes or is refused with the reason, 1 when one is wrong, 2 when npm cannot be asked.
 """

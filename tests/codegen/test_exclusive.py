@@ -49,7 +49,7 @@ def test_types_and_values_that_differ_are_apart(arms: list[Node]) -> None:
         [{"type": ["string", "null"]}, {"type": "null"}],
     ],
 )
-def test_a_one_of_whose_alternatives_a_value_may_fit_together_is_refused_with_its_place(arms: list[Node]) -> None:
+def test_a_one_of_with_overlapping_variants_is_refused_with_its_place(arms: list[Node]) -> None:
     said = "a value may fit two variants of a oneOf, and would be read as the first"
 
     assert refusal({"oneOf": arms}) == f"Foo: {said}"

@@ -1,4 +1,4 @@
-"""What a coming schema might hold and is refused: the error names its place."""
+"""Shapes that a future schema may have and that the pipeline refuses: the error names the place."""
 
 from pathlib import Path
 from typing import Any

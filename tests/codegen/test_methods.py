@@ -16,7 +16,7 @@ def of(method: str, side: str = "agent") -> Node:
 
 
 def table(defs: dict[str, Node]) -> dict[str, Any]:
-    """What the source hands to `Methods`, by argument."""
+    """Return the arguments of `Methods` in the source."""
     call = next(each for each in ast.walk(ast.parse(methods_source(defs))) if isinstance(each, ast.Call))
     return {each.arg: ast.literal_eval(each.value) for each in call.keywords if each.arg}
 
@@ -77,12 +77,12 @@ def test_what_the_table_has_no_place_for_is_refused(defs: dict[str, Node], refus
     assert str(refused.value) == refusal
 
 
-def test_a_domain_that_is_called_methods_is_refused(tmp_path: Path) -> None:
+def test_a_domain_named_methods_is_refused(tmp_path: Path) -> None:
     with pytest.raises(CodegenError, match="a module would have the name methods"):
         built({"ListMethodsRequest": of("methods/list")}, tmp_path)
 
 
-def test_a_definition_that_is_called_like_the_table_is_refused(tmp_path: Path) -> None:
+def test_a_definition_named_like_the_table_is_refused(tmp_path: Path) -> None:
     with pytest.raises(CodegenError, match="METHODS: the generated code imports something"):
         built({"METHODS": TEXT}, tmp_path)
 

@@ -71,9 +71,7 @@ def test_a_last_word_that_union_and_label_share_is_said_once(union: str, label: 
         ("plan", set[str](), "SessionUpdatePlan"),
     ],
 )
-def test_a_label_of_several_words_speaks_for_itself_when_its_name_is_free(
-    label: str, taken: set[str], expected: str
-) -> None:
+def test_a_label_of_several_words_is_the_name_if_it_is_free(label: str, taken: set[str], expected: str) -> None:
     assert variant_name("SessionUpdate", label, taken) == expected
 
 

@@ -59,7 +59,7 @@ class TestInlineObjects:
         }
 
     @pytest.mark.parametrize("other", [{"type": "null"}, ref("Bar"), TEXT])
-    def test_an_object_with_a_tag_is_named_together_with_what_else_there_may_be(self, other: Node) -> None:
+    def test_an_inline_tagged_object_and_its_alternatives_become_one_definition(self, other: Node) -> None:
         union = {"anyOf": [tagged("a", x=TEXT), other]}
 
         assert hoist_inline_objects({"Foo": obj(bar=union)}) == {"Foo": obj(bar=ref("FooBar")), "FooBar": union}
@@ -266,7 +266,7 @@ class TestOptionalTags:
         assert refusal(collapse_optional_tags, union(beside_baz)) == said
 
     @pytest.mark.parametrize("own", [ref("Why"), TEXT, {}, {"type": ["string", "null"], "minLength": 1}])
-    def test_a_tag_that_may_be_more_or_less_than_text_and_null_is_refused(self, own: Node) -> None:
+    def test_an_optional_tag_other_than_string_or_null_is_refused(self, own: Node) -> None:
         union = obj(type=own) | {"anyOf": [tagged("a"), obj(type={"type": "null"})]}
 
         said = "Foo.type: no rule for an optional tag that is not a string or null in the object"
@@ -288,7 +288,7 @@ class TestOptionalTags:
 
 
 class TestMeta:
-    def test_meta_moves_to_the_base_of_the_object_or_alternative_that_has_it(self) -> None:
+    def test_meta_moves_to_the_base_class(self) -> None:
         meta = META_SHAPE | {"description": "Anything."}
         defs = {
             "Foo": obj("x", x=TEXT, _meta=meta),
@@ -305,9 +305,7 @@ class TestMeta:
     @pytest.mark.parametrize(
         ("required", "meta"), [("", without(META_SHAPE, "x-deserialize-default-on-error")), ("_meta", META_SHAPE)]
     )
-    def test_meta_that_differs_stays_where_it_is_and_overrides_that_of_the_base(
-        self, required: str, meta: Node
-    ) -> None:
+    def test_a_different_meta_overrides_that_of_the_base_class(self, required: str, meta: Node) -> None:
         assert hoist_meta({"Foo": obj(required, _meta=meta)}) == {
             "Foo": obj(required, _meta=meta) | {"x-extensible": True}
         }

@@ -8,7 +8,7 @@ MAP: Node = {"type": "object", "additionalProperties": TEXT}
 
 
 def refusal(run: Pass, member: Node, required: str = "", /, **others: Node) -> str:
-    """What is said of *member* as `Foo.x`."""
+    """Return the result for *member* as `Foo.x`."""
     defs: Definitions = {"Foo": obj(required, x=member), **others}
     with pytest.raises(CodegenError) as refused:
         run(defs)
@@ -73,7 +73,7 @@ class TestReadingRules:
         assert refusal(mark_lenient, node | SKIP_ITEMS, Id=TEXT) == said
 
     @pytest.mark.parametrize("node", [TEXT, ref("Bar"), {"type": ["array", "null"], "items": TEXT}, {"anyOf": [NULL]}])
-    def test_null_reads_as_empty_only_where_there_is_an_empty_value_and_no_null(self, node: Node) -> None:
+    def test_null_as_empty_requires_a_list_or_map_without_null(self, node: Node) -> None:
         said = "Foo.x: x-deserialize-default-on-null requires a list or a map for which null is not valid"
 
         assert refusal(mark_lenient, node | ON_NULL, Bar=obj()) == said
@@ -221,7 +221,7 @@ class TestAbsence:
         "member",
         UNWRITABLE,
     )
-    def test_a_default_that_python_cannot_hold_or_would_hold_as_something_else_is_refused(self, member: Node) -> None:
+    def test_a_default_that_python_cannot_express_is_refused(self, member: Node) -> None:
         others = {"Kind": {"type": "string", "enum": ["a", "b"]}, "Union": {"anyOf": [ref("Bar")]}, "Bar": obj(x=TEXT)}
 
         said = f"Foo.x: no rule for {member['default']!r} as the default of this type"
@@ -242,7 +242,7 @@ class TestAbsence:
         assert refusal(settle_absence, node | {"x-reads": "Lenient"}, "x", Bar=obj()) == said
 
     @pytest.mark.parametrize("node", [{"type": ["array", "null"], "items": TEXT}, ref("Lists"), ref("Maybe")])
-    def test_a_required_list_that_may_be_null_or_of_several_types_may_not(self, node: Node) -> None:
+    def test_a_required_lenient_list_of_several_types_is_refused(self, node: Node) -> None:
         others = {"Lists": {"anyOf": [listed(TEXT), listed(MAP)]}, "Maybe": {"type": ["array", "null"]}}
 
         for wrapper in ("Lenient", "LenientList"):
@@ -288,7 +288,7 @@ class TestSecrets:
             listed({"anyOf": [ref("Pair"), ref("Unnamed")]}),
         ],
     )
-    def test_what_is_no_list_of_things_with_a_value_is_secret_as_a_whole(self, env: Node) -> None:
+    def test_other_shapes_of_env_and_headers_are_secret_as_a_whole(self, env: Node) -> None:
         defs = {"Foo": obj(env=env), "Values": MAP, "Anything": {}, "Unnamed": obj(x=TEXT), "Pair": obj(value=TEXT)}
 
         assert mark_secrets(defs)["Foo"] == obj(env=env | {"x-secret": True})

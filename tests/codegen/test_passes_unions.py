@@ -134,7 +134,7 @@ class TestVariants:
             "ContentB": obj("type", type=tag("b")),
         }
 
-    def test_a_payload_that_says_no_more_than_that_it_is_an_object_absorbs_the_tag_too(self) -> None:
+    def test_an_empty_payload_absorbs_the_tag(self) -> None:
         arm = tagged("ping") | {"allOf": [ref("Ping")]}
 
         assert name_variants({"Content": {"anyOf": [arm, tagged("b")]}, "Ping": {"type": "object"}}) == {
@@ -355,7 +355,7 @@ class TestVariants:
             "CreateUrl": obj("m mode", mode=tag("url"), m=TEXT),
         }
 
-    def test_a_name_that_two_unions_want_goes_to_the_same_one_in_any_order(self) -> None:
+    def test_a_contested_name_goes_to_the_same_union_in_any_order(self) -> None:
         union = {"anyOf": [tagged("plan_entry"), tagged("b")]}
 
         named = name_variants({"Second": union, "First": union})
@@ -472,7 +472,7 @@ class TestVariants:
         ],
         ids=["nothing required", "more required", "told by both", "told by the union's", "a union", "one with members"],
     )
-    def test_a_one_of_of_which_a_value_may_fit_two_alternatives_is_refused(self, left: Node, right: Node) -> None:
+    def test_a_one_of_with_overlapping_alternatives_is_refused(self, left: Node, right: Node) -> None:
         defs = {"Foo": {"oneOf": [ref("Left"), ref("Right")]}, "Left": left, "Right": right}
 
         said = "Foo: a value may fit two variants of its oneOf"

@@ -25,7 +25,7 @@ def module(defs: Definitions, folder: Path, name: str = "common") -> str:
 
 
 def every_line(folder: Path) -> list[str]:
-    """What all modules of the packages in a folder hold, one after the other."""
+    """Return the source of all modules of the packages in a folder."""
     return [line for path in sorted(folder.rglob("*.py")) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
@@ -81,7 +81,7 @@ class TestModules:
             "    env: NullAsEmpty[Secret[dict[str, str]]] = {}\n"
         )
 
-    def test_a_union_is_an_alias_of_classes_that_are_told_apart_by_their_tag(self, tmp_path: Path) -> None:
+    def test_a_tagged_union_is_an_alias_of_classes(self, tmp_path: Path) -> None:
         text = tagged("text") | {"allOf": [ref("TextContent")]}
         defs = {
             "Content": {"anyOf": [text, tagged("none"), catch_all("text", "none")], "description": "What is said."},
@@ -233,7 +233,7 @@ class TestModules:
             '"""\n'
         )
 
-    def test_the_names_of_a_large_module_are_a_block_that_is_indented_like_the_table(self, tmp_path: Path) -> None:
+    def test_many_names_are_written_as_an_indented_block(self, tmp_path: Path) -> None:
         names = [f"Definition{number}OfOneModule" for number in range(5)]
 
         assert (
@@ -336,7 +336,7 @@ class TestGeneratedPackages:
         folder = COMMITTED / PACKAGES[file][0]
         return {path.stem: ast.parse(path.read_text(encoding="utf-8")) for path in folder.glob("*.py")}
 
-    def test_every_module_begins_with_what_it_is_and_how_to_make_it_anew_and_the_package_with_its_release_too(
+    def test_every_module_begins_with_its_protocol_and_the_command_that_generates_it(
         self, file: str, modules: dict[str, ast.Module]
     ) -> None:
         protocol = PACKAGES[file][1]
@@ -403,7 +403,7 @@ class TestNames:
         return built(PAIRS, tmp_path)
 
     def change(self, package: Path, old: str, new: str) -> str:
-        """What is said after *old* became *new* in the generated code."""
+        """Return the error after *old* was replaced by *new* in the generated code."""
         path = package / "common.py"
         text = path.read_text(encoding="utf-8")
         assert old in text
@@ -433,7 +433,7 @@ class TestNames:
 
         assert said == "Pair refers to ['Left', 'Lefts', 'Pair'], but in the schema to ['Left', 'Right']"
 
-    def test_an_answer_that_is_another_is_found(self, tmp_path: Path) -> None:
+    def test_a_wrong_response_type_is_detected(self, tmp_path: Path) -> None:
         defs: Definitions = {
             name: obj() | {"x-method": method, "x-side": "agent"}
             for name, method in {"ARequest": "a", "AResponse": "a", "BRequest": "b", "BResponse": "b"}.items()
@@ -451,7 +451,7 @@ class TestNames:
 
         assert said == "common.py defines Right1, which belongs to None"
 
-    def test_a_class_that_is_missing_is_found(self, package: Path) -> None:
+    def test_a_missing_class_is_detected(self, package: Path) -> None:
         assert self.change(package, "Lefts: TypeAlias = list[Left]", "") == "the generator omitted Lefts"
 
     def test_a_class_in_another_module_is_found(self, package: Path) -> None:

@@ -12,7 +12,7 @@ from tests.codegen.small import SCHEMAS, TEXT, listed, obj
 
 
 def refusal(node: object) -> str:
-    """What is said against *node* as the definition `Foo`."""
+    """Return the error for *node* as the definition `Foo`."""
     with pytest.raises(CodegenError) as refused:
         check_shape({"$defs": {"Foo": node}})
     return str(refused.value)
@@ -52,9 +52,7 @@ WRONG: list[tuple[str, list[Any], str]] = [
 
 
 @pytest.mark.parametrize(("keyword", "values", "words"), WRONG)
-def test_a_keyword_that_is_what_json_schema_does_not_let_it_be_is_refused(
-    keyword: str, values: list[Any], words: str
-) -> None:
+def test_a_keyword_with_an_invalid_value_is_refused(keyword: str, values: list[Any], words: str) -> None:
     for value in values:
         assert refusal({keyword: value}) == f"$defs/Foo: {keyword} is {value!r} instead of {words}"
         assert refusal(obj(x=listed({keyword: value}))) == (
@@ -94,7 +92,7 @@ def test_data_is_no_schema() -> None:
     check_shape({"$defs": {"Foo": obj(x={"default": {"type": 5}, "enum": [{"$ref": 1}]})}})
 
 
-def test_a_source_of_what_is_no_json_schema_is_refused_before_anything_is_replaced() -> None:
+def test_a_source_with_an_invalid_schema_is_refused() -> None:
     data = publishing.schema("1").replace(b'"type": "object"', b'"type": 5')
 
     with pytest.raises(SourceError, match="type is 5 instead of a string or a list of strings"):

@@ -8,7 +8,7 @@ from tests.codegen.small import META, TEXT, catch_all, listed, obj, published, r
 
 
 def refusal(node: object) -> str:
-    """What is said against *node* as the definition `Foo`, beside an object `Bar` and a text `Id`."""
+    """Return the error for *node* as the definition `Foo`, next to an object `Bar` and a string `Id`."""
     with pytest.raises(CodegenError) as refused:
         vocabulary.check({"Foo": node, "Bar": obj("x", x=TEXT), "Id": TEXT})  # pyright: ignore[reportArgumentType]
     return str(refused.value)
@@ -68,7 +68,7 @@ def test_an_unknown_keyword_is_refused_wherever_it_stands(keyword: str) -> None:
 
 
 @pytest.mark.parametrize("node", [False, None, [], "text", 1])
-def test_what_is_no_schema_is_refused(node: object) -> None:
+def test_a_value_that_is_not_a_schema_is_refused(node: object) -> None:
     assert refusal(node) == f"$defs/Foo: no rule for the schema {node!r}"
     assert refusal(obj(x=node)) == f"$defs/Foo/properties/x: no rule for the schema {node!r}"
 

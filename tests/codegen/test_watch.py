@@ -121,9 +121,7 @@ def test_the_body_says_what_changed_and_what_held(tmp_path: Path, npm: Path, rep
         assert f"### {file}: 2.0.0 → 2.1.0\n\n- 1 description changed\n" in changed
 
 
-def test_what_the_pipeline_has_no_rule_for_is_proposed_with_its_complaint(
-    tmp_path: Path, npm: Path, repository: Path
-) -> None:
+def test_a_schema_without_a_rule_is_proposed_with_the_error(tmp_path: Path, npm: Path, repository: Path) -> None:
     odd = publishing.release("2.1.0") | {"v1/schema.json": publishing.schema("odd")}
     publishing.install_npm_of(npm, {"2.1.0": archive(odd)})
 
@@ -136,7 +134,7 @@ def test_what_the_pipeline_has_no_rule_for_is_proposed_with_its_complaint(
     assert "Never tried" not in body
 
 
-def test_a_gate_that_fails_is_in_the_body_with_its_last_lines(tmp_path: Path, npm: Path, repository: Path) -> None:
+def test_the_body_shows_the_last_lines_of_a_failed_gate(tmp_path: Path, npm: Path, repository: Path) -> None:
     publishing.install_npm_of(npm, published("2.1.0"))
     (repository / "lossy.py").write_text('print(*range(100), sep="\\n")\nraise SystemExit(3)\n', encoding="utf-8")
     git(repository, "add", "lossy.py")
@@ -189,7 +187,7 @@ def test_a_newer_version_with_the_same_schemas_is_not_proposed(
 
 
 @pytest.mark.parametrize("latest", ["", "main; rm -rf .", "../2.1.0"])
-def test_a_version_that_is_none_is_refused(
+def test_an_invalid_version_is_refused(
     latest: str, tmp_path: Path, npm: Path, repository: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     publishing.install_npm_of(npm, published("2.1.0"))
@@ -201,7 +199,7 @@ def test_a_version_that_is_none_is_refused(
     assert "the report does not name a version" in capsys.readouterr().err
 
 
-def test_a_branch_that_is_there_is_left_alone(
+def test_an_existing_branch_is_not_changed(
     tmp_path: Path, npm: Path, repository: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     publishing.install_npm_of(npm, published("2.1.0"))
@@ -213,9 +211,7 @@ def test_a_branch_that_is_there_is_left_alone(
     assert "schema-2.1.0" in capsys.readouterr().err
 
 
-def test_a_registry_of_the_real_client_is_watched_and_the_real_bindings_made(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_new_release_in_a_registry_becomes_a_pull_request(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if shutil.which("npm") is None:
         pytest.skip("npm is not installed here")
     copy = tmp_path / "copy"
