@@ -184,7 +184,7 @@ def check_completes(defs: Definitions, modules: dict[str, str], package: Path) -
                 import_module(f"{root.__name__}.{module}")
             except Exception as error:
                 where = _definition_at(error, package)
-                raise CodegenError(f"{where}: the generated code cannot be run: {_said(error)}") from error
+                raise CodegenError(f"{where}: the generated code cannot be run: {_describe(error)}") from error
         for name, module in modules.items():
             try:
                 _complete(getattr(sys.modules[f"{root.__name__}.{module}"], name))
@@ -192,13 +192,13 @@ def check_completes(defs: Definitions, modules: dict[str, str], package: Path) -
                 failed[name] = error
     if failed:
         name = min(failed, key=lambda each: (len(reachable(defs, {each})), each))
-        said = _said(failed[name])
-        raise CodegenError(f"{name}: pydantic cannot build a validator for the generated code: {said}") from failed[
+        reason = _describe(failed[name])
+        raise CodegenError(f"{name}: pydantic cannot build a validator for the generated code: {reason}") from failed[
             name
         ]
 
 
-def _said(error: Exception) -> str:
+def _describe(error: Exception) -> str:
     return " ".join(f"{type(error).__name__}: {error}".split())
 
 

@@ -27,11 +27,11 @@ from codegen.update import Update, update
 PACKAGE = "@agentclientprotocol/sdk"
 
 
-def deliveries(kept: Path, *, versions: Sequence[str] = (), timeout: float = 120.0) -> Iterator[Delivery]:
+def deliveries(cache: Path, *, versions: Sequence[str] = (), timeout: float = 120.0) -> Iterator[Delivery]:
     """Yield the schemas of each version of the package, oldest first.
 
     Args:
-        kept: the cache, with a folder for every version.
+        cache: the cache, with a folder for every version.
         versions: the versions to fetch; by default all that npm has.
         timeout: the seconds that npm may take for each response.
 
@@ -39,10 +39,10 @@ def deliveries(kept: Path, *, versions: Sequence[str] = (), timeout: float = 120
         SourceError: npm cannot list the versions, or one is no longer available.
     """
     for version in versions or published_versions(PACKAGE, timeout=timeout):
-        yield _kept(kept / version, version) or _fetched(kept / version, version, timeout=timeout)
+        yield _from_cache(cache / version, version) or _from_registry(cache / version, version, timeout=timeout)
 
 
-def _kept(folder: Path, version: str) -> Delivery | None:
+def _from_cache(folder: Path, version: str) -> Delivery | None:
     """Return the schemas that an earlier run has fetched, or None if they are missing or changed."""
     try:
         files = {file: lock.verified_bytes(folder, file) for file in lock.read(folder)}
@@ -51,7 +51,7 @@ def _kept(folder: Path, version: str) -> Delivery | None:
     return Delivery(source=f"npm:{PACKAGE}@{version}", version=version, files=files)
 
 
-def _fetched(folder: Path, version: str, *, timeout: float) -> Delivery:
+def _from_registry(folder: Path, version: str, *, timeout: float) -> Delivery:
     delivery = from_npm(f"{PACKAGE}@{version}", timeout=timeout)
     records = {
         file: LockedFile.of(data, source=delivery.source, version=version) for file, data in delivery.files.items()
@@ -65,7 +65,7 @@ ROOT = Path(__file__).resolve().parents[1]
 BODY_LIMIT = 60_000
 """The maximum number of characters. GitHub refuses a body of more than 65,536."""
 
-SAID_LIMIT = 40
+OUTPUT_LINES = 40
 """The number of output lines that the body shows of a failed command."""
 
 
@@ -73,7 +73,7 @@ SAID_LIMIT = 40
 class Gate:
     """A condition for the new packages, and the module that checks it in the new working tree."""
 
-    says: str
+    claim: str
     command: tuple[str, ...]
 
 
@@ -174,7 +174,7 @@ def _git(folder: Path, *words: str) -> None:
 
 def _run(gate: Gate, tree: Path) -> Outcome:
     """Run *gate* in *tree*, with the packages of that tree."""
-    print(f"{gate.says}: python -m {' '.join(gate.command)}", flush=True)
+    print(f"{gate.claim}: python -m {' '.join(gate.command)}", flush=True)
     done = subprocess.run(
         [sys.executable, "-m", *gate.command],
         cwd=tree,
@@ -188,15 +188,15 @@ def _run(gate: Gate, tree: Path) -> Outcome:
     print(done.stdout)
     if done.returncode == 0:
         return Outcome(gate)
-    said = done.stdout.replace(str(tree), ".").splitlines()[-SAID_LIMIT:]
-    return Outcome(gate, "\n".join([*said, f"exit status {done.returncode}"]))
+    output = done.stdout.replace(str(tree), ".").splitlines()[-OUTPUT_LINES:]
+    return Outcome(gate, "\n".join([*output, f"exit status {done.returncode}"]))
 
 
 def _body(version: str, changes: Update, outcomes: Sequence[Outcome]) -> str:
     """Return the text of the pull request as Markdown, truncated to the limit of GitHub."""
     before = ", ".join(sorted({entry.version for entry in changes.previous.values()}))
     lines = [f"npm has `{PACKAGE}` {version}. The schemas here are from {before}.", ""]
-    lines += [f"- [{' ' if each.failed else 'x'}] {each.gate.says}" for each in outcomes]
+    lines += [f"- [{' ' if each.failed else 'x'}] {each.gate.claim}" for each in outcomes]
     lines += ["", 'For the remaining steps see CONTRIBUTING, "A new schema came out".']
     for each in outcomes:
         if each.failed:
@@ -204,8 +204,8 @@ def _body(version: str, changes: Update, outcomes: Sequence[Outcome]) -> str:
     text = "\n".join([*lines, *changes.differences()])
     if len(text) <= BODY_LIMIT:
         return text
-    kept = text[:BODY_LIMIT].rpartition("\n")[0]
-    return f"{kept}\n\nTruncated. To see all: `nox -s update_schema -- npm:{PACKAGE}@{version} --dry-run`"
+    start = text[:BODY_LIMIT].rpartition("\n")[0]
+    return f"{start}\n\nTruncated. To see all: `nox -s update_schema -- npm:{PACKAGE}@{version} --dry-run`"
 
 
 if __name__ == "__main__":

@@ -44,36 +44,36 @@ def mark_requests(defs: Definitions) -> Definitions:
     If the params are a union, every class of it gets the keyword. A subclass inherits it, so its types are added to
     those of the topmost class that has the keyword.
     """
-    calls = [(cls, answer) for params, answer in _exchanges(defs) for cls in _classes(ref(params), defs)]
-    asking = {cls for cls, _ in calls}
-    answers: dict[str, set[str]] = {}
-    for cls, answer in calls:
-        family = [each for each in lineage(cls, defs) if each in asking]
+    calls = [(cls, response) for params, response in _requests(defs) for cls in _classes(ref(params), defs)]
+    requests = {cls for cls, _ in calls}
+    responses: dict[str, set[str]] = {}
+    for cls, response in calls:
+        family = [each for each in lineage(cls, defs) if each in requests]
         for each in family:
-            if not asking.intersection(list(lineage(each, defs))[1:]):
-                answers.setdefault(each, set()).add(answer)
-    return {name: node | _said(answers[name]) if name in answers else node for name, node in defs.items()}
+            if not requests.intersection(list(lineage(each, defs))[1:]):
+                responses.setdefault(each, set()).add(response)
+    return {name: node | _responses_of(responses[name]) if name in responses else node for name, node in defs.items()}
 
 
 def mark_notifications(defs: Definitions) -> Definitions:
     """Put `x-notification` on the params of all notifications."""
-    told = [parts["Notification"] for parts in parts_of_methods(defs).values() if "Notification" in parts]
-    classes = {cls for params in told for cls in _classes(ref(params), defs)}
+    notifications = [parts["Notification"] for parts in parts_of_methods(defs).values() if "Notification" in parts]
+    classes = {cls for params in notifications for cls in _classes(ref(params), defs)}
     return {name: node | {"x-notification": True} if name in classes else node for name, node in defs.items()}
 
 
-def _said(answers: set[str]) -> Node:
-    return {"x-responses": [ANYTHING] if ANYTHING in answers else sorted(answers)}
+def _responses_of(responses: set[str]) -> Node:
+    return {"x-responses": [ANYTHING] if ANYTHING in responses else sorted(responses)}
 
 
-def _exchanges(defs: Definitions) -> Iterator[tuple[str, str]]:
+def _requests(defs: Definitions) -> Iterator[tuple[str, str]]:
     """Yield the definitions of the params and of the response of every request, with aliases resolved."""
     for parts in parts_of_methods(defs).values():
         if "Request" in parts:
-            answer = parts.get("Response")
-            while answer and (meant := target(defs[answer])):
-                answer = meant
-            yield parts["Request"], answer or ANYTHING
+            response = parts.get("Response")
+            while response and (meant := target(defs[response])):
+                response = meant
+            yield parts["Request"], response or ANYTHING
 
 
 def _classes(node: Node, defs: Definitions) -> Iterator[str]:

@@ -221,9 +221,9 @@ class _Naming:
             variants.append((label, self.variant(name, arm, added, tag, label)))
         if len(variants) == 1 and variants[0][1] in self.unions:
             raise CodegenError(f"{name}: no rule for a union whose only variant is a union")
-        kept = without(node, "type", "properties", "required", "anyOf", "oneOf", "x-extensible")
+        rest = without(node, "type", "properties", "required", "anyOf", "oneOf", "x-extensible")
         decides = tag or tag_of_parts
-        self.out[name] = kept | {"anyOf": [ref(each) for _, each in variants], "x-tag": decides}
+        self.out[name] = rest | {"anyOf": [ref(each) for _, each in variants], "x-tag": decides}
         return _Union(variants, decides)
 
     def check_tag(self, name: str, node: Node, arm: Node, tag: str, label: str) -> None:
@@ -255,11 +255,11 @@ class _Naming:
             return set()
         shared = node.get("properties", {}).keys()
         for one, other in permutations(arms(node), 2):
-            telling = self.members(other, "required") - self.members(one, "required")
-            if not telling or telling & (self.members(one, "properties") | shared) or self.is_union(one):
+            distinguishing = self.members(other, "required") - self.members(one, "required")
+            if not distinguishing or distinguishing & (self.members(one, "properties") | shared) or self.is_union(one):
                 raise CodegenError(f"{name}: a value may fit two variants of its oneOf")
-            if len(telling) > 1:  # an object may have one of them as an unknown field
-                together = " and ".join(sorted(telling))
+            if len(distinguishing) > 1:  # an object may have one of them as an unknown field
+                together = " and ".join(sorted(distinguishing))
                 raise CodegenError(f"{name}: no rule for variants of a oneOf that only {together} together distinguish")
         return {member for arm in arms(node) for member in self.members(arm, "required")}
 
@@ -337,11 +337,11 @@ def _merged(union: str, outer: Node, inner: Node, tag: str | None) -> Node:
     """Return the fields of *outer* and *inner* in one object."""
     for key in sorted(outer.get("properties", {}).keys() & inner.get("properties", {}).keys() - {tag}):
         raise CodegenError(f"{union}.{key}: contained in the union and in one of its variants")
-    for said in (node.get("properties", {}).get(tag, {}) for node in (outer, inner)):
-        if lost := sorted(said.keys() - TAG):
+    for schema in (node.get("properties", {}).get(tag, {}) for node in (outer, inner)):
+        if lost := sorted(schema.keys() - TAG):
             raise CodegenError(f"{union}.{tag}: {lost[0]} next to a tag would be lost")
-        if "string" not in said.get("type", "string"):
-            raise CodegenError(f"{union}.{tag}: no rule for a tag of the type {said['type']}; tags are strings")
+        if "string" not in schema.get("type", "string"):
+            raise CodegenError(f"{union}.{tag}: no rule for a tag of the type {schema['type']}; tags are strings")
     merged: Node = {
         "properties": outer.get("properties", {}) | inner.get("properties", {}),
         "required": [*outer.get("required", []), *inner.get("required", [])],

@@ -129,7 +129,7 @@ def test_a_schema_without_a_rule_is_proposed_with_the_error(tmp_path: Path, npm:
 
     assert [subject for subject, _ in commits(tmp_path / "out", repository)] == ["Update the schemas to 2.1.0"]
     body = (tmp_path / "out" / "body.md").read_text(encoding="utf-8")
-    assert f"- [ ] {watch.GENERATE.says}\n" in body
+    assert f"- [ ] {watch.GENERATE.claim}\n" in body
     assert "~~~text\ncodegen: ./schema: no rule for odd\nexit status 1\n~~~\n" in body
     assert "Never tried" not in body
 
@@ -145,7 +145,7 @@ def test_the_body_shows_the_last_lines_of_a_failed_gate(tmp_path: Path, npm: Pat
     assert len(commits(tmp_path / "out", repository)) == 2
     body = (tmp_path / "out" / "body.md").read_text(encoding="utf-8")
     assert f"- [ ] {TOOK}\n" in body
-    shown = "\n".join(map(str, range(100 - watch.SAID_LIMIT, 100)))
+    shown = "\n".join(map(str, range(100 - watch.OUTPUT_LINES, 100)))
     assert f"### python -m lossy\n\n~~~text\n{shown}\nexit status 3\n~~~\n" in body
 
 
