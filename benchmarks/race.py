@@ -19,11 +19,11 @@ ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYT
 """Installed packages are compiled; what is imported from here has to be, too, after the first time."""
 
 Figures: TypeAlias = dict[tuple[str, str], list[float]]
-"""What each contestant needed for each task that it has a part in: `figures[task, contestant]`, a figure a round."""
+"""The figures of each contestant for each of its tasks: `figures[task, contestant]`, one figure per round."""
 
 
 def race(module: str, contestants: Iterable[str], tasks: Mapping[str, int], *args: str) -> Figures:
-    """Every round of every task; `tasks` says how many, and `args` go to `python -m module CONTESTANT`."""
+    """Run all rounds of all tasks. `tasks` has the number of rounds, and `args` go to `python -m module CONTESTANT`."""
     figures: Figures = {}
     with _running(module, contestants, args) as processes:
         order = list(processes.items())

@@ -1,4 +1,4 @@
-"""`python -m codegen`: write the packages, or with `--check` show where the committed ones differ."""
+"""`python -m codegen`: write the generated packages, or compare them with `--check`."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command.
 
     Returns:
-        0 when the packages were written, or equal the committed ones; 1 when they differ; 2 when nothing can be built.
+        0 if the packages were written or equal the committed ones, 1 if they differ, 2 if they cannot be built.
     """
     parser = argparse.ArgumentParser(prog="python -m codegen", description=__doc__)
-    parser.add_argument("--check", action="store_true", help="write nothing; print a diff and fail when there is one")
+    parser.add_argument("--check", action="store_true", help="write nothing; print a diff and fail if there is one")
     parser.add_argument("--schema-folder", type=Path, default=ROOT / "schema", metavar="PATH")
     parser.add_argument("--output", type=Path, default=ROOT / "src" / "acp_bindings", metavar="PATH")
     options = parser.parse_args(argv)
@@ -43,7 +43,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _build_all(schemas: Path, output: Path, *, locked_only: bool) -> list[str]:
-    """Build every package into *output*; what is said of files that are not the locked ones."""
+    """Build every package into *output*. Return messages about files that differ from the lock."""
     records = lock.read(schemas)
     unlocked: list[str] = []
     for file in PACKAGES:
@@ -68,14 +68,14 @@ def _check(built: Path, committed: Path, unlocked: list[str]) -> int:
     difference = "".join(_diff(built, committed))
     if difference:
         print(difference)
-        print("The committed packages differ from what the schemas give; `nox -s generate` writes them anew.")
+        print("The committed packages differ from what the schemas give. Run `nox -s generate` to write them.")
     elif not unlocked:
         print("The committed packages are what the schemas give.")
     return 1 if difference or unlocked else 0
 
 
 def _diff(built: Path, committed: Path) -> Iterator[str]:
-    """A unified diff, file by file, from the committed packages to the built ones."""
+    """Yield a unified diff from the committed packages to the built ones."""
     files = {path.relative_to(built) for path in built.rglob("*.py")}
     for package, _ in PACKAGES.values():
         files |= {path.relative_to(committed) for path in (committed / package).rglob("*.py")}
@@ -83,7 +83,7 @@ def _diff(built: Path, committed: Path) -> Iterator[str]:
         old, new = (_lines(root / file) for root in (committed, built))
         yield from difflib.unified_diff(old, new, f"committed/{file}", f"generated/{file}")
         if not old and not new:
-            yield f"committed/{file} is empty, and not generated\n"
+            yield f"committed/{file} is empty and not generated\n"
 
 
 def _lines(path: Path) -> list[str]:
@@ -91,7 +91,7 @@ def _lines(path: Path) -> list[str]:
 
 
 def _replace(built: Path, output: Path) -> None:
-    """Put the built files in place, all or none, and take away what an older schema left there."""
+    """Replace the packages by the built files together, and remove modules that are no longer generated."""
     files = {str(path.relative_to(built)): path.read_bytes() for path in sorted(built.rglob("*.py"))}
     replace_together(output, files)
     for package, _ in PACKAGES.values():

@@ -1,4 +1,4 @@
-"""One schema file to one package: check the vocabulary, normalise, partition, render, complete."""
+"""The pipeline from one schema to one package: check, normalise, partition, render, verify."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ PACKAGES = {
     "v2/schema.json": ("v2", "v2 draft"),
     "v2/schema.unstable.json": ("v2_unstable", "v2 unstable draft"),
 }
-"""Schema file to the name of its package and what its modules call the protocol."""
+"""The name of the package for each schema, and the protocol name in its docstrings."""
 
 
 @dataclass(frozen=True)
 class Built:
-    """What a build gave."""
+    """The result of a build."""
 
     package: str
     definitions: int
@@ -37,13 +37,13 @@ def build(file: str, schema: dict[str, Any], release: str, output: Path) -> Buil
     """Write the package for the schema *file* into the folder *output*.
 
     Args:
-        file: its path in `schema/`, which decides the name of the package.
+        file: the path in `schema/`, which decides the name of the package.
         schema: the parsed document.
-        release: where it comes from, for the first line of the package.
-        output: the folder that gets the package's own.
+        release: the source of the schema, for the first line of the package.
+        output: the folder in which the package is created.
 
     Raises:
-        CodegenError: the schema holds something that the pipeline has no exact rule for.
+        CodegenError: the schema contains something for which the pipeline has no exact rule.
     """
     name, protocol = PACKAGES[file]
     check_shape({"$defs": schema["$defs"]})

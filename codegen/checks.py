@@ -1,4 +1,4 @@
-"""Which regular expressions mean the same in JSON Schema, which has those of ECMAScript, and in pydantic: Rust's."""
+"""Checks of a published schema: its shape, and that the pipeline has a rule for every keyword in it."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _SHARED = re.compile(f"(?:{_TOKENS})*")
 
 
 def is_portable(pattern: str) -> bool:
-    r"""Whether *pattern* finds the same texts in both dialects.
+    r"""Return True if *pattern* matches the same strings in ECMAScript (JSON Schema) and in Rust (pydantic).
 
-    What is left out differs (`.`, `\d`, `\w`, `\s`, `\b`), exists in one of them only (looking ahead, sets of
-    characters inside of others), or has not been needed yet.
+    Other patterns are refused: they differ (`.`, `\d`, `\w`, `\s`, `\b`), exist in only one dialect (lookahead, nested
+    character sets), or have not been needed yet.
     """
     if not _SHARED.fullmatch(pattern):
         return False
@@ -42,7 +42,7 @@ def is_portable(pattern: str) -> bool:
 
 
 class _Shape(NamedTuple):
-    """What the value of a keyword must be, in words and as a question."""
+    """The valid values of a keyword, in words and as a predicate."""
 
     words: str
     holds: Callable[[Any], bool]
@@ -68,11 +68,11 @@ def _is(*types: type) -> Callable[[Any], bool]:
     return lambda value: isinstance(value, types)
 
 
-_TEXT = _Shape("text", _is(str))
+_TEXT = _Shape("a string", _is(str))
 _BOOLEAN = _Shape("true or false", _is(bool))
 _LIST = _Shape("a list", _is(list))
 _OBJECT = _Shape("an object", _is(dict))
-_TEXTS = _Shape("a list of texts", _are_texts)
+_TEXTS = _Shape("a list of strings", _are_texts)
 _SCHEMAS = ("anyOf", "oneOf", "allOf")
 _NAMED_SCHEMAS = ("$defs", "properties")
 _OPENNESS = ("additionalProperties", "unevaluatedProperties")
@@ -83,20 +83,20 @@ SHAPES: dict[str, _Shape] = {
     **dict.fromkeys(("x-deserialize-default-on-error", "x-deserialize-default-on-null"), _BOOLEAN),
     **dict.fromkeys(("x-deserialize-skip-invalid-items", "x-docs-ignore"), _BOOLEAN),
     **dict.fromkeys(("minimum", "maximum"), _Shape("a number", _is_number)),
-    **dict.fromkeys(("minItems", "minLength"), _Shape("a whole number that is not negative", _is_size)),
+    **dict.fromkeys(("minItems", "minLength"), _Shape("a non-negative integer", _is_size)),
     **dict.fromkeys((*_SCHEMAS, "enum"), _LIST),
     **dict.fromkeys((*_NAMED_SCHEMAS, "discriminator"), _OBJECT),
     "required": _TEXTS,
-    "type": _Shape("text or a list of texts", _are_types),
+    "type": _Shape("a string or a list of strings", _are_types),
 }
-"""What each keyword that the pipeline reads must be."""
+"""The valid values of each keyword that the pipeline reads."""
 
 
 def check_shape(document: dict[str, Any]) -> None:
-    """Refuse a schema in which a keyword is what JSON Schema does not let it be.
+    """Refuse a schema in which a keyword has a value that JSON Schema does not allow.
 
     Raises:
-        CodegenError: says where it stands, and what belongs there.
+        CodegenError: names the place and the expected value.
     """
     _check_shape(document, "")
 
@@ -105,7 +105,7 @@ def _check_shape(schema: Any, where: str) -> None:
     if schema is True:
         return
     if not isinstance(schema, dict):
-        raise CodegenError(f"{where}: {schema!r} is no schema that the pipeline has a rule for")
+        raise CodegenError(f"{where}: no rule for the schema {schema!r}")
     node = cast("dict[str, Any]", schema)
     for keyword, value in node.items():
         if keyword in SHAPES and not SHAPES[keyword].holds(value):
@@ -116,7 +116,7 @@ def _check_shape(schema: Any, where: str) -> None:
 
 
 def _children(node: dict[str, Any]) -> Iterable[tuple[str, Any]]:
-    """The schemas in *node*, with the way to each; of what an object may have besides, only one that is a schema."""
+    """Yield the schemas in *node* with their paths."""
     for keyword in _NAMED_SCHEMAS:
         for name, child in node.get(keyword, {}).items():
             yield f"{keyword}/{name}", child
@@ -129,7 +129,7 @@ def _children(node: dict[str, Any]) -> Iterable[tuple[str, Any]]:
 
 
 Role: TypeAlias = Literal["definition", "property", "arm", "tag", "item", "excluded"]
-"""Where a schema stands: `arm` is an alternative of a union, `tag` a property of one, `excluded` is inside of `not`."""
+"""The place of a schema: `arm` is a variant of a union, `tag` its property, `excluded` inside `not`."""
 
 OBJECTS = {"properties", "required", "additionalProperties", "unevaluatedProperties", "not"}
 
@@ -144,7 +144,7 @@ ONLY_IN: dict[str, set[Role]] = {
     "x-method": {"definition"},
     "x-side": {"definition"},
 }
-"""The keywords that are read in certain places only."""
+"""The keywords that are only read in certain places."""
 
 BESIDE = {
     "$ref": set[str](),
@@ -154,7 +154,7 @@ BESIDE = {
     "anyOf": OBJECTS | {"type", "discriminator"},
     "oneOf": OBJECTS | {"type", "discriminator"},
 }
-"""What else may be said of a value beside these keywords; annotations may always stand there."""
+"""The keywords that are allowed next to these, in addition to annotations."""
 
 NEEDS_TYPE = {
     **{keyword: {"object"} for keyword in OBJECTS},
@@ -163,7 +163,7 @@ NEEDS_TYPE = {
     **{keyword: {"integer", "number"} for keyword in ("minimum", "maximum")},
     **{keyword: {"integer", "number", "string"} for keyword in ("const", "enum", "format")},
 }
-"""The types, one of which a keyword asks for."""
+"""The types that a keyword requires, one of them."""
 
 ANNOTATIONS = {"description", "title", "default", *(keyword for keyword in ONLY_IN if keyword.startswith("x-"))}
 KNOWN = ANNOTATIONS | BESIDE.keys() | NEEDS_TYPE.keys() | {"discriminator", "type"}
@@ -177,36 +177,38 @@ TYPES = {"array", "boolean", "integer", "null", "number", "object", "string"}
 
 
 def check(defs: Definitions) -> None:
-    """Refuse a keyword, a format or a combination of keywords that no pass reads.
+    """Refuse keywords, formats and combinations of keywords that no pass reads.
 
     Raises:
-        CodegenError: says where it stands and what the pipeline would have lost.
+        CodegenError: names the place and the keyword that would be lost.
     """
     for name, node in defs.items():
         _check(node, f"$defs/{name}", "definition", defs)
     outermost = {name: _outermost(node) for name, node in defs.items()}
     for name, node in outermost.items():
         if name in reachable(outermost, targets(node)):
-            raise CodegenError(f"$defs/{name}: it is made of itself, without a member in between")
+            raise CodegenError(f"$defs/{name}: refers to itself without a field in between")
     for name, node in defs.items():
         for part in walk(node):
             if part.get("type") == "object" and any(
                 types_of(each, defs) != {"object"} for each in (*arms(part), *part.get("allOf", []))
             ):
-                raise CodegenError(f"$defs/{name}: the type object beside what may be no object would be lost")
+                raise CodegenError(
+                    f"$defs/{name}: the type object would be lost, because other parts accept other values"
+                )
             if len(arms(part)) > 1 and types_of(part, defs) == {"null"}:
-                raise CodegenError(f"$defs/{name}: several alternatives of a union take null alone")
+                raise CodegenError(f"$defs/{name}: several variants of a union accept only null")
 
 
 def _outermost(node: Node) -> Node:
-    """What *node* says of a value itself, not of what is inside of it."""
+    """Return the parts of *node* that apply to the value itself and not to values inside it."""
     parts: Node = {key: [_outermost(part) for part in node[key]] for key in ("allOf", "anyOf", "oneOf") if key in node}
     return parts | {"$ref": node["$ref"]} if "$ref" in node else parts
 
 
 def _check(node: Any, where: str, role: Role, defs: Definitions) -> None:
     if not isinstance(node, dict):
-        raise CodegenError(f"{where}: {node!r} is no schema that the pipeline has a rule for")
+        raise CodegenError(f"{where}: no rule for the schema {node!r}")
     node = cast("Node", node)
     if unknown := sorted(node.keys() - KNOWN):
         raise CodegenError(f"{where}: no rule for the keyword {', '.join(unknown)}")
@@ -215,9 +217,9 @@ def _check(node: Any, where: str, role: Role, defs: Definitions) -> None:
     structure = node.keys() - ANNOTATIONS
     for keyword in sorted(BESIDE.keys() & structure):
         if lost := sorted(structure - BESIDE[keyword] - {keyword}):
-            raise CodegenError(f"{where}: {keyword} beside {', '.join(lost)}: one of the two would be lost")
+            raise CodegenError(f"{where}: {keyword} next to {', '.join(lost)}: one of them would be lost")
     if len(half := node.keys() & {"x-method", "x-side"}) == 1:
-        raise CodegenError(f"{where}: {half.pop()} alone makes it no part of a method; it takes x-method and x-side")
+        raise CodegenError(f"{where}: {half.pop()} without the other; a part of a method needs x-method and x-side")
     _check_types(node, where)
     _check_members(node, where)
     _check_reference(node, where, defs)
@@ -231,52 +233,54 @@ def _check_types(node: Node, where: str) -> None:
     if unknown := sorted(set(types) - TYPES):
         raise CodegenError(f"{where}: no rule for the type {', '.join(unknown)}")
     if isinstance(declared, list) and "type" in node and not (len(set(types)) == 2 and "null" in types):
-        raise CodegenError(f"{where}: a type list may only add null to a type, not join {', '.join(types) or 'none'}")
+        raise CodegenError(
+            f"{where}: a list of types may only add null to a type, not combine {', '.join(types) or 'none'}"
+        )
     for keyword in sorted(node.keys() & NEEDS_TYPE.keys()):
         if not NEEDS_TYPE[keyword] & set(types):
-            raise CodegenError(f"{where}: {keyword} says nothing of a value of type {', '.join(types) or 'any'}")
+            raise CodegenError(f"{where}: {keyword} does not apply to values of type {', '.join(types) or 'any'}")
     if node.keys() & (BESIDE.keys() | {"properties"}) and "null" in types:
-        raise CodegenError(f"{where}: null beside {', '.join(sorted(node.keys() - {'type'}))} would be lost")
+        raise CodegenError(f"{where}: null next to {', '.join(sorted(node.keys() - {'type'}))} would be lost")
     if node.keys() & {"anyOf", "oneOf", "allOf"} and set(types) - {"object"}:
-        raise CodegenError(f"{where}: the type {', '.join(types)} beside alternatives would be lost")
+        raise CodegenError(f"{where}: the type {', '.join(types)} next to variants would be lost")
     formats = set[str]().union(*(FORMATS.get(each, set()) for each in types))
     if "format" in node and node["format"] not in formats:
         raise CodegenError(f"{where}: no rule for the format {node['format']} of type {', '.join(types)}")
     if "pattern" in node and not is_portable(node["pattern"]):
         raise CodegenError(
-            f"{where}: the pattern {node['pattern']} may find other texts in pydantic than in the schema"
+            f"{where}: the pattern {node['pattern']} may match other strings in pydantic than in the schema"
         )
 
 
 def _check_members(node: Node, where: str) -> None:
     for openness in ("additionalProperties", "unevaluatedProperties"):
         if node.get(openness) is False:
-            raise CodegenError(f"{where}: closed objects are unknown to ACP, whose receivers ignore unknown members")
+            raise CodegenError(f"{where}: no rule for closed objects: receivers of ACP messages ignore unknown fields")
     for beside in sorted(node.keys() & {"properties", "anyOf", "oneOf", "allOf"}):
         if node.get("additionalProperties", True) is not True:
-            raise CodegenError(f"{where}: the type of additionalProperties beside {beside} would be lost")
+            raise CodegenError(f"{where}: the type of additionalProperties next to {beside} would be lost")
     if node.get("unevaluatedProperties", True) is not True:
         raise CodegenError(f"{where}: the type of unevaluatedProperties would be lost")
     if missing := sorted(set(node.get("required", [])) - node.get("properties", {}).keys()):
-        raise CodegenError(f"{where}: {', '.join(missing)} is required, but no property here")
+        raise CodegenError(f"{where}: {', '.join(missing)} is required, but is not a property here")
 
 
 def _check_reference(node: Node, where: str, defs: Definitions) -> None:
     pointer = node.get("$ref", PREFIX)
     if "$ref" in node and (not pointer.startswith(PREFIX) or pointer.removeprefix(PREFIX) not in defs):
-        raise CodegenError(f"{where}: {pointer} is no definition of this schema")
+        raise CodegenError(f"{where}: {pointer} is not a definition of this schema")
     parts: list[Any] = node.get("allOf", [{"$ref": ...}])
     if len(parts) != 1 or parts[0].keys() != {"$ref"}:
-        raise CodegenError(f"{where}: allOf is read as one reference beside other keywords, this one is more")
+        raise CodegenError(f"{where}: no rule for an allOf other than a single reference")
 
 
 def _check_union(node: Node, where: str, role: Role) -> None:
     for keyword in ("anyOf", "oneOf", "enum"):
         if keyword in node and not node[keyword]:
-            raise CodegenError(f"{where}: an empty {keyword} takes no value at all")
+            raise CodegenError(f"{where}: an empty {keyword} accepts no value")
     if "discriminator" in node:
         tag = node["discriminator"].get("propertyName")
-        # It cannot change what is valid, so an alternative without the tag is none of its business.
+        # It does not change which values are valid, so variants without the tag are allowed.
         if node["discriminator"].keys() != {"propertyName"} or not any(
             "const" in arm.get("properties", {}).get(tag, {}) for arm in arms(node)
         ):
@@ -284,7 +288,7 @@ def _check_union(node: Node, where: str, role: Role) -> None:
     for value in [node["const"]] if "const" in node else node.get("enum", []):
         in_a_set = role == "arm" and "const" in node and type(value) is int
         if not isinstance(value, str) and not in_a_set:
-            raise CodegenError(f"{where}: the value {value!r} is not text; no rule for such a constant here")
+            raise CodegenError(f"{where}: no rule for the constant {value!r} here, because it is not a string")
         if node["type"] not in JSON_TYPES[type(value)]:
             raise CodegenError(f"{where}: the value {value!r} is not of the type {node['type']}")
 

@@ -12,10 +12,10 @@ SIDES = ("agent", "both", "client", "protocol", "proxy")
 
 
 def methods_source(defs: Definitions) -> str:
-    """The source of the module `methods`, without its header.
+    """Return the source of the module `methods`, without its header.
 
     Raises:
-        CodegenError: two definitions are the same part of one method, a response has no request, or a side is new.
+        CodegenError: two definitions are the same part of one method, a response has no request, or a side is unknown.
     """
     found = parts_of_methods(defs)
     requests = {method: _request(parts, defs) for method, parts in found.items() if parts.keys() != {"Notification"}}
@@ -40,7 +40,7 @@ def methods_source(defs: Definitions) -> str:
 
 
 def parts_of_methods(defs: Definitions) -> dict[str, dict[str, str]]:
-    """The definitions of each method, by what they are to it: `Request`, `Response` or `Notification`.
+    """Return the definitions of each method, by kind: `Request`, `Response` or `Notification`.
 
     Raises:
         CodegenError: two definitions are the same part of one method.
@@ -58,7 +58,7 @@ def parts_of_methods(defs: Definitions) -> dict[str, dict[str, str]]:
 def _request(parts: dict[str, str], defs: Definitions) -> tuple[str | None, ...]:
     params, result = parts.get("Request"), parts.get("Response")
     if params is None:
-        raise CodegenError(f"{result}: it answers a method that has no request")
+        raise CodegenError(f"{result}: the response of a method without a request")
     side = _side(params, defs)
     if result is not None and _side(result, defs) != side:
         raise CodegenError(f"{params} and {result} have different sides")
@@ -68,7 +68,7 @@ def _request(parts: dict[str, str], defs: Definitions) -> tuple[str | None, ...]
 def _side(name: str, defs: Definitions) -> str:
     side = str(defs[name].get("x-side"))
     if side not in SIDES:
-        raise CodegenError(f"{name}: no rule for the side {side!r}; known are {', '.join(SIDES)}")
+        raise CodegenError(f"{name}: no rule for the side {side!r}; known sides are {', '.join(SIDES)}")
     return side
 
 

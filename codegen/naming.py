@@ -1,4 +1,4 @@
-"""The one rule by which the alternatives of a union get their Python names."""
+"""The Python names of union variants and attributes, and the names of the base classes and markers."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ TYPES = "acp_bindings._models.types."
 BASES = "acp_bindings._models.base."
 
 WRAPPERS = ("Absent", "Lenient", "LenientList", "NullAsEmpty", "Omittable", "Secret", "SkipInvalid")
-"""Aliases around the type of a member, which type checkers see as the type itself."""
+"""Aliases around the type of a field. Type checkers see the type itself."""
 
 MARKS = ("FirstMatch", "DefaultUnless", "Tagged", "NotEnum", "UntaggedUnless", "When", "Within")
-"""What stands beside a type in `Annotated`."""
+"""The markers in `Annotated`."""
 
 INTEGERS = {
     "int32": "Int32",
@@ -22,38 +22,38 @@ INTEGERS = {
     "uint32": "UInt32",
     "uint64": "UInt64",
 }
-"""The type for each format of integers."""
+"""The type of each integer format."""
 
 NUMBER = "Number"
 
 MODEL, EXTENSIBLE, RESPONSE = "Model", "Extensible", "Response"
-"""The base classes: of every object, of those with `_meta`, and of what answers a request."""
+"""The base classes of all objects, of objects with `_meta`, and of results."""
 
 REQUEST_PARAMS, NOTIFICATION_PARAMS = "RequestParams", "NotificationParams"
 
 
 def words(text: str) -> list[str]:
-    """The words of a tag, a title or a definition's name: `tool_call`, `ToolCall` and `Tool call` all have two."""
+    """Return the words of a name: `tool_call`, `ToolCall` and `Tool call` all have two."""
     return re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", text)
 
 
 def pascal(text: str, *, where: str) -> str:
-    """*text* as the name of a class: `user_message_chunk` gives `UserMessageChunk`; *where* is for the error."""
+    """Return *text* as the name of a class: `UserMessageChunk` for `user_message_chunk`. Errors name *where*."""
     name = "".join(word[:1].upper() + word[1:] for word in words(text))
     if not name.isidentifier():
-        raise CodegenError(f"{where}: no class name can be made of {text!r}")
+        raise CodegenError(f"{where}: {text!r} cannot become the name of a class")
     return name
 
 
 def snake(text: str) -> str:
-    """*text* as the name of an attribute: `stopReason` gives `stop_reason`."""
+    """Return *text* as the name of an attribute: `stop_reason` for `stopReason`."""
     return "_".join(word.lower() for word in words(text))
 
 
 def joined(union: str, label: str) -> str:
-    """`{Union}{Label}`, saying a shared last word once.
+    """Return `{Union}{Label}`, with a common last word only once.
 
-    `SessionUpdate` and `state_update` give `SessionStateUpdate`.
+    For example, `SessionStateUpdate` for `SessionUpdate` and `state_update`.
     """
     name, last = pascal(label, where=union), (words(union) or [""])[-1]
     if words(label)[-1].lower() == last.lower() and len(words(label)) > 1:
@@ -62,14 +62,14 @@ def joined(union: str, label: str) -> str:
 
 
 def variant_name(union: str, label: str, taken: set[str]) -> str:
-    """The name of an alternative that no definition of the schema names by itself.
+    """Return the name of a union variant that has no definition in the schema.
 
-    A label of several words speaks for itself when its name is free; any other says which union it belongs to.
+    A label of several words is used alone if its name is not *taken*. Other names begin with the name of the union.
     """
     alone = pascal(label, where=union)
     return alone if len(words(label)) > 1 and alone not in taken else joined(union, label)
 
 
 def catch_all_name(union: str) -> str:
-    """The name of the alternative that keeps what a newer peer sends."""
+    """Return the name of the variant for unknown tags."""
     return f"Other{union}"

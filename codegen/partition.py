@@ -1,13 +1,13 @@
-"""Which module a definition lives in.
+"""The assignment of definitions to modules.
 
-    `extras`        what no method reaches and that is made of parts from several modules
-    domain          what the methods of one domain alone reach: `fs`, `terminal`, `session`, `session_update`, …
-    `{area}_types`  what several domains of one area share: `session` and `session_update` share `session_types`
-    family          a tagged union with all that only it reaches, where that is a lot: `content_block`
-    `common`        the rest, and what families need from outside
+    `extras`        definitions that no method reaches and that refer to several modules
+    domain          definitions that only one domain's methods reach: `fs`, `terminal`, `session`, `session_update`, …
+    `{area}_types`  definitions that domains of one area share: `session` and `session_update` share `session_types`
+    family          a large tagged union with all definitions that only it reaches: `content_block`
+    `common`        all others, and those that families need
 
-Arrows go down this list only, so imports form no cycle. A domain that refers to the types of another domain's method
-imports them, and does not count as reaching what they hold.
+Modules import only from further down this list, so that there are no import cycles. A domain that refers to the params
+or result of another domain's method imports them, but does not reach the definitions inside.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ CONNECTION = "connection"
 EXTRAS = "extras"
 LARGE_FAMILY = 10
 LONGEST = 40
-"""The characters that the name of a module may have."""
+"""The maximum length of a module name."""
 
 
 def partition(defs: Definitions) -> dict[str, str]:
-    """The module of every definition.
+    """Return the module of every definition.
 
     Raises:
-        CodegenError: modules would have to import each other, because methods of theirs refer to each other.
+        CodegenError: modules would have to import each other, because their methods refer to each other.
     """
     roots: dict[str, set[str]] = {}
     for name, node in defs.items():
@@ -45,7 +45,7 @@ def partition(defs: Definitions) -> dict[str, str]:
 
 
 def domain(method: str, method_kind: str) -> str:
-    """`fs/read_text_file` belongs to `fs`, the stream of `session/update` is one of its own, `initialize` has none."""
+    """Return the domain of a method: `fs` for `fs/read_text_file`, `session_update` for `session/update`."""
     area, _, action = method.rpartition("/")
     if len(area) > LONGEST or not area.isidentifier() or area.startswith("_") or keyword.iskeyword(area):
         return CONNECTION
@@ -61,7 +61,7 @@ def _reached(defs: Definitions, module: str, roots: set[str], owned: dict[str, s
 
 
 def _home(domains: set[str]) -> str:
-    """The module for what *domains* reach."""
+    """Return the module of a definition that *domains* reach."""
     if len(domains) == 1:
         return domains.pop()
     areas = {each.removesuffix("_update") for each in domains}
@@ -69,11 +69,11 @@ def _home(domains: set[str]) -> str:
 
 
 def _settle_unreached(defs: Definitions, modules: dict[str, str], names: set[str]) -> None:
-    """What no method reaches stands beside the parts that it is made of."""
+    """Put definitions that no method reaches next to the definitions that they refer to."""
     waiting = set(names)
     while waiting:
         ready = [{name} for name in waiting if not (targets(defs[name]) & waiting) - {name}]
-        for group in ready or [set(waiting)]:  # what is made of itself stays together
+        for group in ready or [set(waiting)]:  # a cycle stays together
             beside = {modules[part] for name in group for part in targets(defs[name])} - {COMMON}
             home = beside.pop() if len(beside) == 1 else EXTRAS if beside else COMMON
             modules.update(dict.fromkeys(group, home))
@@ -81,7 +81,7 @@ def _settle_unreached(defs: Definitions, modules: dict[str, str], names: set[str
 
 
 def _split_families(defs: Definitions, modules: dict[str, str]) -> None:
-    """Give the large families among the shared definitions modules of their own."""
+    """Move large families of shared definitions into their own modules."""
     shared = {name for name, module in modules.items() if module.endswith("_types")}
     families = {name: _family(defs, name, shared) for name in sorted(shared) if "x-tag" in defs[name]}
     for name, family in families.items():
@@ -89,15 +89,15 @@ def _split_families(defs: Definitions, modules: dict[str, str]) -> None:
             continue
         needed = reachable(defs, {name}) - family
         if name in reachable(defs, needed | {other for other, module in modules.items() if module == COMMON} - family):
-            continue  # the two modules would need each other
+            continue  # the two modules would import each other
         if needed & {other for other, module in modules.items() if module not in (COMMON, modules[name])}:
-            continue  # it would need a module that may come to need it
+            continue  # its module would import one that may import it later
         modules.update(dict.fromkeys(family, snake(name)))
         modules.update(dict.fromkeys(needed, COMMON))
 
 
 def _check_arrows(defs: Definitions, modules: dict[str, str]) -> None:
-    """The generator would put modules that import each other into one of its own."""
+    """Refuse import cycles, because the generator would merge such modules."""
     imports: dict[str, set[str]] = {}
     crossing: dict[tuple[str, str], str] = {}
     for name, node in sorted(defs.items()):
@@ -111,7 +111,7 @@ def _check_arrows(defs: Definitions, modules: dict[str, str]) -> None:
 
 
 def _imported_by(module: str, imports: dict[str, set[str]]) -> set[str]:
-    """What *module* imports, by way of others too, and itself."""
+    """Return the modules that *module* imports, also indirectly, and itself."""
     found: set[str] = set()
     waiting = {module}
     while waiting:
@@ -122,7 +122,7 @@ def _imported_by(module: str, imports: dict[str, set[str]]) -> set[str]:
 
 
 def _family(defs: Definitions, union: str, shared: set[str]) -> set[str]:
-    """*union* and those of the *shared* definitions that nothing reaches but by way of it."""
+    """Return *union* and those *shared* definitions that are only reached through it."""
     inside = reachable(defs, {union})
     closed = {name: {} if name == union else node for name, node in defs.items()}
     return shared - reachable(closed, set(defs) - inside) | {union}

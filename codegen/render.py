@@ -1,4 +1,4 @@
-"""From normalised definitions to a package of Python modules, by way of datamodel-code-generator and ruff."""
+"""Write normalised definitions as a package of Python modules, with datamodel-code-generator and ruff."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from jinja2 import TemplateError
 from codegen import naming as runtime
 from codegen.methods import MODULE, NAME, methods_source
 from codegen.naming import snake
-from codegen.passes.answers import ANYTHING
+from codegen.passes.bases import ANYTHING
 from codegen.passes.objects import META
 from codegen.tree import CodegenError, Definitions, Node, arms, ref, target, walk, without
 from codegen.verify import BASE_MEMBER, check_names, check_possible
 
 
 def package_init(modules: dict[str, str]) -> str:
-    """The source of `__init__.py` for definitions that live in *modules*."""
+    """Return the source of `__init__.py` for definitions in *modules*."""
     homes: dict[str, list[str]] = {}
     for name, module in sorted(modules.items()):
         homes.setdefault(module, []).append(name)
@@ -53,7 +53,7 @@ def package_init(modules: dict[str, str]) -> str:
 
 
 def _text_of(names: list[str]) -> str:
-    """The literal of a text with the *names*: one line if they fit, else a block that is indented as the table is."""
+    """Return a string literal of *names*: one line if they fit, else an indented block."""
     if len(text := " ".join(names)) <= 80:
         return f'"{text}"'
     margin = " " * 16
@@ -63,13 +63,13 @@ def _text_of(names: list[str]) -> str:
 WIDTH = 120
 _ITEM = re.compile(r"(?P<indent>\s*)([-*]|\d+\.) ")
 _ROW = re.compile(r"[|>#]")
-"""How a line begins that is a row of a table, a quotation or a heading, so that it cannot be joined with others."""
+"""The start of table rows, quotations and headings, which are not joined with other lines."""
 _CODE = re.compile(r"^([ \t]*```.*?^[ \t]*```)[ \t]*$", re.DOTALL | re.MULTILINE)
 _SENTENCE = re.compile(r"([.:]) (?=[A-Z`])")
 
 
 def docstring(text: str | None, *, indent: int) -> str:
-    """*text* as a docstring literal for code at *indent* spaces, empty when there is nothing to say."""
+    """Return *text* as a docstring literal for code at *indent* spaces; empty if there is no text."""
     if not text or not text.strip():
         return ""
     lines = _wrap(_with_summary(text.strip(), WIDTH - indent - 6), WIDTH - indent)
@@ -83,13 +83,13 @@ def docstring(text: str | None, *, indent: int) -> str:
 
 
 def _escaped(line: str) -> str:
-    """*line* as it stands in a literal; what no editor shows, such as a mark that turns text around, is spelt out."""
+    """Return *line* for a literal, with invisible characters such as text direction marks escaped."""
     quoted = line.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
     return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in quoted)
 
 
 def _with_summary(text: str, room: int) -> str:
-    """*text* with its first sentence on a line of its own, unless the first paragraph fits on one."""
+    """Return *text* with its first sentence as a separate paragraph, unless the first paragraph fits on one line."""
     first, gap, rest = text.partition("\n\n")
     if "```" in first:
         return text
@@ -124,7 +124,7 @@ def _wrapped(paragraph: str, width: int, *, is_first: bool) -> list[str]:
 
 
 def _blocks(paragraph: str) -> list[str]:
-    """The list items and rows of a paragraph each, its running text as one."""
+    """Return the blocks of a paragraph: each list item and row, and the running text as one."""
     blocks: list[str] = []
     for line in paragraph.splitlines():
         stripped = line.strip()
@@ -150,7 +150,7 @@ RUNTIME_NAMES = [
     *(runtime.TYPES + name for name in (*runtime.WRAPPERS, *runtime.MARKS)),
     *(runtime.BASES + name for name in (runtime.REQUEST_PARAMS, runtime.NOTIFICATION_PARAMS, runtime.EXTENSIBLE)),
 ]
-"""What the templates may write beyond the generator's own types; ruff takes away what a module does not use."""
+"""The names that the templates may use. ruff removes the imports that a module does not need."""
 
 IMPORTED = {
     *(path.rpartition(".")[2] for path in RUNTIME_NAMES),
@@ -159,7 +159,7 @@ IMPORTED = {
     NAME,
     *("BaseModel", "ConfigDict", "Optional", "TypeAliasType", "Union"),
 }
-"""The names that definitions cannot have: what `RUNTIME_NAMES`, the passes and the generator make modules import."""
+"""The names that definitions cannot have, because generated modules import them."""
 
 CONSTRAINTS = {
     "minItems": "min_length",
@@ -173,31 +173,31 @@ BOUNDS = CONSTRAINTS.keys() | {"x-within"}
 
 @dataclass(frozen=True)
 class Package:
-    """What one generated package is called and where its schema comes from."""
+    """The name of a generated package and the source of its schema."""
 
     name: str
     protocol: str
     release: str
 
     def header(self, module: str) -> str:
-        """The first line of a generated module.
+        """Return the first line of a generated module.
 
-        The release stands in that of the package alone, whose *module* is empty: a new one changes one line, and the
-        others change with the schema.
+        Only the line of the package, whose *module* is empty, contains the release, so that a new release with the same
+        schema changes one line.
         """
         what, how = (f": {module}", "Generated") if module else ("", f"From {self.release}")
         return f'"""ACP {self.protocol}{what}. {how} by `nox -s generate`; do not edit."""\n'
 
 
 def render(defs: Definitions, modules: dict[str, str], package: Package, output: Path) -> None:
-    """Write *defs* as the package *output*, replacing what is there.
+    """Write *defs* as the package *output* and replace its modules.
 
     Raises:
-        CodegenError: a name or a bound has no place in Python, or the generator wrote other names than the schema's.
+        CodegenError: a name or a bound cannot be expressed in Python, or the generator wrote other names.
     """
     check_possible(defs, IMPORTED)
     if MODULE in modules.values():
-        raise CodegenError(f"a module would be named {MODULE}, as the table of methods is")
+        raise CodegenError(f"a module would have the name {MODULE}, which is that of the table of methods")
     document = {_path(name, modules): _for_generator(node, modules) for name, node in sorted(defs.items())}
     plans: dict[str, dict[str, Any]] = {_path(name, modules): {"plan": _plan(name, defs[name])} for name in defs}
     _generate(document, plans, output)
@@ -250,16 +250,16 @@ def _path(name: str, modules: dict[str, str]) -> str:
 
 
 def _foreign_answers(module: str, defs: Definitions, modules: dict[str, str]) -> str:
-    """The end of a *module* that names answers from other ones: only type checkers import those, so it is no cycle."""
+    """Return the imports of response types from other modules, which only type checkers run, so there is no cycle."""
     named = {answer for name, node in defs.items() if modules[name] == module for answer in node.get("x-responses", [])}
     foreign = sorted((modules[name], name) for name in named & defs.keys() if modules[name] != module)
-    # The alias keeps ruff from taking an import away that only a quoted name needs.
+    # With an alias, ruff does not remove an import that only a quoted name needs.
     imports = [f"    from .{home} import {name} as {name}\n" for home, name in foreign]
     return "\n\nif TYPE_CHECKING:\n" + "".join(imports) if imports else ""
 
 
 def _for_generator(node: Node, modules: dict[str, str]) -> Node:
-    """*node* in the generator's words: every member required, so that its type says only whether null is valid."""
+    """Return *node* for the generator: all fields are required, so that a type contains None only if null is valid."""
     if "x-absent" in node:
         return {"type": "null"}
     if "x-default-tag" in node:
@@ -284,7 +284,7 @@ def _for_generator(node: Node, modules: dict[str, str]) -> Node:
 
 
 def _plan(name: str, node: Node) -> dict[str, Any]:
-    """What the templates write around the generator's types for one definition."""
+    """Return the parts that the templates add to the types of the generator, for one definition."""
     is_class = "properties" in node
     plan: dict[str, Any] = {"doc": docstring(node.get("description"), indent=4 if is_class else 0)}
     if is_class:
@@ -300,7 +300,7 @@ def _plan(name: str, node: Node) -> dict[str, Any]:
 
 
 def _answered(answers: list[str]) -> str:
-    """The mark of a request; its answer is mostly further down, so that it is named in quotes."""
+    """Return the marker of a request. The response type is quoted, because it is usually defined later."""
     if not answers:
         return ""
     return f"RequestParams[{ANYTHING}]" if answers == [ANYTHING] else f'RequestParams["{" | ".join(answers)}"]'
@@ -330,20 +330,20 @@ def _member(where: str, node: Node, *, required: bool) -> dict[str, str]:
 
 
 def _annotated(metadata: list[str]) -> tuple[str, str]:
-    """The two halves of an `Annotated` with *metadata*, empty when there is none."""
+    """Return the two halves of an `Annotated` with *metadata*; empty if there is none."""
     return ("Annotated[", f", {', '.join(metadata)}]") if metadata else ("", "")
 
 
 def _constraints(where: str, node: Node) -> list[str]:
-    """The bounds of a value, written around its whole type; pydantic leaves null out of them.
+    """Return the bounds of a value, which apply to the whole type. pydantic does not apply them to null.
 
     Raises:
-        CodegenError: a part of the type has bounds of its own, for which there is no place.
+        CodegenError: only a part of the type has bounds.
     """
     bounds = [part for part in walk(node) if part.keys() & BOUNDS]
     values = [arm for arm in arms(node) if arm != {"type": "null"}]
     if any(part is not node and [part] != values for part in bounds):
-        raise CodegenError(f"{where}: no rule for a bound inside of another type")
+        raise CodegenError(f"{where}: no rule for a bound inside another type")
     limits = {CONSTRAINTS[key]: part[key] for part in bounds for key in CONSTRAINTS if key in part}
     within = {side: limit for part in bounds for side, limit in part.get("x-within", {}).items()}
     return [f"{mark}({_keywords(found)})" for mark, found in (("Field", limits), ("Within", within)) if found]
@@ -364,7 +364,7 @@ def _default(node: Node, *, required: bool) -> str:
 
 
 def _choice(node: Node) -> list[str]:
-    """How a union is read, as metadata of its alias; text and numbers need no order."""
+    """Return the metadata of a union alias, which decides between variants. Strings and numbers need none."""
     if tag := node.get("x-tag"):
         return [f"Tagged({tag!r})"]
     named = [arm for arm in arms(node) if target(arm) is not None or not arm.keys() - {"title", "description"}]
@@ -373,7 +373,7 @@ def _choice(node: Node) -> list[str]:
 
 
 def _format(output: Path) -> None:
-    """Sort, prune and lay out with ruff, whatever settings the surroundings have."""
+    """Sort imports, remove unused ones and format with ruff, independent of any configuration."""
     ruff = [sys.executable, "-m", "ruff"]
     common = ["--isolated", "--quiet", f"--line-length={LINE_LENGTH}", "--target-version=py311"]
     common += [

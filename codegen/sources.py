@@ -23,7 +23,7 @@ from typing import Any, cast
 from codegen.checks import check_shape
 from codegen.errors import SourceError
 from codegen.lock import FILES, UNKNOWN_VERSION
-from codegen.tree import CodegenError
+from codegen.tree import CodegenError, Node
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -250,8 +250,8 @@ def _parse(data: bytes) -> dict[str, Any]:
         raise CodegenError("$schema does not name json-schema.org")
     check_shape(document)
     # Every ACP schema since 0.4 marks the params and results of methods with these keywords.
-    definitions = [node for node in document.get("$defs", {}).values() if isinstance(node, dict)]
-    if not any({"x-side", "x-method"} <= node.keys() for node in definitions):
+    definitions: dict[str, Node | bool] = document.get("$defs", {})
+    if not any(isinstance(node, dict) and {"x-side", "x-method"} <= node.keys() for node in definitions.values()):
         raise CodegenError("$defs has no definition with x-side and x-method")
     return document
 

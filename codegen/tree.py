@@ -1,4 +1,4 @@
-"""What every pass shares: the shape of a schema document and the few ways to walk it."""
+"""The types of a schema document, and functions to walk and change it."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ JSON_TYPES: dict[type, set[str]] = {
     str: {"string"},
     type(None): {"null"},
 }
-"""What JSON Schema calls the types of parsed JSON."""
+"""The JSON Schema types of parsed JSON values."""
 
 
 class CodegenError(Exception):
-    """The pipeline refuses to guess: the schema holds something that it has no exact rule for."""
+    """The schema contains something for which the pipeline has no exact rule."""
 
 
 def ref(name: str) -> Node:
-    """A reference to the definition *name*."""
+    """Return a reference to the definition *name*."""
     return {"$ref": PREFIX + name}
 
 
 def target(node: Node) -> str | None:
-    """The name of the definition that *node* refers to, or None when it is no reference."""
+    """Return the name of the definition that *node* refers to, or None if it is not a reference."""
     pointer = node.get("$ref")
     return pointer.removeprefix(PREFIX) if isinstance(pointer, str) else None
 
 
 def children(node: Node) -> Iterator[Node]:
-    """The schemas directly inside *node*. Data (`default`, `const`, `enum`) is not a schema and is not entered."""
+    """Yield the schemas directly inside *node*. Data (`default`, `const`, `enum`) is not entered."""
     yield from node.get("properties", {}).values()
     for keyword in ("anyOf", "oneOf", "allOf"):
         yield from node.get(keyword, [])
@@ -52,14 +52,14 @@ def children(node: Node) -> Iterator[Node]:
 
 
 def walk(node: Node) -> Iterator[Node]:
-    """*node* and every schema inside it, outermost first."""
+    """Yield *node* and every schema inside it, outermost first."""
     yield node
     for child in children(node):
         yield from walk(child)
 
 
 def rewrite(node: Node, change: Callable[[Node], Node]) -> Node:
-    """A copy of *node* with *change* applied to every schema in it, innermost first."""
+    """Return a copy of *node* with *change* applied to every schema in it, innermost first."""
     copy = dict(node)
     if "properties" in copy:
         copy["properties"] = {name: rewrite(child, change) for name, child in copy["properties"].items()}
@@ -73,17 +73,17 @@ def rewrite(node: Node, change: Callable[[Node], Node]) -> Node:
 
 
 def rewrite_all(defs: Definitions, change: Callable[[Node], Node]) -> Definitions:
-    """`rewrite` for every definition."""
+    """Return *defs* with every definition rewritten by `rewrite`."""
     return {name: rewrite(node, change) for name, node in defs.items()}
 
 
 def targets(node: Node) -> set[str]:
-    """The names of all definitions that *node* refers to."""
+    """Return the names of all definitions that *node* refers to."""
     return {name for child in walk(node) if (name := target(child)) is not None}
 
 
 def reachable(defs: Definitions, names: set[str]) -> set[str]:
-    """*names* and everything that can be reached from them."""
+    """Return *names* and all definitions that they refer to, also indirectly."""
     found: set[str] = set()
     waiting = set(names)
     while waiting:
@@ -94,7 +94,7 @@ def reachable(defs: Definitions, names: set[str]) -> set[str]:
 
 
 def lineage(name: str, defs: Definitions) -> Iterator[str]:
-    """The class *name* and all that it is derived from."""
+    """Yield the class *name* and all of its base classes."""
     yield name
     for part in defs[name].get("allOf", []):
         if parent := target(part):
@@ -102,12 +102,12 @@ def lineage(name: str, defs: Definitions) -> Iterator[str]:
 
 
 def arms(node: Node) -> list[Node]:
-    """The alternatives of a union, empty when *node* is none."""
+    """Return the variants of a union; empty if *node* is not a union."""
     return node.get("anyOf") or node.get("oneOf") or []
 
 
 def types_of(node: Node, defs: Definitions) -> set[str]:
-    """The JSON types of the values that *node* takes."""
+    """Return the JSON types of the values that *node* accepts."""
     if (name := target(node)) is not None:
         return types_of(defs[name], defs)
     declared = node.get("type", [*set[str]().union(*JSON_TYPES.values())])
@@ -118,23 +118,23 @@ def types_of(node: Node, defs: Definitions) -> set[str]:
 
 
 def is_class(node: Node) -> bool:
-    """Whether the definition *node* is an object of its own, not a map, a union or a scalar."""
+    """Return True if *node* becomes a class: an object that is not a map or a union."""
     return node.get("type") == "object" and "additionalProperties" not in node and not arms(node)
 
 
 def without(node: Node, *keywords: str) -> Node:
-    """A copy of *node* that lacks *keywords*."""
+    """Return a copy of *node* without *keywords*."""
     return {key: value for key, value in node.items() if key not in keywords}
 
 
 def kind(name: str, node: Node) -> str | None:
-    """`Request`, `Response` or `Notification` for the parameters or the result of a method, else None.
+    """Return `Request`, `Response` or `Notification` for the params or the result of a method, else None.
 
-    The schema puts the same `x-method` on all types of a method; only the name tells them apart.
+    All types of a method have the same `x-method` in the schema, so the name decides.
     """
     if "x-method" not in node:
         return None
     for suffix in ("Request", "Response", "Notification"):
         if name.endswith(suffix):
             return suffix
-    raise CodegenError(f'{name} has "x-method" but is named neither …Request, …Response nor …Notification')
+    raise CodegenError(f'{name} has "x-method", but its name does not end in Request, Response or Notification')

@@ -1,4 +1,4 @@
-"""Checks that every name means in Python what it means in the schema, before the generator runs and after."""
+"""Checks of the generated code: before the generator runs, after it, and by importing the result."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ BASE_MEMBER = "meta"
 
 
 def check_possible(defs: Definitions, taken: Iterable[str]) -> None:
-    """Refuse names that would mean something else in Python, and definitions that Python cannot write down.
+    """Refuse names that have another meaning in Python, and definitions that Python cannot express.
 
     Args:
         defs: the normalised definitions.
@@ -39,13 +39,13 @@ def check_possible(defs: Definitions, taken: Iterable[str]) -> None:
     """
     for name, node in defs.items():
         if not CLASS_NAME.fullmatch(name) or iskeyword(name):
-            raise CodegenError(f"{name}: this is no name that a class of the package can have")
+            raise CodegenError(f"{name}: not a valid name for a class of the package")
         if name in taken:
-            raise CodegenError(f"{name}: the generated code needs this name itself, for what it imports")
+            raise CodegenError(f"{name}: the generated code imports something of this name")
         if not is_class(node) and any(name in reachable(defs, {part}) for part in targets(node)):
-            raise CodegenError(f"{name}: it is made of itself; only an object may be, through a member")
+            raise CodegenError(f"{name}: refers to itself, which only an object may do, in a field")
         if any("properties" in part for part in walk(node) if part is not node):
-            raise CodegenError(f"{name}: an object is written out in it where it can get no name; make it a definition")
+            raise CodegenError(f"{name}: contains an inline object that cannot get a name; make it a definition")
         _check_members(name, node, defs)
 
 
@@ -55,34 +55,34 @@ def _check_members(name: str, node: Node, defs: Definitions) -> None:
     for parent in parents:
         for key in parent.get("properties", {}):
             if own := attributes.get(snake(key)):
-                raise CodegenError(f"{name}.{own}: its attribute is that of {key}, which {name} inherits")
+                raise CodegenError(f"{name}.{own}: has the same attribute as {key}, which {name} inherits")
     _check_meta(name, [node, *parents])
 
 
 def _check_meta(name: str, family: list[Node]) -> None:
-    """Refuse a member with the attribute of `_meta`, and a class that describes `_meta` otherwise than its base."""
+    """Refuse a field with the attribute of `_meta`, and a class with another `_meta` than its base class."""
     extensible = [node for node in family if "x-extensible" in node]
     for key in [key for node in family for key in node.get("properties", {}) if extensible]:
         if key == META and len(extensible) > 1:
-            raise CodegenError(f"{name}: {META} is not what it is in the object that {name} extends")
+            raise CodegenError(f"{name}: {META} differs from that of the object that {name} extends")
         if key != META and snake(key) == BASE_MEMBER:
-            raise CodegenError(f"{name}.{key}: {META} has the attribute {BASE_MEMBER} already")
+            raise CodegenError(f"{name}.{key}: the attribute {BASE_MEMBER} is that of {META}")
 
 
 def _parents(name: str, node: Node, defs: Definitions) -> Iterator[Node]:
     for part in node.get("allOf", []):
         parent = target(part) or ""
         if not is_class(defs[parent]):
-            raise CodegenError(f"{name}: it extends {parent}, which is no object")
+            raise CodegenError(f"{name}: extends {parent}, which is not an object")
         yield defs[parent]
         yield from _parents(parent, defs[parent], defs)
 
 
 def check_names(defs: Definitions, modules: dict[str, str], output: Path) -> None:
-    """See that the generated names are exactly the definitions, each in its module, and refer to the same others.
+    """Check that the generated names are exactly the definitions, in their modules and with the same references.
 
     Raises:
-        CodegenError: names what differs.
+        CodegenError: they differ.
     """
     written: dict[str, set[str]] = {}
     for path in sorted(output.glob("*.py")):
@@ -93,37 +93,39 @@ def check_names(defs: Definitions, modules: dict[str, str], output: Path) -> Non
             if name is None:
                 continue
             if modules.get(name) != path.stem:
-                raise CodegenError(f"{path.name} defines {name}, which the schema puts in {modules.get(name)}")
+                raise CodegenError(f"{path.name} defines {name}, which belongs to {modules.get(name)}")
             written[name] = _used(statement) & defs.keys()
             _check_tags(name, defs[name], statement)
             _check_attributes(name, statement)
     if missing := sorted(defs.keys() - written.keys()):
-        raise CodegenError(f"the generator left out {', '.join(missing)}")
+        raise CodegenError(f"the generator omitted {', '.join(missing)}")
     for name, node in defs.items():
         expected = targets(node).union(node.get("x-responses", [])) & defs.keys()
         if written[name] - {name} != expected - {name}:
-            raise CodegenError(f"{name} is made of {sorted(written[name])} where the schema says {sorted(expected)}")
+            raise CodegenError(f"{name} refers to {sorted(written[name])}, but in the schema to {sorted(expected)}")
 
 
 def _check_tags(name: str, node: Node, statement: ast.stmt) -> None:
-    """See that tags, and members that decide on others, have their own attributes: unions find them by these."""
+    """Check that tags, and fields that others depend on, have their own names as attributes, as unions require."""
     members = node.get("properties", {})
     sought = {key for key, member in members.items() if member.keys() & {"const", "x-not-enum"}}
     sought |= {member["x-when"]["member"] for member in members.values() if "x-when" in member}
     attributes = {defined(each) for each in getattr(statement, "body", [])}
     if lost := sorted(key for key in sought if snake(key) not in attributes):
-        raise CodegenError(f"{name}: its tag {lost[0]} cannot be an attribute of that name, so no union would find it")
+        raise CodegenError(
+            f"{name}: the tag {lost[0]} cannot be an attribute of that name, so a union would not find it"
+        )
 
 
 def _check_attributes(name: str, statement: ast.stmt) -> None:
-    """Refuse two members with one attribute: Python takes some names for the same, such as `ﬁ` and `fi`."""
+    """Refuse two fields with one attribute. Some different names are equal in Python, such as `ﬁ` and `fi`."""
     attributes = [defined(each) for each in getattr(statement, "body", []) if isinstance(each, ast.AnnAssign)]
     if twice := sorted(each for each in attributes if each and attributes.count(each) > 1):
-        raise CodegenError(f"{name}: two of its members would both have the attribute {twice[0]}")
+        raise CodegenError(f"{name}: two fields have the attribute {twice[0]}")
 
 
 def defined(statement: ast.stmt) -> str | None:
-    """The name that a *statement* of a generated module defines, if it does."""
+    """Return the name that a *statement* of a generated module defines, or None."""
     if isinstance(statement, ast.ClassDef):
         return statement.name
     if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
@@ -138,7 +140,7 @@ def _used(statement: ast.stmt) -> set[str]:
 
 
 class _Used(ast.NodeVisitor):
-    """The names to which a statement refers, also those in quotes, which stand for classes further down."""
+    """The names that a statement refers to, including quoted names of classes that are defined later."""
 
     def __init__(self) -> None:
         self.names: set[str] = set()
@@ -160,20 +162,20 @@ class _Used(ast.NodeVisitor):
             self.visit(node.value)
 
     def visit_Call(self, node: ast.Call) -> None:
-        """Not into marks and defaults, which name no definitions but that of the type."""
+        """Skip markers and defaults, which refer to no other definitions."""
 
     def visit_Expr(self, node: ast.Expr) -> None:
-        """Not into docstrings."""
+        """Skip docstrings."""
 
 
 _numbers = itertools.count()
 
 
 def check_completes(defs: Definitions, modules: dict[str, str], package: Path) -> None:
-    """Import the *package* and complete each of its definitions.
+    """Import the *package* and build the validator of each definition.
 
     Raises:
-        CodegenError: names the definition that cannot be completed, the innermost when others are made of it.
+        CodegenError: names the innermost definition that failed.
     """
     failed: dict[str, Exception] = {}
     with _imported(package) as root:
@@ -182,29 +184,31 @@ def check_completes(defs: Definitions, modules: dict[str, str], package: Path) -
                 import_module(f"{root.__name__}.{module}")
             except Exception as error:
                 where = _definition_at(error, package)
-                raise CodegenError(f"{where}: Python cannot run what is generated of it: {_said(error)}") from error
+                raise CodegenError(f"{where}: the generated code cannot be run: {_describe(error)}") from error
         for name, module in modules.items():
             try:
                 _complete(getattr(sys.modules[f"{root.__name__}.{module}"], name))
-            except Exception as error:  # noqa: BLE001 - whatever it is, it would meet whoever uses the definition
+            except Exception as error:  # noqa: BLE001 - any error would reach users of the definition
                 failed[name] = error
     if failed:
         name = min(failed, key=lambda each: (len(reachable(defs, {each})), each))
-        said = _said(failed[name])
-        raise CodegenError(f"{name}: pydantic cannot read by what is generated of it: {said}") from failed[name]
+        reason = _describe(failed[name])
+        raise CodegenError(f"{name}: pydantic cannot build a validator for the generated code: {reason}") from failed[
+            name
+        ]
 
 
-def _said(error: Exception) -> str:
+def _describe(error: Exception) -> str:
     return " ".join(f"{type(error).__name__}: {error}".split())
 
 
 def _definition_at(error: Exception, package: Path) -> str:
-    """The definition in which a module of the *package* stopped with *error*."""
+    """Return the definition at which a module of the *package* raised *error*."""
     frames = [each for each in traceback.extract_tb(error.__traceback__) if Path(each.filename).parent == package]
     path, line = (Path(frames[-1].filename), frames[-1].lineno or 0) if frames else (package / "__init__.py", 0)
     for statement in ast.parse(path.read_text(encoding="utf-8")).body:
         if statement.lineno <= line <= (statement.end_lineno or line):
-            # What refers to something further down is completed at the end: `Foo.model_rebuild()`.
+            # Classes that refer to later ones are completed at the end of a module: `Foo.model_rebuild()`.
             names = [each.id for each in ast.walk(statement) if isinstance(each, ast.Name)]
             return defined(statement) or (names or [path.name])[0]
     return path.name
@@ -219,11 +223,11 @@ def _complete(definition: Any) -> None:
 
 @contextmanager
 def _imported(package: Path) -> Generator[ModuleType]:
-    """The package in a folder, under a name of its own and without a trace when the block ends."""
+    """Import the package under a temporary name, and remove it when the block ends."""
     name = f"_completed_{next(_numbers)}"
     spec = importlib.util.spec_from_file_location(name, package / "__init__.py")
     if spec is None or spec.loader is None:
-        raise CodegenError(f"{package}: this is no package that could be imported")
+        raise CodegenError(f"{package}: not a package")
     module = importlib.util.module_from_spec(spec)
     writes, sys.dont_write_bytecode = sys.dont_write_bytecode, True
     invalidate_caches()

@@ -1,8 +1,8 @@
-"""`python -m codegen.watch OUT`: when npm has schemas newer than those here, the change that takes them.
+"""`python -m codegen.watch OUT`: if npm has newer schemas, write a pull request that updates to them.
 
-It is made in a working tree of its own, as a branch of two commits: the schemas, and what is generated from them. Into
-OUT go `branch.bundle`, which has both, and `branch`, `title` and `body.md` for the pull request. Nothing is pushed:
-that is left to what may write to the repository, and runs nothing of what was fetched.
+The change is made in a separate working tree, as a branch of two commits: the schemas, and the generated packages. OUT
+gets `branch.bundle` with both commits, and `branch`, `title` and `body.md` for the pull request. Nothing is pushed:
+another job does that, which may write to the repository and does not run anything that was fetched.
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ from codegen.update import Update, update
 PACKAGE = "@agentclientprotocol/sdk"
 
 
-def deliveries(kept: Path, *, versions: Sequence[str] = (), timeout: float = 120.0) -> Iterator[Delivery]:
-    """Yield what each version of the package ships, oldest first.
+def deliveries(cache: Path, *, versions: Sequence[str] = (), timeout: float = 120.0) -> Iterator[Delivery]:
+    """Yield the schemas of each version of the package, oldest first.
 
     Args:
-        kept: the folder in which every version has a folder of its own, so that it is fetched once only.
-        versions: those that are wanted; all that npm has, when empty.
-        timeout: the seconds that npm may take for each of its answers.
+        cache: the cache, with a folder for every version.
+        versions: the versions to fetch; by default all that npm has.
+        timeout: the seconds that npm may take for each response.
 
     Raises:
-        SourceError: npm cannot say which versions there are, or has one no longer.
+        SourceError: npm cannot list the versions, or one is no longer available.
     """
     for version in versions or published_versions(PACKAGE, timeout=timeout):
-        yield _kept(kept / version, version) or _fetched(kept / version, version, timeout=timeout)
+        yield _from_cache(cache / version, version) or _from_registry(cache / version, version, timeout=timeout)
 
 
-def _kept(folder: Path, version: str) -> Delivery | None:
-    """What an earlier run has fetched, unless it is not what was fetched any more."""
+def _from_cache(folder: Path, version: str) -> Delivery | None:
+    """Return the schemas that an earlier run has fetched, or None if they are missing or changed."""
     try:
         files = {file: lock.verified_bytes(folder, file) for file in lock.read(folder)}
     except LockError:
@@ -51,7 +51,7 @@ def _kept(folder: Path, version: str) -> Delivery | None:
     return Delivery(source=f"npm:{PACKAGE}@{version}", version=version, files=files)
 
 
-def _fetched(folder: Path, version: str, *, timeout: float) -> Delivery:
+def _from_registry(folder: Path, version: str, *, timeout: float) -> Delivery:
     delivery = from_npm(f"{PACKAGE}@{version}", timeout=timeout)
     records = {
         file: LockedFile.of(data, source=delivery.source, version=version) for file, data in delivery.files.items()
@@ -63,40 +63,44 @@ def _fetched(folder: Path, version: str, *, timeout: float) -> Delivery:
 ROOT = Path(__file__).resolve().parents[1]
 
 BODY_LIMIT = 60_000
-"""Characters: GitHub refuses a body of more than 65,536."""
+"""The maximum number of characters. GitHub refuses a body of more than 65,536."""
 
-SAID_LIMIT = 40
-"""The lines of a command that failed which the body shows, its last."""
+OUTPUT_LINES = 40
+"""The number of output lines that the body shows of a failed command."""
 
 
 @dataclass(frozen=True)
 class Gate:
-    """What must hold for the new bindings, and the module that tells, run in the new working tree."""
+    """A condition for the new packages, and the module that checks it in the new working tree."""
 
-    says: str
+    claim: str
     command: tuple[str, ...]
 
 
-GENERATE = Gate("The pipeline has a rule for everything in them", ("codegen",))
+GENERATE = Gate("The pipeline has a rule for everything in the schemas", ("codegen",))
 GATES = (
-    Gate("Generated once more, the bindings are the same", ("codegen", "--check")),
-    Gate("Random instances of every definition come back whole", ("tests.acp_bindings.roundtrip_report",)),
+    Gate("Generating again gives the same packages", ("codegen", "--check")),
+    Gate("Random instances of every definition survive a round trip", ("tests.acp_bindings.roundtrip_report",)),
 )
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a gate went, and the end of what was said when it failed."""
+    """The result of a gate, with the end of its output if it failed."""
 
     gate: Gate
     failed: str = ""
 
 
 def main(argv: Sequence[str] | None = None, *, root: Path = ROOT, gates: Sequence[Gate] = GATES) -> int:
-    """Run the command; 0 when there is nothing newer or the change is made, 2 when npm or git refuses."""
+    """Run the command. Return 0 if nothing is newer or the change was written, 2 if npm or git failed."""
     parser = argparse.ArgumentParser(prog="nox -s watch_schema --", description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("out", metavar="OUT", type=Path, help="the folder for the proposal; left alone without one")
-    parser.add_argument("--timeout", metavar="SECONDS", type=float, default=120.0, help="for each answer of npm (120)")
+    parser.add_argument(
+        "out", metavar="OUT", type=Path, help="the folder for the pull request; not created if nothing is newer"
+    )
+    parser.add_argument(
+        "--timeout", metavar="SECONDS", type=float, default=120.0, help="the limit for each response of npm (120)"
+    )
     options = parser.parse_args(argv)
     try:
         version = _newer(root / "schema", timeout=options.timeout)
@@ -105,7 +109,7 @@ def main(argv: Sequence[str] | None = None, *, root: Path = ROOT, gates: Sequenc
         source = f"npm:{PACKAGE}@{version}"
         changes = update(source, folder=root / "schema", timeout=options.timeout, dry_run=True)
         if changes.old == changes.new:
-            print(f"{version} ships the same schemas; there is nothing to take.")
+            print(f"{version} has the same schemas. Nothing to do.")
             return 0
         _propose(root, options.out, version, changes, gates, timeout=options.timeout)
     except SourceError as error:
@@ -114,25 +118,25 @@ def main(argv: Sequence[str] | None = None, *, root: Path = ROOT, gates: Sequenc
     except subprocess.CalledProcessError as error:
         print(f"error: {' '.join(error.cmd)}: exit status {error.returncode}\n{error.stderr}", file=sys.stderr)
         return 2
-    print(f"Wrote {options.out}: the schemas of {version}, and what is generated from them.")
+    print(f"Wrote {options.out}: the schemas of {version} and the packages generated from them.")
     return 0
 
 
 def _newer(schemas: Path, *, timeout: float) -> str | None:
-    """The version that npm calls its latest, unless every schema is from it, or from one that npm lists behind it."""
+    """Return the latest version of npm, or None if every schema is from it or from a later one."""
     newest = newest_version(PACKAGE, timeout=timeout)
     have = {entry.source.removeprefix(f"npm:{PACKAGE}@") for entry in lock.read(schemas).values()}
-    # npm lists them in the order of their versions, so that none need be compared here.
+    # npm lists versions in order, so they need not be compared here.
     listed = published_versions(PACKAGE, timeout=timeout)
     later = listed[listed.index(newest) :] if newest in listed else (newest,)
     if have <= set(later):
-        print(f"The schemas are of {', '.join(sorted(have))}; npm's latest is {newest}.")
+        print(f"The schemas are from {', '.join(sorted(have))}. The latest version on npm is {newest}.")
         return None
     return newest
 
 
 def _propose(root: Path, out: Path, version: str, changes: Update, gates: Sequence[Gate], *, timeout: float) -> None:
-    branch, title = f"schema-{version}", f"Take the schemas of {version}"
+    branch, title = f"schema-{version}", f"Update to the schemas of {version}"
     with _worktree(root, branch) as tree:
         update(f"npm:{PACKAGE}@{version}", folder=tree / "schema", timeout=timeout)
         _commit(tree, f"Update the schemas to {version}", "schema")
@@ -148,7 +152,7 @@ def _propose(root: Path, out: Path, version: str, changes: Update, gates: Sequen
 
 @contextmanager
 def _worktree(root: Path, branch: str) -> Generator[Path]:
-    """A working tree of the last commit on a new branch; both are gone when the block ends."""
+    """Create a working tree of the last commit on a new branch. Both are removed when the block ends."""
     with tempfile.TemporaryDirectory(prefix="acp-watch-") as scratch:
         tree = Path(scratch) / "tree"
         _git(root, "worktree", "add", "--quiet", "-b", branch, str(tree))
@@ -169,8 +173,8 @@ def _git(folder: Path, *words: str) -> None:
 
 
 def _run(gate: Gate, tree: Path) -> Outcome:
-    """Run it in *tree*, with the bindings that are there."""
-    print(f"{gate.says}: python -m {' '.join(gate.command)}", flush=True)
+    """Run *gate* in *tree*, with the packages of that tree."""
+    print(f"{gate.claim}: python -m {' '.join(gate.command)}", flush=True)
     done = subprocess.run(
         [sys.executable, "-m", *gate.command],
         cwd=tree,
@@ -184,24 +188,24 @@ def _run(gate: Gate, tree: Path) -> Outcome:
     print(done.stdout)
     if done.returncode == 0:
         return Outcome(gate)
-    said = done.stdout.replace(str(tree), ".").splitlines()[-SAID_LIMIT:]
-    return Outcome(gate, "\n".join([*said, f"exit status {done.returncode}"]))
+    output = done.stdout.replace(str(tree), ".").splitlines()[-OUTPUT_LINES:]
+    return Outcome(gate, "\n".join([*output, f"exit status {done.returncode}"]))
 
 
 def _body(version: str, changes: Update, outcomes: Sequence[Outcome]) -> str:
-    """What a reviewer has to know, as Markdown; cut where GitHub would refuse it."""
+    """Return the text of the pull request as Markdown, truncated to the limit of GitHub."""
     before = ", ".join(sorted({entry.version for entry in changes.previous.values()}))
-    lines = [f"npm has `{PACKAGE}` {version}; the schemas here are of {before}.", ""]
-    lines += [f"- [{' ' if each.failed else 'x'}] {each.gate.says}" for each in outcomes]
-    lines += ["", 'What is left to do stands in CONTRIBUTING, "A new schema came out".']
+    lines = [f"npm has `{PACKAGE}` {version}. The schemas here are from {before}.", ""]
+    lines += [f"- [{' ' if each.failed else 'x'}] {each.gate.claim}" for each in outcomes]
+    lines += ["", 'For the remaining steps see CONTRIBUTING, "A new schema came out".']
     for each in outcomes:
         if each.failed:
             lines += ["", f"### python -m {' '.join(each.gate.command)}", "", "~~~text", each.failed, "~~~"]
     text = "\n".join([*lines, *changes.differences()])
     if len(text) <= BODY_LIMIT:
         return text
-    kept = text[:BODY_LIMIT].rpartition("\n")[0]
-    return f"{kept}\n\nTruncated. To see all: `nox -s update_schema -- npm:{PACKAGE}@{version} --dry-run`"
+    start = text[:BODY_LIMIT].rpartition("\n")[0]
+    return f"{start}\n\nTruncated. To see all: `nox -s update_schema -- npm:{PACKAGE}@{version} --dry-run`"
 
 
 if __name__ == "__main__":

@@ -1,1 +1,1 @@
-"""How fast messages are read and written, side by side with the official SDK, msgspec and what pydantic can at most."""
+"""The speed of reading and writing messages, compared with the official SDK, msgspec and plain pydantic."""

@@ -1,7 +1,7 @@
-"""`nox -s bench -- bindings`: everything side by side in one run, each figure with what it means.
+"""`nox -s bench -- bindings`: the speed of all contestants in one run.
 
-Only ratios mean something. They are of the best of many short rounds, in which the contestants take turns, so that a
-busy machine hurts all alike.
+Only ratios are meaningful. They compare the best of many short rounds, in which the contestants take turns, so that a
+busy machine affects all of them.
 """
 
 from __future__ import annotations
@@ -24,24 +24,23 @@ GOALS = {
     "write update stream": 1.3,
     "line": 3.0,
 }
-"""How many times as fast as the official SDK each task should be."""
+"""The goal for each task: its speed relative to the official SDK."""
 
 FIRST_USE = {"ours, session/update": 1.2}
-"""How many times as long as importing pydantic and making one model it may take."""
+"""The goal for the import time, relative to importing pydantic and creating one model."""
 
 OURS, OTHERS = "ours", [name for name in CONTESTANTS if name != "ours"]
 
 WHO = """\
-ours             acp_bindings: decode and encode, with all that they check; for a line the codec's read
+ours             acp_bindings: decode and encode with all checks; for a line, read of the codec
 official         agent-client-protocol: model_validate_json and model_dump_json of its models, its fastest way;
-                 json and its router for a line, without the task that its connection makes for each
-its connection   agent-client-protocol: what its connection does, to and from dictionaries, and json for the text;
-                 for a line its connection itself, from when the line has arrived, with the task that it makes
-plain pydantic   pydantic-core alone, on bare models of the same shapes without any rule or look-up of a method
-dictionaries     pydantic-core alone, the shapes of plain pydantic as checked dictionaries: its limit, before it
-                 makes an object of each
-msgspec          hand-written structs, which keep no unknown member and excuse nothing
-JSON alone       pydantic_core.from_json, no types at all: the limit"""
+                 for a line, json and its router, without the task that its connection starts for each
+its connection   agent-client-protocol: as its connection does it, with dictionaries and json;
+                 for a line, the connection itself, from the arrival of the line, with the task that it starts
+plain pydantic   pydantic-core with plain models of the same shapes, without reading rules and methods
+dictionaries     pydantic-core with the same shapes as validated dictionaries: the limit without objects
+msgspec          hand-written structs, which preserve no unknown fields and tolerate no errors
+JSON alone       pydantic_core.from_json without types: the limit"""
 
 UPDATE = """'{"sessionId":"s","update":{"sessionUpdate":"plan","entries":[]}}'"""
 IMPORTS = {

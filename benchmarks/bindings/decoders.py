@@ -23,7 +23,7 @@ from benchmarks.race import answer_tasks
 
 
 def validator_of(model: type[BaseModel]) -> SchemaValidator:
-    """What reads the members of *model*, and of the models in it, into dictionaries."""
+    """Return a decoder that reads the fields of *model*, and of models in it, into dictionaries."""
     model.model_rebuild()
     return SchemaValidator(_without_models(model.__pydantic_core_schema__))
 
@@ -60,7 +60,7 @@ ROUND = 0.02
 
 
 class Way(NamedTuple):
-    """How a contestant reads a definition and writes it, and how lines of JSON-RPC come to its handler."""
+    """The functions of a contestant that read and write a definition, and that dispatch JSON-RPC messages."""
 
     read: Callable[[str], Read]
     write: Write | None
@@ -76,7 +76,7 @@ def one_by_one(take_line: Callable[[bytes], object]) -> Take:
 
 
 def handle(_session_id: object, _update: object) -> None:
-    """What every contestant calls with what a line says."""
+    """The handler that every contestant calls with the content of a message."""
 
 
 def ours() -> Way:
@@ -252,7 +252,7 @@ CONTESTANTS: dict[str, Callable[[], Way]] = {
 
 
 def work_of(way: Way) -> dict[str, Callable[[], float]]:
-    """Every task that a contestant has a part in."""
+    """Return the tasks of a contestant."""
     work: dict[str, Callable[[], float]] = {}
     for name, (definition, messages) in MESSAGES.items():
         texts, read = [text(message) for message in messages], way.read(definition)

@@ -80,7 +80,7 @@ MESSAGES: dict[str, tuple[str, list[Any]]] = {
     "NewSessionRequest": ("NewSessionRequest", [{"cwd": "/project", "mcpServers": SERVERS}]),
     "InitializeResponse": ("InitializeResponse", [INITIALIZED]),
 }
-"""What is read and written: its name in the report, the definition, and the messages, of which a task does all."""
+"""The messages that a task reads and writes: the name in the report, the definition, and the messages."""
 
 STREAM = "update stream"
 

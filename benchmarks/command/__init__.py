@@ -1,1 +1,1 @@
-"""How long whole commands take, from the shell's point of view."""
+"""The run time of whole commands, as measured by a shell."""

@@ -1,7 +1,7 @@
-"""`nox -s bench -- command`: whole commands side by side in one run, from their start to their end, as a shell sees it.
+"""`nox -s bench -- command`: the run time of whole commands, as a shell measures it.
 
-Figures are medians of rounds in which the contestants take turns; held against a goal is the median of the rounds'
-ratios. The servers are small and answer at once, or after a second.
+Figures are medians of rounds in which the contestants take turns. The median of the ratios of all rounds is compared
+with the goal. The servers are small and start at once, or after a second.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ WHO = """\
 mcp-launch   mcp-launch check FILE
 mcp.Client   a script of ten lines on the SDK's client, which lists the tools of all servers at once
 fastmcp      fastmcp list FILE
-inspector    mcp-inspector --cli COMMAND --method tools/list, which takes one server
+inspector    mcp-inspector --cli COMMAND --method tools/list, which supports one server
 pydantic     python -c 'import pydantic'"""
 
 
 class Goal(NamedTuple):
-    """What ours may take at most: times what another takes."""
+    """The maximum run time of ours, relative to another contestant."""
 
     most: float
     of: str
 
 
 class Race(NamedTuple):
-    """One row: what each of them runs, and the goal."""
+    """One row: the commands of the contestants, and the goal."""
 
     title: str
     commands: Mapping[str, Sequence[str]]
@@ -50,11 +50,11 @@ class Race(NamedTuple):
 
 def main() -> None:
     options = argparse.ArgumentParser(prog="nox -s bench -- command", description=__doc__)
-    options.add_argument("--rounds", type=int, default=15, help="turns that each takes at each thing (15)")
+    options.add_argument("--rounds", type=int, default=15, help="number of rounds (15)")
     chosen = options.parse_args()
     print(WHO)
     if not INSPECTOR.exists():
-        print("The Inspector is not installed, which takes npm, and is left out.")
+        print("The Inspector is not installed (this requires npm) and is skipped.")
     with tempfile.TemporaryDirectory(prefix="mcp-launch-bench-") as folder:
         races = [*checks(Path(folder)), *light(Path(folder))]
         names = list(dict.fromkeys(name for race in races for name in race.commands))

@@ -1,4 +1,4 @@
-"""The least that somebody writes with the SDK to see whether servers work: `client.py COMMAND...` for each."""
+"""A minimal script with the SDK that checks whether servers work: `client.py COMMAND...`."""
 
 import sys
 

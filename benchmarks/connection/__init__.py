@@ -1,1 +1,1 @@
-"""How fast a client and an agent talk to each other over pipes, side by side with the official Python SDK."""
+"""The speed of a client and an agent over pipes, compared with the official Python SDK."""

@@ -1,7 +1,7 @@
-"""`nox -s bench -- connection`: everything side by side in one run, each figure with what it means.
+"""`nox -s bench -- connection`: the speed of all contestants in one run.
 
-Only ratios mean something. They are of the best of many short rounds, in which the contestants take turns, so that a
-busy machine hurts all alike. Every stream is compared with what was sent, in its order, outside of what is measured.
+Only ratios are meaningful. They compare the best of many short rounds, in which the contestants take turns, so that a
+busy machine affects all of them. After the measurement, every stream is compared with the updates that were sent.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from benchmarks.race import Figures, race
 WHO = """\
 ours         acp_bindings.connection on both sides: connect_process and connect_stdio, handlers that are `async def`
 official     agent-client-protocol on both sides: spawn_agent_process and run_agent
-our client   with their agent
-our agent    with their client
-ours, trio   ours on both sides, on trio; everybody else is on asyncio
-ours, def    ours on both sides, the client's handler not `async`
-bare         lines and JSON over the pipes: no types, no event loop, nothing checked: the limit"""
+our client   our client with the official agent
+our agent    our agent with the official client
+ours, trio   ours on both sides, on trio; all others run on asyncio
+ours, def    ours on both sides, with a client handler that is not `async`
+bare         lines and JSON over pipes, without types, event loop and checks: the limit"""
 
 OTHERS = [name for name in CONTESTANTS if name != "ours"]
 TASKS = {
@@ -36,25 +36,25 @@ TASKS = {
         3.0,
     ),
     "median": (
-        f"latency: a request until its answer, typed, µs, one at a time; the median of {TRIPS}",
+        f"latency: from a request to its response, typed, µs, one at a time; the median of {TRIPS}",
         "session/new",
         "not slower than the official SDK",
         1.0,
     ),
     "p99": ("latency: the same, the 99th percentile", "session/new", "not slower than the official SDK", 1.0),
     "in flight": (
-        f"throughput: requests of which {IN_FLIGHT} are in flight all the time, µs for one",
+        f"throughput: requests with {IN_FLIGHT} in flight at all times, µs for one",
         f"{IN_FLIGHT} session/new",
         "not slower than the official SDK",
         1.0,
     ),
 }
-"""What is measured: what that is, its row, the goal, and the ratio that it asks for."""
+"""The measurements: title, row, goal, and the ratio of the goal."""
 
 
 def main() -> None:
     options = argparse.ArgumentParser(prog="nox -s bench -- connection", description=__doc__)
-    options.add_argument("--rounds", type=int, default=20, help="turns that each contestant takes at each thing")
+    options.add_argument("--rounds", type=int, default=20, help="number of rounds")
     options.add_argument("--only", nargs="+", choices=CONTESTANTS, default=list(CONTESTANTS), metavar="CONTESTANT")
     chosen = options.parse_args()
     print(WHO)

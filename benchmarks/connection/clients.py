@@ -1,4 +1,4 @@
-"""How each client talks to an agent; `python -m benchmarks.connection.clients NAME` answers tasks on stdin.
+"""The clients of the contestants; `python -m benchmarks.connection.clients NAME` runs tasks from stdin.
 
 A contestant is a client of one library, which starts an agent of one. What is measured is the same code for all.
 """
@@ -34,9 +34,9 @@ class Client(NamedTuple):
     ask: Callable[[], Awaitable[object]]
     """Asks for a new session."""
     updates: list[Any]
-    """What has come, as its handler was given it."""
+    """The received updates, as the handler got them."""
     expected: list[Any]
-    """What should come of a prompt for all."""
+    """The updates that a prompt for all should give."""
 
 
 Connect: TypeAlias = Callable[[list[str]], AbstractAsyncContextManager[Client]]
@@ -132,7 +132,7 @@ class Contestant(NamedTuple):
     agent: str
     backend: str = "asyncio"
     many: bool = True
-    """Whether it can have more than one request in flight."""
+    """True if it supports concurrent requests."""
 
 
 CONTESTANTS = {
@@ -147,7 +147,7 @@ CONTESTANTS = {
 
 
 async def seconds_of_an_update(client: Client, *, count: int) -> float:
-    """What an update of a stream takes, from the prompt until its answer."""
+    """The time per update of a stream, from the prompt to its response."""
     client.updates.clear()
     began = time.perf_counter()
     await client.prompt(count)
@@ -157,7 +157,7 @@ async def seconds_of_an_update(client: Client, *, count: int) -> float:
 
 
 async def seconds_of_trips(client: Client) -> list[float]:
-    """What each of many requests takes, one after the other."""
+    """The time per request, one after the other."""
     seconds: list[float] = []
     for _ in range(TRIPS):
         began = time.perf_counter()
@@ -167,7 +167,7 @@ async def seconds_of_trips(client: Client) -> list[float]:
 
 
 async def seconds_of_one_in_flight(client: Client) -> float:
-    """What a request takes while others are on their way, all of them by their number."""
+    """The time per request of many concurrent ones."""
 
     async def ask() -> None:
         for _ in range(TRIPS // IN_FLIGHT):

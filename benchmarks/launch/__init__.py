@@ -1,1 +1,1 @@
-"""How fast MCP servers are launched, side by side with the raw SDK and with who else launches them."""
+"""The speed of launching MCP servers, compared with the SDK and other libraries."""

@@ -1,8 +1,8 @@
-"""`nox -s bench -- launch`: everything side by side in one run, each figure with what it means.
+"""`nox -s bench -- launch`: the speed of all contestants in one run.
 
-Figures are medians of rounds in which the contestants take turns, on asyncio; held against a goal is the median of the
-rounds' ratios. Importing the libraries is in none of them but the last. The servers are small and answer at once, so
-that what is measured is the client.
+Figures are medians of rounds in which the contestants take turns, on asyncio. The median of the ratios of all rounds is
+compared with the goal. Only the last figure includes imports. The servers are small and answer at once, so that the
+clients are measured.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from benchmarks.race import Figures, race, seconds_of
 
 WHO = """\
 ours           mcp_launch.launch
-raw session    the SDK's stdio_client, streamable_http_client or sse_client and its ClientSession, which asks for the
-               2026-07-28 era and falls back to the handshake, as all of the others do but the two that say so
-raw, one era   the same with the handshake only, which reaches no server of the 2026-07-28 era
+raw session    the SDK's stdio_client, streamable_http_client or sse_client and its ClientSession, which tries the
+               2026-07-28 era and falls back to the handshake, like all others except the two that say otherwise
+raw, one era   the same with the handshake only, which does not reach servers of the 2026-07-28 era
 mcp.Client     the SDK's client
-fastmcp        its Client; one for each server in a task of its own, as its configuration of many servers connects them
+fastmcp        its Client, one per server in a separate task, because its configuration of many servers connects them
                one after the other
-openai-agents  its MCPServerStdio, …Sse, …StreamableHttp; many by its MCPServerManager, told to connect in parallel
-bare script    subprocess, lines and JSON with the handshake only, no SDK, no event loop: what stdio takes at least"""
+openai-agents  its MCPServerStdio, …Sse, …StreamableHttp; many with its MCPServerManager, connecting in parallel
+bare script    subprocess, lines and JSON with the handshake only, without SDK and event loop: the minimum for stdio"""
 
 KINDS = CONTESTANTS["ours"].reaches
 STANDARD = "raw session"
@@ -36,7 +36,7 @@ REACHED = {True: "reached", False: "NOT REACHED"}
 
 
 class Rounds(NamedTuple):
-    """Turns that each contestant takes at each thing."""
+    """The number of rounds of each measurement."""
 
     opening: int = 40
     calling: int = 60
@@ -57,7 +57,7 @@ anyio.run(contestants.seconds_to_open, open_all, [contestants.stdio({seconds})])
 
 
 class Goal(NamedTuple):
-    """What a figure of ours may be at most: seconds, or times the figure of another contestant."""
+    """The maximum of a figure of ours: in seconds, or relative to another contestant."""
 
     most: float
     of: str | None = None

@@ -1,1 +1,1 @@
-"""What a hostile server can cost: memory, and time during which nothing else runs."""
+"""The memory and the blocked time that a hostile server can cause."""

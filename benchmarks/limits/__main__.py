@@ -30,7 +30,7 @@ MOST_MEMORY, MOST_SECONDS = 700.0, 1.0
 
 
 class Line(NamedTuple):
-    """What one message cost."""
+    """The cost of one message."""
 
     transport: str
     shape: Shape

@@ -57,7 +57,7 @@ def memory(name: str) -> float:
 
 
 async def called(session: Client) -> str:
-    """What comes of a call: `ok`, a code, or the name of what was raised."""
+    """Return the result of a call: `ok`, a code, or the name of an exception."""
     try:
         with anyio.fail_after(PATIENCE):
             await session.call_tool("any", {})
@@ -96,7 +96,7 @@ async def seconds_to_stop(session: Client, after: float) -> float:
 
 
 async def cost(entry: dict[str, Any]) -> dict[str, Any]:
-    """What the calls of the server cost."""
+    """The cost of the calls of a server."""
     ticker = Ticker()
     async with mcp_launch.open_session(
         entry, cwd=Path.cwd(), budgets=mcp_launch.Budgets(call=CALL, close=1)

@@ -33,7 +33,7 @@ PING = b'{"jsonrpc":"2.0","id":"p%d","method":"ping"}'
 
 
 def messages(shape: Shape, asked: dict[str, Any]) -> Iterator[bytes]:
-    """What is sent when this was asked."""
+    """Return the response to a request."""
     number = asked.get("id")
     if number is None or "method" not in asked:
         return

@@ -1,4 +1,4 @@
-"""What a hostile server does when its tool is called: messages and schemas that cost more than they look, and stalls.
+"""The responses of a hostile server to a tool call: expensive messages and schemas, and stalls.
 
 Only the standard library, because a server of one file imports this.
 """
@@ -17,16 +17,16 @@ MB = 1 << 20
 
 
 class Shape(NamedTuple):
-    """What a server sends when a tool is called."""
+    """The response of a server to a tool call."""
 
     kind: str
-    """What it is: one of `KINDS`, `schema`, `stall` or `flood`."""
+    """One of `KINDS`, `schema`, `stall` or `flood`."""
     parts: tuple[tuple[str, int], ...]
     """The names in `FILLINGS` that it is made of, each with its size in bytes; of a schema, its name in `SCHEMAS`."""
     squeezed: bool = False
-    """Whether it is compressed, where the transport can be."""
+    """True if it is compressed, on transports that support it."""
     id_last: bool = False
-    """Whether the id follows the result, as the TypeScript SDK writes it."""
+    """True if the id follows the result, as the TypeScript SDK writes it."""
 
     def __str__(self) -> str:
         is_message = self.kind in KINDS

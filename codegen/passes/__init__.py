@@ -1,21 +1,19 @@
-"""From the published schema to one that says outright what the generated code must be.
+"""The passes that normalise a published schema for `render`.
 
-Each pass is one idea: a function from definitions to new definitions. Their order, which matters, is the list below.
-What a pass works out that JSON Schema has no keyword for is put into `x-…` keywords of our own, which `render` reads.
+Each pass is a function from definitions to new definitions. `PASSES` lists them in order, which matters. Results
+for which JSON Schema has no keyword go into `x-…` keywords, which `render` reads.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from codegen.passes.answers import mark_notifications, mark_requests
-from codegen.passes.bases import choose_bases
-from codegen.passes.constants import merge_constants
-from codegen.passes.numbers import bound_numbers
+from codegen.passes.bases import choose_bases, mark_notifications, mark_requests
 from codegen.passes.objects import collapse_optional_tags, hoist_inline_objects, hoist_meta
 from codegen.passes.reading import mark_lenient, mark_secrets, settle_absence
 from codegen.passes.tidy import drop_envelopes, keep_text, open_objects, unwrap_references
 from codegen.passes.unions import name_list_arms, name_variants, open_notifications
+from codegen.passes.values import bound_numbers, merge_constants
 from codegen.tree import Definitions
 
 PASSES: list[Callable[[Definitions], Definitions]] = [
@@ -41,7 +39,7 @@ PASSES: list[Callable[[Definitions], Definitions]] = [
 
 
 def normalise(defs: Definitions) -> Definitions:
-    """*defs* after every pass, in order."""
+    """Return *defs* after all passes."""
     for each in PASSES:
         defs = each(defs)
     return defs

@@ -1,4 +1,4 @@
-"""How a reader treats a member: by which rule a bad value is excused, and as what an omitted member reads."""
+"""The reading rules of fields: invalid values that are tolerated, and the values of omitted fields."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, cast
 from pydantic_core import SchemaValidator
 from pydantic_core import core_schema as cs
 
-from codegen.passes.numbers import is_in_range
+from codegen.passes.values import is_in_range
 from codegen.tree import (
     JSON_TYPES,
     CodegenError,
@@ -37,7 +37,7 @@ WRAPPERS = {
     frozenset({SKIP_ITEMS}): "SkipInvalid",
     frozenset({ON_NULL}): "NullAsEmpty",
 }
-"""One wrapper of the runtime for each combination of reading rules that occurs."""
+"""The wrapper for each combination of reading rules."""
 
 
 def mark_lenient(defs: Definitions) -> Definitions:
@@ -60,14 +60,14 @@ def _fold(where: str, node: Node, defs: Definitions) -> Node:
         raise CodegenError(f"{where}: no rule for {' with '.join(sorted(rules))}")
     types = types_of(plain, defs)
     if SKIP_ITEMS in rules and (types - {"null"} != {"array"} or len(list(_lists(plain, defs))) > 1):
-        raise CodegenError(f"{where}: {SKIP_ITEMS} asks for a list")
+        raise CodegenError(f"{where}: {SKIP_ITEMS} requires a list")
     if ON_NULL in rules and types != {"array"} and plain.get("type") != "object":
-        raise CodegenError(f"{where}: {ON_NULL} asks for a list or a map that null is no value of")
+        raise CodegenError(f"{where}: {ON_NULL} requires a list or a map for which null is not valid")
     return plain | {"x-reads": WRAPPERS[rules]}
 
 
 def _lists(node: Node, defs: Definitions) -> Iterator[Node]:
-    """Every list that *node* may be."""
+    """Yield every list that *node* accepts."""
     if (name := target(node)) is not None:
         yield from _lists(defs[name], defs)
     elif "array" in node.get("type", []):
@@ -77,9 +77,9 @@ def _lists(node: Node, defs: Definitions) -> Iterator[Node]:
 
 
 def settle_absence(defs: Definitions) -> Definitions:
-    """Say what an omitted property reads as: its default, an empty list or map, or None.
+    """Decide the value of an omitted field: its default, an empty list or map, or None.
 
-    None where null is no valid value is marked `x-omittable`: it can be read, but never be sent.
+    None is marked `x-omittable` if null is not valid: it is read, but never sent.
     """
     return {name: _settle(name, node, defs) for name, node in defs.items()}
 
@@ -96,14 +96,14 @@ def _settle(name: str, node: Node, defs: Definitions) -> Node:
 
 
 def _present(where: str, node: Node, defs: Definitions) -> Node:
-    """Refuse a required member that is lenient, unless it is a list: a bad value has nothing else to read as."""
+    """Refuse a required field that is lenient, unless it is a list: an invalid value has no replacement."""
     if node.get("x-reads") not in ("Lenient", "LenientList"):
         return node
     if not _is_list(node, defs):
-        raise CodegenError(f"{where}: it is required, so a bad value has nothing to read as")
+        raise CodegenError(f"{where}: required and lenient, but an invalid value has no replacement")
     if node.get("default", []) != []:
-        lost = f"its default {node['default']!r} would be lost"
-        raise CodegenError(f"{where}: it is required, so a bad value reads as the empty list, and {lost}")
+        lost = f"the default {node['default']!r} would be lost"
+        raise CodegenError(f"{where}: required, so an invalid value is read as the empty list, and {lost}")
     return node
 
 
@@ -121,19 +121,19 @@ def _absent(where: str, node: Node, defs: Definitions) -> Node:
         return node
     if node.get("type") == "array":
         return node | {"default": []}
-    # A bad value reads as the empty list, but not as the empty map: without a default it reads as omitted.
+    # An invalid value is read as the empty list, but not as the empty map: without a default it counts as omitted.
     if node.get("type") == "object" and node.get("x-reads") != "Lenient":
         return node | {"default": {}}
     if "x-when" in node:
         raise CodegenError(
-            f"{where}: it depends on {node['x-when']['member']}, and there is no rule for one without null"
+            f"{where}: depends on {node['x-when']['member']}, and there is no rule for such a field without null"
         )
     outer = {key: value for key, value in node.items() if key == "description" or key.startswith("x-")}
     return outer | {"anyOf": [without(node, *outer), {"type": "null"}], "x-omittable": True}
 
 
 def _defaulted(where: str, node: Node, defs: Definitions) -> Node:
-    """See that a default object is what an empty object reads as: then the defaults of its class say all of it."""
+    """Check that a default object equals the empty object of its class, with the defaults of that class."""
     default = node["default"]
     name = target(node)
     if name is None or not is_class(defs[name]):
@@ -141,13 +141,13 @@ def _defaulted(where: str, node: Node, defs: Definitions) -> Node:
             raise CodegenError(f"{where}: no rule for {default!r} as the default of this type")
         return node
     if not isinstance(default, dict):
-        raise CodegenError(f"{where}: its default {default!r} is no {name}")
+        raise CodegenError(f"{where}: the default {default!r} is not a {name}")
     default = cast("dict[str, Any]", default)
     if any(default[key] != value for key, value in _reads_as(name, defs).items() if key in default):
-        raise CodegenError(f"{where}: its default differs from what an empty {name} reads as")
+        raise CodegenError(f"{where}: the default differs from an empty {name}")
     required = [member for each in lineage(name, defs) for member in defs[each].get("required", [])]
     if default.keys() - _reads_as(name, defs).keys() or required:
-        raise CodegenError(f"{where}: its default has members that an empty {name} has not")
+        raise CodegenError(f"{where}: the default has fields that an empty {name} does not have")
     return without(node, "default") | {"x-default-object": name}
 
 
@@ -157,7 +157,7 @@ def _reads_as(name: str, defs: Definitions) -> dict[str, Any]:
 
 
 def _fits(default: object, node: Node, defs: Definitions) -> bool:
-    """Whether *default* is a valid value that Python can write as it is: a scalar, or an empty list or map."""
+    """Return True if *default* is valid and can be a Python default: a scalar, or an empty list or map."""
     if (name := target(node)) is not None:
         return not is_class(defs[name]) and _fits(default, defs[name], defs)
     if arms(node):
@@ -184,7 +184,7 @@ SECRET_MEMBERS = {"env", "headers"}
 def mark_secrets(defs: Definitions) -> Definitions:
     """Mark the values in `env` and `headers` as secret: those of a map, or the `value` of each item.
 
-    Where there may be something else, such as text or an item without `value`, the whole member is secret.
+    If other values are possible, such as strings or items without `value`, the whole field is secret.
     """
     secret: set[tuple[str, str]] = set()
     for name, node in defs.items():
@@ -197,7 +197,7 @@ def mark_secrets(defs: Definitions) -> Definitions:
 
 
 def _holders(node: Node, defs: Definitions) -> Iterator[set[str]]:
-    """For each alternative of *node*, or of its items, the classes that declare its `value`; empty where none does."""
+    """Yield the classes that declare `value` for each variant of *node* or of its items; an empty set if none does."""
     named = reachable({name: {} if is_class(body) else body for name, body in defs.items()}, targets(node))
     classes = {name for name in named if is_class(defs[name])}
     for name in classes:

@@ -10,7 +10,7 @@ ENVELOPE = "x-docs-ignore"
 
 
 def open_booleans(defs: Definitions) -> Definitions:
-    """`true` as a schema becomes `{}`, which says the same; old releases wrote the former."""
+    """Replace the schema `true`, which old releases contain, by its equivalent `{}`."""
     return {name: _open(node) for name, node in defs.items()}
 
 
@@ -26,18 +26,18 @@ def _open(schema: Node | Literal[True]) -> Node:
     for keyword in ("items", "not"):
         if keyword in node:
             node[keyword] = _open(node[keyword])
-    if isinstance(node.get("additionalProperties"), dict):  # `true` there says that the object is open
+    if isinstance(node.get("additionalProperties"), dict):  # `true` means that the object is open
         node["additionalProperties"] = _open(node["additionalProperties"])
     return node
 
 
 def drop_envelopes(defs: Definitions) -> Definitions:
-    """Leave out the JSON-RPC envelopes: the codec reads those by method and id, not by the shape of a message."""
+    """Remove the JSON-RPC envelopes: the codec reads them by method and id."""
     return {name: node for name, node in defs.items() if not node.get(ENVELOPE)}
 
 
 def unwrap_references(defs: Definitions) -> Definitions:
-    """`allOf: [$ref]` that adds nothing becomes the `$ref` itself."""
+    """Replace `allOf: [$ref]` without additions by the `$ref`."""
 
     def unwrap(node: Node) -> Node:
         if "allOf" not in node or "properties" in node:
@@ -49,7 +49,7 @@ def unwrap_references(defs: Definitions) -> Definitions:
 
 
 def keep_text(defs: Definitions) -> Definitions:
-    """Text stays text: a URI, a date or base64 data that is parsed does not come back as it was written."""
+    """Keep strings as they are: a parsed URI, date or base64 value would not be written back unchanged."""
 
     def plain(node: Node) -> Node:
         types = node.get("type", [])
@@ -59,7 +59,7 @@ def keep_text(defs: Definitions) -> Definitions:
 
 
 def open_objects(defs: Definitions) -> Definitions:
-    """Leave out that an object is open, since every object keeps its unknown members: only a map says what it holds."""
+    """Remove keywords for open objects, which all objects are. Only a map keeps the type of its values."""
 
     def opened(node: Node) -> Node:
         node = without(node, "unevaluatedProperties", "discriminator")

@@ -32,33 +32,31 @@ from codegen.tree import (
 
 
 def check_exclusive(defs: Definitions) -> None:
-    """See that nothing fits two alternatives of a `oneOf`, and that no definition is a union with one type twice.
+    """Check that no value fits two variants of a `oneOf`, and that no union contains a type twice.
 
     Args:
-        defs: definitions whose unions of objects have been split; those have been checked there.
+        defs: definitions whose unions of objects have been split, which checks them.
 
     Raises:
-        CodegenError: names the definition, and the member where it is one.
+        CodegenError: names the definition, and the field if it is in one.
     """
     for name, node in defs.items():
         for where, part in _places(name, node):
             if any(not _apart(one, other, defs) for one, other in combinations(part.get("oneOf", []), 2)):
-                raise CodegenError(
-                    f"{where}: a value may fit two alternatives of its oneOf, which would be read as one"
-                )
+                raise CodegenError(f"{where}: a value may fit two variants of a oneOf, and would be read as the first")
         if any(_same(one, other, defs) for one, other in combinations(arms(node), 2)):
-            raise CodegenError(f"{name}: two of its alternatives are the same type to Python")
+            raise CodegenError(f"{name}: two variants are the same type in Python")
 
 
 def _places(name: str, node: Node) -> Iterator[tuple[str, Node]]:
-    """Every schema in the definition *name*; those in a member first, with the member."""
+    """Yield every schema in the definition *name* with its place; those in fields first."""
     for key, member in node.get("properties", {}).items():
         yield from ((f"{name}.{key}", part) for part in walk(member))
     yield from ((name, part) for part in walk(node))
 
 
 def _apart(one: Node, other: Node, defs: Definitions) -> bool:
-    """Whether it is certain that no value fits both."""
+    """Return True if certainly no value fits both."""
     values, others = _values(one, defs), _values(other, defs)
     if values is not None and others is not None:
         return values.isdisjoint(others)
@@ -67,7 +65,7 @@ def _apart(one: Node, other: Node, defs: Definitions) -> bool:
 
 
 def _values(node: Node, defs: Definitions) -> set[Any] | None:
-    """The values of an enumeration, None where there may be any."""
+    """Return the values of an enumeration, or None if there may be any."""
     if (name := target(node)) is not None:
         return _values(defs[name], defs)
     if "const" in node:
@@ -80,7 +78,7 @@ def _same(one: Node, other: Node, defs: Definitions) -> bool:
 
 
 def _spelt_out(schema: Any, defs: Definitions, inside: frozenset[str]) -> str:
-    """*schema* without names of other types and without prose."""
+    """Return *schema* as JSON, without names of other types and without descriptions."""
 
     def spell(part: Any) -> Any:
         if isinstance(part, list):
@@ -97,7 +95,7 @@ def _spelt_out(schema: Any, defs: Definitions, inside: frozenset[str]) -> str:
 
 
 def open_notifications(defs: Definitions) -> Definitions:
-    """A tagged union that only notifications carry gets a catch-all: what is newer cannot be answered with an error."""
+    """Add a variant for unknown tags to tagged unions in notifications, which cannot be answered with an error."""
     sent = {"Notification": set[str](), "answered": set[str]()}
     for name, node in defs.items():
         if method_kind := kind(name, node):
@@ -124,7 +122,7 @@ def _opened(name: str, node: Node) -> Node:
 
 
 def name_list_arms(defs: Definitions) -> Definitions:
-    """A list among the alternatives of a union becomes a definition, so that its bounds have a place to stand."""
+    """Turn a list among the variants of a union into a definition, which has a place for its bounds."""
     named = dict(defs)
     for name, node in defs.items():
         for keyword in ("anyOf", "oneOf"):
@@ -138,16 +136,16 @@ def _listed(union: str, arm: Node, named: Definitions) -> Node:
         return arm
     name = joined(union, arm["title"])
     if name in named:
-        raise CodegenError(f"{union}: the name {name} of one of its lists is taken")
+        raise CodegenError(f"{union}: the name {name} of one of its lists is already used")
     named[name] = without(arm, "title")
     return ref(name)
 
 
 def name_variants(defs: Definitions) -> Definitions:
-    """Every alternative of a union of objects becomes a definition of its own.
+    """Turn every variant of a union of objects into a definition.
 
-    If a payload serves one alternative only, and lacks nothing but the tag, it gets the tag and keeps its name. Any
-    other alternative becomes a subclass of its payload. Members that the union shares go into each alternative.
+    A payload that is used by one variant and lacks only the tag gets the tag and keeps its name. Other variants become
+    subclasses of their payload. Fields of the union itself go into each variant.
     """
     named = _Naming(defs).run()
     check_exclusive(named)
@@ -155,14 +153,14 @@ def name_variants(defs: Definitions) -> Definitions:
 
 
 class _Union(NamedTuple):
-    """A finished union: label and name of each alternative, and the tag that decides."""
+    """A finished union: label and name of each variant, and the tag that decides."""
 
     variants: list[tuple[str, str]]
     tag: str | None
 
 
 class _Naming:
-    """Names the alternatives of all unions. Each union is split when it is first met, since one may contain others."""
+    """Names the variants of all unions. A union is split when it is first met, because unions may contain others."""
 
     def __init__(self, defs: Definitions) -> None:
         self.defs = defs
@@ -172,20 +170,20 @@ class _Naming:
         """The unions that are split already."""
         uses = [name for node in defs.values() for child in walk(node) if (name := target(child))]
         self.used_once = {name for name in uses if uses.count(name) == 1}
-        """The definitions to which one place alone refers."""
+        """The definitions with a single reference."""
 
     def run(self) -> Definitions:
-        for name in sorted(self.defs):  # so that the order of the schema does not decide which union gets a name
+        for name in sorted(self.defs):  # the order of the schema must not decide which union gets a name
             self.union(name)
         return self.out
 
     def union(self, name: str) -> _Union | None:
-        """The union *name*, split on first sight; None for what is no union of objects."""
+        """Return the union *name*, which is split if it was not yet; None if it is not a union of objects."""
         body = self.out[name]
         if name not in self.unions and self.is_object_union(body):
             self.unions[name] = self.split(name, body)
         elif name not in self.unions and arms(body) and any("properties" in each for each in (body, *arms(body))):
-            raise CodegenError(f"{name}: members beside alternatives that are not all objects")
+            raise CodegenError(f"{name}: fields next to variants that are not all objects")
         return self.unions.get(name)
 
     def is_object_union(self, node: Node) -> bool:
@@ -198,11 +196,11 @@ class _Naming:
         return "properties" in self.out[name] or self.is_object_union(self.out[name])
 
     def split(self, name: str, node: Node, tag_of_parts: str | None = None) -> _Union:
-        """Name the alternatives of *node* and write them and the union into the definitions."""
+        """Name the variants of *node*, and add them and the union to the definitions."""
         tag = _tag(name, node)
         known = [value for arm in arms(node) if (value := constant(arm, tag)) is not None]
         if twice := {value for value in known if known.count(value) > 1}:
-            raise CodegenError(f"{name}: two alternatives have the tag {min(twice)}")
+            raise CodegenError(f"{name}: two variants have the tag {min(twice)}")
         exclusive = self.exclusive(name, node, tag) if "oneOf" in node else set[str]()
         variants: list[tuple[str, str]] = []
         for arm in arms(node):
@@ -212,7 +210,7 @@ class _Naming:
                 continue
             label = constant(arm, tag) or arm.get("title") or target(arm)
             if label is None:
-                raise CodegenError(f"{name}: an alternative has neither a tag nor a title to be named by")
+                raise CodegenError(f"{name}: a variant has neither a tag nor a title for its name")
             added = _merged(name, node, arm, tag)
             if tag is None:
                 others = exclusive - self.members(arm, "required")
@@ -222,61 +220,59 @@ class _Naming:
                 added["properties"] = {tag: _tag_member(arm, tag, label, known)} | without(added["properties"], tag)
             variants.append((label, self.variant(name, arm, added, tag, label)))
         if len(variants) == 1 and variants[0][1] in self.unions:
-            raise CodegenError(f"{name}: no rule for a union of one alternative that is a union itself")
-        kept = without(node, "type", "properties", "required", "anyOf", "oneOf", "x-extensible")
+            raise CodegenError(f"{name}: no rule for a union whose only variant is a union")
+        rest = without(node, "type", "properties", "required", "anyOf", "oneOf", "x-extensible")
         decides = tag or tag_of_parts
-        self.out[name] = kept | {"anyOf": [ref(each) for _, each in variants], "x-tag": decides}
+        self.out[name] = rest | {"anyOf": [ref(each) for _, each in variants], "x-tag": decides}
         return _Union(variants, decides)
 
     def check_tag(self, name: str, node: Node, arm: Node, tag: str, label: str) -> None:
-        """Refuse an alternative that describes the tag without a constant."""
+        """Refuse a variant that contains the tag without a constant."""
         described = self.members(arm, "properties") | node.get("properties", {}).keys()
         if constant(arm, tag) is None and tag in described:
-            raise CodegenError(f"{name}: its alternative {label} describes the tag {tag} without a constant")
+            raise CodegenError(f"{name}: its variant {label} contains the tag {tag} without a constant")
 
     def check_meta(self, name: str, node: Node, arm: Node) -> None:
-        """Refuse a `_meta` that is the usual one in the union and another in an alternative, or the reverse."""
+        """Refuse a `_meta` that is usual in the union and unusual in a variant, or the reverse."""
         in_both = "x-extensible" in node and self.is_extensible(arm)
         if in_both and (META in node.get("properties", {})) != (META in self.members(arm, "properties")):
-            raise CodegenError(f"{name}.{META}: the union and one of its alternatives both describe it")
+            raise CodegenError(f"{name}.{META}: contained in the union and in one of its variants")
 
     def is_extensible(self, arm: Node) -> bool:
-        """Whether *arm*, or what it extends, has `_meta`."""
+        """Return True if *arm*, or an object that it extends, has `_meta`."""
         payloads = [self.out[name] for part in (arm, *arm.get("allOf", [])) if (name := target(part))]
         return "x-extensible" in arm or any(map(self.is_extensible, payloads))
 
     def exclusive(self, name: str, node: Node, tag: str | None) -> set[str]:
-        """The members that tell the alternatives of the `oneOf` *node* apart where no tag does, each required by some.
+        """Return the required fields that distinguish the variants of the `oneOf` *node*; empty if a tag does.
 
         Raises:
-            CodegenError: a value may fit two alternatives, or a member of one is what tells another.
+            CodegenError: a value may fit two variants, or the field of one variant distinguishes another.
         """
         if tag is not None:
             if any(constant(arm, tag) is None and "not" not in arm for arm in arms(node)):
-                raise CodegenError(f"{name}: an alternative of its oneOf has no {tag}, so that a value may fit two")
+                raise CodegenError(f"{name}: a variant of its oneOf has no {tag}, so a value may fit two variants")
             return set()
         shared = node.get("properties", {}).keys()
         for one, other in permutations(arms(node), 2):
-            telling = self.members(other, "required") - self.members(one, "required")
-            if not telling or telling & (self.members(one, "properties") | shared) or self.is_union(one):
-                raise CodegenError(f"{name}: it cannot be seen that no value fits two alternatives of its oneOf")
-            if len(telling) > 1:  # an object may have one of them as an unknown member
-                together = " and ".join(sorted(telling))
-                raise CodegenError(
-                    f"{name}: only {together} together tell alternatives of its oneOf apart; no rule for that"
-                )
+            distinguishing = self.members(other, "required") - self.members(one, "required")
+            if not distinguishing or distinguishing & (self.members(one, "properties") | shared) or self.is_union(one):
+                raise CodegenError(f"{name}: a value may fit two variants of its oneOf")
+            if len(distinguishing) > 1:  # an object may have one of them as an unknown field
+                together = " and ".join(sorted(distinguishing))
+                raise CodegenError(f"{name}: no rule for variants of a oneOf that only {together} together distinguish")
         return {member for arm in arms(node) for member in self.members(arm, "required")}
 
     def is_union(self, arm: Node) -> bool:
         return bool(arms(arm) or arms(self.out[target(arm) or ""] if target(arm) else {}))
 
     def members(self, arm: Node, which: Literal["properties", "required"]) -> set[str]:
-        """The members that *arm* has, or requires, by itself and by what it extends."""
+        """Return the fields that *arm* has or requires, including those of the objects that it extends."""
         parts = [self.out[name] for part in (arm, *arm.get("allOf", [])) if (name := target(part))]
         return set(arm.get(which, [])).union(*(self.members(part, which) for part in parts))
 
     def variant(self, union: str, arm: Node, added: Node, tag: str | None, label: str) -> str:
-        """The name of one alternative, which is written into the definitions unless its payload serves as it is."""
+        """Return the name of one variant, and add it to the definitions unless its payload can be used as it is."""
         payload = target(arm) or next((name for part in arm.get("allOf", []) if (name := target(part))), None)
         if payload is not None and not added["properties"] and "x-extensible" not in added:
             return payload
@@ -284,16 +280,16 @@ class _Naming:
         if payload is not None and inner is None:
             body = self.out[payload]
             if not is_class(body):
-                raise CodegenError(f"{union}: the payload {payload} of its alternative {label} is no object")
+                raise CodegenError(f"{union}: the payload {payload} of its variant {label} is not an object")
             if self.absorbs(payload, added, tag):
                 self.out[payload] = body | {"properties": added["properties"] | body.get("properties", {})}
                 return payload
         speaks_for_itself = constant(arm, tag) is not None
         name = variant_name(union, label, self.taken()) if speaks_for_itself else joined(union, label)
-        if name == payload:  # the payload serves others too, or lacks more than the tag
+        if name == payload:  # the payload has other uses, or lacks more than the tag
             name += "Variant"
         if name in self.taken():
-            raise CodegenError(f"{union}: the name {name} of its alternative {label} is taken")
+            raise CodegenError(f"{union}: the name {name} of its variant {label} is already used")
         described = arm if "description" in arm or payload is None else self.out[payload]
         description = {key: described[key] for key in ("description",) if key in described}
         if inner is not None:
@@ -315,16 +311,16 @@ class _Naming:
         )
 
     def catch_all(self, union: str, node: Node, arm: Node, tag: str | None, known: list[str]) -> str:
-        """The alternative for what is not known yet: it refuses the known tags and keeps everything else."""
+        """Return the name of the variant for unknown tags, which refuses known tags and preserves all others."""
         if tag is None:
-            raise CodegenError(f"{union}: its catch-all excludes other tags than the alternatives have")
+            raise CodegenError(f"{union}: its variant for unknown tags excludes other tags than those of the variants")
         check_catch_all(union, arm, tag, known)
         added = _merged(union, node, arm, tag)
-        unlike: Node = {"type": "string", "x-not-enum": sorted(known)}
-        added["properties"] = {tag: unlike} | without(added["properties"], tag)
+        not_enum: Node = {"type": "string", "x-not-enum": sorted(known)}
+        added["properties"] = {tag: not_enum} | without(added["properties"], tag)
         name = catch_all_name(union)
         if name in self.taken():
-            raise CodegenError(f"{union}: the name {name} of its catch-all is taken")
+            raise CodegenError(f"{union}: the name {name} of its variant for unknown tags is already used")
         body = {"description": arm.get("description", ""), "type": "object"} | added
         if arms(arm):
             keyword = "anyOf" if "anyOf" in arm else "oneOf"
@@ -338,14 +334,14 @@ class _Naming:
 
 
 def _merged(union: str, outer: Node, inner: Node, tag: str | None) -> Node:
-    """The members of *outer* and *inner* in one object."""
+    """Return the fields of *outer* and *inner* in one object."""
     for key in sorted(outer.get("properties", {}).keys() & inner.get("properties", {}).keys() - {tag}):
-        raise CodegenError(f"{union}.{key}: the union and one of its alternatives both describe it")
-    for said in (node.get("properties", {}).get(tag, {}) for node in (outer, inner)):
-        if lost := sorted(said.keys() - TAG):
-            raise CodegenError(f"{union}.{tag}: {lost[0]} beside a tag would be lost")
-        if "string" not in said.get("type", "string"):
-            raise CodegenError(f"{union}.{tag}: the type {said['type']} of a tag, which is text, would be lost")
+        raise CodegenError(f"{union}.{key}: contained in the union and in one of its variants")
+    for schema in (node.get("properties", {}).get(tag, {}) for node in (outer, inner)):
+        if lost := sorted(schema.keys() - TAG):
+            raise CodegenError(f"{union}.{tag}: {lost[0]} next to a tag would be lost")
+        if "string" not in schema.get("type", "string"):
+            raise CodegenError(f"{union}.{tag}: no rule for a tag of the type {schema['type']}; tags are strings")
     merged: Node = {
         "properties": outer.get("properties", {}) | inner.get("properties", {}),
         "required": [*outer.get("required", []), *inner.get("required", [])],
@@ -356,7 +352,7 @@ def _merged(union: str, outer: Node, inner: Node, tag: str | None) -> Node:
 
 
 def _tag(name: str, node: Node) -> str | None:
-    """The member whose constant tells the alternatives of a union apart."""
+    """Return the field whose constant distinguishes the variants of a union, or None."""
     constants = [
         (key, key in arm.get("required", []))
         for arm in arms(node)
@@ -364,7 +360,7 @@ def _tag(name: str, node: Node) -> str | None:
         if "const" in value
     ]
     if optional := sorted(key for key, required in constants if not required):
-        raise CodegenError(f"{name}: the constant {optional[0]} may be absent, so it is no tag and has no rule")
+        raise CodegenError(f"{name}: no rule for the constant {optional[0]}, which may be absent and is not a tag")
     tags = {key for key, _ in constants}
     if len(tags) > 1:
         raise CodegenError(f"{name}: {' and '.join(sorted(tags))} both look like the tag of the union")
@@ -372,13 +368,13 @@ def _tag(name: str, node: Node) -> str | None:
 
 
 UNTAGGED = {"stdio"}
-"""Implied tags that are never written: some agents take an MCP server with any `type` for a remote one."""
+"""Variants whose tag is never written: some agents read an MCP server with any `type` as a remote one."""
 
 
 def _tag_member(arm: Node, tag: str, label: str, known: list[str]) -> Node:
-    """The tag as a member of its alternative. Where the schema has no constant for it, its value is the *label*."""
+    """Return the tag as a field of its variant. If the schema has no constant for it, its value is the *label*."""
     value = constant(arm, tag)
     if value is not None:
         return {"type": "string", "const": value}
-    implied = {"type": "string", "x-default-tag": label, "x-not-enum": sorted(known)}
-    return implied | {"x-untagged": True} if label in UNTAGGED else implied
+    default_tag = {"type": "string", "x-default-tag": label, "x-not-enum": sorted(known)}
+    return default_tag | {"x-untagged": True} if label in UNTAGGED else default_tag

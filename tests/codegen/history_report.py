@@ -1,4 +1,4 @@
-"""Every schema ever published, replayed: `python -m tests.codegen.history_report` prints a line for each.
+"""Build and test every schema ever published: `python -m tests.codegen.history_report` prints a line for each.
 
 Exit status: 0 when each one passes or is refused with the reason, 1 when one is wrong, 2 when npm cannot be asked.
 """
@@ -68,7 +68,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--processes", type=int, default=2, metavar="N", help="how many schemas at a time (2)")
     parser.add_argument("--valid", type=int, default=100, metavar="N", help="valid instances of each definition (100)")
     parser.add_argument("--damaged", type=int, default=25, metavar="N", help="damaged ones (25)")
-    parser.add_argument("--timeout", type=float, default=120.0, metavar="SECONDS", help="for each answer of npm (120)")
+    parser.add_argument(
+        "--timeout", type=float, default=120.0, metavar="SECONDS", help="the limit for each response of npm (120)"
+    )
     return parser
 
 

@@ -1,4 +1,4 @@
-"""What becomes of one schema, whatever its age: it passes every gate, or is refused with the reason, or is wrong."""
+"""The result of building and testing one schema: it passes, is refused with a reason, or is wrong."""
 
 import tempfile
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ from tests.codegen.small import imported
 
 @dataclass(frozen=True, kw_only=True)
 class Gates:
-    """How many instances of each definition go through."""
+    """The number of instances of each definition to test."""
 
     valid: int
     """Come back as they were, and are valid by the schema before and after."""
@@ -33,7 +33,7 @@ class Gates:
 
 @dataclass(frozen=True, kw_only=True)
 class Replayed:
-    """What became of a schema."""
+    """The result for a schema."""
 
     verdict: Literal["passed", "refused", "WRONG"]
     said: str
@@ -61,7 +61,7 @@ def replay(file: str, data: bytes, source: str, gates: Gates) -> Replayed:
 
 
 def _faults(schema: Schema, module: ModuleType, gates: Gates) -> Iterator[str]:
-    """Everything that the generated package does otherwise than its schema says."""
+    """Return the differences between the generated package and its schema."""
     for name in schema.definitions:
         model_type = getattr(module, name)
         yield from map(str, losses(schema, name, model_type, count=gates.valid))

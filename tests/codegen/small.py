@@ -34,7 +34,7 @@ def published(file: str) -> Definitions:
 
 
 def release(file: str) -> str:
-    """Where one of the real schemas is from."""
+    """Return the source of one of the real schemas."""
     return lock.read(SCHEMAS)[file].source
 
 

@@ -17,7 +17,7 @@ from tests.codegen.small import SCHEMAS, TEXT, obj
 
 ROOT = Path(__file__).parents[2]
 FILE = "v1/schema.json"
-DIFFERS = "The committed packages differ from what the schemas give; `nox -s generate` writes them anew.\n"
+DIFFERS = "The committed packages differ from what the schemas give. Run `nox -s generate` to write them.\n"
 EQUAL = "The committed packages are what the schemas give.\n"
 
 
@@ -46,7 +46,7 @@ def schemas(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What `schemas` gives."""
+    """The packages of `schemas`."""
     folder = tmp_path_factory.mktemp("packages")
     assert run(write(folder / "schema", FILES), folder / "built") == 0
     return folder / "built"
@@ -64,7 +64,7 @@ def run(schemas: Path, output: Path, *options: str) -> int:
 
 
 def without_counts(printed: str) -> str:
-    """What was printed after the line for each package."""
+    """Return the output after the line for each package."""
     return "".join(printed.splitlines(keepends=True)[len(PACKAGES) :])
 
 
@@ -118,7 +118,7 @@ def test_a_check_of_equal_packages_says_so(schemas: Path, output: Path, capsys: 
     assert contents(output) == before
 
 
-def test_a_check_shows_what_a_changed_description_changes_and_that_the_schema_is_not_the_locked_one(
+def test_check_prints_a_diff_and_reports_that_a_schema_differs_from_the_lock(
     schemas: Path, output: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = contents(output)
@@ -168,7 +168,7 @@ REMOVED = ["--- committed/v1/connection.py", "+++ generated/v1/connection.py", "
         (("v1/connection.py", None), REMOVED),
         (("v2/__init__.py", "# edited\n"), ["--- committed/v2/__init__.py", "+++ generated/v2/__init__.py"]),
         (("v1/more.py", "x = 1\n"), ADDED),
-        (("v1/empty.py", ""), ["committed/v1/empty.py is empty, and not generated"]),
+        (("v1/empty.py", ""), ["committed/v1/empty.py is empty and not generated"]),
     ],
     ids=["removed", "edited", "added", "added, empty"],
 )
@@ -251,7 +251,7 @@ def test_a_schema_or_a_lock_that_is_missing_is_an_error(
     assert contents(output) == before
 
 
-def test_a_schema_that_is_cut_off_is_an_error(schemas: Path, output: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_truncated_schema_is_an_error(schemas: Path, output: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (schemas / FILE).write_bytes((schemas / FILE).read_bytes()[:-20])
 
     status = run(schemas, output, "--check")
@@ -261,7 +261,7 @@ def test_a_schema_that_is_cut_off_is_an_error(schemas: Path, output: Path, capsy
 
 
 @pytest.mark.full
-def test_the_committed_packages_are_what_the_schemas_give_whatever_the_order_of_sets(tmp_path: Path) -> None:
+def test_the_committed_packages_are_up_to_date_for_any_hash_seed(tmp_path: Path) -> None:
     """Two builds in two processes, which hash text differently, give the committed bytes."""
     command = [sys.executable, "-m", "codegen", "--output"]
     builds = [
@@ -287,7 +287,7 @@ def test_the_committed_packages_are_what_the_schemas_give_whatever_the_order_of_
 
 
 def shown_in_the_readme() -> str:
-    """What stands there between the command of the demo and the line that all is equal."""
+    """Return the text between the command of the demo and the line that all is equal."""
     return (ROOT / "README.md").read_text(encoding="utf-8").partition(EQUAL)[0].rpartition("nox -s demo\n")[2]
 
 

@@ -24,7 +24,9 @@ def refusal(defs: Definitions, folder: Path) -> str:
 def test_what_pydantic_cannot_complete_is_refused_by_name(
     defs: Definitions, name: str, said: str, tmp_path: Path
 ) -> None:
-    assert refusal(defs, tmp_path).startswith(f"{name}: pydantic cannot read by what is generated of it: {said}")
+    assert refusal(defs, tmp_path).startswith(
+        f"{name}: pydantic cannot build a validator for the generated code: {said}"
+    )
 
 
 @pytest.mark.parametrize(
@@ -36,7 +38,7 @@ def test_what_pydantic_cannot_complete_is_refused_by_name(
     ids=["a name that Python has", "a default that JSON does not have"],
 )
 def test_what_python_cannot_run_is_refused_by_name(defs: Definitions, said: str, tmp_path: Path) -> None:
-    assert refusal(defs, tmp_path).startswith(f"Foo: Python cannot run what is generated of it: {said}")
+    assert refusal(defs, tmp_path).startswith(f"Foo: the generated code cannot be run: {said}")
 
 
 def test_the_innermost_of_what_cannot_be_completed_is_named(tmp_path: Path) -> None:

@@ -49,8 +49,8 @@ def test_types_and_values_that_differ_are_apart(arms: list[Node]) -> None:
         [{"type": ["string", "null"]}, {"type": "null"}],
     ],
 )
-def test_a_one_of_whose_alternatives_a_value_may_fit_together_is_refused_with_its_place(arms: list[Node]) -> None:
-    said = "a value may fit two alternatives of its oneOf, which would be read as one"
+def test_a_one_of_with_overlapping_variants_is_refused_with_its_place(arms: list[Node]) -> None:
+    said = "a value may fit two variants of a oneOf, and would be read as the first"
 
     assert refusal({"oneOf": arms}) == f"Foo: {said}"
     assert refusal(listed({"oneOf": arms})) == f"Foo: {said}"
@@ -71,7 +71,7 @@ def test_a_one_of_whose_alternatives_a_value_may_fit_together_is_refused_with_it
     ],
 )
 def test_a_union_that_names_one_type_twice_is_refused(arms: list[Node]) -> None:
-    assert refusal({"anyOf": arms}) == "Foo: two of its alternatives are the same type to Python"
+    assert refusal({"anyOf": arms}) == "Foo: two variants are the same type in Python"
 
 
 def test_types_that_differ_in_a_bound_are_two() -> None:

@@ -1,4 +1,4 @@
-"""What a coming schema might hold and is built: it then reads and writes exactly."""
+"""Shapes that a future schema may have and that the pipeline supports: they are read and written exactly."""
 
 import json
 import subprocess
@@ -526,7 +526,7 @@ def test_a_schema_like_this_is_built_and_its_instances_come_back_equal(case: Cas
 
 
 def valid(defs: Definitions, value: Any) -> bool:
-    """What another implementation of JSON Schema says of *value* as `Foo`."""
+    """Return True if another implementation of JSON Schema accepts *value* as `Foo`."""
     document = {"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": defs, "$ref": "#/$defs/Foo"}
     return jsonschema_rs.validator_for(json.dumps(document)).is_valid(value)
 
@@ -554,7 +554,7 @@ def test_what_is_odd_passes_the_lint_of_the_packages(tmp_path: Path) -> None:
         assert (result.stdout + result.stderr, result.returncode) == ("", 0)
 
 
-def test_items_are_left_out_where_the_tag_says_what_they_are_and_kept_elsewhere(tmp_path: Path) -> None:
+def test_conditional_fields_skip_items_only_for_their_tag(tmp_path: Path) -> None:
     lists = obj(
         a={"type": ["array", "null"], "items": TEXT} | ON_ERROR | SKIP_ITEMS,
         b={"type": "array", "items": TEXT} | SKIP_ITEMS,
@@ -595,9 +595,7 @@ def test_items_are_left_out_where_the_tag_says_what_they_are_and_kept_elsewhere(
     ],
     ids=["of objects, which says so", "of lists", "of lists or null", "of maps"],
 )
-def test_a_union_without_a_tag_is_read_by_the_first_alternative_that_fits(
-    union: Node, value: Any, tmp_path: Path
-) -> None:
+def test_a_union_without_a_tag_is_read_as_its_first_matching_variant(union: Node, value: Any, tmp_path: Path) -> None:
     defs = {"Foo": union, "Bar": {"type": "object"}, "Baz": obj(x=listed(TEXT) | SKIP_ITEMS)}
 
     with imported(built(defs, tmp_path)) as module:
@@ -627,7 +625,7 @@ AMONG_OTHERS: list[tuple[Node, list[tuple[Any, str]]]] = [
     AMONG_OTHERS,
     ids=["text", "an object", "an open union", "an open union beside text", "a list of the same"],
 )
-def test_of_a_tagged_union_among_other_types_the_place_that_is_wrong_is_told(
+def test_errors_in_a_tagged_union_among_other_types_have_a_place(
     written_out: Node, faults: list[tuple[Any, str]], tmp_path: Path
 ) -> None:
     defs = {

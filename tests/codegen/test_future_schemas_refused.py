@@ -1,4 +1,4 @@
-"""What a coming schema might hold and is refused: the error names its place."""
+"""Shapes that a future schema may have and that the pipeline refuses: the error names the place."""
 
 from pathlib import Path
 from typing import Any
@@ -41,7 +41,7 @@ REFUSED: list[tuple[str, Definitions, str]] = [
     (
         "a pattern that Rust reads otherwise",
         {"Foo": obj(x=TEXT | {"pattern": "\\d"})},
-        "$defs/Foo/properties/x: the pattern \\d may find other texts in pydantic than in the schema",
+        "$defs/Foo/properties/x: the pattern \\d may match other strings in pydantic than in the schema",
     ),
     ("a longest length", {"Foo": TEXT | {"maxLength": 9}}, "$defs/Foo: no rule for the keyword maxLength"),
     ("a new type", {"Foo": {"type": "decimal"}}, "$defs/Foo: no rule for the type decimal"),
@@ -73,17 +73,17 @@ REFUSED: list[tuple[str, Definitions, str]] = [
     (
         "a bad value with nothing to read as",
         {"Foo": obj("x", x=TEXT | ON_ERROR)},
-        "Foo.x: it is required, so a bad value has nothing to read as",
+        "Foo.x: required and lenient, but an invalid value has no replacement",
     ),
     (
         "a numeric tag",
         {"Foo": {"oneOf": [obj("t", t=INTEGER | {"const": 1}), obj("t", t=INTEGER | {"const": 2})]}},
-        "$defs/Foo/oneOf/0/properties/t: the value 1 is not text; no rule for such a constant here",
+        "$defs/Foo/oneOf/0/properties/t: no rule for the constant 1 here, because it is not a string",
     ),
     (
         "a closed set of numbers",
         {"Foo": {"anyOf": [INTEGER | {"const": 1}, INTEGER | {"const": 2}]}},
-        "Foo: constants that are not text are read where any other number is valid too",
+        "Foo: no rule for constants that are not strings, unless all other numbers are valid too",
     ),
     (
         "a constant outside of a union",
@@ -93,13 +93,13 @@ REFUSED: list[tuple[str, Definitions, str]] = [
     (
         "two unions at once",
         {"Foo": {"oneOf": [TEXT], "anyOf": [TEXT]}},
-        "$defs/Foo: anyOf beside oneOf: one of the two would be lost",
+        "$defs/Foo: anyOf next to oneOf: one of them would be lost",
     ),
-    ("an empty union", {"Foo": {"anyOf": []}}, "$defs/Foo: an empty anyOf takes no value at all"),
+    ("an empty union", {"Foo": {"anyOf": []}}, "$defs/Foo: an empty anyOf accepts no value"),
     (
         "tags that differ in case only",
         {"Foo": {"anyOf": [tagged("bar"), tagged("Bar")]}},
-        "Foo: the name FooBar of its alternative Bar is taken",
+        "Foo: the name FooBar of its variant Bar is already used",
     ),
     (
         "a union among alternatives whose name is taken",
@@ -109,7 +109,7 @@ REFUSED: list[tuple[str, Definitions, str]] = [
             "Baz": obj("z", z=TEXT),
             "FooBar": obj("q", q=INTEGER),
         },
-        "Foo: the name FooBar of its alternative bar is taken",
+        "Foo: the name FooBar of its variant bar is already used",
     ),
     (
         "one tag twice",
@@ -118,7 +118,7 @@ REFUSED: list[tuple[str, Definitions, str]] = [
             "Bar": obj("x", x=TEXT),
             "Baz": obj("y", y=TEXT),
         },
-        "Foo: two alternatives have the tag a",
+        "Foo: two variants have the tag a",
     ),
     (
         "two tags",
@@ -128,27 +128,27 @@ REFUSED: list[tuple[str, Definitions, str]] = [
     (
         "a tag that may be absent",
         {"Foo": {"anyOf": [tagged("a"), obj(type=TEXT | {"const": "b"})]}},
-        "Foo: the constant type may be absent, so it is no tag and has no rule",
+        "Foo: no rule for the constant type, which may be absent and is not a tag",
     ),
     (
         "a tag that is a Python keyword",
         {"Foo": {"anyOf": [tagged("a", by="class"), tagged("b", by="class")]}},
-        "FooA: its tag class cannot be an attribute of that name, so no union would find it",
+        "FooA: the tag class cannot be an attribute of that name, so a union would not find it",
     ),
     (
         "tags without a letter",
         {"Foo": {"anyOf": [tagged("é"), tagged("b")]}},
-        "Foo: no class name can be made of 'é'",
+        "Foo: 'é' cannot become the name of a class",
     ),
     (
         "objects and scalars",
         {"Foo": {"anyOf": [tagged("a"), TEXT]}},
-        "Foo: members beside alternatives that are not all objects",
+        "Foo: fields next to variants that are not all objects",
     ),
     (
         "alternatives that only require",
         {"Foo": obj(x=TEXT, y=TEXT) | {"anyOf": [{"required": ["x"]}, {"required": ["y"]}]}},
-        "$defs/Foo/anyOf/0: required says nothing of a value of type any",
+        "$defs/Foo/anyOf/0: required does not apply to values of type any",
     ),
     (
         "what a value is not",
@@ -158,32 +158,32 @@ REFUSED: list[tuple[str, Definitions, str]] = [
     (
         "a closed object",
         {"Foo": obj() | {"additionalProperties": False}},
-        "$defs/Foo: closed objects are unknown to ACP, whose receivers ignore unknown members",
+        "$defs/Foo: no rule for closed objects: receivers of ACP messages ignore unknown fields",
     ),
     (
         "typed members of any name",
         {"Foo": obj(x=TEXT) | {"additionalProperties": TEXT}},
-        "$defs/Foo: the type of additionalProperties beside properties would be lost",
+        "$defs/Foo: the type of additionalProperties next to properties would be lost",
     ),
     (
         "an object or null",
         {"Foo": obj(x=TEXT) | {"type": ["object", "null"]}},
-        "$defs/Foo: null beside properties would be lost",
+        "$defs/Foo: null next to properties would be lost",
     ),
     (
         "meta beside _meta",
         {"Foo": obj("meta", meta=TEXT, _meta=META)},
-        "Foo.meta: _meta has the attribute meta already",
+        "Foo.meta: the attribute meta is that of _meta",
     ),
     (
         "a name that is taken",
         {"Foo": obj(bar=obj(x=TEXT)), "FooBar": TEXT},
-        "FooBar: the name of an inline object is taken by a definition",
+        "FooBar: the name of an inline object is also the name of a definition",
     ),
     (
         "a default object that differs",
         {"Foo": obj(x=ref("Bar") | {"default": {"y": "2"}}), "Bar": obj(y=TEXT | {"default": "1"})},
-        "Foo.x: its default differs from what an empty Bar reads as",
+        "Foo.x: the default differs from an empty Bar",
     ),
     (
         "a default of another type",
@@ -206,47 +206,47 @@ REFUSED: list[tuple[str, Definitions, str]] = [
     (
         "bounds of an item",
         {"Foo": obj(x=listed(TEXT | {"minLength": 1}))},
-        "Foo.x: no rule for a bound inside of another type",
+        "Foo.x: no rule for a bound inside another type",
     ),
     (
         "bounds beside a reference",
         {"Foo": obj(x=ref("Id") | {"minLength": 1}), "Id": TEXT},
-        "$defs/Foo/properties/x: $ref beside minLength: one of the two would be lost",
+        "$defs/Foo/properties/x: $ref next to minLength: one of them would be lost",
     ),
     (
         "a reference to nothing",
         {"Foo": ref("Nobody")},
-        "$defs/Foo: #/$defs/Nobody is no definition of this schema",
+        "$defs/Foo: #/$defs/Nobody is not a definition of this schema",
     ),
     (
         "a reference to an envelope",
         {"Foo": ref("Line"), "Line": TEXT | {"x-docs-ignore": True}},
-        "$defs/Foo: #/$defs/Line is no definition of this schema",
+        "$defs/Foo: #/$defs/Line is not a definition of this schema",
     ),
     (
         "a name for itself",
         {"Foo": ref("Foo")},
-        "$defs/Foo: it is made of itself, without a member in between",
+        "$defs/Foo: refers to itself without a field in between",
     ),
     (
         "objects that extend each other",
         {"Foo": obj(x=TEXT) | {"allOf": [ref("Bar")]}, "Bar": obj(y=TEXT) | {"allOf": [ref("Foo")]}},
-        "$defs/Foo: it is made of itself, without a member in between",
+        "$defs/Foo: refers to itself without a field in between",
     ),
     (
         "unions that are each other",
         {"Foo": {"anyOf": [TEXT, ref("Bar")]}, "Bar": {"oneOf": [obj(x=ref("Foo")), {"allOf": [ref("Foo")]}]}},
-        "$defs/Foo: it is made of itself, without a member in between",
+        "$defs/Foo: refers to itself without a field in between",
     ),
     (
         "a member of a union and of one of its alternatives",
         {"Foo": obj(x=TEXT) | {"anyOf": [tagged("a", x=TEXT | {"minLength": 1}), tagged("b")]}},
-        "Foo.x: the union and one of its alternatives both describe it",
+        "Foo.x: contained in the union and in one of its variants",
     ),
     (
         "more said of a tag than what it is",
         {"Foo": {"anyOf": [tagged("a"), catch_all("a") | {"properties": {"type": TEXT | {"minLength": 3}}}]}},
-        "Foo.type: minLength beside a tag would be lost",
+        "Foo.type: minLength next to a tag would be lost",
     ),
     (
         "two requests of one method",
@@ -256,32 +256,32 @@ REFUSED: list[tuple[str, Definitions, str]] = [
     (
         "a list of itself",
         {"Foo": {"anyOf": [TEXT, listed(ref("Foo"))]}},
-        "Foo: it is made of itself; only an object may be, through a member",
+        "Foo: refers to itself, which only an object may do, in a field",
     ),
     (
         "a union that holds itself",
         {"Foo": {"anyOf": [tagged("a", x=listed(ref("Foo"))), tagged("b")]}},
-        "Foo: it is made of itself; only an object may be, through a member",
+        "Foo: refers to itself, which only an object may do, in a field",
     ),
     (
         "an inherited member again",
         {"Foo": obj(x=TEXT) | {"allOf": [ref("Bar")]}, "Bar": obj("x", x=TEXT | {"minLength": 1})},
-        "Foo.x: its attribute is that of x, which Foo inherits",
+        "Foo.x: has the same attribute as x, which Foo inherits",
     ),
     (
         "a base that is no object",
         {"Foo": obj(x=TEXT) | {"allOf": [ref("Id")]}, "Id": TEXT},
-        "$defs/Foo: the type object beside what may be no object would be lost",
+        "$defs/Foo: the type object would be lost, because other parts accept other values",
     ),
     (
         "a method that is named after nothing",
         {"Foo": obj() | {"x-method": "a/b", "x-side": "agent"}},
-        'Foo has "x-method" but is named neither …Request, …Response nor …Notification',
+        'Foo has "x-method", but its name does not end in Request, Response or Notification',
     ),
     (
         "an object where it can get no name",
         {"Foo": {"anyOf": [{"anyOf": [obj("x", x=TEXT), ref("Bar")]}, ref("Bar")]}, "Bar": obj("y", y=TEXT)},
-        "Foo: an object is written out in it where it can get no name; make it a definition",
+        "Foo: contains an inline object that cannot get a name; make it a definition",
     ),
     (
         "values of a map beside a union",
@@ -290,7 +290,7 @@ REFUSED: list[tuple[str, Definitions, str]] = [
             "Bar": obj("x", x=TEXT),
             "Baz": obj("y", y=TEXT),
         },
-        "$defs/Foo: the type of additionalProperties beside anyOf would be lost",
+        "$defs/Foo: the type of additionalProperties next to anyOf would be lost",
     ),
     (
         "methods that refer to each other",
@@ -303,17 +303,17 @@ REFUSED: list[tuple[str, Definitions, str]] = [
     (
         "a class beside null that has a tag",
         {"Foo": obj(p={"anyOf": [tagged("a", x=TEXT), NULL]})},
-        "FooP: members beside alternatives that are not all objects",
+        "FooP: fields next to variants that are not all objects",
     ),
     (
         "a constant out of reach of the catch-all",
         {"Foo": {"anyOf": [INTEGER | {"const": -1}, INTEGER | {"format": "uint32", "minimum": 0}]}},
-        "Foo: constants that are not text are read where any other number is valid too",
+        "Foo: no rule for constants that are not strings, unless all other numbers are valid too",
     ),
     (
         "objects of which a value may be two at once",
         {"Foo": obj(x={"oneOf": [ref("Bar"), ref("Baz")]}), "Bar": obj("a", a=TEXT), "Baz": obj("b", b=TEXT)},
-        "Foo.x: a value may fit two alternatives of its oneOf, which would be read as one",
+        "Foo.x: a value may fit two variants of a oneOf, and would be read as the first",
     ),
     (
         "meta of one value of a tag that may be absent",
@@ -322,39 +322,39 @@ REFUSED: list[tuple[str, Definitions, str]] = [
             | {"anyOf": [tagged("a", by="why") | {"allOf": [ref("Bar")]}, obj(why=NULL)]},
             "Bar": obj(_meta=META),
         },
-        "Foo: no rule for _meta that goes with a alone",
+        "Foo: no rule for _meta of the variant a only",
     ),
     (
         "a bad tag that is excused in a union that is closed",
         {
             "Foo": obj(why={"type": ["string", "null"]} | ON_ERROR) | {"anyOf": [tagged("a", by="why"), obj(why=NULL)]},
         },
-        "Foo.why: a bad value is excused, which no alternative takes; no rule for such a tag",
+        "Foo.why: no rule for a lenient tag without a variant for unknown tags",
     ),
     (
         "false as a schema",
         {"Foo": obj(x=False)},
-        "$defs/Foo/properties/x: False is no schema that the pipeline has a rule for",
+        "$defs/Foo/properties/x: no rule for the schema False",
     ),
     (
         "one union twice",
         {"Foo": {"anyOf": [ref("Bar"), ref("Bar") | {"title": "again"}]}, "Bar": {"anyOf": [tagged("a"), tagged("b")]}},
-        "Foo: two of its alternatives are the same type to Python",
+        "Foo: two variants are the same type in Python",
     ),
     (
         "one object twice",
         {"Foo": {"anyOf": [ref("Bar"), {"title": "again", "allOf": [ref("Bar")]}]}, "Bar": obj("x", x=TEXT)},
-        "Foo: two of its alternatives are the same type to Python",
+        "Foo: two variants are the same type in Python",
     ),
     (
         "a default of a required list that a bad value would not read as",
         {"Foo": obj("x", x=listed(TEXT) | {"default": None} | ON_ERROR)},
-        "Foo.x: it is required, so a bad value reads as the empty list, and its default None would be lost",
+        "Foo.x: required, so an invalid value is read as the empty list, and the default None would be lost",
     ),
     (
         "null twice",
         {"Foo": obj(x={"anyOf": [NULL, {"anyOf": [NULL]}]})},
-        "$defs/Foo: several alternatives of a union take null alone",
+        "$defs/Foo: several variants of a union accept only null",
     ),
     (
         "a constant of another type",
@@ -364,18 +364,18 @@ REFUSED: list[tuple[str, Definitions, str]] = [
     (
         "skipping the items of one of two lists",
         {"Foo": obj(x=ref("Bar") | SKIP_ITEMS), "Bar": {"anyOf": [listed(TEXT), listed(INTEGER)]}},
-        "Foo.x: x-deserialize-skip-invalid-items asks for a list",
+        "Foo.x: x-deserialize-skip-invalid-items requires a list",
     ),
     (
         "objects that two members together tell apart",
         {"Foo": {"oneOf": [ref("Bar"), ref("Baz")]}, "Bar": obj("x", x=TEXT), "Baz": obj("y z", y=TEXT, z=TEXT)},
-        "Foo: only y and z together tell alternatives of its oneOf apart; no rule for that",
+        "Foo: no rule for variants of a oneOf that only y and z together distinguish",
     ),
     *(
         (
             f"meta that {words} describe differently",
             {"Foo": obj(_meta=outer) | {"anyOf": [arm, tagged("b")]}, "Bar": obj(_meta=True)},
-            "Foo._meta: the union and one of its alternatives both describe it",
+            "Foo._meta: contained in the union and in one of its variants",
         )
         for words, outer, arm in (
             ("a union and an alternative", META, tagged("a", _meta=True)),
@@ -390,7 +390,7 @@ REFUSED: list[tuple[str, Definitions, str]] = [
     (
         "a tag that the union says is no text",
         {"Foo": obj(type={"type": "boolean"}) | {"anyOf": [tagged("a"), tagged("b")]}},
-        "Foo.type: the type boolean of a tag, which is text, would be lost",
+        "Foo.type: no rule for a tag of the type boolean; tags are strings",
     ),
 ]
 
@@ -410,14 +410,14 @@ def test_a_definition_that_is_named_as_no_class_can_be_is_refused(name: str, tmp
     with pytest.raises(CodegenError) as refused:
         built({"Foo": obj(x=ref(name)), name: obj(y=TEXT)}, tmp_path)
 
-    assert str(refused.value) == f"{name}: this is no name that a class of the package can have"
+    assert str(refused.value) == f"{name}: not a valid name for a class of the package"
 
 
 def test_a_union_that_is_named_as_no_class_can_be_is_refused(tmp_path: Path) -> None:
     with pytest.raises(CodegenError) as refused:
         built({"É": {"anyOf": [tagged("a"), tagged("b")]}}, tmp_path)
 
-    assert str(refused.value) == "É: this is no name that a class of the package can have"
+    assert str(refused.value) == "É: not a valid name for a class of the package"
 
 
 @pytest.mark.parametrize(
@@ -443,4 +443,4 @@ def test_a_definition_that_is_named_like_what_the_code_imports_is_refused(name: 
     with pytest.raises(CodegenError) as refused:
         built({"Foo": obj(x=ref(name)), name: obj(y=TEXT)}, tmp_path)
 
-    assert str(refused.value) == f"{name}: the generated code needs this name itself, for what it imports"
+    assert str(refused.value) == f"{name}: the generated code imports something of this name"

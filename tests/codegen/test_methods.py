@@ -16,7 +16,7 @@ def of(method: str, side: str = "agent") -> Node:
 
 
 def table(defs: dict[str, Node]) -> dict[str, Any]:
-    """What the source hands to `Methods`, by argument."""
+    """Return the arguments of `Methods` in the source."""
     call = next(each for each in ast.walk(ast.parse(methods_source(defs))) if isinstance(each, ast.Call))
     return {each.arg: ast.literal_eval(each.value) for each in call.keywords if each.arg}
 
@@ -59,14 +59,14 @@ def test_a_request_without_a_response_type_is_answered_with_anything() -> None:
             {"PingRequest": of("ping"), "SmallPingRequest": of("ping")},
             "SmallPingRequest and PingRequest are both the request of ping",
         ),
-        ({"PingResponse": of("ping")}, "PingResponse: it answers a method that has no request"),
+        ({"PingResponse": of("ping")}, "PingResponse: the response of a method without a request"),
         (
             {"PingRequest": of("ping", "agent"), "PingResponse": of("ping", "client")},
             "PingRequest and PingResponse have different sides",
         ),
         (
             {"PingRequest": of("ping", "observer")},
-            "PingRequest: no rule for the side 'observer'; known are agent, both, client, protocol, proxy",
+            "PingRequest: no rule for the side 'observer'; known sides are agent, both, client, protocol, proxy",
         ),
     ],
 )
@@ -77,13 +77,13 @@ def test_what_the_table_has_no_place_for_is_refused(defs: dict[str, Node], refus
     assert str(refused.value) == refusal
 
 
-def test_a_domain_that_is_called_methods_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(CodegenError, match="a module would be named methods"):
+def test_a_domain_named_methods_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(CodegenError, match="a module would have the name methods"):
         built({"ListMethodsRequest": of("methods/list")}, tmp_path)
 
 
-def test_a_definition_that_is_called_like_the_table_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(CodegenError, match="METHODS: the generated code needs this name"):
+def test_a_definition_named_like_the_table_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(CodegenError, match="METHODS: the generated code imports something"):
         built({"METHODS": TEXT}, tmp_path)
 
 

@@ -32,7 +32,7 @@ def test_what_gives_no_class_name_is_refused_with_its_place(text: str) -> None:
     with pytest.raises(CodegenError) as refused:
         pascal(text, where="Foo")
 
-    assert str(refused.value) == f"Foo: no class name can be made of {text!r}"
+    assert str(refused.value) == f"Foo: {text!r} cannot become the name of a class"
 
 
 @pytest.mark.parametrize("text", ["", "日本"])
@@ -40,7 +40,7 @@ def test_a_label_without_words_is_refused_with_its_union(text: str) -> None:
     with pytest.raises(CodegenError) as refused:
         joined("Content", text)
 
-    assert str(refused.value) == f"Content: no class name can be made of {text!r}"
+    assert str(refused.value) == f"Content: {text!r} cannot become the name of a class"
 
 
 @pytest.mark.parametrize(
@@ -71,9 +71,7 @@ def test_a_last_word_that_union_and_label_share_is_said_once(union: str, label: 
         ("plan", set[str](), "SessionUpdatePlan"),
     ],
 )
-def test_a_label_of_several_words_speaks_for_itself_when_its_name_is_free(
-    label: str, taken: set[str], expected: str
-) -> None:
+def test_a_label_of_several_words_is_the_name_if_it_is_free(label: str, taken: set[str], expected: str) -> None:
     assert variant_name("SessionUpdate", label, taken) == expected
 
 

@@ -28,11 +28,11 @@ def carries(method: str, *names: str) -> Node:
         ("2nd/new", "Request", "connection"),
     ],
 )
-def test_the_domain_of_a_method_is_its_area_where_that_can_name_a_module(method: str, kind: str, expected: str) -> None:
+def test_the_domain_of_a_method_is_its_area_if_that_is_a_module_name(method: str, kind: str, expected: str) -> None:
     assert domain(method, kind) == expected
 
 
-def test_a_definition_goes_to_the_one_domain_that_reaches_it_else_to_what_the_domains_share() -> None:
+def test_a_definition_belongs_to_its_only_domain_or_to_a_shared_module() -> None:
     defs = {
         "ReadRequest": carries("fs/read", "OnlyFs", "Everywhere"),
         "ReadResponse": carries("fs/read", "Deep"),
@@ -62,7 +62,7 @@ def test_a_definition_goes_to_the_one_domain_that_reaches_it_else_to_what_the_do
     }
 
 
-def test_a_domain_does_not_reach_what_the_types_of_another_domains_method_hold() -> None:
+def test_a_domain_does_not_reach_into_types_of_other_domains() -> None:
     defs = {
         "ProxyRequest": carries("proxy/start", "InitializeRequest"),
         "InitializeRequest": carries("initialize", "Info"),
@@ -133,7 +133,7 @@ def with_family(size: int, union: str = "ContentBlock") -> Definitions:
     }
 
 
-def test_a_large_family_gets_a_module_and_what_it_needs_from_outside_is_common() -> None:
+def test_a_large_family_gets_a_module_and_its_dependencies_become_common() -> None:
     modules = partition(with_family(LARGE_FAMILY))
 
     arms = {f"Arm{number}": "content_block" for number in range(LARGE_FAMILY - 1)}
@@ -158,13 +158,13 @@ def test_a_family_that_needs_another_one_stays_where_both_are_shared() -> None:
     assert {modules[name] for name in ("ContentBlock", "Arm0")} == {"content_block"}
 
 
-def test_a_family_that_is_held_by_what_it_needs_stays_where_both_are_shared() -> None:
+def test_a_family_in_a_cycle_with_its_dependencies_is_not_moved() -> None:
     defs = with_family(LARGE_FAMILY) | {"Shared": obj(content=ref("ContentBlock"))}
 
     assert set(partition(defs).values()) == {"session", "session_update", "session_types"}
 
 
-def test_a_family_that_is_held_by_what_another_one_needs_stays_with_that() -> None:
+def test_a_family_needed_by_dependencies_of_another_is_not_moved() -> None:
     tool = {"anyOf": [ref(f"Else{number}") for number in range(LARGE_FAMILY - 1)], "x-tag": "type"}
     others = {f"Else{number}": obj(text=ref("Text")) for number in range(LARGE_FAMILY - 1)}
     defs = with_family(LARGE_FAMILY) | {"Shared": obj(tool=ref("Tool")), "Tool": tool, **others, "Text": TEXT}
@@ -191,10 +191,10 @@ def test_a_type_of_a_method_that_is_named_after_nothing_is_refused() -> None:
     with pytest.raises(CodegenError) as refused:
         partition({"Read": carries("fs/read")})
 
-    assert str(refused.value) == 'Read has "x-method" but is named neither …Request, …Response nor …Notification'
+    assert str(refused.value) == 'Read has "x-method", but its name does not end in Request, Response or Notification'
 
 
-def test_modules_that_would_import_each_other_by_way_of_a_third_are_refused() -> None:
+def test_indirect_import_cycles_are_refused() -> None:
     defs = {
         "ReadRequest": carries("fs/read", "NewRequest"),
         "NewRequest": carries("session/new", "StartRequest"),

@@ -11,7 +11,7 @@ from codegen.tree import Definitions, walk
 from tests.codegen.small import TEXT, Pass, obj, published
 
 INLINE = {"Foo": obj(bar=obj(x=TEXT))}
-"""What no published schema has yet."""
+"""A keyword that no published schema has."""
 
 
 @pytest.fixture(scope="module")

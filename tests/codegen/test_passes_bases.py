@@ -73,4 +73,4 @@ def test_a_type_of_a_method_that_is_named_after_nothing_is_refused() -> None:
     with pytest.raises(CodegenError) as refused:
         choose_bases({"Do": obj() | HAS_META | {"x-method": "a/b"}})
 
-    assert str(refused.value) == 'Do has "x-method" but is named neither …Request, …Response nor …Notification'
+    assert str(refused.value) == 'Do has "x-method", but its name does not end in Request, Response or Notification'

@@ -1,6 +1,6 @@
 import pytest
 
-from codegen.passes.constants import merge_constants
+from codegen.passes.values import merge_constants
 from codegen.tree import CodegenError, Node
 from tests.codegen.small import TEXT, obj, tagged
 
@@ -53,7 +53,7 @@ def test_a_constant_twice_in_a_one_of_is_refused() -> None:
     with pytest.raises(CodegenError) as refused:
         merge_constants({"Foo": obj(x={"oneOf": [const("a"), const("b"), const("a")]})})
 
-    assert str(refused.value) == "Foo: 'a' fits two alternatives of a oneOf, which only one may"
+    assert str(refused.value) == "Foo: 'a' is valid for two variants of a oneOf"
 
 
 @pytest.mark.parametrize(
@@ -88,4 +88,6 @@ def test_a_closed_set_of_numbers_is_refused(arms: list[Node]) -> None:
     with pytest.raises(CodegenError) as refused:
         merge_constants({"Foo": obj(x={"anyOf": arms})})
 
-    assert str(refused.value) == "Foo: constants that are not text are read where any other number is valid too"
+    assert (
+        str(refused.value) == "Foo: no rule for constants that are not strings, unless all other numbers are valid too"
+    )

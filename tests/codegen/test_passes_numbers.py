@@ -1,6 +1,6 @@
 import pytest
 
-from codegen.passes.numbers import bound_numbers
+from codegen.passes.values import bound_numbers
 from codegen.tree import Node
 from tests.codegen.small import NULL, TEXT, listed, obj
 

@@ -59,7 +59,7 @@ class TestInlineObjects:
         }
 
     @pytest.mark.parametrize("other", [{"type": "null"}, ref("Bar"), TEXT])
-    def test_an_object_with_a_tag_is_named_together_with_what_else_there_may_be(self, other: Node) -> None:
+    def test_an_inline_tagged_object_and_its_alternatives_become_one_definition(self, other: Node) -> None:
         union = {"anyOf": [tagged("a", x=TEXT), other]}
 
         assert hoist_inline_objects({"Foo": obj(bar=union)}) == {"Foo": obj(bar=ref("FooBar")), "FooBar": union}
@@ -100,7 +100,7 @@ class TestInlineObjects:
         }
 
     def test_a_name_that_is_taken_is_refused(self) -> None:
-        said = "FooBar: the name of an inline object is taken by a definition"
+        said = "FooBar: the name of an inline object is also the name of a definition"
 
         assert refusal(hoist_inline_objects, {"Foo": obj(bar=obj(x=TEXT)), "FooBar": TEXT}) == said
         twice = {"Foo": {"anyOf": [tagged("a", bar=obj(x=TEXT)), tagged("b", bar=obj(y=TEXT))]}}
@@ -109,7 +109,7 @@ class TestInlineObjects:
     def test_a_member_that_gives_no_name_is_refused(self) -> None:
         defs = {"Foo": {"type": "object", "properties": {"日": obj(x=TEXT)}}}
 
-        assert refusal(hoist_inline_objects, defs) == "Foo: no class name can be made of '日'"
+        assert refusal(hoist_inline_objects, defs) == "Foo: '日' cannot become the name of a class"
 
 
 REASON: Node = {"type": ["string", "null"], "description": "Why."}
@@ -201,14 +201,14 @@ class TestOptionalTags:
     def test_a_tag_without_a_rule_of_its_own_is_refused(self) -> None:
         union = {"anyOf": [tagged("a"), obj(type={"type": "null"})]}
 
-        said = "Foo: the optional tag type has no rule of its own among the properties"
+        said = "Foo: the optional tag type is missing in the properties of the object"
         assert refusal(collapse_optional_tags, {"Foo": union}) == said
 
     def test_a_payload_that_requires_something_is_refused(self) -> None:
         arms = [tagged("a") | {"allOf": [ref("Bar")]}, obj(type={"type": "null"})]
         union = obj(type={"type": ["string", "null"]}) | {"anyOf": arms}
 
-        said = "Foo: the payload Bar of an optional tag has required members"
+        said = "Foo: the payload Bar of an optional tag has required fields"
         assert refusal(collapse_optional_tags, {"Foo": union, "Bar": obj("x", x=TEXT)}) == said
 
     @pytest.mark.parametrize(
@@ -228,7 +228,7 @@ class TestOptionalTags:
         arms = [tagged("a") | {"allOf": [ref("Bar")]}, obj(type={"type": "null"})]
         union = obj(type={"type": ["string", "null"]}) | {"anyOf": arms}
 
-        said = "Foo: the payload Bar of an optional tag is no object of its own members alone"
+        said = "Foo: the payload Bar of an optional tag is not a plain object"
         assert refusal(collapse_optional_tags, {"Foo": union, "Bar": payload, "Base": obj(y=TEXT)}) == said
 
     @pytest.mark.parametrize(
@@ -246,7 +246,7 @@ class TestOptionalTags:
     def test_an_alternative_that_says_more_than_the_tag_is_refused(self, arm: Node) -> None:
         union = obj(type={"type": ["string", "null"]}) | {"anyOf": [tagged("b"), arm, obj(type={"type": "null"})]}
 
-        said = "Foo: no rule for an alternative of the optional tag type that says more than the tag"
+        said = "Foo: no rule for a variant of the optional tag type with more than the tag"
         assert refusal(collapse_optional_tags, {"Foo": union, "Bar": obj(x=TEXT)}) == said
 
     def test_members_that_two_places_describe_differently_are_refused(self) -> None:
@@ -258,37 +258,37 @@ class TestOptionalTags:
         with_baz = tagged("a") | {"allOf": [ref("Baz")]}
         beside_baz = with_baz | {"properties": {"type": {"const": "a", "type": "string"}, "x": TEXT}}
 
-        said = "Foo.x: what goes with b and with another type describe it differently"
+        said = "Foo.x: differs between b and another variant of type"
         assert refusal(collapse_optional_tags, union(with_baz)) == said
-        said = "Foo.x: the object and what goes with b describe it differently"
+        said = "Foo.x: differs between the object and its variant b"
         assert refusal(collapse_optional_tags, union(tagged("a"), x={"type": "integer"})) == said
-        said = "Foo.x: an alternative and its payload Baz describe it differently"
+        said = "Foo.x: differs between a variant and its payload Baz"
         assert refusal(collapse_optional_tags, union(beside_baz)) == said
 
     @pytest.mark.parametrize("own", [ref("Why"), TEXT, {}, {"type": ["string", "null"], "minLength": 1}])
-    def test_a_tag_that_may_be_more_or_less_than_text_and_null_is_refused(self, own: Node) -> None:
+    def test_an_optional_tag_other_than_string_or_null_is_refused(self, own: Node) -> None:
         union = obj(type=own) | {"anyOf": [tagged("a"), obj(type={"type": "null"})]}
 
-        said = "Foo.type: no rule for an optional tag that is other than text or null by itself"
+        said = "Foo.type: no rule for an optional tag that is not a string or null in the object"
         assert refusal(collapse_optional_tags, {"Foo": union, "Why": {"type": ["string", "null"]}}) == said
 
     def test_a_catch_all_that_excludes_another_tag_is_refused(self) -> None:
         arms = [tagged("a"), without(catch_all("a", "gone"), "additionalProperties"), obj(type={"type": "null"})]
         union = obj(type={"type": ["string", "null"]}) | {"anyOf": arms}
 
-        said = "Foo: its catch-all excludes other tags than the alternatives have"
+        said = "Foo: its variant for unknown tags excludes other tags than those of the variants"
         assert refusal(collapse_optional_tags, {"Foo": union}) == said
 
     def test_one_tag_twice_is_refused(self) -> None:
         arms = [tagged("a"), tagged("a") | {"allOf": [ref("Bar")]}, obj(type={"type": "null"})]
         union = obj(type={"type": ["string", "null"]}) | {"anyOf": arms}
 
-        said = "Foo: two alternatives have the tag a"
+        said = "Foo: two variants have the tag a"
         assert refusal(collapse_optional_tags, {"Foo": union, "Bar": obj(x=TEXT)}) == said
 
 
 class TestMeta:
-    def test_meta_moves_to_the_base_of_the_object_or_alternative_that_has_it(self) -> None:
+    def test_meta_moves_to_the_base_class(self) -> None:
         meta = META_SHAPE | {"description": "Anything."}
         defs = {
             "Foo": obj("x", x=TEXT, _meta=meta),
@@ -305,9 +305,7 @@ class TestMeta:
     @pytest.mark.parametrize(
         ("required", "meta"), [("", without(META_SHAPE, "x-deserialize-default-on-error")), ("_meta", META_SHAPE)]
     )
-    def test_meta_that_differs_stays_where_it_is_and_overrides_that_of_the_base(
-        self, required: str, meta: Node
-    ) -> None:
+    def test_a_different_meta_overrides_that_of_the_base_class(self, required: str, meta: Node) -> None:
         assert hoist_meta({"Foo": obj(required, _meta=meta)}) == {
             "Foo": obj(required, _meta=meta) | {"x-extensible": True}
         }

@@ -8,7 +8,7 @@ MAP: Node = {"type": "object", "additionalProperties": TEXT}
 
 
 def refusal(run: Pass, member: Node, required: str = "", /, **others: Node) -> str:
-    """What is said of *member* as `Foo.x`."""
+    """Return the result for *member* as `Foo.x`."""
     defs: Definitions = {"Foo": obj(required, x=member), **others}
     with pytest.raises(CodegenError) as refused:
         run(defs)
@@ -68,13 +68,13 @@ class TestReadingRules:
 
     @pytest.mark.parametrize("node", [TEXT, MAP, {"anyOf": [listed(TEXT), TEXT]}, ref("Id")])
     def test_items_are_skipped_in_lists_only(self, node: Node) -> None:
-        said = "Foo.x: x-deserialize-skip-invalid-items asks for a list"
+        said = "Foo.x: x-deserialize-skip-invalid-items requires a list"
 
         assert refusal(mark_lenient, node | SKIP_ITEMS, Id=TEXT) == said
 
     @pytest.mark.parametrize("node", [TEXT, ref("Bar"), {"type": ["array", "null"], "items": TEXT}, {"anyOf": [NULL]}])
-    def test_null_reads_as_empty_only_where_there_is_an_empty_value_and_no_null(self, node: Node) -> None:
-        said = "Foo.x: x-deserialize-default-on-null asks for a list or a map that null is no value of"
+    def test_null_as_empty_requires_a_list_or_map_without_null(self, node: Node) -> None:
+        said = "Foo.x: x-deserialize-default-on-null requires a list or a map for which null is not valid"
 
         assert refusal(mark_lenient, node | ON_NULL, Bar=obj()) == said
 
@@ -181,7 +181,7 @@ class TestAbsence:
         when = {"x-when": {"member": "reason", "values": ["a"]}}
         defs = {"Foo": obj(x={"type": ["string", "null"]} | when)}
 
-        said = "Foo.x: it depends on reason, and there is no rule for one without null"
+        said = "Foo.x: depends on reason, and there is no rule for such a field without null"
         assert settle_absence(defs) == defs
         assert refusal(settle_absence, TEXT | when) == said
 
@@ -204,9 +204,9 @@ class TestAbsence:
         base = {"Bar": obj(x=TEXT) | {"allOf": [ref("Base")]}, "Base": obj("y", y=TEXT)}
 
         assert refusal(settle_absence, ref("Bar") | {"default": {}}, **base) == more
-        assert differs == "Foo.x: its default differs from what an empty Bar reads as"
-        assert more == less == "Foo.x: its default has members that an empty Bar has not"
-        assert other == "Foo.x: its default 'text' is no Bar"
+        assert differs == "Foo.x: the default differs from an empty Bar"
+        assert more == less == "Foo.x: the default has fields that an empty Bar does not have"
+        assert other == "Foo.x: the default 'text' is not a Bar"
 
     @pytest.mark.parametrize(
         "member",
@@ -221,7 +221,7 @@ class TestAbsence:
         "member",
         UNWRITABLE,
     )
-    def test_a_default_that_python_cannot_hold_or_would_hold_as_something_else_is_refused(self, member: Node) -> None:
+    def test_a_default_that_python_cannot_express_is_refused(self, member: Node) -> None:
         others = {"Kind": {"type": "string", "enum": ["a", "b"]}, "Union": {"anyOf": [ref("Bar")]}, "Bar": obj(x=TEXT)}
 
         said = f"Foo.x: no rule for {member['default']!r} as the default of this type"
@@ -237,17 +237,17 @@ class TestAbsence:
 
     @pytest.mark.parametrize("node", [TEXT, TEXT | {"default": "x"}, ref("Bar"), MAP, {"type": ["array", "null"]}])
     def test_another_required_member_may_not(self, node: Node) -> None:
-        said = "Foo.x: it is required, so a bad value has nothing to read as"
+        said = "Foo.x: required and lenient, but an invalid value has no replacement"
 
         assert refusal(settle_absence, node | {"x-reads": "Lenient"}, "x", Bar=obj()) == said
 
     @pytest.mark.parametrize("node", [{"type": ["array", "null"], "items": TEXT}, ref("Lists"), ref("Maybe")])
-    def test_a_required_list_that_may_be_null_or_of_several_types_may_not(self, node: Node) -> None:
+    def test_a_required_lenient_list_of_several_types_is_refused(self, node: Node) -> None:
         others = {"Lists": {"anyOf": [listed(TEXT), listed(MAP)]}, "Maybe": {"type": ["array", "null"]}}
 
         for wrapper in ("Lenient", "LenientList"):
             said = refusal(settle_absence, node | {"x-reads": wrapper}, "x", **others)
-            assert said == "Foo.x: it is required, so a bad value has nothing to read as"
+            assert said == "Foo.x: required and lenient, but an invalid value has no replacement"
 
 
 class TestSecrets:
@@ -288,7 +288,7 @@ class TestSecrets:
             listed({"anyOf": [ref("Pair"), ref("Unnamed")]}),
         ],
     )
-    def test_what_is_no_list_of_things_with_a_value_is_secret_as_a_whole(self, env: Node) -> None:
+    def test_other_shapes_of_env_and_headers_are_secret_as_a_whole(self, env: Node) -> None:
         defs = {"Foo": obj(env=env), "Values": MAP, "Anything": {}, "Unnamed": obj(x=TEXT), "Pair": obj(value=TEXT)}
 
         assert mark_secrets(defs)["Foo"] == obj(env=env | {"x-secret": True})

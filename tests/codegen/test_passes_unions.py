@@ -120,7 +120,7 @@ class TestListArms:
     def test_a_name_that_is_taken_is_refused(self) -> None:
         defs = {"Options": {"anyOf": [listed(TEXT) | {"title": "all"}]}, "OptionsAll": TEXT}
 
-        assert refusal(name_list_arms, defs) == "Options: the name OptionsAll of one of its lists is taken"
+        assert refusal(name_list_arms, defs) == "Options: the name OptionsAll of one of its lists is already used"
 
 
 class TestVariants:
@@ -134,7 +134,7 @@ class TestVariants:
             "ContentB": obj("type", type=tag("b")),
         }
 
-    def test_a_payload_that_says_no_more_than_that_it_is_an_object_absorbs_the_tag_too(self) -> None:
+    def test_an_empty_payload_absorbs_the_tag(self) -> None:
         arm = tagged("ping") | {"allOf": [ref("Ping")]}
 
         assert name_variants({"Content": {"anyOf": [arm, tagged("b")]}, "Ping": {"type": "object"}}) == {
@@ -355,7 +355,7 @@ class TestVariants:
             "CreateUrl": obj("m mode", mode=tag("url"), m=TEXT),
         }
 
-    def test_a_name_that_two_unions_want_goes_to_the_same_one_in_any_order(self) -> None:
+    def test_a_contested_name_goes_to_the_same_union_in_any_order(self) -> None:
         union = {"anyOf": [tagged("plan_entry"), tagged("b")]}
 
         named = name_variants({"Second": union, "First": union})
@@ -382,24 +382,54 @@ class TestVariants:
         ("arms", "said"),
         [
             ([tagged("a"), tagged("a", by="kind")], "kind and type both look like the tag of the union"),
-            ([tagged("a"), tagged("a", x=TEXT)], "two alternatives have the tag a"),
-            ([tagged("foo"), tagged("Foo")], "the name FooFoo of its alternative Foo is taken"),
-            ([tagged("a"), obj(type=tag("b"))], "the constant type may be absent, so it is no tag and has no rule"),
-            ([tagged("a"), obj(x=TEXT)], "an alternative has neither a tag nor a title to be named by"),
-            ([tagged("1"), tagged("b")], "no class name can be made of '1'"),
-            ([tagged("a"), catch_all("b")], "its catch-all excludes other tags than the alternatives have"),
-            ([obj() | {"title": "a"}, catch_all("b")], "its catch-all excludes other tags than the alternatives have"),
-            ([tagged("a"), TEXT], "members beside alternatives that are not all objects"),
-            ([tagged("a"), MORE_EXCLUDED], "its catch-all excludes more than the tag type, which would be lost"),
-            ([tagged("a"), NO_TAG_EXCLUDED], "its catch-all excludes more than the tag type, which would be lost"),
-            ([tagged("a"), NARROWER_TAG], "its catch-all excludes more than the tag type, which would be lost"),
-            ([tagged("a"), NO_TEXT], "its catch-all takes objects whose type is missing or no text"),
-            ([tagged("a"), LESS_EXCLUDED], "its catch-all excludes more than the tag type, which would be lost"),
-            ([tagged("a"), NARROWER], "its catch-all excludes by required, type too, which would be lost"),
-            ([tagged("a"), UNTAGGED], "its catch-all takes objects whose type is missing or no text"),
-            ([tagged("a"), OWN_TYPE], "its alternative own describes the tag type without a constant"),
-            ([tagged("a"), ref("Own")], "its alternative Own describes the tag type without a constant"),
-            ([obj() | {"title": "bar"}, obj() | {"title": "bar"}], "the name FooBar of its alternative bar is taken"),
+            ([tagged("a"), tagged("a", x=TEXT)], "two variants have the tag a"),
+            ([tagged("foo"), tagged("Foo")], "the name FooFoo of its variant Foo is already used"),
+            ([tagged("a"), obj(type=tag("b"))], "no rule for the constant type, which may be absent and is not a tag"),
+            ([tagged("a"), obj(x=TEXT)], "a variant has neither a tag nor a title for its name"),
+            ([tagged("1"), tagged("b")], "'1' cannot become the name of a class"),
+            (
+                [tagged("a"), catch_all("b")],
+                "its variant for unknown tags excludes other tags than those of the variants",
+            ),
+            (
+                [obj() | {"title": "a"}, catch_all("b")],
+                "its variant for unknown tags excludes other tags than those of the variants",
+            ),
+            ([tagged("a"), TEXT], "fields next to variants that are not all objects"),
+            (
+                [tagged("a"), MORE_EXCLUDED],
+                "its variant for unknown tags excludes more than the tag type, which would be lost",
+            ),
+            (
+                [tagged("a"), NO_TAG_EXCLUDED],
+                "its variant for unknown tags excludes more than the tag type, which would be lost",
+            ),
+            (
+                [tagged("a"), NARROWER_TAG],
+                "its variant for unknown tags excludes more than the tag type, which would be lost",
+            ),
+            (
+                [tagged("a"), NO_TEXT],
+                "its variant for unknown tags accepts objects whose type is missing or not a string",
+            ),
+            (
+                [tagged("a"), LESS_EXCLUDED],
+                "its variant for unknown tags excludes more than the tag type, which would be lost",
+            ),
+            (
+                [tagged("a"), NARROWER],
+                "its variant for unknown tags also excludes by required, type, which would be lost",
+            ),
+            (
+                [tagged("a"), UNTAGGED],
+                "its variant for unknown tags accepts objects whose type is missing or not a string",
+            ),
+            ([tagged("a"), OWN_TYPE], "its variant own contains the tag type without a constant"),
+            ([tagged("a"), ref("Own")], "its variant Own contains the tag type without a constant"),
+            (
+                [obj() | {"title": "bar"}, obj() | {"title": "bar"}],
+                "the name FooBar of its variant bar is already used",
+            ),
         ],
     )
     def test_a_union_without_an_exact_rule_is_refused(self, arms: list[Node], said: str) -> None:
@@ -408,13 +438,13 @@ class TestVariants:
     def test_a_tag_that_the_union_describes_is_missing_in_no_alternative(self) -> None:
         union = obj("type", type=TEXT) | {"anyOf": [tagged("a"), obj("x", x=TEXT) | {"title": "own"}]}
 
-        said = "Foo: its alternative own describes the tag type without a constant"
+        said = "Foo: its variant own contains the tag type without a constant"
         assert refusal(name_variants, {"Foo": union}) == said
 
     def test_in_a_one_of_with_a_tag_every_alternative_has_it(self) -> None:
         union = {"oneOf": [tagged("a"), obj("x", x=TEXT) | {"title": "own"}]}
 
-        said = "Foo: an alternative of its oneOf has no type, so that a value may fit two"
+        said = "Foo: a variant of its oneOf has no type, so a value may fit two variants"
         assert refusal(name_variants, {"Foo": union}) == said
 
     def test_what_a_base_requires_excludes_the_other_alternatives_too(self) -> None:
@@ -442,17 +472,17 @@ class TestVariants:
         ],
         ids=["nothing required", "more required", "told by both", "told by the union's", "a union", "one with members"],
     )
-    def test_a_one_of_of_which_a_value_may_fit_two_alternatives_is_refused(self, left: Node, right: Node) -> None:
+    def test_a_one_of_with_overlapping_alternatives_is_refused(self, left: Node, right: Node) -> None:
         defs = {"Foo": {"oneOf": [ref("Left"), ref("Right")]}, "Left": left, "Right": right}
 
-        said = "Foo: it cannot be seen that no value fits two alternatives of its oneOf"
+        said = "Foo: a value may fit two variants of its oneOf"
         assert refusal(name_variants, defs) == said
 
     def test_a_union_of_one_that_is_a_union_itself_is_refused(self) -> None:
         inner = {"oneOf": [tagged("b", by="kind"), tagged("c", by="kind")]}
         defs = {"Foo": {"anyOf": [tagged("a") | {"allOf": [ref("Inner")]}]}, "Inner": inner}
 
-        assert refusal(name_variants, defs) == "Foo: no rule for a union of one alternative that is a union itself"
+        assert refusal(name_variants, defs) == "Foo: no rule for a union whose only variant is a union"
 
     @pytest.mark.parametrize(
         "payload",
@@ -471,15 +501,15 @@ class TestVariants:
         defs = {"Foo": {"anyOf": arms}, "Payload": payload, "Bar": obj(x=TEXT)}
         more = {"More": obj(x=ref("Payload"))} if uses > 1 else {}
 
-        said = "Foo: the payload Payload of its alternative a is no object"
+        said = "Foo: the payload Payload of its variant a is not an object"
         assert refusal(name_variants, defs | more) == said
 
     def test_members_beside_scalars_are_refused(self) -> None:
         defs = {"Foo": obj(x=TEXT) | {"anyOf": [TEXT]}}
 
-        assert refusal(name_variants, defs) == "Foo: members beside alternatives that are not all objects"
+        assert refusal(name_variants, defs) == "Foo: fields next to variants that are not all objects"
 
     def test_a_catch_all_whose_name_is_taken_is_refused(self) -> None:
         defs = {"Foo": {"anyOf": [tagged("a"), catch_all("a")]}, "OtherFoo": TEXT}
 
-        assert refusal(name_variants, defs) == "Foo: the name OtherFoo of its catch-all is taken"
+        assert refusal(name_variants, defs) == "Foo: the name OtherFoo of its variant for unknown tags is already used"

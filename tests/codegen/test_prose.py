@@ -9,7 +9,7 @@ LONG = "It " + "goes on and on " * 20 + "until here"
 
 
 def read(literal: str) -> str:
-    """What Python makes of a docstring literal."""
+    """Return the value of a docstring literal."""
     return inspect.cleandoc(ast.literal_eval(literal))
 
 
@@ -83,7 +83,7 @@ def test_a_long_first_paragraph_begins_with_its_first_sentence() -> None:
 
 
 @pytest.mark.parametrize("indent", [0, 4])
-def test_a_first_paragraph_that_just_fits_between_its_quotes_stays_on_one_line(indent: int) -> None:
+def test_a_first_paragraph_that_fits_stays_on_one_line(indent: int) -> None:
     room = WIDTH - indent - len('""""""')
     fits = "One. X" + "x" * (room - 7) + "."
     too_long = "One. X" + "x" * (room - 6) + "."

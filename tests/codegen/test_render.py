@@ -25,7 +25,7 @@ def module(defs: Definitions, folder: Path, name: str = "common") -> str:
 
 
 def every_line(folder: Path) -> list[str]:
-    """What all modules of the packages in a folder hold, one after the other."""
+    """Return the source of all modules of the packages in a folder."""
     return [line for path in sorted(folder.rglob("*.py")) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
@@ -81,7 +81,7 @@ class TestModules:
             "    env: NullAsEmpty[Secret[dict[str, str]]] = {}\n"
         )
 
-    def test_a_union_is_an_alias_of_classes_that_are_told_apart_by_their_tag(self, tmp_path: Path) -> None:
+    def test_a_tagged_union_is_an_alias_of_classes(self, tmp_path: Path) -> None:
         text = tagged("text") | {"allOf": [ref("TextContent")]}
         defs = {
             "Content": {"anyOf": [text, tagged("none"), catch_all("text", "none")], "description": "What is said."},
@@ -233,7 +233,7 @@ class TestModules:
             '"""\n'
         )
 
-    def test_the_names_of_a_large_module_are_a_block_that_is_indented_like_the_table(self, tmp_path: Path) -> None:
+    def test_many_names_are_written_as_an_indented_block(self, tmp_path: Path) -> None:
         names = [f"Definition{number}OfOneModule" for number in range(5)]
 
         assert (
@@ -322,8 +322,8 @@ class TestModules:
         with pytest.raises(CodegenError) as refused_as_alias:
             built({"Foo": member}, tmp_path)
 
-        assert str(refused.value) == "Foo.x: no rule for a bound inside of another type"
-        assert str(refused_as_alias.value) == "Foo: no rule for a bound inside of another type"
+        assert str(refused.value) == "Foo.x: no rule for a bound inside another type"
+        assert str(refused_as_alias.value) == "Foo: no rule for a bound inside another type"
 
 
 class TestGeneratedPackages:
@@ -336,7 +336,7 @@ class TestGeneratedPackages:
         folder = COMMITTED / PACKAGES[file][0]
         return {path.stem: ast.parse(path.read_text(encoding="utf-8")) for path in folder.glob("*.py")}
 
-    def test_every_module_begins_with_what_it_is_and_how_to_make_it_anew_and_the_package_with_its_release_too(
+    def test_every_module_begins_with_its_protocol_and_the_command_that_generates_it(
         self, file: str, modules: dict[str, ast.Module]
     ) -> None:
         protocol = PACKAGES[file][1]
@@ -403,7 +403,7 @@ class TestNames:
         return built(PAIRS, tmp_path)
 
     def change(self, package: Path, old: str, new: str) -> str:
-        """What is said after *old* became *new* in the generated code."""
+        """Return the error after *old* was replaced by *new* in the generated code."""
         path = package / "common.py"
         text = path.read_text(encoding="utf-8")
         assert old in text
@@ -421,19 +421,19 @@ class TestNames:
     def test_a_member_of_another_class_is_found(self, package: Path) -> None:
         said = self.change(package, "    right: Right\n", "    right: Left\n")
 
-        assert said == "Pair is made of ['Left'] where the schema says ['Left', 'Right']"
+        assert said == "Pair refers to ['Left'], but in the schema to ['Left', 'Right']"
 
     def test_an_alias_of_another_class_is_found(self, package: Path) -> None:
         said = self.change(package, "list[Left]", "list[Right]")
 
-        assert said == "Lefts is made of ['Right'] where the schema says ['Left']"
+        assert said == "Lefts refers to ['Right'], but in the schema to ['Left']"
 
     def test_a_class_that_stands_in_quotes_counts(self, package: Path) -> None:
         said = self.change(package, "    right: Right\n", '    right: "Pair"\n    other: list["Lefts"]\n')
 
-        assert said == "Pair is made of ['Left', 'Lefts', 'Pair'] where the schema says ['Left', 'Right']"
+        assert said == "Pair refers to ['Left', 'Lefts', 'Pair'], but in the schema to ['Left', 'Right']"
 
-    def test_an_answer_that_is_another_is_found(self, tmp_path: Path) -> None:
+    def test_a_wrong_response_type_is_detected(self, tmp_path: Path) -> None:
         defs: Definitions = {
             name: obj() | {"x-method": method, "x-side": "agent"}
             for name, method in {"ARequest": "a", "AResponse": "a", "BRequest": "b", "BResponse": "b"}.items()
@@ -443,23 +443,23 @@ class TestNames:
             path.read_text(encoding="utf-8").replace('RequestParams["BResponse"]', 'RequestParams["AResponse"]')
         )
 
-        with pytest.raises(CodegenError, match=r"^BRequest is made of \['AResponse'\] where the schema says"):
+        with pytest.raises(CodegenError, match=r"^BRequest refers to \['AResponse'\], but in the schema"):
             check_names(normalise(defs), dict.fromkeys(defs, "connection"), path.parent)
 
     def test_a_class_of_another_name_is_found(self, package: Path) -> None:
         said = self.change(package, "class Right(", "class Right1(")
 
-        assert said == "common.py defines Right1, which the schema puts in None"
+        assert said == "common.py defines Right1, which belongs to None"
 
-    def test_a_class_that_is_missing_is_found(self, package: Path) -> None:
-        assert self.change(package, "Lefts: TypeAlias = list[Left]", "") == "the generator left out Lefts"
+    def test_a_missing_class_is_detected(self, package: Path) -> None:
+        assert self.change(package, "Lefts: TypeAlias = list[Left]", "") == "the generator omitted Lefts"
 
     def test_a_class_in_another_module_is_found(self, package: Path) -> None:
         shutil.copy(package / "common.py", package / "a_session.py")
 
         said = self.change(package, "class", "class")
 
-        assert said == "a_session.py defines Left, which the schema puts in common"
+        assert said == "a_session.py defines Left, which belongs to common"
 
     def test_text_that_is_spelt_like_a_class_does_not_count(self, tmp_path: Path) -> None:
         """Constants, tags, aliases and docstrings hold text."""
@@ -476,7 +476,7 @@ class TestNames:
         with pytest.raises(CodegenError) as refused:
             built({"Foo": {"anyOf": [tagged("a", by=tag), tagged("b", by=tag)]}}, tmp_path)
 
-        said = f"FooA: its tag {tag} cannot be an attribute of that name, so no union would find it"
+        said = f"FooA: the tag {tag} cannot be an attribute of that name, so a union would not find it"
         assert str(refused.value) == said
 
     @pytest.mark.parametrize("twin", ["\ufb01", "\uff46\uff49"])
@@ -484,7 +484,7 @@ class TestNames:
         with pytest.raises(CodegenError) as refused:
             built({"Foo": {"type": "object", "properties": {"fi": TEXT, twin: TEXT}}}, tmp_path)
 
-        assert str(refused.value) == "Foo: two of its members would both have the attribute fi"
+        assert str(refused.value) == "Foo: two fields have the attribute fi"
 
 
 EXTENSIBLE: Node = {"x-extensible": True}
@@ -504,10 +504,10 @@ class TestPossibleNames:
         "name", ["list", "str", "class", "None", "True", "False", "foo", "Foo_Bar", "Foo.Bar", "2nd", "É", ""]
     )
     def test_what_cannot_name_a_class_is_refused(self, name: str) -> None:
-        assert self.refusal({name: TEXT}) == f"{name}: this is no name that a class of the package can have"
+        assert self.refusal({name: TEXT}) == f"{name}: not a valid name for a class of the package"
 
     def test_a_name_that_the_code_imports_is_refused(self) -> None:
-        said = "Literal: the generated code needs this name itself, for what it imports"
+        said = "Literal: the generated code imports something of this name"
 
         assert self.refusal({"Literal": TEXT}) == said
 
@@ -521,14 +521,14 @@ class TestPossibleNames:
         ],
     )
     def test_an_alias_that_is_made_of_itself_is_refused(self, defs: Definitions) -> None:
-        assert self.refusal(defs) == "Foo: it is made of itself; only an object may be, through a member"
+        assert self.refusal(defs) == "Foo: refers to itself, which only an object may do, in a field"
 
     def test_an_object_may_hold_itself(self) -> None:
         check_possible({"Foo": obj(foo=ref("Foo"), bar=ref("Bar")), "Bar": obj(foo=ref("Foo"))}, set())
 
     @pytest.mark.parametrize("key", ["meta", "Meta"])
     def test_a_member_that_would_hide_meta_is_refused(self, key: str) -> None:
-        said = f"Foo.{key}: _meta has the attribute meta already"
+        said = f"Foo.{key}: the attribute meta is that of _meta"
         named, extends = obj(**{key: TEXT}), {"allOf": [ref("Bar")]}
 
         assert self.refusal({"Foo": named | EXTENSIBLE}) == said
@@ -541,7 +541,7 @@ class TestPossibleNames:
 
     def test_two_rules_for_meta_in_one_family_are_refused(self) -> None:
         own, extends = obj(_meta={}) | EXTENSIBLE, {"allOf": [ref("Bar")]}
-        said = "Foo: _meta is not what it is in the object that Foo extends"
+        said = "Foo: _meta differs from that of the object that Foo extends"
 
         assert self.refusal({"Foo": own | extends, "Bar": obj() | EXTENSIBLE}) == said
         assert self.refusal({"Foo": obj() | EXTENSIBLE | extends, "Bar": own}) == said
@@ -554,12 +554,12 @@ class TestPossibleNames:
         middle = obj(y=TEXT) | {"allOf": [ref("Base")]}
         defs = {"Foo": obj(foo_bar=TEXT) | {"allOf": [ref("Middle")]}, "Middle": middle, "Base": obj(**{key: TEXT})}
 
-        assert self.refusal(defs) == f"Foo.foo_bar: its attribute is that of {key}, which Foo inherits"
+        assert self.refusal(defs) == f"Foo.foo_bar: has the same attribute as {key}, which Foo inherits"
 
     def test_a_base_that_is_no_object_is_refused(self) -> None:
         defs = {"Foo": obj(x=TEXT) | {"allOf": [ref("Id")]}, "Id": TEXT}
 
-        assert self.refusal(defs) == "Foo: it extends Id, which is no object"
+        assert self.refusal(defs) == "Foo: extends Id, which is not an object"
 
     @pytest.mark.parametrize("file", PACKAGES)
     def test_all_names_of_the_real_schemas_are_possible(self, file: str) -> None:

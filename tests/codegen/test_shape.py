@@ -12,7 +12,7 @@ from tests.codegen.small import SCHEMAS, TEXT, listed, obj
 
 
 def refusal(node: object) -> str:
-    """What is said against *node* as the definition `Foo`."""
+    """Return the error for *node* as the definition `Foo`."""
     with pytest.raises(CodegenError) as refused:
         check_shape({"$defs": {"Foo": node}})
     return str(refused.value)
@@ -24,26 +24,26 @@ def test_the_published_schemas_have_the_shape(file: str) -> None:
 
 
 WRONG: list[tuple[str, list[Any], str]] = [
-    ("type", [5, None, {}, [1]], "text or a list of texts"),
+    ("type", [5, None, {}, [1]], "a string or a list of strings"),
     ("properties", [[], None, True], "an object"),
-    ("required", [None, "x", True, [1], ["x", 1]], "a list of texts"),
+    ("required", [None, "x", True, [1], ["x", 1]], "a list of strings"),
     ("enum", [None, "ab", {}], "a list"),
     ("anyOf", [{"a": TEXT}, None], "a list"),
     ("oneOf", ["a"], "a list"),
     ("allOf", [TEXT], "a list"),
-    ("$ref", [5, None], "text"),
-    ("description", [[], None, 5], "text"),
-    ("title", [5], "text"),
-    ("pattern", [5], "text"),
-    ("format", [["uri"]], "text"),
-    ("contentEncoding", [64], "text"),
-    ("x-method", [None, ["a"]], "text"),
-    ("x-side", [None], "text"),
+    ("$ref", [5, None], "a string"),
+    ("description", [[], None, 5], "a string"),
+    ("title", [5], "a string"),
+    ("pattern", [5], "a string"),
+    ("format", [["uri"]], "a string"),
+    ("contentEncoding", [64], "a string"),
+    ("x-method", [None, ["a"]], "a string"),
+    ("x-side", [None], "a string"),
     ("discriminator", ["type", None], "an object"),
     ("minimum", ["2", True, None, float("nan"), float("inf")], "a number"),
     ("maximum", [[1]], "a number"),
-    ("minItems", [-1, 1.0, True, "2"], "a whole number that is not negative"),
-    ("minLength", [None], "a whole number that is not negative"),
+    ("minItems", [-1, 1.0, True, "2"], "a non-negative integer"),
+    ("minLength", [None], "a non-negative integer"),
     ("x-deserialize-default-on-error", ["null", 1], "true or false"),
     ("x-deserialize-default-on-null", [None], "true or false"),
     ("x-deserialize-skip-invalid-items", [{}], "true or false"),
@@ -52,9 +52,7 @@ WRONG: list[tuple[str, list[Any], str]] = [
 
 
 @pytest.mark.parametrize(("keyword", "values", "words"), WRONG)
-def test_a_keyword_that_is_what_json_schema_does_not_let_it_be_is_refused(
-    keyword: str, values: list[Any], words: str
-) -> None:
+def test_a_keyword_with_an_invalid_value_is_refused(keyword: str, values: list[Any], words: str) -> None:
     for value in values:
         assert refusal({keyword: value}) == f"$defs/Foo: {keyword} is {value!r} instead of {words}"
         assert refusal(obj(x=listed({keyword: value}))) == (
@@ -64,7 +62,7 @@ def test_a_keyword_that_is_what_json_schema_does_not_let_it_be_is_refused(
 
 @pytest.mark.parametrize("value", [False, None, 5, "text", []])
 def test_what_is_no_schema_is_refused_wherever_one_belongs(value: object) -> None:
-    said = f"{value!r} is no schema that the pipeline has a rule for"
+    said = f"no rule for the schema {value!r}"
 
     assert refusal(value) == f"$defs/Foo: {said}"
     assert refusal(obj(x=value)) == f"$defs/Foo/properties/x: {said}"
@@ -82,7 +80,7 @@ def test_definitions_that_are_none_are_refused() -> None:
 
 def test_a_long_value_is_cut() -> None:
     assert refusal({"type": {"x" * 99: 1}}) == (
-        "$defs/Foo: type is {'" + "x" * 58 + "… instead of text or a list of texts"
+        "$defs/Foo: type is {'" + "x" * 58 + "… instead of a string or a list of strings"
     )
 
 
@@ -94,8 +92,8 @@ def test_data_is_no_schema() -> None:
     check_shape({"$defs": {"Foo": obj(x={"default": {"type": 5}, "enum": [{"$ref": 1}]})}})
 
 
-def test_a_source_of_what_is_no_json_schema_is_refused_before_anything_is_replaced() -> None:
+def test_a_source_with_an_invalid_schema_is_refused() -> None:
     data = publishing.schema("1").replace(b'"type": "object"', b'"type": 5')
 
-    with pytest.raises(SourceError, match="type is 5 instead of text or a list of texts"):
+    with pytest.raises(SourceError, match="type is 5 instead of a string or a list of strings"):
         parse_schema("v1/schema.json", data)

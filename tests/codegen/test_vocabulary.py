@@ -8,7 +8,7 @@ from tests.codegen.small import META, TEXT, catch_all, listed, obj, published, r
 
 
 def refusal(node: object) -> str:
-    """What is said against *node* as the definition `Foo`, beside an object `Bar` and a text `Id`."""
+    """Return the error for *node* as the definition `Foo`, next to an object `Bar` and a string `Id`."""
     with pytest.raises(CodegenError) as refused:
         vocabulary.check({"Foo": node, "Bar": obj("x", x=TEXT), "Id": TEXT})  # pyright: ignore[reportArgumentType]
     return str(refused.value)
@@ -68,9 +68,9 @@ def test_an_unknown_keyword_is_refused_wherever_it_stands(keyword: str) -> None:
 
 
 @pytest.mark.parametrize("node", [False, None, [], "text", 1])
-def test_what_is_no_schema_is_refused(node: object) -> None:
-    assert refusal(node) == f"$defs/Foo: {node!r} is no schema that the pipeline has a rule for"
-    assert refusal(obj(x=node)) == f"$defs/Foo/properties/x: {node!r} is no schema that the pipeline has a rule for"
+def test_a_value_that_is_not_a_schema_is_refused(node: object) -> None:
+    assert refusal(node) == f"$defs/Foo: no rule for the schema {node!r}"
+    assert refusal(obj(x=node)) == f"$defs/Foo/properties/x: no rule for the schema {node!r}"
 
 
 NOT_ON_A_DEFINITION: list[tuple[Node, str]] = [
@@ -122,20 +122,20 @@ def test_a_reading_rule_is_refused_inside_of_a_property() -> None:
 @pytest.mark.parametrize(
     ("node", "said"),
     [
-        ({"anyOf": [TEXT], "oneOf": [TEXT]}, "anyOf beside oneOf: one of the two would be lost"),
-        (ref("Id") | {"minLength": 1}, "$ref beside minLength: one of the two would be lost"),
-        (ref("Id") | TEXT, "$ref beside type: one of the two would be lost"),
-        ({"allOf": [ref("Bar")], "anyOf": [TEXT]}, "allOf beside anyOf: one of the two would be lost"),
-        ({"anyOf": [TEXT], "enum": ["a"]}, "anyOf beside enum: one of the two would be lost"),
-        ({"anyOf": [TEXT], "minLength": 1}, "anyOf beside minLength: one of the two would be lost"),
-        (TEXT | {"enum": ["a"], "minLength": 1}, "enum beside minLength: one of the two would be lost"),
-        (TEXT | {"anyOf": [TEXT]}, "the type string beside alternatives would be lost"),
-        (TEXT | {"allOf": [ref("Id")]}, "the type string beside alternatives would be lost"),
-        ({"type": ["string", "null"], "enum": ["a"]}, "null beside enum would be lost"),
-        (obj(x=TEXT) | {"type": ["object", "null"]}, "null beside properties would be lost"),
+        ({"anyOf": [TEXT], "oneOf": [TEXT]}, "anyOf next to oneOf: one of them would be lost"),
+        (ref("Id") | {"minLength": 1}, "$ref next to minLength: one of them would be lost"),
+        (ref("Id") | TEXT, "$ref next to type: one of them would be lost"),
+        ({"allOf": [ref("Bar")], "anyOf": [TEXT]}, "allOf next to anyOf: one of them would be lost"),
+        ({"anyOf": [TEXT], "enum": ["a"]}, "anyOf next to enum: one of them would be lost"),
+        ({"anyOf": [TEXT], "minLength": 1}, "anyOf next to minLength: one of them would be lost"),
+        (TEXT | {"enum": ["a"], "minLength": 1}, "enum next to minLength: one of them would be lost"),
+        (TEXT | {"anyOf": [TEXT]}, "the type string next to variants would be lost"),
+        (TEXT | {"allOf": [ref("Id")]}, "the type string next to variants would be lost"),
+        ({"type": ["string", "null"], "enum": ["a"]}, "null next to enum would be lost"),
+        (obj(x=TEXT) | {"type": ["object", "null"]}, "null next to properties would be lost"),
         (
             obj(x=TEXT) | {"additionalProperties": TEXT},
-            "the type of additionalProperties beside properties would be lost",
+            "the type of additionalProperties next to properties would be lost",
         ),
         (obj(x=TEXT) | {"unevaluatedProperties": TEXT}, "the type of unevaluatedProperties would be lost"),
     ],
@@ -146,14 +146,14 @@ def test_two_keywords_that_no_pass_reads_together_are_refused(node: Node, said: 
 
 @pytest.mark.parametrize("closed", ["additionalProperties", "unevaluatedProperties"])
 def test_a_closed_object_is_refused(closed: str) -> None:
-    said = "closed objects are unknown to ACP, whose receivers ignore unknown members"
+    said = "no rule for closed objects: receivers of ACP messages ignore unknown fields"
 
     assert refusal(obj() | {closed: False}) == f"$defs/Foo: {said}"
 
 
 @pytest.mark.parametrize("word", ["x-method", "x-side"])
 def test_half_of_what_makes_a_part_of_a_method_is_refused(word: str) -> None:
-    said = f"{word} alone makes it no part of a method; it takes x-method and x-side"
+    said = f"{word} without the other; a part of a method needs x-method and x-side"
 
     assert refusal(obj() | {word: "agent"}) == f"$defs/Foo: {said}"
 
@@ -169,23 +169,23 @@ def test_half_of_what_makes_a_part_of_a_method_is_refused(word: str) -> None:
     ],
 )
 def test_alternatives_of_an_object_that_may_be_something_else_are_refused(node: Node) -> None:
-    assert refusal(node) == "$defs/Foo: the type object beside what may be no object would be lost"
+    assert refusal(node) == "$defs/Foo: the type object would be lost, because other parts accept other values"
 
 
 WRONG_TYPES: list[tuple[Node, str]] = [
     ({"type": "text"}, "no rule for the type text"),
-    ({"type": ["string", "integer"]}, "a type list may only add null to a type, not join string, integer"),
-    ({"type": ["null"]}, "a type list may only add null to a type, not join null"),
-    ({"type": ["string"]}, "a type list may only add null to a type, not join string"),
-    ({"type": []}, "a type list may only add null to a type, not join none"),
+    ({"type": ["string", "integer"]}, "a list of types may only add null to a type, not combine string, integer"),
+    ({"type": ["null"]}, "a list of types may only add null to a type, not combine null"),
+    ({"type": ["string"]}, "a list of types may only add null to a type, not combine string"),
+    ({"type": []}, "a list of types may only add null to a type, not combine none"),
     (TEXT | {"format": "uuid"}, "no rule for the format uuid of type string"),
     ({"type": "integer", "format": "double"}, "no rule for the format double of type integer"),
-    ({"format": "uri"}, "format says nothing of a value of type any"),
-    (TEXT | {"minimum": 1}, "minimum says nothing of a value of type string"),
-    ({"type": "integer", "minLength": 1}, "minLength says nothing of a value of type integer"),
-    ({"items": TEXT}, "items says nothing of a value of type any"),
-    (TEXT | {"properties": {}}, "properties says nothing of a value of type string"),
-    ({"anyOf": [{"required": ["a"]}]}, "required says nothing of a value of type any"),
+    ({"format": "uri"}, "format does not apply to values of type any"),
+    (TEXT | {"minimum": 1}, "minimum does not apply to values of type string"),
+    ({"type": "integer", "minLength": 1}, "minLength does not apply to values of type integer"),
+    ({"items": TEXT}, "items does not apply to values of type any"),
+    (TEXT | {"properties": {}}, "properties does not apply to values of type string"),
+    ({"anyOf": [{"required": ["a"]}]}, "required does not apply to values of type any"),
 ]
 
 
@@ -198,17 +198,17 @@ def test_a_keyword_of_another_type_is_refused(node: Node, said: str) -> None:
 
 
 def test_a_required_member_that_is_no_property_is_refused() -> None:
-    assert refusal(obj("x y", x=TEXT)) == "$defs/Foo: y is required, but no property here"
+    assert refusal(obj("x y", x=TEXT)) == "$defs/Foo: y is required, but is not a property here"
 
 
 @pytest.mark.parametrize("pointer", ["#/$defs/Nobody", "#/$defs/Bar/properties/x", "other.json#/x", "#", "Bar"])
 def test_a_reference_to_what_is_no_definition_is_refused(pointer: str) -> None:
-    assert refusal(obj(x={"$ref": pointer})) == f"$defs/Foo/properties/x: {pointer} is no definition of this schema"
+    assert refusal(obj(x={"$ref": pointer})) == f"$defs/Foo/properties/x: {pointer} is not a definition of this schema"
 
 
 @pytest.mark.parametrize("parts", [[], [ref("Id"), ref("Bar")], [TEXT], [ref("Id") | {"title": "x"}]])
 def test_an_all_of_that_is_more_than_one_reference_is_refused(parts: list[Node]) -> None:
-    said = "allOf is read as one reference beside other keywords, this one is more"
+    said = "no rule for an allOf other than a single reference"
 
     assert refusal({"allOf": parts}) == f"$defs/Foo: {said}"
 
@@ -217,7 +217,7 @@ def test_an_all_of_that_is_more_than_one_reference_is_refused(parts: list[Node])
 def test_an_empty_union_is_refused(keyword: str) -> None:
     empty: Node = {keyword: []}
 
-    said = f"$defs/Foo: an empty {keyword} takes no value at all"
+    said = f"$defs/Foo: an empty {keyword} accepts no value"
     assert refusal(TEXT | empty if keyword == "enum" else empty) == said
 
 
@@ -234,14 +234,14 @@ def test_a_discriminator_that_says_other_than_the_tags_is_refused(discriminator:
 @pytest.mark.parametrize("value", [1, True, None, 1.5, {"a": 1}])
 def test_a_tag_that_is_not_text_is_refused(value: object) -> None:
     arm = obj("type", type={"const": value, "type": "integer"})
-    said = f"the value {value!r} is not text; no rule for such a constant here"
+    said = f"no rule for the constant {value!r} here, because it is not a string"
 
     assert refusal({"anyOf": [arm]}) == f"$defs/Foo/anyOf/0/properties/type: {said}"
 
 
 @pytest.mark.parametrize("value", [1, True, None])
 def test_an_enumeration_of_what_is_not_text_is_refused(value: object) -> None:
-    said = f"the value {value!r} is not text; no rule for such a constant here"
+    said = f"no rule for the constant {value!r} here, because it is not a string"
 
     assert refusal({"type": "integer", "enum": [value]}) == f"$defs/Foo: {said}"
     assert refusal({"anyOf": [{"type": "integer", "enum": [value]}]}) == f"$defs/Foo/anyOf/0: {said}"
@@ -249,6 +249,6 @@ def test_an_enumeration_of_what_is_not_text_is_refused(value: object) -> None:
 
 @pytest.mark.parametrize("value", [True, None, 1.5])
 def test_a_constant_that_is_neither_text_nor_a_whole_number_is_refused(value: object) -> None:
-    said = f"the value {value!r} is not text; no rule for such a constant here"
+    said = f"no rule for the constant {value!r} here, because it is not a string"
 
     assert refusal({"anyOf": [{"type": "integer", "const": value}]}) == f"$defs/Foo/anyOf/0: {said}"

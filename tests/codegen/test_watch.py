@@ -14,7 +14,7 @@ from codegen.watch import PACKAGE, Gate, main
 from tests.codegen import publishing
 
 ROOT = Path(__file__).resolve().parents[2]
-TOOK = "Random instances of every definition come back whole"
+TOOK = "Random instances of every definition survive a round trip"
 
 # It writes what it is given, and has no rule for "odd".
 GENERATOR = """
@@ -100,7 +100,7 @@ def test_the_newest_version_is_proposed_as_two_commits(
         ("Update the schemas to 2.1.0", [f"schema/{LOCK}", *(f"schema/{file}" for file in FILES)]),
         ("Regenerate for schema 2.1.0", ["src/acp_bindings/v1.py"]),
     ]
-    assert (tmp_path / "out" / "title").read_text(encoding="utf-8") == "Take the schemas of 2.1.0\n"
+    assert (tmp_path / "out" / "title").read_text(encoding="utf-8") == "Update to the schemas of 2.1.0\n"
     assert (git(repository, "for-each-ref"), git(repository, "worktree", "list")) == before
     assert git(repository, "status", "--porcelain") == ""
     assert "the schemas of 2.1.0" in capsys.readouterr().out
@@ -113,7 +113,7 @@ def test_the_body_says_what_changed_and_what_held(tmp_path: Path, npm: Path, rep
     main([str(tmp_path / "out")], root=repository, gates=[gate])
 
     body = (tmp_path / "out" / "body.md").read_text(encoding="utf-8")
-    assert body.startswith(f"npm has `{PACKAGE}` 2.1.0; the schemas here are of 2.0.0.\n\n- [x] ")
+    assert body.startswith(f"npm has `{PACKAGE}` 2.1.0. The schemas here are from 2.0.0.\n\n- [x] ")
     assert "- [x] Python starts\n" in body
     changed = body.partition('"A new schema came out".\n\n')[2]
     assert changed.startswith("### ")
@@ -121,9 +121,7 @@ def test_the_body_says_what_changed_and_what_held(tmp_path: Path, npm: Path, rep
         assert f"### {file}: 2.0.0 → 2.1.0\n\n- 1 description changed\n" in changed
 
 
-def test_what_the_pipeline_has_no_rule_for_is_proposed_with_its_complaint(
-    tmp_path: Path, npm: Path, repository: Path
-) -> None:
+def test_a_schema_without_a_rule_is_proposed_with_the_error(tmp_path: Path, npm: Path, repository: Path) -> None:
     odd = publishing.release("2.1.0") | {"v1/schema.json": publishing.schema("odd")}
     publishing.install_npm_of(npm, {"2.1.0": archive(odd)})
 
@@ -131,12 +129,12 @@ def test_what_the_pipeline_has_no_rule_for_is_proposed_with_its_complaint(
 
     assert [subject for subject, _ in commits(tmp_path / "out", repository)] == ["Update the schemas to 2.1.0"]
     body = (tmp_path / "out" / "body.md").read_text(encoding="utf-8")
-    assert f"- [ ] {watch.GENERATE.says}\n" in body
+    assert f"- [ ] {watch.GENERATE.claim}\n" in body
     assert "~~~text\ncodegen: ./schema: no rule for odd\nexit status 1\n~~~\n" in body
     assert "Never tried" not in body
 
 
-def test_a_gate_that_fails_is_in_the_body_with_its_last_lines(tmp_path: Path, npm: Path, repository: Path) -> None:
+def test_the_body_shows_the_last_lines_of_a_failed_gate(tmp_path: Path, npm: Path, repository: Path) -> None:
     publishing.install_npm_of(npm, published("2.1.0"))
     (repository / "lossy.py").write_text('print(*range(100), sep="\\n")\nraise SystemExit(3)\n', encoding="utf-8")
     git(repository, "add", "lossy.py")
@@ -147,7 +145,7 @@ def test_a_gate_that_fails_is_in_the_body_with_its_last_lines(tmp_path: Path, np
     assert len(commits(tmp_path / "out", repository)) == 2
     body = (tmp_path / "out" / "body.md").read_text(encoding="utf-8")
     assert f"- [ ] {TOOK}\n" in body
-    shown = "\n".join(map(str, range(100 - watch.SAID_LIMIT, 100)))
+    shown = "\n".join(map(str, range(100 - watch.OUTPUT_LINES, 100)))
     assert f"### python -m lossy\n\n~~~text\n{shown}\nexit status 3\n~~~\n" in body
 
 
@@ -174,7 +172,7 @@ def test_nothing_is_proposed_where_nothing_is_newer(
     assert main([str(tmp_path / "out")], root=repository, gates=[]) == 0
 
     assert not (tmp_path / "out").exists()
-    assert capsys.readouterr().out == f"The schemas are of 2.0.0; npm's latest is {latest}.\n"
+    assert capsys.readouterr().out == f"The schemas are from 2.0.0. The latest version on npm is {latest}.\n"
 
 
 def test_a_newer_version_with_the_same_schemas_is_not_proposed(
@@ -185,11 +183,11 @@ def test_a_newer_version_with_the_same_schemas_is_not_proposed(
     assert main([str(tmp_path / "out")], root=repository, gates=[]) == 0
 
     assert not (tmp_path / "out").exists()
-    assert capsys.readouterr().out == "2.0.1 ships the same schemas; there is nothing to take.\n"
+    assert capsys.readouterr().out == "2.0.1 has the same schemas. Nothing to do.\n"
 
 
 @pytest.mark.parametrize("latest", ["", "main; rm -rf .", "../2.1.0"])
-def test_a_version_that_is_none_is_refused(
+def test_an_invalid_version_is_refused(
     latest: str, tmp_path: Path, npm: Path, repository: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     publishing.install_npm_of(npm, published("2.1.0"))
@@ -201,7 +199,7 @@ def test_a_version_that_is_none_is_refused(
     assert "the report does not name a version" in capsys.readouterr().err
 
 
-def test_a_branch_that_is_there_is_left_alone(
+def test_an_existing_branch_is_not_changed(
     tmp_path: Path, npm: Path, repository: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     publishing.install_npm_of(npm, published("2.1.0"))
@@ -214,9 +212,7 @@ def test_a_branch_that_is_there_is_left_alone(
 
 
 @pytest.mark.full
-def test_a_registry_of_the_real_client_is_watched_and_the_real_bindings_made(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_new_release_in_a_registry_becomes_a_pull_request(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if shutil.which("npm") is None:
         pytest.skip("npm is not installed here")
     copy = tmp_path / "copy"

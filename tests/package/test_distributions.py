@@ -1,4 +1,4 @@
-"""What is published: the wheel and the sdist that `nox -s package` built, looked into and installed."""
+"""The wheel and the sdist of `nox -s package`: their content, and that they work when installed."""
 
 import json
 import os
@@ -81,7 +81,7 @@ def test_the_metadata_is_what_the_project_says(wheel: Path) -> None:
     assert dict(url.split(", ") for url in said.get_all("Project-URL", [])) == PROJECT["urls"]
 
 
-def test_the_page_of_the_package_is_the_readme_with_links_that_lead_somewhere(wheel: Path) -> None:
+def test_the_package_page_is_the_readme_with_absolute_links(wheel: Path) -> None:
     said, page = metadata(wheel)
     assert said["Description-Content-Type"] == "text/markdown"
     readme = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -34,7 +34,7 @@ def root(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_the_notes_are_the_section_of_the_version_with_a_line_for_each_paragraph(
+def test_the_notes_are_the_changelog_section_with_unwrapped_paragraphs(
     root: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["v1.1.0", "--repository", REPOSITORY], root=root) == 0

@@ -1,4 +1,4 @@
-"""What GitHub runs: who may do what, exactly which actions, and nothing that cannot be run here too."""
+"""The GitHub workflows: their permissions, pinned actions, and sessions that exist in noxfile.py."""
 
 import re
 import shlex

@@ -1,9 +1,9 @@
-"""What the class of a request says of the answer: in the definitions, and in the code that comes of them."""
+"""The response types of requests, in the definitions and in the generated code."""
 
 import re
 from pathlib import Path
 
-from codegen.passes.answers import mark_notifications, mark_requests
+from codegen.passes.bases import mark_notifications, mark_requests
 from codegen.tree import Definitions, Node
 from tests.codegen.small import TEXT, built, imported, obj, ref
 
@@ -66,7 +66,7 @@ def test_each_class_of_a_union_of_requests_names_the_answer() -> None:
     assert answers(defs) == {name: ["AskResponse"] for name in ("One", "Two", "Three")}
 
 
-def test_a_class_that_two_methods_share_names_both_answers_and_a_second_name_of_one_is_none() -> None:
+def test_params_of_two_methods_name_both_responses() -> None:
     defs = {
         "ARequest": obj() | of("a"),
         "AResponse": obj() | of("a"),
@@ -80,7 +80,7 @@ def test_a_class_that_two_methods_share_names_both_answers_and_a_second_name_of_
     assert answers(defs | {"DRequest": ref("ARequest") | of("d")}) == {"ARequest": ["Any"]}
 
 
-def test_a_class_that_is_derived_from_a_request_leaves_it_to_that_one_to_name_the_answers() -> None:
+def test_a_subclass_of_a_request_inherits_the_response_types() -> None:
     defs = {
         "ARequest": obj() | of("a"),
         "AResponse": obj() | of("a"),
