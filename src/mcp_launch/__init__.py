@@ -71,40 +71,21 @@ __all__ = [
 if not TYPE_CHECKING:
     # Imported on first use, so that the command can say what to install if the extra is missing. Hidden from type
     # checkers, which accept any name of a module with a `__getattr__`.
-    _HOMES = {
-        "AcpConsumer": "_through_acp.consumer",
-        "AcpProvider": "_through_acp.provider",
-        "AcpServer": "_through_acp.provider",
-        "Budgets": "options",
-        "Catalogue": "_catalogue",
-        "CatalogueEntry": "_catalogue",
-        "Change": "_servers.record",
-        "Changes": "_servers.record",
-        "ContentError": "content",
-        "Fleet": "fleet",
-        "InvalidResult": "failures",
-        "LaunchError": "failures",
-        "LaunchFailure": "failures",
-        "LaunchedServer": "_servers.launched",
-        "Limits": "options",
-        "LocalServer": "_local.serve",
-        "NoTransport": "failures",
-        "NotReady": "failures",
-        "Options": "options",
-        "Report": "report",
-        "Restart": "options",
-        "UnknownServer": "failures",
-        "UnknownTool": "_catalogue",
-        "UnusableInput": "failures",
-        "capabilities": "_catalogue",
-        "launch": "fleet",
-        "open_session": "session",
-        "report_schema": "report",
-        "serve_local": "_local.serve",
-        "to_acp": "content",
-        "to_mcp": "content",
-        "tool_call_update": "content",
+    _MODULES = {
+        "_catalogue": "Catalogue CatalogueEntry UnknownTool capabilities",
+        "content": "ContentError to_acp to_mcp tool_call_update",
+        "failures": "InvalidResult LaunchError LaunchFailure NoTransport NotReady UnknownServer UnusableInput",
+        "fleet": "Fleet launch",
+        "_local.serve": "LocalServer serve_local",
+        "options": "Budgets Limits Options Restart",
+        "report": "Report report_schema",
+        "_servers.launched": "LaunchedServer",
+        "_servers.record": "Change Changes",
+        "session": "open_session",
+        "_through_acp.consumer": "AcpConsumer",
+        "_through_acp.provider": "AcpProvider AcpServer",
     }
+    _HOMES = {name: module for module, names in _MODULES.items() for name in names.split()}
 
     def __getattr__(name: str) -> Any:
         home = _HOMES.get(name)

@@ -1,4 +1,4 @@
-"""What an agent advertises is what the launcher can do, in the words of the protocol that it speaks."""
+"""The MCP capabilities that an agent advertises, for each protocol version."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be typed to say which servers are meant, and what is made of it."""
+"""The arguments and files that select servers on the command line."""
 
 from __future__ import annotations
 

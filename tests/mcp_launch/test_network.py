@@ -1,4 +1,4 @@
-"""What the options of a server with a URL do: trust, client certificates, proxies and logins, on both transports."""
+"""Network options on both transports: certificates, proxies and logins."""
 
 from __future__ import annotations
 
