@@ -70,30 +70,22 @@ __all__ = [
 
 if not TYPE_CHECKING:
     # Imported on first use, so that the command can say what to install if the extra is missing. Hidden from type
-    # checkers, which would accept any name of a module with a `__getattr__`.
-    _NAMES = {
-        "_through_acp.consumer": ("AcpConsumer",),
-        "_through_acp.provider": ("AcpProvider", "AcpServer"),
-        "options": ("Budgets", "Limits", "Options", "Restart"),
-        "_catalogue": ("Catalogue", "CatalogueEntry", "UnknownTool", "capabilities"),
-        "_servers.record": ("Change", "Changes"),
-        "content": ("ContentError", "to_acp", "to_mcp", "tool_call_update"),
-        "fleet": ("Fleet", "launch"),
-        "failures": (
-            "InvalidResult",
-            "LaunchError",
-            "LaunchFailure",
-            "NoTransport",
-            "NotReady",
-            "UnknownServer",
-            "UnusableInput",
-        ),
-        "_servers.launched": ("LaunchedServer",),
-        "_local.serve": ("LocalServer", "serve_local"),
-        "report": ("Report", "report_schema"),
-        "session": ("open_session",),
+    # checkers, which accept any name of a module with a `__getattr__`.
+    _MODULES = {
+        "_catalogue": "Catalogue CatalogueEntry UnknownTool capabilities",
+        "content": "ContentError to_acp to_mcp tool_call_update",
+        "failures": "InvalidResult LaunchError LaunchFailure NoTransport NotReady UnknownServer UnusableInput",
+        "fleet": "Fleet launch",
+        "_local.serve": "LocalServer serve_local",
+        "options": "Budgets Limits Options Restart",
+        "report": "Report report_schema",
+        "_servers.launched": "LaunchedServer",
+        "_servers.record": "Change Changes",
+        "session": "open_session",
+        "_through_acp.consumer": "AcpConsumer",
+        "_through_acp.provider": "AcpProvider AcpServer",
     }
-    _HOMES = {name: home for home, names in _NAMES.items() for name in names}
+    _HOMES = {name: module for module, names in _MODULES.items() for name in names.split()}
 
     def __getattr__(name: str) -> Any:
         home = _HOMES.get(name)

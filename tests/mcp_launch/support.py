@@ -1,4 +1,4 @@
-"""What the launch tests share: specifications of the test servers, and a look at what is left running."""
+"""Helpers of the launch tests: specifications of test servers, and checks for running processes."""
 
 from __future__ import annotations
 

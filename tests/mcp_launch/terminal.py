@@ -1,4 +1,4 @@
-"""A real pseudo-terminal that a command runs in, and what it showed there."""
+"""A pseudo-terminal for a command, and its screen."""
 
 from __future__ import annotations
 

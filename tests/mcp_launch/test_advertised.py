@@ -1,4 +1,4 @@
-"""What an agent advertises is what the launcher can do, in the words of the protocol that it speaks."""
+"""The MCP capabilities that an agent advertises, for each protocol version."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_capability_names_work_in_the_handshake_of_any_version(protocol: Any) ->
 
 @pytest.mark.parametrize(("transports", "named"), [(["http", "acp"], "acp"), ("stdioo", "stdioo"), ({"HTTP"}, "HTTP")])
 def test_an_unknown_transport_is_refused(transports: Any, named: str) -> None:
-    with pytest.raises(UnusableInput, match=f'there is no transport "{named}"; they are stdio, http, sse'):
+    with pytest.raises(UnusableInput, match=f'there is no transport "{named}"; the transports are stdio, http, sse'):
         capabilities(v1.McpCapabilities, transports=transports)
 
 

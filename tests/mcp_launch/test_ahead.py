@@ -1,4 +1,4 @@
-"""Processes that are started before the event loop is there: taken by whoever would start the same, or ended."""
+"""Processes that are started before the launcher is imported are taken by a launch, or ended."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The packages where they are no files of their own, or were copied without what pip knows of them."""
+"""The packages in a zip archive, and without the metadata of pip."""
 
 from __future__ import annotations
 

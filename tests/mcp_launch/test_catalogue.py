@@ -1,4 +1,4 @@
-"""The catalogue gives every tool a name that models accept, that is its own, and that it keeps."""
+"""The catalogue gives every tool a unique, stable name that models accept."""
 
 from __future__ import annotations
 

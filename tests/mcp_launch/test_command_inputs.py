@@ -1,4 +1,4 @@
-"""The options that name servers."""
+"""The arguments and files that select servers on the command line."""
 
 from __future__ import annotations
 

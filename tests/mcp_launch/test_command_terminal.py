@@ -1,4 +1,4 @@
-"""The command `mcp-launch` in a real terminal: progress, colours, narrow windows, and Ctrl-C."""
+"""The command `mcp-launch` in a real terminal: progress, colors, narrow windows, and Ctrl-C."""
 
 from __future__ import annotations
 

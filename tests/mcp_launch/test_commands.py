@@ -1,4 +1,4 @@
-"""Which file a command means, and what is said of one that cannot be run."""
+"""The file that a command means, and the errors for commands that cannot be run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Content crosses between MCP and ACP and back without a loss, or with a clear error."""
+"""Content is converted between MCP and ACP and back without loss, or with a clear error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a process inherits."""
+"""The environment that a process inherits."""
 
 from __future__ import annotations
 

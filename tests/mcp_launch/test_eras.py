@@ -1,4 +1,4 @@
-"""Which era of MCP is spoken with a server: also with one that swallows the probe, or answers it late."""
+"""The choice of the MCP era, also for servers that ignore the probe or respond to it late."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The examples ask for what they need, and stop when they should; what the demo prints is tested with the README."""
+"""The examples require what they need and stop; the output of the demo is tested with the README."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every case of the catalogue of failures, and that the search for secrets finds them where they are not hidden."""
+"""Every case of the failure catalogue, and tests of the search for secrets."""
 
 from __future__ import annotations
 

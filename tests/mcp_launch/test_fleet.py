@@ -1,4 +1,4 @@
-"""Many servers at once: each has its own outcome, whatever becomes of the others."""
+"""Many servers at once, each with its own outcome."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions that are called in another process end when they take too long, and leave nothing."""
+"""Functions in another process end when they take too long, and leave nothing behind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Servers that come and go while a fleet lives: in the background, one more, one less, dead and started again."""
+"""Servers of a running fleet: background starts, added and removed servers, deaths and restarts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a server sends is read within limits, on every transport, and nothing that is within them is changed."""
+"""Messages are limited on every transport, and messages within the limits are not changed."""
 
 from __future__ import annotations
 

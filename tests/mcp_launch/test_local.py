@@ -1,4 +1,4 @@
-"""A client's own MCP server: agents reach it over both transports, nobody else does, and it ends with its block."""
+"""A client's own MCP server: only agents with the token reach it, over both transports, until its block ends."""
 
 from __future__ import annotations
 

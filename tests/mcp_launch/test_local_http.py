@@ -1,4 +1,4 @@
-"""The web server behind a local server speaks HTTP with whoever connects, and lets go of those who do not."""
+"""The HTTP server of a local server, with well-behaved and stalled clients."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No record that a library logs holds a secret of an open server, in whichever of its parts."""
+"""Log records of libraries do not contain secrets of open servers in any of their parts."""
 
 from __future__ import annotations
 

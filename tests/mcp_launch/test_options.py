@@ -1,4 +1,4 @@
-"""What the one who launches decides about a server reaches it: callbacks, per server, on each transport and era."""
+"""Options reach their server: callbacks, per server, on each transport and era."""
 
 from __future__ import annotations
 

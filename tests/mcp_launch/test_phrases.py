@@ -1,4 +1,4 @@
-"""What to try is said in the words of whoever launches the servers, wherever it depends on how they were named."""
+"""Advice uses the phrases of the options if it depends on how servers are configured."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the report of a launch holds, and that its schema says so."""
+"""The content of a report, and its schema."""
 
 from __future__ import annotations
 

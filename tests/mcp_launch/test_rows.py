@@ -1,4 +1,4 @@
-"""What session setup requires of whoever launches MCP servers, where no other test of the launcher proves it."""
+"""Requirements of session setup for launchers that are not covered by other tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an exception of the SDK means, where its code may be the SDK's own or the server's."""
+"""Exceptions of the SDK whose codes may be the SDK's own or the server's."""
 
 from __future__ import annotations
 

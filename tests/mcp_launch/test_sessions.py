@@ -1,4 +1,4 @@
-"""Sessions on the three transports, with real servers: what the specification says arrives, and nothing is left."""
+"""Sessions on the three transports with real servers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From any form of a server to its specification, and what is wrong with those that are none."""
+"""Entries of servers in every form, and the errors of invalid ones."""
 
 from __future__ import annotations
 

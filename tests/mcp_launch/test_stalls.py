@@ -1,4 +1,4 @@
-"""Servers that stop reading, never accept a message, or flood us: calls time out, and nothing else is held up."""
+"""Servers that stop reading, never accept messages, or flood us only affect their own calls."""
 
 from __future__ import annotations
 

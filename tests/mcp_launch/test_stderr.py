@@ -1,4 +1,4 @@
-"""Standard error is shown to whoever asks, line by line and without secrets, and nobody waits for them."""
+"""The stderr callback gets redacted lines and never delays a server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a process fails, one small misbehaving server each; the messages, because people act on them."""
+"""Failures of processes, with one small misbehaving server for each, and their messages."""
 
 from __future__ import annotations
 

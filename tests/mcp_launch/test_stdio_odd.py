@@ -1,4 +1,4 @@
-"""Servers that are odd in every other way: what is understood, what is survived, what is said of it."""
+"""Servers that deviate from the protocol: which deviations are tolerated, and how others are reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A client's own MCP server through the ACP connection itself: asked, heard, cancelled and refused."""
+"""A client's own MCP server through the ACP connection: requests, notifications, cancellation and errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The messages of a session are shown to whoever wants to see them, over each transport and without secrets."""
+"""The traffic callback gets redacted messages over each transport."""
 
 from __future__ import annotations
 

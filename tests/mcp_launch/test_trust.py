@@ -1,4 +1,4 @@
-"""Files that come with a project start nothing until the user confirms it, and `--list` never starts anything."""
+"""Files of a project do not start anything until the user confirms it, and `--list` never starts anything."""
 
 from __future__ import annotations
 

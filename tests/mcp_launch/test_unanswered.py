@@ -1,4 +1,4 @@
-"""Which requests wait for an answer."""
+"""The bookkeeping of pending requests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results of tools are validated against schemas that servers sent, and no schema keeps anything else waiting."""
+"""Results of tools are validated against schemas of servers, which cannot delay anything else."""
 
 from __future__ import annotations
 

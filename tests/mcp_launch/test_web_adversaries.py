@@ -1,4 +1,4 @@
-"""Answers that no server should give, byte by byte: none of them hangs, and each is called what it is."""
+"""Invalid and hostile HTTP responses, byte by byte: none hangs, and each is explained."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How servers with a URL fail, over Streamable HTTP and SSE; nothing is sent where it should not go."""
+"""Failures of servers with a URL, over Streamable HTTP and SSE."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the SDK's own client makes of the same servers: `mcp.Client` over the SDK's transports, in its own process."""
+"""The SDK's own client, `mcp.Client`, on the same servers, in a separate process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How servers fail, one case for each way, and what a user must be told of it.
+"""The ways in which servers fail, with a case for each, and the expected messages.
 
 The tests play every case on both event loops; `python -m tests.mcp_launch.failures.table` prints them.
 """

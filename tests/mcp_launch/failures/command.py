@@ -1,4 +1,4 @@
-"""`mcp-launch check` over all servers of the catalogue at once, and everything that it printed."""
+"""`mcp-launch check` with all servers of the catalogue at once, and its output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One case, played from beginning to end: what came of it, what is left running, and everything that it showed."""
+"""Play one case: its outcome, processes left running, and all output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Everything that is logged, from the lowest level on, with whatever a record carries besides its text."""
+"""Record all log records of every level, with all their attributes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where one case is played: its servers, a folder, and its own secrets in every entry that it makes."""
+"""The environment of one case: its servers, a folder, and a secret in each entry."""
 
 from __future__ import annotations
 

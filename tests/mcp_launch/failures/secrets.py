@@ -1,4 +1,4 @@
-"""Secrets to plant, and the search for them in everything that was said: what is found tells where it came from.
+"""Secrets to plant, and the search for them in all output; each secret identifies its origin.
 
 A secret holds runs of random letters. No way of quoting changes letters, so that a run is found in JSON, in a URL, in
 HTML and in half a secret alike; only base64 changes them, in one of three ways.

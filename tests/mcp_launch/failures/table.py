@@ -1,4 +1,4 @@
-"""The table of failures: every case played on both event loops, with what must be and what was measured.
+"""The table of failures: every case on both event loops, expected and measured.
 
 Prints one line for each case, and a summary: whether anything is left running, and whether any of the secrets that were
 planted can be read in anything that was said. The exit status is 1 when one line is wrong.

@@ -1,4 +1,4 @@
-"""The forms in which programs repeat a secret when they say what went wrong."""
+"""The forms in which programs repeat a secret in their errors."""
 
 import base64
 import html

@@ -1,4 +1,4 @@
-"""A small MCP server over stdio whose one tool has the name of its first argument, and answers what it was given."""
+"""A small MCP server over stdio whose only tool has the name of its first argument and returns its input."""
 
 import json
 import sys

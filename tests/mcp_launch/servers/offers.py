@@ -1,4 +1,4 @@
-"""A small MCP server over stdio, without the SDK, whose offers and answers are as odd as servers make them."""
+"""A small MCP server over stdio, without the SDK, with unusual tools, resources and results."""
 
 import base64
 import json

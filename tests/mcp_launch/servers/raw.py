@@ -1,4 +1,4 @@
-"""A web server whose every byte a test decides: one request for each connection, answered by a function of the test."""
+"""A web server that sends exactly the bytes of a test, one request for each connection."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Certificates of an authority of our own: for a server on loopback, and for a client."""
+"""Certificates of a test authority, for a server on loopback and for a client."""
 
 from __future__ import annotations
 
