@@ -444,7 +444,7 @@ def test_verbose_shows_the_messages_and_what_servers_write_without_secrets() -> 
         (("--watch", "--", "true"), "--watch requires a FILE"),
         (("--watch", "-"), "--watch requires a FILE"),
         (("-", "-H", "a: b"), "--header requires exactly one URL"),
-        (("-", "--only", "none"), 'no server is called "none"; there are none'),
+        (("-", "--only", "none"), 'no server is named "none"; there are no servers'),
     ],
 )
 def test_what_makes_no_sense_exits_2(args: tuple[str, ...], says: str) -> None:

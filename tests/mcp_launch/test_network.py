@@ -559,7 +559,9 @@ async def test_what_a_login_reads_has_an_end(
     # The own answer is read by httpx2, between two requests of the login.
     expected = "not_mcp" if (kind, where) == ("http", "/mcp") else "unauthorized"
     assert (failure.stage, failure.code) == ("connect", expected)
-    assert ("a compressed response of more than 1 KB" if squeezed else "a response of more than 1 MB") in failure.message
+    assert (
+        "a compressed response of more than 1 KB" if squeezed else "a response of more than 1 MB"
+    ) in failure.message
 
 
 @KINDS

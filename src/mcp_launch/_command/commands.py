@@ -186,7 +186,7 @@ def chosen(sessions: Sequence[Session], name: str | None, *, tool: str | None = 
             else f"the {len(known)} servers have no names; add names to select one"
         )
     if not meant:
-        raise UnusableInput(f'no server is called "{name}"{did_you_mean(name or "", names) or f"; {there_are(names)}"}')
+        raise UnusableInput(f'no server is named "{name}"{did_you_mean(name or "", names) or f"; {there_are(names)}"}')
     # If several servers have the name, the first is used, as in a launch.
     _, session, entry = meant[0]
     return replace(session, entries=[entry])

@@ -140,7 +140,8 @@ def press_ctrl_c_during_a_start(backend: str) -> None:
         signal.raise_signal(signal.SIGINT)
         return started[0]
 
-    popen, before = subprocess.Popen, children()
+    before = children()
+    popen: type[subprocess.Popen[bytes]] = subprocess.Popen
     with pytest.MonkeyPatch.context() as patches:
         patches.setattr(subprocess, "Popen", start_and_press_ctrl_c)
         with pytest.raises(KeyboardInterrupt):

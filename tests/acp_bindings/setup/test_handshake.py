@@ -135,7 +135,7 @@ def test_an_agent_reads_what_comes_too_early_so_that_it_can_say_so(method: str) 
 
 
 def test_only_initialize_is_sent_by_its_params_before_a_version_is_settled() -> None:
-    with pytest.raises(TypeError, match="no version is settled yet"):
+    with pytest.raises(TypeError, match="no version is negotiated yet"):
         Codec(OPENING, role="client").request(v1.NewSessionRequest(cwd="/", mcp_servers=[]))
 
 
