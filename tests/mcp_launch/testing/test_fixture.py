@@ -245,7 +245,7 @@ def test_no_server(mcp_server):
             mcp_server.open(**wrong)
 
 def test_no_such_server(mcp_server):
-    with pytest.raises(UnknownServer, match="there are named"):
+    with pytest.raises(UnknownServer, match="the servers are named"):
         mcp_server("nmaed")
 
 @pytest.mark.anyio
