@@ -44,7 +44,7 @@ class NotAbsolute(InvalidParams, ValueError):  # noqa: N818 - says what is wrong
 
     def __init__(self, path: str, field: str, likeness: Likeness, flavour: Flavour) -> None:
         example = _EXAMPLES[flavour]
-        told = f"{field}: {_shown(path)} is no absolute path: {_REASONS[likeness]}, as in {example}"
+        told = f"{field}: {_shown(path)} is not an absolute path: {_REASONS[likeness]}, as in {example}"
         super().__init__(told, data={"field": field})
         self.path = path
         """The path."""
@@ -56,7 +56,7 @@ class NotAbsolute(InvalidParams, ValueError):  # noqa: N818 - says what is wrong
         """The required kind of paths."""
 
     def __str__(self) -> str:
-        """`cwd: "~/x" is no absolute path: only a shell knows "~"; send the whole path, as in /home/me/project`."""
+        """`cwd: "~/x" is not an absolute path: only a shell knows "~"; send the whole path, as in /home/me/project`."""
         return self.message
 
 

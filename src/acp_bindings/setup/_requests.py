@@ -240,7 +240,7 @@ class _Draft:
     def again(self, record: SessionRecord, servers: Iterable[McpServerLike] | None, flavour: Flavour) -> dict[str, Any]:
         """Return the fields of requests for an existing session."""
         if not isinstance(record, SessionRecord):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise TypeError(f"{type(record).__name__} is no SessionRecord; {_AS_RECORD}")
+            raise TypeError(f"{type(record).__name__} is not a SessionRecord; {_AS_RECORD}")
         return {
             "session_id": record.session_id,
             **self.place(record.cwd, record.additional_directories, flavour),
@@ -267,7 +267,7 @@ _AS_RECORD = (
 def _id(session: SessionRecord | str) -> str:
     id_: object = session if isinstance(session, str) else getattr(session, "session_id", None)
     if not isinstance(id_, str):
-        raise TypeError(f"{type(session).__name__} is no session; give its id or its SessionRecord")
+        raise TypeError(f"{type(session).__name__} is not a session; pass its id or its SessionRecord")
     return id_
 
 

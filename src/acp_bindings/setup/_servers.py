@@ -180,7 +180,7 @@ def _of_name(entry: Mapping[str, Any], names: set[str], path: Path, version: int
 def _of_process(entry: Mapping[str, Any], path: Path, flavour: Flavour) -> Iterator[Remark]:
     command = entry.get("command")
     if isinstance(command, str) and not is_absolute(command, flavour=flavour):
-        told = "it is no absolute path; send the one that `which` finds (`where` on Windows, resolve_command in Python)"
+        told = "it is not an absolute path; send the path from `which` (`where` on Windows, resolve_command in Python)"
         if any(map(str.isspace, command)):
             told += f"; {ARGUMENTS_APART}"
         yield Remark((*path, "command"), "relative-command", told, "warning", {"command": command})

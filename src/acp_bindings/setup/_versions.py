@@ -41,7 +41,7 @@ def version_of(protocol: ProtocolPackage) -> int:
     name: str = getattr(protocol, "__name__", "")
     match = _PACKAGE.fullmatch(name.removeprefix("acp_bindings."))
     if match is None:
-        raise TypeError(f"{protocol!r} is no protocol package; they are {', '.join(PACKAGES)}")
+        raise TypeError(f"{protocol!r} is not a protocol package; the packages are {', '.join(PACKAGES)}")
     return int(match[1])
 
 
@@ -111,7 +111,7 @@ def _reason(value: object) -> str:
     if isinstance(value, str):
         return f"{_WANTED}; {_text(value)}"
     if isinstance(value, float):
-        return f"{_WANTED}; {value!r} is no integer" + ("" if value % 1 else ", write it without the point")
+        return f"{_WANTED}; {value!r} is not an integer" + ("" if value % 1 else ", write it without the point")
     if isinstance(value, int) and not isinstance(value, bool):
         return f"{_WANTED}; this one is not between 0 and {HIGHEST}"
     kind = "a boolean" if isinstance(value, bool) else "a list" if isinstance(value, list) else "an object"

@@ -62,7 +62,7 @@ def test_an_error_is_status_1_and_has_a_line_like_those_of_compilers() -> None:
     status, printed, told = run_apart("check", "-", given=text_of([*opening(), *new(cwd=".")]))
     assert (status, told) == (1, "")
     finding, summary = printed.splitlines()
-    assert finding.startswith('-:3: error[path.cwd]: params.cwd: "." is no absolute path: ')
+    assert finding.startswith('-:3: error[path.cwd]: params.cwd: "." is not an absolute path: ')
     assert summary == "-: 1 error in a conversation of 4 messages (v1)"
 
 

@@ -115,10 +115,10 @@ def test_a_unc_path_may_be_written_with_slashes() -> None:
 @pytest.mark.requirement("R50")
 def test_the_refusal_says_what_to_send() -> None:
     assert str(refusal("~/x", flavour="posix")) == (
-        'cwd: "~/x" is no absolute path: only a shell knows "~"; send the whole path, as in /home/me/project'
+        'cwd: "~/x" is not an absolute path: only a shell knows "~"; send the whole path, as in /home/me/project'
     )
     assert str(refusal("", flavour="windows")) == (
-        r'cwd: "" is no absolute path: it is empty; send the directory, as in C:\Users\me\project'
+        r'cwd: "" is not an absolute path: it is empty; send the directory, as in C:\Users\me\project'
     )
 
 
@@ -129,7 +129,7 @@ def test_a_refusal_is_one_line_in_letters_that_any_log_takes() -> None:
 @pytest.mark.requirement("R91")
 def test_a_refusal_does_not_show_the_secrets_of_a_url() -> None:
     message = str(refusal("ssh://me:hunter2@host/app?token=hunter2\nhunter2"))
-    assert message.startswith('cwd: "ssh://…host/app…" is no absolute path: it is a URL')
+    assert message.startswith('cwd: "ssh://…host/app…" is not an absolute path: it is a URL')
     assert "hunter2" not in repr(refusal("ssh://me:hunter2@host/app?token=hunter2"))
 
 
@@ -169,7 +169,7 @@ def test_a_path_object_is_as_good_as_its_text() -> None:
 @pytest.mark.requirement("X5")
 def test_each_of_several_directories_must_be_absolute() -> None:
     assert require_directories(["/a", PurePosixPath("/b")]) == ["/a", "/b"]
-    with pytest.raises(NotAbsolute, match=r"^additionalDirectories\[1\]: \"\" is no absolute path: it is empty"):
+    with pytest.raises(NotAbsolute, match=r"^additionalDirectories\[1\]: \"\" is not an absolute path: it is empty"):
         require_directories(["/a", ""])
 
 
@@ -196,7 +196,7 @@ def test_an_agent_refuses_what_came_with_the_error_to_answer_with() -> None:
         check_paths(v1.NewSessionRequest(cwd="~/x", mcp_servers=[]))
     assert isinstance(raised.value, InvalidParams)
     assert (raised.value.code, raised.value.data) == (-32602, {"field": "cwd"})
-    with pytest.raises(NotAbsolute, match=r'^cwd: "" is no absolute path: it is empty'):
+    with pytest.raises(NotAbsolute, match=r'^cwd: "" is not an absolute path: it is empty'):
         check_paths(v1.NewSessionRequest(cwd="", mcp_servers=[]))
     with pytest.raises(NotAbsolute, match="without a drive"):
         check_paths(v2.ListSessionsRequest(cwd="/home/me"), flavour="windows")

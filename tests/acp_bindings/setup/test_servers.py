@@ -205,7 +205,7 @@ def test_the_command_is_a_path_of_the_system_of_the_agent() -> None:
 def test_a_line_of_shell_is_told_from_a_path() -> None:
     (remark,) = servers_remarks([STDIO_V1 | {"command": "npx -y files"}])
     assert str(remark) == (
-        "mcpServers[0].command: it is no absolute path; send the one that `which` finds (`where` on Windows, "
+        "mcpServers[0].command: it is not an absolute path; send the path from `which` (`where` on Windows, "
         'resolve_command in Python); it is one path, and its arguments belong in "args"'
     )
     assert remark.facts == {"command": "npx -y files"}

@@ -265,7 +265,7 @@ def test_an_id_is_sent_to_the_letter() -> None:
 @pytest.mark.parametrize("build", [load_session, resume_session, fork_session])
 @pytest.mark.parametrize("session", ["sess_1", v1.SessionInfo(session_id="sess_1", cwd="/"), None])
 def test_to_come_back_to_a_session_takes_more_than_its_id(build: Callable[..., Any], session: Any) -> None:
-    said = rf"^{type(session).__name__} is no SessionRecord; .*SessionRecord\(session_id=…, cwd=….*of_listed\(info"
+    said = rf"^{type(session).__name__} is not a SessionRecord; .*SessionRecord\(session_id=…, cwd=….*of_listed\(info"
     with pytest.raises(TypeError, match=said):
         build(ABLE["v1_unstable"], session, mcp_servers=[])
 
@@ -273,7 +273,9 @@ def test_to_come_back_to_a_session_takes_more_than_its_id(build: Callable[..., A
 @pytest.mark.parametrize("build", [close_session, delete_session])
 def test_to_end_a_session_takes_no_more_than_its_id(build: Callable[..., Any]) -> None:
     for wrong in (None, 5, b"sess_1", {"sessionId": "sess_1"}):
-        with pytest.raises(TypeError, match=f"^{type(wrong).__name__} is no session; give its id or its SessionRecord"):
+        with pytest.raises(
+            TypeError, match=f"^{type(wrong).__name__} is not a session; pass its id or its SessionRecord"
+        ):
             build(ABLE["v1"], wrong)
 
 

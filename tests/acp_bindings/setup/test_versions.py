@@ -23,7 +23,7 @@ def test_every_protocol_package_has_the_version_of_its_name() -> None:
 
 
 def test_what_is_no_protocol_package_has_no_version() -> None:
-    with pytest.raises(TypeError, match="is no protocol package; they are v1, v1_unstable, v2, v2_unstable"):
+    with pytest.raises(TypeError, match="is not a protocol package; the packages are v1, v1_unstable, v2, v2_unstable"):
         version_of(acp_bindings)  # pyright: ignore[reportArgumentType]
     with pytest.raises(TypeError, match=r"protocols is a list: \[v1\]"):
         by_version(v1)  # pyright: ignore[reportArgumentType]
@@ -98,8 +98,8 @@ def test_a_version_is_one_integer(version: int) -> None:
         ("1" * 21, "this is text"),
         ("1" * 1000, "this is text"),
         ("\uff11", "this is text"),
-        (1.0, "1.0 is no integer, write it without the point"),
-        (1.5, "1.5 is no integer"),
+        (1.0, "1.0 is not an integer, write it without the point"),
+        (1.5, "1.5 is not an integer"),
         (True, "this is a boolean"),
         (False, "this is a boolean"),
         (-1, "this one is not between 0 and 65535"),

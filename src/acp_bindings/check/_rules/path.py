@@ -69,7 +69,7 @@ def _absolute(observed: ObservedMessage, id_: str, *path: str | int) -> Iterator
         message = error.message.partition(": ")[2]
         if error.likeness in ("url", "not unicode"):
             # A URL may have a password in it.
-            found = re.search(r".* is (?:no|not an) absolute path(.*)", message, re.DOTALL)
+            found = re.search(r".* is not an absolute path(.*)", message, re.DOTALL)
             message = "it is not an absolute path" + (found[1] if found else "")
         yield remark(observed, id_, message, *path)
 
