@@ -14,7 +14,7 @@ from collections.abc import AsyncGenerator, Generator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
-from acp_bindings._processes.pipes import ThreadedSink, ThreadedSource
+from acp_bindings._processes.threaded import ThreadedSink, ThreadedSource
 from acp_bindings.connection._connection import GRACE, LONGEST, MOST_BYTES, MOST_REQUESTS, ByteSource, Connection, Trace
 from acp_bindings.connection._handlers import Handle, Handlers
 from acp_bindings.connection._outbox import ByteSink

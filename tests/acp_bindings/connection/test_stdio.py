@@ -13,7 +13,7 @@ from typing import Any
 import anyio
 import pytest
 
-from acp_bindings._processes.pipes import ThreadedSource
+from acp_bindings._processes.threaded import ThreadedSource
 
 AGENT = [sys.executable, str(Path(__file__).with_name("agent.py"))]
 ASK = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "session/new", "params": {"cwd": "/", "mcpServers": []}})
@@ -57,7 +57,7 @@ import sys
 
 import anyio
 
-from acp_bindings._processes.pipes import ThreadedSink, ThreadedSource
+from acp_bindings._processes.threaded import ThreadedSink, ThreadedSource
 
 
 async def main():
