@@ -1,8 +1,8 @@
 """Finds the tolerated errors in a message: `Witness` reads it again and replaces each invalid value with a mark.
 
-It follows the same rules as `decode`, but items that `decode` drops get a mark too. So the path of a mark is that of the
-invalid value in the message as it was sent. Marks disappear with a value that is itself replaced, and with union
-variants that do not match. Messages without tolerated errors do not run Python code.
+It follows the same rules as `decode`, but items that `decode` drops get a mark too. So a mark has the same path
+as the invalid value in the message as it was sent. Marks disappear with a value that is itself replaced, and with union
+variants that do not match. Reading a message without tolerated errors does not run Python code.
 """
 
 from __future__ import annotations
