@@ -92,7 +92,7 @@ class Redactor:
         # Any thread that logs uses it. It is reentrant, because garbage collection during a call may log as well.
         self._changing = threading.RLock()
         self._added: set[str] = set()
-        """The values added since the last search. They are processed late, because most peers never send text to search."""
+        """The values added since the last search. They are processed late, because most peers never send any text."""
         self._given: set[str] = set()
         self._learnt: deque[frozenset[str]] = deque(maxlen=LEARNT)
         self._long: list[str] = []
