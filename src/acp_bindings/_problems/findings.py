@@ -1,7 +1,7 @@
 """Finds the tolerated errors in a message: `Witness` reads it again and replaces each invalid value with a mark.
 
-It follows the same rules as `decode`, but items that `decode` drops get a mark too. So a mark has the same path
-as the invalid value in the message as it was sent. Marks disappear with a value that is itself replaced, and with union
+It follows the same rules as `decode`, but items that `decode` drops get a mark too. So a mark has the same path as
+the invalid value in the message as it was sent. Marks disappear with a value that is itself replaced, and with union
 variants that do not match. Reading a message without tolerated errors does not run Python code.
 """
 

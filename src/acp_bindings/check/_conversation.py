@@ -159,7 +159,7 @@ def sender_of(value: Any, conversation: Conversation) -> Side | None:
     """Return the sender of a message without a wrapper; None if it is not clear.
 
     A method is called by the side that does not handle it. A response comes from the side that received a request with
-    its id. If both sides did, the result must fit the method of the request; if both fit, the latest request counts.
+    its id. If both sides did, the result shows which request it answers, or else it answers the latest one.
     """
     message = members_of(value)
     if isinstance(method := message.get("method"), str):

@@ -18,7 +18,7 @@ It is "loading" if it was not known before the request that loads it.
 
 
 class Transcript:
-    """The text of a conversation in its order, as a digest that does not depend on how the text was split."""
+    """The text of a conversation in its order, as a digest of fixed size. How the text was split does not matter."""
 
     def __init__(self) -> None:
         self.turns_of_user = 0
