@@ -1,4 +1,4 @@
-"""The ways in which a secret may come back from a peer that repeats it."""
+"""Redacts secrets, in all forms in which a peer may repeat them."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from urllib.parse import parse_qsl, quote, quote_plus, unquote, urlsplit
 SHORTEST = 3
 """Shorter values are not searched for."""
 INSIDE_WORDS = 8
-"""Values this long are replaced inside words too; shorter ones only where they stand alone."""
+"""Values of this length are also replaced inside words; shorter ones only as whole words."""
 WHOLE = 131072
-"""Longer values are searched for as a whole only. No process can be given one (Linux), and no HTTP server takes it."""
+"""Longer values are only searched for as a whole. Linux cannot pass them to a process, and HTTP servers refuse them."""
 
 
 def forms_of(value: str) -> Iterator[str]:
-    """The ways in which a value may come back: itself, its lines and words, quoted, or in another coding."""
+    """Yield the forms in which a value may be repeated: itself, its lines and words, quoted, or in another encoding."""
     if len(value) > WHOLE:
         yield value
         return
     lines = [line.strip() for line in value.splitlines()]
     words = [word for line in lines for word in line.split() if len(word) >= INSIDE_WORDS]
     login = tuple(_login(value))
-    # Of a certificate nobody codes single lines.
+    # Parts of a value with several lines, such as a certificate, are not encoded separately.
     coded = {value, *login, *(words if len(lines) == 1 else ())}
     for part in {value, value.strip(), *lines, *words, *login}:
         for form in (*_quoted(part), *(_coded(part) if part in coded else ())):
@@ -42,7 +42,7 @@ def _quoted(part: str) -> Iterator[str]:
     yield html.escape(part)
     for said in (json.dumps(part)[1:-1], json.dumps(part, ensure_ascii=False)[1:-1], *_in_python(part)):
         yield said
-        # Quoted twice, as where what a server said in JSON is logged.
+        # Quoted twice, as in a log of JSON that a server has sent.
         yield json.dumps(said)[1:-1]
         yield from _in_python(said)
     for quoted in (quote, quote_plus):
@@ -50,12 +50,12 @@ def _quoted(part: str) -> Iterator[str]:
             escaped = quoted(part, safe=safe, errors="replace")
             yield escaped
             yield _ESCAPE.sub(lambda escape: escape[0].lower(), escaped)
-    # As a server reads it that takes headers for Latin-1, as HTTP once did.
+    # As read by a server that decodes headers as Latin-1, as HTTP once did.
     yield part.encode(errors="replace").decode("latin-1")
 
 
 def _in_python(text: str) -> tuple[str, str]:
-    """As `repr` writes it, and as it does where a text around it has both kinds of quotation marks."""
+    """Return *text* as `repr` writes it, and as `repr` writes it in a text with both kinds of quotation marks."""
     return repr(text)[1:-1], repr(f"{text}'\"")[1:-4]
 
 
@@ -70,7 +70,7 @@ def _coded(part: str) -> Iterator[str]:
 
 
 def _login(value: str) -> Iterator[str]:
-    """The user, the password and both of them, if it is the header for Basic authentication."""
+    """Yield `user:password`, the user and the password, if *value* is a header for Basic authentication."""
     scheme, _, coded = value.strip().partition(" ")
     if scheme.lower() == "basic":
         try:
@@ -82,17 +82,17 @@ def _login(value: str) -> Iterator[str]:
 
 MASK = "[redacted]"
 LEARNT = 32
-"""Secrets that are remembered of those which an authentication makes up as it goes, perhaps one for each request."""
+"""The number of generated secrets that are stored. An authentication may generate one for each request."""
 
 
 class Redactor:
-    """Replaces the secrets of one peer in text and JSON that came from outside."""
+    """Replaces the secrets of one peer in text and JSON from outside."""
 
     def __init__(self, values: Iterable[str] = (), *, urls: Iterable[str] = ()) -> None:
-        # Asked from any thread that logs; again from within, where the garbage collector makes somebody log.
+        # Any thread that logs uses it. It is reentrant, because garbage collection during a call may log as well.
         self._changing = threading.RLock()
         self._added: set[str] = set()
-        """What was added since it was last worked in: most peers never say anything that has to be looked through."""
+        """The values added since the last search. They are processed late, because most peers never send any text."""
         self._given: set[str] = set()
         self._learnt: deque[frozenset[str]] = deque(maxlen=LEARNT)
         self._long: list[str] = []
@@ -100,12 +100,12 @@ class Redactor:
         self.add(values, urls=urls)
 
     def add(self, values: Iterable[str] = (), *, urls: Iterable[str] = ()) -> None:
-        """Hide these too."""
+        """Redact these values as well, and the secrets in *urls*."""
         with self._changing:
             self._added = {*self._added, *values, *_url_secrets(urls)}
 
     def learn(self, value: str) -> None:
-        """Hide this too, which is one of many: of those that come and go, the last are remembered."""
+        """Redact this short-lived value as well. Only the last `LEARNT` of these are stored."""
         with self._changing:
             self._work_in()
             known = value in self._given or any(value in forms for forms in self._learnt)
@@ -119,20 +119,20 @@ class Redactor:
         with self._changing:
             self._given = self._given.union(form for value in self._added for form in forms_of(value))
             self._order()
-            # Last, because who finds nothing there does not wait for us.
+            # Last, because a thread that finds it empty does not wait for this one.
             self._added = set()
 
     def _order(self) -> None:
         secrets = self._given.union(*self._learnt)
-        # Longest first, so that a secret which contains another is replaced whole.
+        # Longest first, so that a secret that contains another one is replaced as a whole.
         ordered = sorted(secrets, key=len, reverse=True)
-        # Not one pattern of all: the lines of a certificate are thousands of branches, tried at each character.
+        # Not one pattern for all: the lines of a certificate would be thousands of branches, tried at each character.
         self._long = [secret for secret in ordered if len(secret) >= INSIDE_WORDS]
         words = [re.escape(secret) for secret in ordered if len(secret) < INSIDE_WORDS]
         self._short = re.compile(rf"(?<!\w)(?:{'|'.join(words)})(?!\w)") if words else None
 
     def __call__(self, text: str) -> str:
-        """The text without the secrets."""
+        """Return *text* without the secrets."""
         self._work_in()
         if self._long or self._short:
             text = _without_inputs(text)
@@ -141,7 +141,7 @@ class Redactor:
         return self._short.sub(MASK, text) if self._short else text
 
     def json(self, value: Any) -> Any:
-        """The JSON value with every text in it, keys too, without the secrets."""
+        """Return a JSON value without the secrets in its strings and keys."""
         match value:
             case str():
                 return self(value)
@@ -154,26 +154,29 @@ class Redactor:
                 return value
 
     def start(self, text: str, characters: int) -> str:
-        """The start of the text without the secrets: of one that is cut in two, neither half would be recognised."""
+        """Return the first *characters* of *text* without the secrets.
+
+        The text is cut after redaction, because half a secret would not be recognized.
+        """
         return self(text)[:characters]
 
     def hides(self, text: str) -> bool:
-        """Whether the text holds a secret."""
+        """Return True if *text* contains a secret."""
         return self(text) != text
 
 
 def shown_url(url: str) -> str:
-    """The URL as it may be shown: without user-info, query and fragment."""
+    """Return *url* in a form to show: without user-info, query and fragment."""
     parts = urlsplit(url)
     return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
 
 
 _CUT = re.compile(r"(?<=input_value=).*?(?=, input_type=)", re.DOTALL)
-"""What pydantic quotes of a value in its errors. It cuts long ones, and half a secret would not be recognised."""
+"""The value that pydantic quotes in its errors. It may be cut, and half a secret would not be recognized."""
 
 
 def _without_inputs(text: str) -> str:
-    # Behind the last end of one nothing is looked for: each beginning there would be followed to the end of the text.
+    # The text after the last end is not searched, because each beginning in it would be followed to the end.
     quoted, end, rest = text.rpartition(", input_type=")
     return _CUT.sub(_without_input, quoted + end) + rest
 
@@ -185,7 +188,7 @@ def _without_input(found: re.Match[str]) -> str:
 def _url_secrets(urls: Iterable[str]) -> Iterator[str]:
     for url in urls:
         try:
-            # Proxies are often named without a scheme.
+            # Proxies are often written without a scheme.
             parts = urlsplit(url if "://" in url else f"//{url}")
         except ValueError:
             yield from url.rpartition("@")[0].rpartition("/")[2].split(":", 1)
@@ -194,6 +197,6 @@ def _url_secrets(urls: Iterable[str]) -> Iterator[str]:
         for _, value in parse_qsl(parts.query):
             yield value
         if parts.username or parts.password:
-            # What is sent of them.
+            # The header that is sent for them.
             pair = f"{unquote(parts.username or '')}:{unquote(parts.password or '')}"
             yield f"Basic {base64.b64encode(pair.encode(errors='replace')).decode()}"

@@ -1,4 +1,4 @@
-"""The classes of the objects that an object may hold, at any depth, by its annotations."""
+"""Prepares objects for writing: counts filled defaults and discriminators as set, and checks lists and maps."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from acp_bindings._models.types import FirstMatch, Rule, Tagged
 
 
 def reached_from(annotation: Any) -> set[type[AcpObject]]:
-    """Every class of models whose instances a value of the type *annotation* may be or hold, at any depth."""
+    """Return all model classes that may occur in a value of the type *annotation*, at any depth."""
     reached: set[type[AcpObject]] = set()
     waiting = _classes_among(_within(annotation))
     while waiting:
@@ -30,13 +30,13 @@ def reached_from(annotation: Any) -> set[type[AcpObject]]:
 
 
 def _of_users(cls: type[AcpObject]) -> list[type[AcpObject]]:
-    """The classes that users have derived from *cls*, whose objects may stand in its place."""
+    """Return the classes that users have derived from *cls*. Their objects may replace objects of *cls*."""
     return [each for each in type.__subclasses__(cls) if not each.__module__.startswith("acp_bindings.")]
 
 
 @cache
 def parts_of(cls: type[AcpObject]) -> list[Any]:
-    """The annotations of *cls* and all parts of them."""
+    """Return the annotations of *cls* and all parts of them."""
     return [part for field in cls.__pydantic_fields__.values() for part in _within(field.annotation)]
 
 
@@ -52,7 +52,7 @@ def _classes_among(parts: Iterable[Any]) -> list[type[AcpObject]]:
 
 
 def note_filled(value: object) -> None:
-    """Count each default list, map or object in *value* that was filled in place as set, so that it is written."""
+    """Count each default list, map or object in *value* as set if it was filled in place, so that it is written."""
     fillable = _FILLABLE.get(type(value))
     if fillable is None:
         _note_first(value)
@@ -70,7 +70,7 @@ def note_filled(value: object) -> None:
 
 
 def _note_first(value: object) -> None:
-    """The same for the first object of a class, and for anything else but an object."""
+    """Do the same for the first object of a class, and for values that are not objects."""
     if isinstance(value, list | tuple):
         for each in cast("Iterable[object]", value):
             note_filled(each)
@@ -84,22 +84,22 @@ def _note_first(value: object) -> None:
 
 
 _FilledField: TypeAlias = tuple[str, object, bool]
-"""A member that may be filled in place, or hold something that may:
+"""A field that may be filled in place, or contain something that may:
 
 - its name;
 - its unfilled state, by `_unfilled`;
-- whether what it holds may be filled.
+- True if its value may contain something that can be filled.
 """
 
 _FILLABLE: dict[type, tuple[_FilledField, ...]] = {}
-"""Those of each class that was written, so that an object costs one look-up."""
+"""The fields of each class that was written, so that an object needs only one look-up."""
 
 when_derived.append(_FILLABLE.clear)
 
 
 def _fillable(cls: type[AcpObject]) -> Iterator[_FilledField]:
     for name, field in cls.__pydantic_fields__.items():
-        # A default that depends on other members has no state to compare with: whatever is in it counts as filled.
+        # A default that depends on other fields has no state to compare with, so any content counts as filled.
         depends = field.default_factory_takes_validated_data
         default = None if depends else field.get_default(call_default_factory=True)
         is_deep = any(map(_has_fillable, reached_from(field.annotation)))
@@ -109,7 +109,7 @@ def _fillable(cls: type[AcpObject]) -> Iterator[_FilledField]:
 
 @cache
 def _has_fillable(cls: type[AcpObject]) -> bool:
-    """Whether members of *cls* itself have defaults that can be filled in place."""
+    """Return True if fields of *cls* itself have defaults that can be filled in place."""
     fields = cls.__pydantic_fields__.values()
     return any(field.default_factory is not None or isinstance(field.default, _CONTAINERS) for field in fields)
 
@@ -118,20 +118,20 @@ _CONTAINERS = (list, dict, AcpObject)
 
 
 def _unfilled(default: Any) -> object:
-    """The state of *default* that changes when it is filled: of an object its set members. None if it cannot be."""
+    """Return the state of *default* that filling changes, for an object its set fields. None if it cannot be filled."""
     if isinstance(default, AcpObject):
         return default.__pydantic_fields_set__
     return cast("object", default) if isinstance(default, list | dict) else None
 
 
 def fit(value: object) -> bool:
-    """Check the lists and maps in *value*, and count the tags of the objects in them as set.
+    """Check the lists and maps in *value*, and count the discriminators of the objects in them as set.
 
     Returns:
-        Whether a tag was not counted before, so that text written earlier lacks it.
+        True if a discriminator was not counted before, so that text written earlier lacks it.
 
     Raises:
-        ValueError: a list or map holds what does not belong there.
+        ValueError: a list or map has an invalid item.
     """
     plan = _PLANS.get(type(value))
     if plan is None:
@@ -161,20 +161,20 @@ def _fit_members(model: Any, plan: tuple[_Member, ...]) -> bool:
 
 
 _Member: TypeAlias = tuple[str, frozenset[type] | None, int, bool]
-"""A member that may be a list or a map, or hold one:
+"""A field that may be a list or a map, or contain one:
 
 - its name;
-- its kinds, the classes whose instances all are valid items, so that nothing else has to be checked of these: None if
-  any item is valid, empty if every item needs a closer look;
-- how many items it has to have;
-- whether its items may hold lists or maps, or have a tag.
+- its kinds, the classes that need no further check, because all their instances are valid items. None if any item is
+  valid, empty if every item needs a closer look;
+- the minimum number of items;
+- True if its items may contain lists or maps, or have a discriminator.
 """
 
 _PLANS: dict[type, tuple[_Member, ...]] = dict.fromkeys((str, bool, int, float, NoneType), ())
-"""The members to look at in each class, so that an object costs one look-up."""
+"""The fields to check in each class, so that an object needs only one look-up."""
 
 _TAGS: dict[type, frozenset[str]] = {}
-"""The tags of each class of models in `_PLANS`."""
+"""The discriminator fields of each model class in `_PLANS`."""
 
 
 def _forget() -> None:
@@ -187,7 +187,7 @@ when_derived.append(_forget)
 
 
 def _fit_first(value: object) -> bool:
-    """The same for the first object of its class, or for what is no object."""
+    """Do the same for the first object of a class, or for a value that is not an object."""
     if isinstance(value, list | tuple):
         return _fit_parts(cast("Iterable[object]", value))
     if isinstance(value, dict):
@@ -214,10 +214,13 @@ def _fit_parts(parts: Iterable[object]) -> bool:
 
 
 def _check(model: AcpObject, name: str) -> None:
-    """Refuse what the member *name* holds, unless the constructor would take it.
+    """Refuse the value of the field *name* if the constructor would not accept it.
 
-    A member of a user's own may have validators that do not take what they gave themselves: of that only the classes of
-    its objects are looked at.
+    A field that a user has defined may have validators that do not accept their own results. Only the classes of the
+    objects in it are checked.
+
+    Raises:
+        ValueError: an item is not valid.
     """
     held: Any = vars(model)[name]
     if not _is_ours(type(model), name):
@@ -245,7 +248,7 @@ def _validator(cls: type[AcpObject], name: str) -> SchemaValidator:
 
 @cache
 def may_have_maps(cls: type[AcpObject]) -> bool:
-    """Whether objects of *cls* may hold a map, at any depth, other than one whose values may be any JSON."""
+    """Return True if objects of *cls* may contain a map, at any depth. Maps with arbitrary JSON values do not count."""
     return any(map(_has_maps, reached_from(cls)))
 
 
@@ -264,13 +267,13 @@ def _members(cls: type[AcpObject]) -> Iterator[_Member]:
 
 
 def _is_ours(cls: type[AcpObject], name: str) -> bool:
-    """Whether the member *name* is as in the generated class that *cls* is or comes from."""
+    """Return True if the field *name* is unchanged from the generated class, which is *cls* or a base of it."""
     own = generated(cls).__pydantic_fields__.get(name)
     return own is not None and own.annotation == cls.__pydantic_fields__[name].annotation
 
 
 def _least(info: FieldInfo) -> int:
-    """How many items there have to be; 0 where a reader may have left out some, as what is left is written back."""
+    """Return the minimum number of items; 0 if decoding may have dropped some, because the rest is written back."""
     if any(isinstance(mark, Rule) for mark in info.metadata):
         return 0
     return max((getattr(mark, "min_length", None) or 0 for mark in info.metadata), default=0)
@@ -278,14 +281,14 @@ def _least(info: FieldInfo) -> int:
 
 @cache
 def _has_lists(cls: type[AcpObject]) -> bool:
-    """Whether members of *cls* itself are lists or maps to be checked."""
+    """Return True if fields of *cls* itself are lists or maps to check."""
     return any(_kinds(field.annotation) is not None for field in cls.__pydantic_fields__.values())
 
 
 def _kinds(annotation: Any) -> frozenset[type] | None:
-    """The kinds of a `_Member`; None also if *annotation* has neither a list nor a map.
+    """Return the kinds of a `_Member`; None also if *annotation* has neither a list nor a map.
 
-    Texts that have to be one of a few, numbers in a range, and maps need a closer look.
+    Strings with a fixed set of values, numbers in a range, and maps need a closer look.
     """
     holders = _holders(annotation)
     if not holders or any(Any in get_args(holder) for holder in holders):
@@ -297,7 +300,7 @@ def _kinds(annotation: Any) -> frozenset[type] | None:
 
 
 def _named(annotation: Any) -> frozenset[type] | None:
-    """The classes of what a user's own lists and maps may have in them; None if that may be anything."""
+    """Return the classes of the items that lists and maps defined by a user may have; None if any item is valid."""
     kinds = [kind for holder in _holders(annotation) for kind in _alternatives(get_args(holder)[-1])]
     if any(map(_may_stand_for_any, kinds)):
         return None
@@ -305,17 +308,17 @@ def _named(annotation: Any) -> frozenset[type] | None:
 
 
 def _may_stand_for_any(kind: Any) -> bool:
-    """Whether objects of any class may stand there."""
-    # What typing has besides, such as `Any` and the names of types.
+    """Return True if objects of any class may be valid for *kind*."""
+    # Other parts of typing, such as `Any` and the names of types.
     if get_origin(kind) is None and type(kind).__module__.startswith("typing"):
         return True
-    # What decides by itself what it takes; but what comes before that is no more than a way to it.
+    # These have their own validation. A `BeforeValidator` does not count, because the type behind it still applies.
     decides = hasattr(kind, "__get_pydantic_core_schema__") and not isinstance(kind, BeforeValidator)
     return decides and not (isinstance(kind, type) and issubclass(kind, BaseModel))
 
 
 def _without_arguments(kind: type) -> type:
-    """The class of which a generic one with arguments is made: pydantic takes objects of that too."""
+    """Return the generic class of a class with arguments, because pydantic accepts its objects too; else *kind*."""
     return getattr(kind, "__pydantic_generic_metadata__", {}).get("origin") or kind
 
 
@@ -324,12 +327,12 @@ def _holders(annotation: Any) -> list[Any]:
 
 
 def _is_sure(kind: Any) -> bool:
-    """Whether every instance of that class is valid."""
+    """Return True if every instance of *kind* is valid."""
     return kind in (str, bool, int, NoneType) or (isinstance(kind, type) and issubclass(kind, AcpObject))
 
 
 def _alternatives(annotation: Any) -> Iterator[Any]:
-    """The alternatives of a union; what else it says, such as bounds, counts as one more."""
+    """Yield the variants of a union. Other annotations, such as bounds, are yielded as well."""
     origin = get_origin(annotation)
     if origin in (Union, UnionType):
         for each in get_args(annotation):

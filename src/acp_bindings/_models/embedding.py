@@ -1,11 +1,11 @@
-"""How classes and unions of this library behave in the types of users: as a field of a model, in a route of FastAPI.
+"""The behavior of classes and unions of this library in types of users, such as models and routes of FastAPI.
 
-There, two habits of pydantic do harm. It dumps defaults unless `exclude_unset=True` is passed, which FastAPI does not
-do: an omitted field becomes `null`, which clears a value in v2. And its errors contain the values that are wrong, which
-may be secrets. So in a type of a user, two Python functions stand around each class and union: `_validate` and `_dump`.
+Two habits of pydantic are harmful there. It dumps defaults unless `exclude_unset=True` is passed, and FastAPI does not
+pass it. An omitted field would become `null`, which clears a value in v2. Its errors also contain the invalid values,
+which may be secrets. So in a type of a user, two Python functions wrap each class and union: `_validate` and `_dump`.
 
-Within the classes of this library they would slow down `decode` and `encode` a lot. Those hide values and exclude
-defaults themselves, and so do the methods of `Model`.
+Inside the classes of this library these functions would slow down `decode` and `encode` a lot. `decode`, `encode` and
+the methods of `Model` hide values and exclude defaults themselves.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class AcpObject(BaseModel):
     model_config = ConfigDict(defer_build=True)
 
     def __before_dump__(self) -> None:
-        """Count as set what was put into default lists, maps and objects, and the tags of items in lists."""
+        """Count as set the default lists, maps and objects that were filled, and the tags of items in lists."""
 
 
 _WITHIN_OWN_TYPES: ContextVar[bool] = ContextVar("_WITHIN_OWN_TYPES", default=False)
@@ -40,7 +40,7 @@ _WITHIN_OWN_TYPES: ContextVar[bool] = ContextVar("_WITHIN_OWN_TYPES", default=Fa
 
 @contextmanager
 def within_own_types() -> Generator[None]:
-    """In this block, pydantic makes core schemas for a class of this library, or for `decode`."""
+    """Mark the block as one in which pydantic makes core schemas for a class of this library, or for `decode`."""
     token = _WITHIN_OWN_TYPES.set(True)
     try:
         yield
@@ -120,7 +120,7 @@ def line(error: ErrorDetails) -> InitErrorDetails:
     """Return the line of an error for `of_lines`."""
     kind, message, context = cast("Any", error["type"]), cast("Any", error["msg"]), error.get("ctx")
     made: InitErrorDetails = {"type": kind, "loc": error["loc"], "input": HIDDEN}
-    if "url" not in error:  # an error of a user, who may have given it a type of pydantic, but another message
+    if "url" not in error:  # an error of a user, possibly with the type of a pydantic error and another message
         made["type"] = PydanticCustomError(kind, message, context)
     elif context is not None:
         made["ctx"] = context

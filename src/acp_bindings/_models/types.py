@@ -1,8 +1,9 @@
 """The annotations of generated classes: reading rules, union rules and bounded numbers.
 
-All of them become options of pydantic-core's own validators. Python runs only for what is odd in a message: a bad value
-that a rule excuses, an unknown tag, a member of no type. The reading rules are plain marks, which `reading` works into
-the compiled fields, because they depend on the field's default. The others make their own part of the core schema.
+All of them become options of pydantic-core's own validators. Python runs only for unusual parts of a message: a
+tolerated invalid value, an unknown tag or an unknown field. The reading rules are plain marks. `reading` applies them
+to the compiled fields, because they depend on the field's default. The others generate their own part of the core
+schema.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ T = TypeVar("T")
 
 
 class Rule(Enum):
-    """How one member is read or shown, beyond its type."""
+    """A rule for reading or showing a field, in addition to its type."""
 
     DEFAULT_ON_ERROR = "default-on-error"
     SKIP_INVALID_ITEMS = "skip-invalid-items"
@@ -32,7 +33,7 @@ class Rule(Enum):
     ABSENT = "absent"
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        """The schema of the type alone. Without this pydantic would look for the mark among its own constraints."""
+        """Return the schema of the type. Without this, pydantic would look for the mark among its own constraints."""
         return handler(source)
 
 
@@ -70,7 +71,7 @@ UInt64: TypeAlias = Annotated[int, _bounded(0, 2**64 - 1)]
 
 
 class _Mark:
-    """Something in an annotation, shown with what it is made of. A dataclass would slow down each import."""
+    """The base of objects in annotations, with a `repr` of the arguments. A dataclass would slow down each import."""
 
     def __repr__(self) -> str:
         """`Tagged(member='type')`."""
@@ -103,11 +104,11 @@ Number: TypeAlias = Annotated[float, Within()]
 
 
 class Tagged(_Mark):
-    """A union whose variant is chosen by its tag, the value of *member*, before anything else is read.
+    """A union with a tag: the value of *member* selects the variant before the object is read.
 
     An object with a known tag is read as the variant of that tag, and errors are those of this variant. An object with
-    an unknown tag is read as the variant for unknown tags (`NotEnum`). If there is none, or if the tag is missing, the
-    object is read as the default variant (`DefaultUnless` or `UntaggedUnless`).
+    an unknown tag is read as the variant for unknown tags (`NotEnum`). If the union does not have that variant, or if
+    the tag is missing, the object is read as the default variant (`DefaultUnless` or `UntaggedUnless`).
     """
 
     def __init__(self, member: str) -> None:
@@ -125,7 +126,7 @@ class Tagged(_Mark):
             if implied or not tags:
                 fallbacks.append((schema, fallback_label(arm)))
                 catch_alls += [] if implied else [fallback_label(arm)]
-        # The same tag may be that of an alternative that requires it, which comes first.
+        # A variant that requires the same tag takes precedence.
         for tag, schema in by_implied.items():
             by_tag.setdefault(tag, schema)
         described = {"pydantic_js_annotation_functions": [_without_odd_discriminator]}
@@ -141,7 +142,7 @@ class Tagged(_Mark):
 
 
 def _without_odd_discriminator(union: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
-    """Pydantic's JSON schema without a `discriminator` that OpenAPI does not allow: one that maps a tag to a union."""
+    """Return pydantic's JSON schema without a `discriminator` that maps a tag to a union, which OpenAPI forbids."""
     described = handler(union)
     if not all(isinstance(each, str) for each in described.get("discriminator", {}).get("mapping", {}).values()):
         del described["discriminator"]
@@ -149,17 +150,17 @@ def _without_odd_discriminator(union: CoreSchema, handler: GetJsonSchemaHandler)
 
 
 CATCH_ALLS = "acp_bindings_catch_alls"
-"""The key in the metadata of a union at which the labels of its catch-alls stand, those for unknown tags."""
+"""The key in the metadata of a union for the labels of its catch-all variants, those for unknown tags."""
 
 TAGGED, VALUE, NULL, INTEGER = "<tagged>", "<value>", "<null>", "<integer>"
-"""Labels in error locations: of the alternatives that have tags; of a value, or of null or an integer in its place."""
+"""Labels in error locations: for the variants with tags; for a value; and for null or an integer instead of it."""
 
 _AS_IT_IS: Any = {"type": "any"}
-"""Writes an object by its own class. To look for its alternative first would take twice as long."""
+"""Writes an object by its own class. Looking for its variant first would take twice as long."""
 
 
 def fallback_label(arm: Any) -> str:
-    """The label of the alternative *arm* in error locations."""
+    """Return the label of the variant *arm* in error locations."""
     bare = get_args(arm)[0] if get_origin(arm) is Annotated else arm
     if get_origin(bare) is list:
         return f"list of {fallback_label(get_args(bare)[0])}"
@@ -167,7 +168,7 @@ def fallback_label(arm: Any) -> str:
 
 
 def _tags(arm: Any, member: str) -> tuple[tuple[str, ...], bool]:
-    """The tags of an alternative, and whether it is also read where the tag is missing."""
+    """Return the tags of a variant, and True if it is also used when the tag is missing."""
     fields = getattr(arm, "__pydantic_fields__", None)
     if fields is None:
         bare = get_args(arm)[0]
@@ -192,7 +193,7 @@ class FirstMatch(_Mark):
 
 
 class Compiled(_Mark):
-    """The type has the core schema *schema*, which is not made again for every class that has such a member."""
+    """A type with the core schema *schema*, which is not generated again for every class that has such a field."""
 
     def __init__(self, schema: CoreSchema) -> None:
         self.schema = schema
@@ -247,7 +248,7 @@ _KNOWN_TAG, _BELONGS_ELSEWHERE = "known_tag", "This discriminator belongs to ano
 
 
 def _other_text(known: tuple[str, ...], *, metadata: dict[str, Any] | None = None) -> CoreSchema:
-    # Only tags that no alternative has come here. A pattern would be slow to compile.
+    # Only unknown tags are checked here. A pattern would be slow to compile.
     def other(tag: str) -> str:
         if tag in known:
             raise PydanticCustomError(_KNOWN_TAG, _BELONGS_ELSEWHERE)
@@ -257,7 +258,7 @@ def _other_text(known: tuple[str, ...], *, metadata: dict[str, Any] | None = Non
 
 
 def described_by(describe: Callable[[GetJsonSchemaHandler], dict[str, Any]]) -> dict[str, Any]:
-    """The metadata with the JSON schema, for `model_json_schema`, of a core schema that has none of its own."""
+    """Return metadata that gives a core schema without its own JSON schema one for `model_json_schema`."""
 
     def json_schema(_schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
         return describe(handler)
@@ -280,4 +281,4 @@ NOTHING = cs.custom_error_schema(
     custom_error_message="Another field excludes this one",
     metadata=described_by(lambda _handler: {"not": {}}),
 )
-"""A core schema that no value fits."""
+"""A core schema that does not accept any value."""

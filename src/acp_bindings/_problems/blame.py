@@ -1,4 +1,4 @@
-"""From pydantic's errors to issues: the path in the message, and of a union only the alternative that was meant."""
+"""Converts pydantic's errors to issues with paths in the message, for unions only those of the matching variant."""
 
 from __future__ import annotations
 
@@ -21,36 +21,36 @@ NO_TAG, BAD_TAG = "union_tag_not_found", "union_tag_invalid"
 
 
 class _Step(NamedTuple):
-    """A union on the way to an error, and the alternative of it that was tried."""
+    """A union on the path of an error, and the variant that was tried."""
 
     where: tuple[str | int, ...]
-    """The location of the union, as pydantic gives it: with the labels of alternatives around it."""
+    """The location of the union in pydantic's form, including the labels of outer variants."""
     label: str
-    """That of the alternative."""
+    """The label of the variant."""
     is_catch_all: bool
-    """Whether the alternative is for tags that no other one has."""
+    """True if the variant is for unknown discriminator values."""
     level: int
-    """How many steps of the path in the message lead to the union."""
+    """The length of the path of the union in the message."""
 
 
 class _Located(NamedTuple):
-    """An issue, and the unions on the way to it, outermost first."""
+    """An issue, and the unions on its path, outermost first."""
 
     issue: Issue
     unions: list[_Step]
 
 
 def blame(schema: CoreSchema, errors: Iterable[ErrorDetails], *, strict: bool = False) -> list[Issue]:
-    """The issues behind *errors*, which validating by *schema* gave; with their `input` null is told from "None"."""
+    """Return the issues for *errors* of validating with *schema*. Their `input` distinguishes null from "None"."""
     definitions: dict[str, Any] = {}
     located = [_locate(schema, definitions, error, strict=strict) for error in errors]
     return _meant([each for each in located if each], 0)
 
 
 def _locate(schema: Any, definitions: dict[str, Any], error: ErrorDetails, *, strict: bool) -> _Located | None:
-    """Follow the location of *error* through the schema, to tell members of the message from labels of alternatives.
+    """Follow the location of *error* through the schema, to separate fields of the message from labels of variants.
 
-    None where it leads through an alternative with the label `NULL` or `INTEGER`: no one is to be told of these.
+    Return None if a variant in it has the label `NULL` or `INTEGER`, because these errors are not reported.
     """
     path: list[str | int] = []
     unions: list[_Step] = []
@@ -83,12 +83,12 @@ def _locate(schema: Any, definitions: dict[str, Any], error: ErrorDetails, *, st
 
 
 def is_of_none(error: ErrorDetails) -> bool:
-    """Whether *error* is about the tag "None", as pydantic calls null too: its `input` tells which it is."""
+    """Return True if *error* is about the tag "None". Pydantic also uses it for null; `input` shows which it is."""
     return error["type"] == BAD_TAG and error.get("ctx", {}).get("tag") == "None"
 
 
 def _tag_name(discriminator: str) -> str | None:
-    """The wire name of a tag, which comes last of those that pydantic tries; None where a function makes the tag."""
+    """Return the wire name of the discriminator, the last that pydantic tries; None if a function computes the tag."""
     return discriminator.rpartition(" | ")[2][1:-1] if discriminator.startswith("'") else None
 
 
@@ -96,13 +96,13 @@ def _about_tag(rule: str, context: dict[str, Any]) -> str:
     if rule == NO_TAG:
         return "Field required"
     tag = str(context["tag"])
-    # A tag is a word. Any other text may be a secret, and is not shown.
+    # A tag is a word. Any other string may be a secret, so it is not shown.
     shown = f"'{tag}'" if re.fullmatch(r"[\w.:/-]{1,40}", tag) else "This"
     return f"{shown} is not one of {context['expected_tags']}"
 
 
 def _settle(schema: Any, definitions: dict[str, Any], *, strict: bool) -> Any:
-    """The schema that the next step of a location belongs to, out of its wrappers, which add no step of their own."""
+    """Return the schema for the next step of a location, without wrappers, which do not add steps."""
     while True:
         kind = schema.get("type")
         if kind == "definitions":
@@ -124,7 +124,7 @@ _WRAPPERS = {"model", "dataclass", "default", "nullable", "json", "function-befo
 
 
 def _choices(schema: Any) -> dict[Any, Any]:
-    """The alternatives of a union that have labels, by these."""
+    """Return the variants of a union by label. Variants without a label are not included."""
     if schema["type"] == "tagged-union":
         choices: dict[Any, Any] = schema["choices"]
         return choices
@@ -132,7 +132,7 @@ def _choices(schema: Any) -> dict[Any, Any]:
 
 
 def _unlabelled(schema: Any, step: str | int, definitions: dict[str, Any]) -> Any:
-    """The alternative without a label that pydantic itself calls *step*."""
+    """Return the variant without a label that pydantic names *step*."""
     unlabelled: list[Any] = [choice for choice in schema["choices"] if isinstance(choice, dict)]
     for choice in unlabelled:
         if choice["type"] not in _SCALARS:
@@ -143,7 +143,7 @@ def _unlabelled(schema: Any, step: str | int, definitions: dict[str, Any]) -> An
 
 
 _SCALARS = {"str", "int", "float", "bool", "none", "literal"}
-"""Alternatives that no location goes on from. The name of any other is only known when it is compiled."""
+"""Types of variants without further steps. Pydantic's name for any other variant is only known after compiling it."""
 
 
 def _descend(schema: Any, step: Any) -> Any:
@@ -151,14 +151,14 @@ def _descend(schema: Any, step: Any) -> Any:
     kind = schema.get("type")
     if kind in _OF_MEMBERS:
         fields: Any = schema["fields"]
-        # A dataclass has a list of them.
+        # A dataclass has a list of fields.
         members: dict[str, Any] = {each["name"]: each for each in fields} if kind == "dataclass-args" else fields
         ways = ((way, each["schema"]) for name, each in members.items() for way in _ways(each, name))
         return _behind([(way[1:], member) for way, member in ways if way[0] == step])
     if kind == "tuple":
         items = schema["items_schema"]
         return items[step] if step < len(items) else items[-1]
-    if kind == "named-tuple":  # whose members stand in a list or in an object
+    if kind == "named-tuple":  # its fields are in a list or in an object
         parts: list[Any] = schema["fields"]
         return next((each["schema"] for place, each in enumerate(parts) if step in (place, each["name"])), empty)
     return schema.get(_PARTS.get(kind, ""), empty)
@@ -172,7 +172,7 @@ _OF_MEMBERS = {"model-fields", "dataclass-args", "typed-dict"}
 
 
 def _ways(member: Any, name: str) -> list[list[Any]]:
-    """The steps that lead to a member in a message: mostly one, its name there, but users may name it as they like."""
+    """Return the paths of a field in a message. Usually it is only its name, but users may choose any alias."""
     alias: Any = member.get("validation_alias", name)
     if isinstance(alias, str):
         return [[alias]]
@@ -180,7 +180,7 @@ def _ways(member: Any, name: str) -> list[list[Any]]:
 
 
 def _behind(ways: Sequence[tuple[list[Any], Any]]) -> Any:
-    """The schema of what stands where these *ways* go on: of a member, or of what holds several of them."""
+    """Return the schema of the value from which *ways* continue: of a field, or of an object with several fields."""
     if found := next((schema for steps, schema in ways if not steps), None):
         return found
     fields = {str(number): {"schema": schema, "validation_alias": steps} for number, (steps, schema) in enumerate(ways)}
@@ -188,9 +188,9 @@ def _behind(ways: Sequence[tuple[list[Any], Any]]) -> Any:
 
 
 def _meant(located: Sequence[_Located], depth: int) -> list[Issue]:
-    """Of every union keep the errors of one alternative: the one with the tag, else the one that fits best.
+    """Return, for each union, the errors of one variant: the one with the tag, otherwise the one that fits best.
 
-    The errors *located* have gone through the same alternatives of all unions above *depth*.
+    The errors *located* have the same variants of all unions above *depth*.
     """
     kept: list[Issue] = []
 
@@ -210,10 +210,10 @@ def _meant(located: Sequence[_Located], depth: int) -> list[Issue]:
         if not alternatives or (tagged and not unread):
             kept += _meant(tagged, depth + 1)
             continue
-        # A tag that no alternative has leads to the catch-all. Without one the tag itself is the issue.
+        # An unknown tag selects the catch-all variant. Without one, the tag itself is the issue.
         unknown = [each.issue for each in unread if each.issue.rule == BAD_TAG]
         fitting = [each for each in alternatives.values() if not unknown or each[0].unions[depth].is_catch_all]
-        # That the tag is missing is an issue of the whole union, not of one alternative.
+        # A missing tag is an issue of the whole union, not of one variant.
         untagged = {each.issue.path: each.issue.branch for each in unread if not unknown}
         kept += (
             replace(issue, branch=untagged.get(issue.path, issue.branch))
@@ -223,44 +223,44 @@ def _meant(located: Sequence[_Located], depth: int) -> list[Issue]:
 
 
 def _distance(depth: int, errors: Sequence[_Located]) -> tuple[int, int, int]:
-    """How badly a value with these *errors* fits an alternative; the least is the best.
+    """Return a sort key for how badly a value with these *errors* fits a variant; the smallest is the best.
 
-    It is worst not to be an object at all, then to lack members, then to have any other error.
+    The worst is a value that is not an object, then missing fields, then any other error.
     """
     below = [(each.issue.rule, len(each.issue.path) - each.unions[depth].level) for each in errors]
     return sum(steps == 0 for _, steps in below), below.count(("missing", 1)), len(errors)
 
 
 OF_NO_CLASS = cs.CoreConfig(strict=True)
-"""The settings by which `decode` reads what belongs to no class; each class has its own."""
+"""The settings of `decode` for values outside of classes. Each class has its own settings."""
 
 LONGEST = 50_000
-"""Up to how many bytes a text is looked through for all that is wrong with it."""
+"""The maximum size in bytes of a text that is searched for all errors."""
 
 MOST = 200
-"""How many errors are turned into issues: a list of a million bad items has as many, and nobody reads them."""
+"""The maximum number of errors that become issues, because a list of a million invalid items has as many errors."""
 
 MORE = Issue((), "too_many", "There are more errors")
-"""Stands for the errors beyond `MOST`."""
+"""The issue that replaces the errors beyond `MOST`."""
 
 
 class Complaints:
-    """Tells what is wrong with texts that should be JSON of one type."""
+    """Finds the errors in texts that should be JSON of one type."""
 
     def __init__(self, schema: CoreSchema, *, config: cs.CoreConfig = OF_NO_CLASS) -> None:
-        """Complaints by the core schema *schema*, with the settings *config* outside of its classes."""
+        """Use the core schema *schema*, with the settings *config* outside of its classes."""
         self._schema = schema
         self._config = config
 
     def issues(
         self, text: bytes | bytearray, *, strict: bool = False, first: ValidationError | None = None
     ) -> list[Issue]:
-        """What is wrong with *text*, none if nothing is.
+        """Return the errors in *text*; an empty list if it is valid.
 
         Args:
             text: the JSON.
             strict: apply the writer's rules.
-            first: what reading *text* has raised already, with the first bad item of each list.
+            first: the error that reading *text* has already raised, with the first invalid item of each list.
         """
         if len(text) <= LONGEST:
             error = _refusal(self._to_the_end, text, strict=strict) or first
@@ -270,7 +270,7 @@ class Complaints:
             return []
         errors = error.errors(include_url=False, include_input=False)
         if any(map(is_of_none, errors[:MOST])):
-            errors = error.errors(include_url=False)  # which copies what was given, once for each error
+            errors = error.errors(include_url=False)  # this copies the input once for each error
         issues = blame(self._schema, errors[:MOST], strict=strict)
         return [*issues, MORE] if len(errors) > MOST else issues
 
@@ -280,7 +280,7 @@ class Complaints:
 
     @cached_property
     def _to_the_end(self) -> SchemaValidator:
-        # The validators that the classes in it have already would stop at the first bad item.
+        # The existing validators of the classes in it would stop at the first invalid item.
         return SchemaValidator(cast("CoreSchema", _without_fail_fast(self._schema)), self._config, _use_prebuilt=False)
 
 
@@ -293,7 +293,7 @@ def _refusal(validator: SchemaValidator, text: bytes | bytearray, *, strict: boo
 
 
 def _without_fail_fast(part: Any) -> Any:
-    """A copy of a schema, or of a part of one, by which lists are read to their ends."""
+    """Return a copy of a schema, or of a part of one, that reads lists to their end after an error."""
     if isinstance(part, dict):
         return {key: _without_fail_fast(each) for key, each in cast("Any", part).items() if key != "fail_fast"}
     if isinstance(part, list | tuple):

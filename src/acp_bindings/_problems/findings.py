@@ -1,8 +1,8 @@
-"""What reading excused: a witness reads the message once more, and puts a mark in place of each bad value.
+"""Finds the tolerated errors in a message: `Witness` reads it again and replaces each invalid value with a mark.
 
-It reads by the same rules as `decode`, but an item that `decode` leaves out has a mark too. So the path of a mark is
-that of the bad value in the message as it was sent. Marks in a value that is itself replaced are gone with it, and so
-are those in alternatives of a union that do not fit. No Python runs for a message in which nothing is excused.
+It follows the same rules as `decode`, but items that `decode` drops get a mark too. So a mark has the same path as
+the invalid value in the message as it was sent. Marks disappear with a value that is itself replaced, and with union
+variants that do not match. Reading a message without tolerated errors does not run Python code.
 """
 
 from __future__ import annotations
@@ -26,36 +26,36 @@ from acp_bindings.errors import Finding, Issue, Path, ReadingRule
 
 
 class Witness:
-    """Tells what `decode` excuses in messages of one type."""
+    """Finds the errors that `decode` tolerates in messages of one type."""
 
     def __init__(self, schema: CoreSchema) -> None:
-        """A witness for the type with the core schema *schema*."""
+        """Create a witness for the type with the core schema *schema*."""
         definitions = {each["ref"]: each for each in cast("Any", schema).get("definitions", ())}
         marking = _marking(schema, _Around(OF_NO_CLASS, definitions))
-        # The validators that the classes in it have already leave no marks.
+        # The existing validators of the classes in it do not leave marks.
         self._validator = SchemaValidator(marking, OF_NO_CLASS, _use_prebuilt=False)
 
     def findings(self, text: str | bytes | bytearray) -> list[Finding]:
-        """What was excused in *text*, which `decode` took, in the order that the schema gives the members."""
+        """Return the tolerated errors in *text*, which `decode` accepted, in the order of the fields in the schema."""
         made: list[_Mark] = []
         value = self._validator.validate_json(text, context=made)
         return [mark.finding(path) for path, mark in _marks(value)] if made else []
 
 
 class _Around(NamedTuple):
-    """What a part of a schema needs to be read alone: the settings of its class, and the definitions of the whole."""
+    """The context of a part of a schema: the settings of its class, and the definitions of the whole schema."""
 
     config: cs.CoreConfig
     definitions: Mapping[str, CoreSchema]
 
     def whole(self, part: CoreSchema) -> CoreSchema:
-        """*part* with the definitions that it may refer to."""
+        """Return *part* with the definitions that it may refer to."""
         return cs.definitions_schema(part, list(self.definitions.values()))
 
 
 @dataclass(frozen=True, eq=False)
 class _Excuse:
-    """A place in the schema where a rule excuses whatever does not fit *schema*."""
+    """A place in the schema where a rule tolerates any value that does not match *schema*."""
 
     rule: ReadingRule
     schema: CoreSchema
@@ -67,7 +67,7 @@ class _Excuse:
         return made
 
     def causes(self, value: object) -> list[Issue]:
-        """What is wrong with *value*, without what is excused in parts of it."""
+        """Return the errors in *value*, without tolerated errors in parts of it."""
         return explained(self._complaints.issues(to_json(value)), value)
 
     @cached_property
@@ -76,7 +76,7 @@ class _Excuse:
 
 
 class _Mark(NamedTuple):
-    """Stands in place of a bad *value* that was excused."""
+    """The replacement for an invalid *value* that was tolerated."""
 
     excuse: _Excuse
     value: object
@@ -88,12 +88,12 @@ class _Mark(NamedTuple):
 
 
 def _marks(value: object, path: Path = (), seen: set[int] | None = None) -> Iterator[tuple[Path, _Mark]]:
-    """Every mark in *value*, with its path, outside of the objects in *seen*."""
+    """Yield each mark in *value* with its path. Objects in *seen* are skipped."""
     seen = set() if seen is None else seen
     if isinstance(value, _Mark):
         yield path, value
     elif isinstance(value, BaseModel) or is_dataclass(value):
-        if id(value) not in seen:  # a user's validator may have linked it with what holds it
+        if id(value) not in seen:  # a user's validator may have created a cycle
             seen.add(id(value))
             for step, member in _members(value):
                 yield from _marks(member, (*path, *step), seen)
@@ -106,7 +106,7 @@ def _marks(value: object, path: Path = (), seen: set[int] | None = None) -> Iter
 
 
 def _members(value: Any) -> Iterator[tuple[Path, object]]:
-    """The members of an object, each with the step to it: its name in the message, or none."""
+    """Yield the fields of an object, each with its part of the path: its name in the message, or nothing."""
     if isinstance(value, RootModel):
         yield (), cast("RootModel[object]", value).root
         return
@@ -122,7 +122,7 @@ def _wire_name(field: FieldInfo | None, name: str) -> str:
 
 
 def _marking(schema: Any, around: _Around) -> Any:
-    """A copy of *schema* that puts a mark in place of each bad value that *schema* excuses."""
+    """Return a copy of *schema* that replaces each invalid value that *schema* tolerates with a mark."""
     if rule := schema.get("metadata", {}).get(EXCUSED_BY):
         wanted = schema["strict_schema"]
         mark = cs.with_info_plain_validator_function(_Excuse(rule, wanted, around).mark)
@@ -131,13 +131,13 @@ def _marking(schema: Any, around: _Around) -> Any:
     if "config" in schema:
         around = around._replace(config=schema["config"])
     copied = {key: _part(key, part, around) for key, part in schema.items()}
-    ref = copied.pop("ref", None)  # which has to be that of the whole
+    ref = copied.pop("ref", None)  # it belongs to the whole result
     made = _marking_whole(schema, copied, around)
     return {**made, "ref": ref} if ref else made
 
 
 def _marking_whole(schema: Any, copied: Any, around: _Around) -> Any:
-    """What `_marking` makes of *schema*, of whose parts it has made those in *copied*."""
+    """Return the result of `_marking` for *schema*. Its parts in *copied* are already converted."""
     if schema["type"] in _SEEING and not _is_ours(schema["function"]["function"]):
         copied["function"] = {**schema["function"], "type": "with-info", "function": _SEEING[schema["type"]](schema)}
     if schema.get("post_init") and not _is_given_more(schema["schema"]):
@@ -150,7 +150,7 @@ def _marking_whole(schema: Any, copied: Any, around: _Around) -> Any:
 
 
 def _seeing(schema: Any) -> Callable[..., Any]:
-    """The function of *schema*, which sees what was read, where there is no mark in that: it would not know it."""
+    """Return the function of *schema*, but call it only without marks in the value, because it does not expect them."""
     function = _with_info(schema)
 
     def see(value: object, info: ValidationInfo) -> Any:
@@ -160,7 +160,7 @@ def _seeing(schema: Any) -> Callable[..., Any]:
 
 
 def _seeing_around(schema: Any) -> Callable[..., Any]:
-    """The same of a function that reads by what it is given, which is left as soon as that gives a mark."""
+    """Return the same for a wrap function, which calls a handler. It is left as soon as the handler returns a mark."""
     function = _with_info(schema)
 
     def see(value: object, handler: Callable[..., object], info: ValidationInfo) -> Any:
@@ -182,7 +182,7 @@ _SEEING = {"function-after": _seeing, "function-wrap": _seeing_around}
 
 
 def _finishing(made: Any) -> CoreSchema:
-    """The schema *made* of a class whose objects finish themselves, by which they do so where there is no mark."""
+    """Return the schema *made* of a class with a `post_init`, changed to call it only if the object has no marks."""
     name = made.pop("post_init")
     name, given = ("__post_init__", ()) if name is True else (name, (None,))
 
@@ -195,12 +195,12 @@ def _finishing(made: Any) -> CoreSchema:
 
 
 def _is_given_more(members: Any) -> bool:
-    """Whether *members* of a dataclass include some that are only for its `__post_init__`, and kept nowhere else."""
+    """Return True if *members* of a dataclass include some that are only passed to `__post_init__` and not stored."""
     return members["type"] == "dataclass-args" and any(each.get("init_only") for each in members["fields"])
 
 
 class _MarkedError(BaseException):
-    """Leaves a function of a user's own, which catches exceptions perhaps."""
+    """Leaves a function of a user. It is not an `Exception`, because the function may catch those."""
 
 
 def _is_ours(function: object) -> bool:
@@ -217,19 +217,19 @@ def _is_marked(value: object, info: ValidationInfo) -> bool:
 
 
 def _part(key: str, part: Any, around: _Around) -> Any:
-    """The value at *key* of a schema; where that is a schema, or several, what `_marking` makes of it."""
+    """Return the value at *key* of a schema. A schema, or several, are converted by `_marking`."""
     if key in ("fields", "choices") and isinstance(part, dict):
         return {name: _marking(each, around) for name, each in cast("Any", part).items()}
     if key == "choices":
         return [_marking(_unlabelled(choice), around) for choice in part]
     if key in ("definitions", "steps") or (key in ("fields", "items_schema") and isinstance(part, list)):
-        # A dataclass has a list of the names of its fields besides.
+        # A dataclass also has a list of the names of its fields.
         return [_marking(each, around) if isinstance(each, dict) else each for each in cast("list[Any]", part)]
     return _marking(part, around) if key.endswith("schema") else part
 
 
 def _counting(items: Any) -> CoreSchema:
-    """The list schema *items*, by which a marked item does not count: `decode` leaves it out."""
+    """Return the list schema *items*, without counting marked items, because `decode` drops them."""
     enough = SchemaValidator(cs.list_schema(min_length=items.pop("min_length")))
 
     def count(made: list[object]) -> list[object]:
@@ -240,9 +240,9 @@ def _counting(items: Any) -> CoreSchema:
 
 
 def _choosing(union: Any, number: SchemaValidator) -> CoreSchema:
-    """The *union*, decided as by `decode`: pydantic's own choice of the best alternative would count the marks.
+    """Return *union*, with the variant chosen as in `decode`. Pydantic's own choice would count the marks.
 
-    *Number* reads a value as the number of its alternative.
+    *number* reads a value as the number of its variant.
     """
 
     def choose(value: object) -> int | None:
@@ -257,7 +257,7 @@ def _choosing(union: Any, number: SchemaValidator) -> CoreSchema:
 
 
 def _numbered(union: Any) -> Any:
-    """The *union*, by which a value reads as the number of its alternative."""
+    """Return *union*, changed so that a value is read as the number of its variant."""
 
     def number(n: int, choice: CoreSchema) -> CoreSchema:
         return cs.no_info_after_validator_function(lambda _: n, choice)

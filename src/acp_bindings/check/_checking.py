@@ -1,4 +1,4 @@
-"""One thing that a check has found: which rule, where, what is wrong and what to do."""
+"""The check of one input: it finds the type of a payload and reports the findings of the rules."""
 
 from __future__ import annotations
 
@@ -30,43 +30,43 @@ from acp_bindings.setup.errors import Remark, Severity
 
 @dataclass(frozen=True, kw_only=True)
 class Found:
-    """A broken rule, a likely mistake, or what is good to know. It holds no secret, but for `value`."""
+    """A broken rule, a likely mistake or a hint. Only `value` may contain a secret."""
 
     rule: str
-    """The id of the rule: its family, a dot, its name."""
+    """The id of the rule: its family, a dot and its name."""
     severity: Severity
     message: str
-    """What is wrong, and what to do."""
+    """The problem and what to do."""
     path: Path = ()
-    """The way to it in what stands on the line, or in the document, by wire name and index."""
+    """The path in the JSON of the line, or in the document, by wire name and index."""
     line: int | None = None
-    """Where in the input, from 1; None where the whole input is meant."""
+    """The line in the input, from 1; None if it is about the whole input."""
     sender: Side | None = None
-    """Who said it, in a conversation."""
+    """The sender, in a conversation."""
     method: str | None = None
-    """Of which method it is, also of the answer to one."""
+    """The method of the message, or of the request that it answers."""
     value: str | None = None
-    """What stands there, as JSON, which may be a secret; only where that was asked for."""
+    """The JSON at `path`, which may be a secret. It is only set if the check has `show_values=True`."""
 
     def __str__(self) -> str:
-        """`3: error[capability.load]: …`, as compilers say it, for a file name and a colon to stand before it."""
+        """`3: error[capability.load]: …`, in the form of compilers. Put the file name and a colon before it."""
         line = f"{self.line}: " if self.line is not None else " "
         value = f" (it is {self.value})" if self.value is not None else ""
         return f"{line}{self.severity}[{self.rule}]: {format_path(self.path)}{self.message}{value}"
 
 
 class Places:
-    """The lines of a document, which is looked through as far as it is asked about."""
+    """The line numbers of paths in a document. Only the parts on the requested paths are read."""
 
     def __init__(self, text: bytes) -> None:
-        """The lines of *text*, which is JSON."""
+        """Prepare *text*, which is JSON."""
         self._document = text.decode(errors="replace")
         self._line_ends = [each.start() for each in re.finditer("\n", self._document)]
         self._members: dict[int, dict[str | int, int]] = {}
-        """By where an object or a list begins, where what is in it begins."""
+        """The offsets of the fields or items of an object or a list, by its own offset."""
 
     def line_of(self, path: Path) -> int:
-        """The line, from 1, of what *path* leads to, or of what is there around it."""
+        """Return the line, from 1, of the value at *path*, or of the innermost existing value around it."""
         at = self._skip(0)
         for step in path:
             if at not in self._members:
@@ -77,7 +77,7 @@ class Places:
         return bisect_left(self._line_ends, at) + 1
 
     def _members_at(self, at: int) -> dict[str | int, int]:
-        """Where each member or item of what begins at *at* begins; of members with one name the last counts."""
+        """Return the offset of each field or item of the value at *at*. Of duplicate fields, the last one counts."""
         found: dict[str | int, int] = {}
         opening = self._document[at]
         if opening not in "{[":
@@ -96,7 +96,7 @@ class Places:
         return found
 
     def _skip(self, at: int) -> int:
-        """Where the white space that may be at *at* ends."""
+        """Return the offset after any white space at *at*."""
         found = _SPACE.match(self._document, at)
         return found.end() if found else at
 
@@ -106,7 +106,7 @@ _JSON = JSONDecoder()
 
 
 class UnknownType(ValueError):  # noqa: N818 - says what is wrong, which a suffix would not
-    """There is no type of this name, or nothing tells the type of a payload."""
+    """A type of this name does not exist, or the type of a payload is not clear."""
 
 
 class Type(NamedTuple):
@@ -121,10 +121,10 @@ class Type(NamedTuple):
 
 
 def type_named(name: str, *, protocol: ProtocolPackage) -> Type:
-    """The type that *name* names, such as `v1.NewSessionRequest`, or one of *protocol* without the package.
+    """Return the type called *name*, such as `v1.NewSessionRequest`. Without a package it is a type of *protocol*.
 
     Raises:
-        UnknownType: there is none.
+        UnknownType: it does not exist.
     """
     where, _, what = name.rpartition(".")
     of: Any = package_named(where) if where else protocol
@@ -139,17 +139,17 @@ def type_named(name: str, *, protocol: ProtocolPackage) -> Type:
 
 
 def types_of(value: object, *, protocol: ProtocolPackage) -> list[Type]:
-    """The types that a payload most likely is of, all equally likely.
+    """Return the most likely types of a payload, all equally likely.
 
-    An MCP server, a list of them, and an update of a session are known by their form. Anything else is taken for params
-    or a result: of the type that knows most of its members and, of several such, lacks the fewest that are required
-    or else has the most of these.
+    An MCP server, a list of servers and a session update are recognized by their form. Anything else is read as params
+    or a result, of the type that has most of its fields. If several do, those with the fewest missing required fields
+    are returned, and of these those with the most required fields.
 
     Raises:
-        UnknownType: none has any of its members, or it is the configuration of a desktop client.
+        UnknownType: no type has any of its fields, or it is the configuration of a desktop client.
     """
     members = members_of(value)
-    # VS Code has a map `servers` among other settings. `mcpServers` beside other members is that of a request.
+    # VS Code has a map `servers` among other settings. `mcpServers` with other fields is that of a request.
     in_file = members if members.keys() == {"mcpServers"} else {"servers": members.get("servers")}
     if any(_is_server(each) for held in in_file.values() for each in members_of(held).values()):
         raise UnknownType(
@@ -169,7 +169,7 @@ def types_of(value: object, *, protocol: ProtocolPackage) -> list[Type]:
 
 
 def payload_as(value: Any, type_: Type, *, at: Path = ()) -> ObservedMessage:
-    """A payload, read as *type_*."""
+    """Return a payload, read as *type_*, in the form for rules."""
     observed = ObservedMessage(
         kind="payload", protocol=type_.protocol, body=value, at=at, message=value, top=at, type_name=type_.name
     )
@@ -190,7 +190,7 @@ def _is_server(value: object) -> bool:
 
 
 def _by_members(members: Iterable[str], protocol: ProtocolPackage) -> list[str]:
-    """The names of the types that have most of *members*, and require least besides."""
+    """Return the names of the types that have most of *members* and the fewest missing required ones."""
     given = frozenset(members) - {"_meta"}
     scores = {
         name: (len(given & known), -len(required - given), len(required & given))
@@ -202,7 +202,7 @@ def _by_members(members: Iterable[str], protocol: ProtocolPackage) -> list[str]:
 
 @cache
 def _members(protocol: Hashable) -> dict[str, tuple[frozenset[str], frozenset[str]]]:
-    """By name of each type of params or results its members, and those that it requires."""
+    """Return the fields of each type of params or results, and the required ones, by the name of the type."""
     found: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
     for method in cast("ProtocolPackage", protocol).METHODS.values():
         for type_ in filter(None, (method.request, method.notification)):
@@ -224,7 +224,7 @@ def _members_of(type_: Any) -> tuple[frozenset[str], frozenset[str]]:
 
 
 def _classes(type_: Any) -> Iterator[type[Model]]:
-    """The class that a type is, or those of a union."""
+    """Yield the class that a type is, or the classes of a union."""
     if isinstance(type_, type):
         if issubclass(type_, Model):
             yield type_
@@ -238,19 +238,19 @@ def _classes(type_: Any) -> Iterator[type[Model]]:
 InputKind: TypeAlias = Literal["conversation", "messages", "payloads"]
 
 MOST_UNANSWERED = 20
-"""How many requests without an answer are told."""
+"""The maximum number of requests without a response that are reported."""
 
 MOST_NO_JSON = 20
-"""How many lines of a conversation that are no JSON are told one by one."""
+"""The maximum number of lines without valid JSON that are reported one by one."""
 
 LONGEST_VALUE = 200
-"""How many characters of what stands at a place are shown."""
+"""The maximum number of characters of a value that are shown."""
 
 
 class Check:
-    """The check of one input: iterate over it for what is found, as it is found; then it knows what there was.
+    """The check of one input. Iterate over it to get the findings; its attributes are complete afterwards.
 
-    A conversation is read a line at a time, however long it is.
+    A conversation is read one line at a time, so it may have any length.
     """
 
     def __init__(
@@ -261,26 +261,27 @@ class Check:
         type: str | None = None,  # noqa: A002
         show_values: bool = False,
     ) -> None:
-        """The check of what the lines in *raw* hold, such as a file that is open for reading bytes.
+        """Read the beginning of *raw*, such as a file that is open for reading bytes.
 
         Args:
-            raw: lines, or pieces that end where lines do.
-            protocol: what is spoken where no `initialize` tells it; `v1` unless it is given.
-            type: the name of the type of each payload, such as `v1.NewSessionRequest`; without it its members tell.
-            show_values: let findings have what stands at each place, which may be a secret.
+            raw: lines, or chunks that end at the end of a line.
+            protocol: the protocol package to use if the input has no `initialize`; by default `v1`.
+            type: the name of the type of each payload, such as `v1.NewSessionRequest`; by default it is inferred from
+                the fields.
+            show_values: add the value at each path to the findings. It may be a secret.
 
         Raises:
-            Unusable: the input is empty, is no JSON, or is no text in UTF-8; or there is no such type.
+            Unusable: the input is empty, not JSON or not UTF-8, or *type* does not exist.
         """
         self.kind: InputKind = "payloads"
         self.messages = 0
-        """How many messages or payloads there were."""
+        """The number of messages or payloads."""
         self.read_as: list[str] = []
-        """By which protocol packages, or as which types, they were read."""
+        """The protocol packages, or the types, by which they were read."""
         self.errors = 0
         self.warnings = 0
         self.unusable: str | None = None
-        """Why it could not be used to its end."""
+        """The reason why the rest of the input could not be used."""
         self._protocol = protocol
         self._show_values = show_values
         try:
@@ -290,10 +291,10 @@ class Check:
         self._input = read_input(raw, of_messages=type is None)
 
     def __iter__(self) -> Iterator[Found]:
-        """What is found, in the order of the input; once.
+        """Yield the findings in the order of the input. This works once.
 
         Raises:
-            Unusable: it cannot be told what a payload is.
+            Unusable: the type of a payload is not clear.
         """
         for each in self._all():
             self.errors += each.severity == "error"
@@ -319,7 +320,7 @@ class Check:
             yield from self._placed(each for item in items for each in self._one(item, None))
 
     def _placed(self, found: Iterable[Found]) -> Iterator[Found]:
-        """What is found in a document, each with its line, by which they are sorted."""
+        """Yield the findings in a document with their lines, sorted by line."""
         places = Places(cast("Document", self._input).text)
         placed = [replace(each, line=places.line_of(each.path)) for each in found]
         yield from sorted(placed, key=lambda each: each.line or 0)
@@ -338,13 +339,13 @@ class Check:
         if untold := unread[MOST_NO_JSON:]:
             message = f"this line and {len(untold) - 1} more are not JSON either"
             yield Found(rule="schema.json", severity="error", message=message, line=untold[0])
-        # First what is a mistake, which others must not crowd out.
+        # Mistakes come first, so that the limit does not drop them.
         unanswered = sorted(conversation.unanswered(), key=lambda each: each.cancelled is None)[:MOST_UNANSWERED]
         for each in sorted(unanswered, key=lambda each: each.request.line):
             yield self._unanswered(each, more=conversation.heard - each.request.line)
 
     def _unanswered(self, each: Unanswered, *, more: int) -> Found:
-        """What to say of a request without an answer, after which *more* lines came."""
+        """Return the finding for a request without a response, after which *more* lines came."""
         rule = AFTER_CANCEL if each.cancelled else END
         if each.cancelled:
             message = (
@@ -369,7 +370,7 @@ class Check:
         return f"in the {f'{more} {what}s' if more > 1 else what} after it" if more else "here"
 
     def _one(self, line: Line, number: int | None) -> Iterator[Found]:
-        """What there is to say of a message or a payload that stands alone."""
+        """Yield the findings for a message or a payload outside of a conversation."""
         value: Any = line.value
         if line.value is None and line.text.strip() != b"null":
             yield from self._unreadable(line, number, "schema.json", "it is not JSON; write one value on each line")
@@ -380,7 +381,7 @@ class Check:
         self.kind = "messages"
         if self._type is None and "method" in value:
             observed = Conversation(self._protocol).hear(line, number=1)
-            # Alone, it has no right or wrong time.
+            # Outside of a conversation, it cannot be sent at the wrong time.
             observed.before, observed.untimely = None, None
             self._count(name_of(observed.protocol))
             yield from _found(observed, number, show_values=self._show_values)
@@ -427,7 +428,7 @@ class Check:
 
 
 def _found(observed: ObservedMessage, number: int | None, *, show_values: bool) -> Iterator[Found]:
-    """What the rules say of a message."""
+    """Yield the findings of all rules for a message."""
     covered: set[Path] = set()
     for look in LOOKS:
         for each in look.find(observed):
@@ -436,7 +437,7 @@ def _found(observed: ObservedMessage, number: int | None, *, show_values: bool) 
                     continue
                 covered.add(each.path)
                 if each.rule == "schema.server-type":
-                    # It is read as another than it is meant to be, and all that is missing of that is no news.
+                    # It is read as another type than intended, so the missing fields of that type are not reported.
                     covered.update((*each.path[:-1], name) for name in _BY_TYPE)
             yield Found(
                 rule=each.rule,
@@ -451,20 +452,20 @@ def _found(observed: ObservedMessage, number: int | None, *, show_values: bool) 
 
 
 def _ways_to(path: Path) -> Iterator[Path]:
-    """The *path*, and those to all that is around what it leads to."""
+    """Return *path* and the paths of all values around it, outermost first."""
     return (path[:length] for length in range(len(path) + 1))
 
 
 _GENERAL = frozenset({"schema.params", "schema.result", "schema.payload"})
-"""What is not said of what a more special rule has said it of."""
+"""The rules that do not report a value if a more specific rule has reported it."""
 
 
 _BY_TYPE = ("command", "args", "env", "url", "headers")
-"""What an MCP server has by its type."""
+"""The fields of an MCP server that depend on its type."""
 
 
 def _value_at(observed: ObservedMessage, path: Path) -> str | None:
-    """What stands at a place, as JSON, or the beginning of it; None where nothing does, and for a whole message."""
+    """Return the JSON at *path*, cut to `LONGEST_VALUE`; None if it has no value, and for a whole message."""
     value: Any = observed.message
     if path == observed.top:
         return None
@@ -478,7 +479,7 @@ def _value_at(observed: ObservedMessage, path: Path) -> str | None:
 
 
 def _begins_conversation(items: list[Line]) -> bool:
-    """Whether a list of messages is a conversation: it begins as one does."""
+    """Return True if a list of messages is a conversation, because it begins with `initialize`."""
     first: Any = items[0].value if items else None
     return len(items) > 1 and is_message(first) and first.get("method") == "initialize"
 

@@ -158,8 +158,8 @@ OTHER: dict[Side, Side] = {"client": "agent", "agent": "client"}
 def sender_of(value: Any, conversation: Conversation) -> Side | None:
     """Return the sender of a message without a wrapper; None if it is not clear.
 
-    A method is called by the side that does not handle it. A response comes from the side that was sent a request with
-    its id. If both were, it comes from the one whose method has such a result, or else from the one asked last.
+    A method is called by the side that does not handle it. A response comes from the side that received a request with
+    its id. If both sides did, the result shows which request it answers, or else it answers the latest one.
     """
     message = members_of(value)
     if isinstance(method := message.get("method"), str):
@@ -236,7 +236,7 @@ def _find_body(observed: ObservedMessage, value: dict[str, Any], at: Path, messa
             known = observed.protocol.METHODS.get(message.method)
             observed.method = message.method
             observed.type_name = known.request.result_name if known and known.request else None
-            # JSON also where the version that was spoken when it was asked for had no such method.
+            # This is JSON also if the protocol version at the time of the request did not have the method.
             if observed.type_name is None or not isinstance(observed.typed, Model):
                 observed.typed = None
     else:
@@ -295,31 +295,33 @@ PROMPT, PERMISSION = "session/prompt", "session/request_permission"
 
 @dataclass(frozen=True)
 class OpenRequest:
-    """A request that has no answer yet."""
+    """A request that has no response yet."""
 
     method: str
     id: Id
     line: int
     sender: Side | None
     params: Any
-    """As an object of their type; None where they could not be read."""
+    """The params as an object of their type; None if they are invalid."""
     body: Any
-    """The same as JSON."""
+    """The params as JSON."""
     result: Any
-    """The type of its result; `Any` where the protocol has none."""
+    """The type of its result; `Any` if the protocol does not define one."""
     withdrawn: bool = False
-    """Whether who asked has cancelled it by `$/cancel_request`."""
+    """True if its sender has cancelled it with `$/cancel_request`."""
 
 
 class Unanswered(NamedTuple):
-    """A request that got no answer."""
+    """A request that got no response."""
 
     request: OpenRequest
     ended: bool
-    """Whether its connection is over, since another has begun."""
+    """True if its connection is over, because another one has begun."""
     cancelled: int | None
-    """The line in which the client cancelled the prompt that it belongs to, if it asks for permission and has to be
-    answered for that, and more was said since."""
+    """The line in which the client cancelled the prompt of a permission request; None for other requests.
+
+    The client then has to respond to it. None also if that line is the last one of a connection that is not over.
+    """
 
 
 class Conversation:
@@ -329,65 +331,65 @@ class Conversation:
         """Start a conversation.
 
         Args:
-            protocol: the package to read by where no `initialize` tells the version, as in a recording that begins
-                later, or where that tells the version of this package. Without it `v1` is taken, and a missing
-                `initialize` is a mistake.
+            protocol: the package to use if the recording begins after `initialize`, or if `initialize` negotiates the
+                version of this package. By default `v1` is used, and a missing `initialize` is a mistake.
         """
         self.named = protocol
-        """The *protocol* that was given."""
+        """The *protocol* argument."""
         self.sessions = Sessions()
         self.heard = 0
         """The number of the last line."""
         self._left: list[Unanswered] = []
-        """Of earlier connections."""
+        """The requests without a response on earlier connections."""
         self._connect()
 
     def _connect(self) -> None:
-        """Forget all that is known of the connection, as at the beginning of one."""
+        """Reset the state of the connection, because a new one begins."""
         self.begun_before = False
-        """Whether the recording begins later than the connection."""
+        """True if the recording begins later than the connection."""
         self.requested: int | None = None
-        """The version that the client asked for."""
+        """The version that the client requested."""
         self.mismatched: tuple[int, int] | None = None
-        """The version that the agent answered with and the requested one, where the first is higher."""
+        """The version in the response and the requested one, if the first is higher."""
         self.agent: AgentPeer | None = None
         self.client: ClientPeer | None = None
         self.client_asking: ClientPeer | None = None
-        """The client, while its `initialize` has no answer yet."""
+        """The client, while its `initialize` has no response yet."""
         self._protocol: ProtocolPackage = self.named or package_named("v1")
         self._codecs: dict[Side, Codec] = {
             "client": Codec(self._protocol, role="agent", findings=True),
             "agent": Codec(self._protocol, role="client", findings=True),
         }
-        """What reads the lines of each side."""
+        """The codec that reads the lines of each side."""
         self._requests: dict[tuple[Side | None, Id], OpenRequest] = {}
         self._lifecycle = Lifecycle()
         self._opened_with: Id | None = None
         self._reported_untimely: set[str] = set()
         self._cancels: dict[str, int] = {}
-        """Of each session the line in which the client last cancelled a prompt."""
+        """The line in which the client last cancelled a prompt, by session id."""
         self._replays: ReplayCollector[_Update] = ReplayCollector()
 
     def open_request(self, sender: Side | None, id: Any) -> OpenRequest | None:  # noqa: A002
-        """The request of *sender* with this *id* that has no answer yet."""
+        """Return the request of *sender* with this *id* that has no response yet."""
         return self._requests.get((sender, id)) if sender and _is_id(id) else None
 
     def unanswered(self) -> list[Unanswered]:
-        """The requests that have no answer, also those of earlier connections."""
+        """Return the requests without a response, including those of earlier connections."""
         return [*self._left, *self._open(ended=False)]
 
     def _open(self, *, ended: bool) -> Iterator[Unanswered]:
         for each in self._requests.values():
             cancelled = self.cancelled(each) if each.method == PERMISSION else None
-            # Without what they hold, which may be much.
+            # The params are dropped, because they may be large.
             light = replace(each, params=None, body=None)
             yield Unanswered(light, ended, None if cancelled == self.heard and not ended else cancelled)
 
     def cancelled(self, request: OpenRequest) -> int | None:
-        """The line in which the client cancelled a prompt after it was *request*, or permission was for it.
+        """Return the line, after *request*, in which the client cancelled its prompt.
 
-        None where that was not so; by v2, where neither waits for the other; and where who asked has withdrawn it, as
-        any answer will do then.
+        The request is the prompt itself or a permission request for it. Return None for other requests, and if the
+        prompt was not cancelled. Return None also in v2, where neither waits for the other, and if the sender has
+        withdrawn the request, because any response is valid then.
         """
         if request.withdrawn or request.params is None or version_of(self._protocol) > 1:
             return None
@@ -397,9 +399,9 @@ class Conversation:
         return line if line > request.line else None
 
     def listing(self, session_id: str) -> list[Any] | None:
-        """The session with this id, or else one whose id is like it, as an answer to `session/list` would have it.
+        """Return the session with this id, or else one with a similar id, as the sessions of a `session/list` response.
 
-        None where neither is known.
+        Return None if neither is known.
         """
         session_info: Any = cast("Any", self._protocol).SessionInfo
         session = self.sessions.like(session_id)
@@ -413,7 +415,7 @@ class Conversation:
         return session, session.replay
 
     def hear(self, line: Line, *, number: int) -> ObservedMessage:
-        """The message in a line, with all that rules have to know of it. Call `take` with it afterwards."""
+        """Return the message in a line, with the state that rules need. Call `take` with it afterwards."""
         sender = line.sender or sender_of(line.value, self)
         self._settle(line.value, sender)
         observed = observed_of(self._codecs[sender or "client"].read(line.text), line, sender, self._protocol)
@@ -425,7 +427,7 @@ class Conversation:
         return observed
 
     def take(self, observed: ObservedMessage) -> None:
-        """Add what *observed* makes known."""
+        """Update the state with *observed*."""
         if observed.kind in ("request", "unreadable") and observed.method is not None and observed.has_id:
             self._add_request(observed, observed.method)
         elif observed.kind in ("response", "error") and observed.request is not None:
@@ -439,7 +441,7 @@ class Conversation:
             self._withdraw(observed.sender, observed.typed.request_id)
 
     def _withdraw(self, sender: Side | None, id_: Id) -> None:
-        # Either side may say it: without a wrapper nothing tells which one did.
+        # Either side may send it. Without a wrapper, the sender is not known.
         for side in (sender,) if sender else SIDES:
             if request := self.open_request(side, id_):
                 self._requests[side, id_] = replace(request, withdrawn=True)
@@ -458,7 +460,7 @@ class Conversation:
 
     def _begin(self, id_: Any) -> None:
         if self._lifecycle.is_ready and _is_id(id_) and self._opened_with == id_:
-            # The ids begin again: it is another connection. The sessions are still known.
+            # The ids begin again, so this is another connection. The sessions are still known.
             self._left += self._open(ended=True)
             self._connect()
             self.sessions.reconnect()
@@ -474,7 +476,7 @@ class Conversation:
             codec.protocol = self._protocol
 
     def _find_request(self, observed: ObservedMessage) -> None:
-        """The request that *observed* answers, if it does."""
+        """Set the request that *observed* answers, if any."""
         if observed.kind not in ("response", "error") or not observed.has_id:
             return
         observed.request = self._requests.get((OTHER[observed.sender] if observed.sender else None, observed.id))
@@ -510,7 +512,7 @@ class Conversation:
             session.replay = Transcript() if History.is_requested(params) else None
 
     def _loading(self, request: OpenRequest | None) -> Session | None:
-        """The session that *request* loads or resumes, if it does."""
+        """Return the session that *request* loads or resumes, or None."""
         if request is None or request.method not in ("session/load", "session/resume") or request.params is None:
             return None
         return self.sessions.get(request.params.session_id)
@@ -532,7 +534,7 @@ class Conversation:
             self._changed(observed.typed, request)
 
     def _changed(self, result: Any, request: OpenRequest) -> None:
-        """Note what a result says of sessions."""
+        """Update the sessions from a result."""
         if request.method in ("session/new", "session/fork"):
             cwd: str = request.params.cwd if request.params is not None else "/"
             self.sessions[result.session_id] = Session(
@@ -565,8 +567,8 @@ class Conversation:
         self.client_asking = None
 
     def _client(self, params: Any) -> ClientPeer | None:
-        """The client that sent *params* of `initialize`, in the version that is spoken; None where they are wrong."""
-        if not isinstance(params, dict):  # text would be taken for JSON
+        """Return the client that sent *params* of `initialize`, in the negotiated version; None if they are invalid."""
+        if not isinstance(params, dict):  # a string would be read as JSON
             return None
         info: Any = cast("Any", self._protocol).Implementation(name="unknown", version="0")
         with suppress(AcpError):
@@ -574,7 +576,7 @@ class Conversation:
         return None
 
     def _untimely(self, observed: ObservedMessage) -> AcpError | None:
-        """The error that `Lifecycle` raises for *observed*; for each method only the first time."""
+        """Return the error that `Lifecycle` raises for *observed*, for each method only the first time."""
         if self.heard == 0 and self.named is not None and observed.method != "initialize":
             self.begun_before = True
         if observed.sender is None:
@@ -594,12 +596,12 @@ class Conversation:
         if self.begun_before or method in self._reported_untimely:
             return None
         self._reported_untimely.add(method)
-        # Where no `initialize` has been seen, there may never be one, and once is enough.
+        # Without any `initialize` so far, there may never be one, and one report is enough.
         self.begun_before = self._opened_with is None
         return error
 
     def _collected(self, observed: ObservedMessage) -> tuple[Remark, ...]:
-        """The remarks that `ReplayCollector` makes on *observed*."""
+        """Return the remarks of `ReplayCollector` on *observed*."""
         if observed.typed is None or observed.method != "session/update":
             return ()
         before = len(self._replays.remarks)
@@ -612,7 +614,7 @@ class _Kind(NamedTuple):
 
 
 class _Update(NamedTuple):
-    """An update, of which only the session and the kind are kept."""
+    """An update, reduced to its session and its kind."""
 
     session_id: str
     update: _Kind
@@ -620,7 +622,7 @@ class _Update(NamedTuple):
 
 @lru_cache(maxsize=1000)
 def _light(session_id: str, kind: str) -> _Update:
-    """One object for all that are alike: a history may be long."""
+    """Return one object for all equal updates, because a history may be long."""
     return _Update(session_id, _Kind(kind))
 
 

@@ -1,4 +1,4 @@
-"""The message in a line of a recording: bare, or in a wrapper that tells who sent it."""
+"""Reads the lines of a recording. A message may have a wrapper that names its sender."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ class Line(NamedTuple):
     """A message without the wrapper of the recorder."""
 
     text: bytes
-    """The message as JSON, or what stands in its place."""
+    """The message as JSON, or the text of a line that is not JSON."""
     value: Any
-    """The message, parsed; None where it is no JSON."""
+    """The message, parsed; None if it is not JSON."""
     sender: Side | None
-    """Who sent it, where the wrapper tells."""
+    """The sender in the wrapper; None if it has none."""
     at: Path
-    """The path to it in the line."""
+    """The path to the message in the line."""
 
 
 def is_message(value: Any) -> bool:
-    """Whether this is a message of JSON-RPC, or meant as one."""
+    """Return True if *value* is a message of JSON-RPC, or looks like an attempt to write one."""
     members = members_of(value)
     return (
         "jsonrpc" in members
@@ -40,10 +40,10 @@ def is_message(value: Any) -> bool:
 
 
 def unwrap(text: bytes, value: Any) -> Line:
-    """The message in a line that may have a wrapper, such as `{"direction": "client", "message": …}`.
+    """Return the message in a line that may have a wrapper, such as `{"direction": "client", "message": …}`.
 
-    The direction, by one of several names, begins with the sender: `client`, `client->agent`, `fromAgent`. The message,
-    by any name, is an object, or its line as text. What is no such wrapper is itself the message.
+    The direction has one of several names and begins with the sender: `client`, `client->agent`, `fromAgent`. The
+    message may have any name, and is an object or a string with its line. Any other value is itself the message.
     """
     wrapper = members_of(value)
     if "jsonrpc" in wrapper:
@@ -51,7 +51,7 @@ def unwrap(text: bytes, value: Any) -> Line:
     direction = next((wrapper[each] for each in ("direction", "from", "dir", "sender") if each in wrapper), None)
     has_direction = isinstance(direction, str)
     for name, inner in wrapper.items():
-        # Without a direction only what calls itself a message makes a wrapper: parameters have members of any kind.
+        # Without a direction, only a value with "jsonrpc" makes a wrapper, because params may have any fields.
         meant = has_direction and name == "message"
         if isinstance(inner, str) and (meant or _MESSAGE.match(inner)):
             line = _parsed(inner.encode(errors="surrogatepass"))
@@ -79,17 +79,17 @@ def _side(direction: str) -> Side | None:
 
 
 EXPECTED = "A recording has one JSON-RPC message on each line; a JSON document is one message, one payload, or a list"
-"""What should have been given."""
+"""The description of valid inputs, for error messages."""
 
 
 def likeness_of(lines: Sequence[bytes]) -> str | None:
-    """What the *lines* at the beginning of a file look like; None where nothing tells. It shows nothing of them."""
+    """Return what the first *lines* of a file look like, or None if that is not clear. It quotes nothing from them."""
     start = b"".join(lines)[:_LOOKED_AT]
     for begins, likeness in _BEGINNINGS.items():
         if start.startswith(begins):
             return likeness
     if b"\0" in start:
-        # Of UTF-16 mostly every other byte is 0, and no others.
+        # In UTF-16, mostly every second byte is 0, and no others.
         zeros = sorted((start[::2].count(0), start[1::2].count(0)))
         return "UTF-16; write it as UTF-8" if zeros[0] * 10 < zeros[1] > len(start) // 4 else "binary data"
     if all(map(is_json, lines)):
@@ -103,7 +103,7 @@ def likeness_of(lines: Sequence[bytes]) -> str | None:
 
 
 def looks_logged(lines: Sequence[bytes]) -> bool:
-    """Whether the *lines* at the beginning of a file look like those of a log."""
+    """Return True if the first *lines* of a file look like a log."""
     return bool(_LOG.search(b"".join(lines[:3])[:_LOOKED_AT].decode(errors="replace")))
 
 
@@ -126,7 +126,7 @@ _MARKDOWN = re.compile(r"(?m)^(```|#{1,6} \w|[-*] .*\]\()")
 
 
 class Document(NamedTuple):
-    """One JSON value, over however many lines."""
+    """One JSON value, on any number of lines."""
 
     text: bytes
     value: Any
@@ -137,31 +137,31 @@ Numbered: TypeAlias = tuple[int, Line]
 
 
 class Unusable(Exception):  # noqa: N818 - says what it is, which a suffix would not
-    """The input cannot be used, for the reason that it is made with."""
+    """The input cannot be used. The argument is the reason."""
 
     def __init__(self, reason: str, *, lines: Sequence[int] = ()) -> None:
         super().__init__(reason)
         self.lines = tuple(lines)
-        """The first lines that hold no message, where none does."""
+        """The numbers of the first lines, if no line contains a message."""
 
 
 MOST_WITHOUT = 20
-"""How many lines may come before the first message."""
+"""The maximum number of lines before the first message."""
 
 
 def read_input(raw: Iterable[bytes], *, of_messages: bool = True) -> Document | Iterator[Numbered]:
-    """What the lines of a file are: a document, or the lines of a conversation, which are read as they are asked for.
+    """Return the lines of a file as a document, or as the lines of a conversation, which are read lazily.
 
-    It is a document when it has but one line that is not empty; or when its first line is no JSON, but the beginning of
-    some, and the whole file is. A byte order mark in front is left out, and so are empty lines. Of a log only those
-    lines are taken that end in a message, without what stands before it.
+    A file is a document if only one of its lines is not empty. It is also a document if its first line is the beginning
+    of JSON and the whole file is valid JSON. A leading byte order mark and empty lines are skipped. In a log, only the
+    lines that end with a message are used, without the text before it.
 
     Args:
         raw: the lines.
-        of_messages: whether lines are to hold messages, and not any JSON.
+        of_messages: True if lines must contain messages; False if they may contain any JSON.
 
     Raises:
-        Unusable: it is empty, of an encoding other than UTF-8, or neither document nor conversation.
+        Unusable: the file is empty, has an encoding other than UTF-8, or is neither a document nor a conversation.
     """
     numbered = enumerate(_without_mark(raw), start=1)
     lines = _filled(numbered)
@@ -186,8 +186,8 @@ def read_input(raw: Iterable[bytes], *, of_messages: bool = True) -> Document | 
 
 
 def line_of(text: bytes) -> Line:
-    """The message on a line."""
-    text = text.rstrip(b"\r\n")  # which would be what is wrong with one that was cut off
+    """Return the message on a line."""
+    text = text.rstrip(b"\r\n")  # otherwise the error of a line that was cut off would be about these
     try:
         return unwrap(text, from_json(text))
     except ValueError:
@@ -236,12 +236,12 @@ def _conversation(lines: Iterator[tuple[int, bytes]], *, of_messages: bool) -> I
 
 
 def _begins_message(line: bytes) -> bool:
-    """Whether it is the beginning of a message, also of one that was cut off."""
+    """Return True if *line* begins like a message, even if it was cut off."""
     return line.lstrip().startswith(b"{") and b'"jsonrpc"' in line[:100]
 
 
 def _logged(line: bytes) -> Line | None:
-    """The message at the end of a line of a log."""
+    """Return the message at the end of a line of a log, or None."""
     if b'"jsonrpc"' not in line:
         return None
     found = line_of(line[line.index(b"{") :]) if b"{" in line else None

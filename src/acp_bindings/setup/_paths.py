@@ -36,7 +36,7 @@ Likeness: TypeAlias = Literal[
     "posix",
     "relative",
 ]
-"""What a string that is not an absolute path looks like."""
+"""The kind of a string that is not an absolute path."""
 
 
 class NotAbsolute(InvalidParams, ValueError):  # noqa: N818 - says what is wrong, which a suffix would not
@@ -51,7 +51,7 @@ class NotAbsolute(InvalidParams, ValueError):  # noqa: N818 - says what is wrong
         self.field = field
         """Its field: `cwd`, `additionalDirectories[0]`, …"""
         self.likeness: Likeness = likeness
-        """What it looks like."""
+        """The kind of mistake."""
         self.flavour: Flavour = flavour
         """The required kind of paths."""
 
@@ -131,7 +131,7 @@ def check_flavour(flavour: object) -> None:
 
 
 def likeness(path: str) -> Likeness:
-    """Return what *path* looks like, for a path that is not absolute."""
+    """Return the likely kind of mistake in *path*, which is not absolute."""
     if not path:
         return "empty"
     if "\0" in path:
@@ -186,16 +186,16 @@ _EXAMPLES: dict[Flavour, str] = {
 
 
 _URL = re.compile(r"(?<![\w+.-])\w[\w+.-]+:[\\/]+")
-"""The beginning of a URL, also of one that is quoted, padded or misspelt."""
+"""The beginning of a URL, even if it is quoted, padded or misspelt."""
 
 
 def _shown(path: str) -> str:
-    """The text in quotes, on one line, and without the secrets that a URL may hold."""
+    """Return *path* in quotes, on one line, and without the secrets that a URL may contain."""
     told = path
     if url := _URL.search(path):
         shown, *query = re.split("[?#]", path[url.end() :], maxsplit=1)
         _, user, host = shown.rpartition("@")
-        # A password may have a "?" too.
+        # A password may contain a "?" as well.
         told = path[: url.end()] + ("" if "@" in "".join(query) else "…" * bool(user) + host) + "…" * bool(query)
     return f'"{one_line(told)}"'
 
@@ -207,7 +207,7 @@ class CommandNotFound(AcpError, LookupError):  # noqa: N818 - says what is wrong
         super().__init__(command, reason)
         self.command = command
         self.reason = reason
-        """Where it was searched, and what may be wrong."""
+        """The place that was searched, and the likely mistake."""
 
     def __str__(self) -> str:
         """`"npx": not found on PATH; is it installed?`."""

@@ -180,7 +180,7 @@ class SessionRecord:
         )
 
     def load_remarks(self, *, listed: Iterable[SessionInfo] | None = None) -> list[Remark]:
-        """Return what is likely to go wrong when the session is loaded or resumed.
+        """Return the likely problems of loading or resuming the session.
 
         - `load-before-prompt`: it had no prompt yet; agents such as Claude Code store a session with its first prompt.
         - `session-not-listed`: the agent lists sessions, but not this one.
@@ -239,7 +239,7 @@ def _listing_remarks(record: SessionRecord, listed: list[SessionInfo]) -> list[R
 
 
 def loosely(session_id: str) -> str:
-    """Return the id without what is easily changed: case, white space, and parts of a file name around it."""
+    """Return the id in lower case, without white space and parts of a file name around it, which are easily changed."""
     return session_id.strip().casefold().removesuffix(".jsonl").removeprefix("session-")
 
 

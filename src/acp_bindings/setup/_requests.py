@@ -1,7 +1,7 @@
 """The requests to create, load, resume, list, close, fork and delete sessions, in the protocol version of the agent.
 
 Each function creates the request of either version, with the fields that agents need: `mcpServers` is always included,
-also when it is empty, and additional directories are sent each time. If the agent has not advertised the capability,
+even if it is empty, and additional directories are sent each time. If the agent has not advertised the capability,
 the function raises before anything is sent.
 """
 
@@ -139,7 +139,7 @@ def fork_session(
 
     Only the unstable packages have this draft; with others, `CapabilityNotAdvertised` is raised.
     """
-    # A package that has no such method has no word for the capability either, and that is the better reason.
+    # A package without the method does not have the capability either. The error about the capability is more useful.
     check_capability(agent, "session.fork", method="session/fork", assume=assume)
     draft = _Draft(agent, "session/fork", assume)
     request: ForkSessionRequest = draft.request("ForkSessionRequest", meta, **draft.again(record, mcp_servers, flavour))
@@ -301,7 +301,7 @@ class Page(Protocol[InfoT_co]):
 class SessionListing:
     """Requests all pages of `session/list`.
 
-    The last page has no `nextCursor`, or null. Any string is a cursor, also the empty one.
+    The last page has no `nextCursor`, or null. Any string is a cursor, even an empty one.
     """
 
     def __init__(

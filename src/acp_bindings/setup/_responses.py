@@ -62,7 +62,8 @@ def error_from(error: Failure, *, peer: Peer | None = None, session_id: str | No
 
     Returns:
         `AuthRequired` for -32000; `SessionNotFound` for -32002 if the request or the response is about a session, and
-        for an internal error whose message says so; `UnsupportedProtocolVersion` for -32022; otherwise `RequestError`.
+        for an internal error that reports a missing session; `UnsupportedProtocolVersion` for -32022; otherwise
+        `RequestError`.
     """
     code, message = error.code, error.message
     # As JSON: the schema may have a type for the data.

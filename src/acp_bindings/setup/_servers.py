@@ -60,8 +60,8 @@ def servers_for(protocol: Any, servers: Iterable[McpServerLike]) -> list[Any]:
     nothing else is repaired.
 
     Raises:
-        DecodeError: an entry is not a valid MCP server, or that version cannot express it. The issues say which entry
-            and what to write.
+        DecodeError: an entry is not a valid MCP server, or that version cannot express it. The issues contain the
+            index of the entry and what to write.
         TypeError: *servers* is a single server.
     """
     if isinstance(servers, Mapping | Model | str | bytes):
@@ -116,7 +116,7 @@ def _server_for(protocol: ProtocolPackage, server: McpServerLike, path: Path) ->
 def _as_said(raw: object) -> Any:
     """Return a server with the empty lists that v1 requires and the type that v2 requires."""
     if not isinstance(raw, dict):
-        # A text is no server, also where it holds the JSON of one.
+        # A string is not a server, even if it contains the JSON of one.
         return to_json(raw)
     entry = cast("dict[str, Any]", raw)
     unsaid = {"type": "stdio"} if "command" in entry else {}
@@ -136,7 +136,7 @@ def _of_form(entry: Mapping[str, Any], path: Path, version: int) -> Iterator[Rem
     facts = {"transport": transport}
     here = (*path, "type")
     if fault:
-        # v2 keeps a type that it does not know, which may be a newer one.
+        # v2 preserves an unknown type, because it may be a newer one.
         kept = version >= 2 and fault.unknown and isinstance(entry["type"], str)
         if fault.meant or not kept:
             yield Remark(here, "server-type", fault.message, "warning" if kept else "error", facts)
@@ -158,7 +158,7 @@ def _of_form(entry: Mapping[str, Any], path: Path, version: int) -> Iterator[Rem
 
 
 def _of_name(entry: Mapping[str, Any], names: set[str], path: Path, version: int) -> Iterator[Remark]:
-    """Yield problems of its name, and add it to *names*, those of the earlier entries."""
+    """Yield problems of the name, and add it to *names*, the names of earlier entries."""
     name = entry.get("name")
     if not isinstance(name, str):
         return
@@ -186,7 +186,7 @@ def _of_process(entry: Mapping[str, Any], path: Path, flavour: Flavour) -> Itera
         yield Remark((*path, "command"), "relative-command", told, "warning", {"command": command})
     seen: set[str] = set()
     for index, name, _ in _pairs(entry.get("env")):
-        # On Windows, names that differ in case alone are one variable.
+        # On Windows, names that differ only in case are the same variable.
         same = name.upper() if flavour == "windows" else name
         if same in seen:
             told = "an earlier entry has this name; the last one wins, and some agents refuse both"
@@ -215,7 +215,7 @@ def _pairs(pairs: object) -> Iterator[tuple[int, str, str]]:
 
 
 def _transport(entry: Mapping[str, Any]) -> str:
-    """Return the transport of an entry: its `type`, or stdio without one."""
+    """Return the transport of an entry: its `type`, by default stdio."""
     named = entry.get("type", "stdio")
     return named if isinstance(named, str) else ""
 
