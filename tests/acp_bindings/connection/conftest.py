@@ -19,7 +19,7 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 async def nothing_left(anyio_backend: str) -> AsyncGenerator[None]:
-    """At the end of the test, what there was at its beginning and no more."""
+    """Check that a test leaves nothing behind that did not exist when it began."""
     # Children too: servers that other tests share may be running.
     files, before, tasks = open_files(), children(), len(anyio.get_running_tasks())
     yield

@@ -1,4 +1,4 @@
-"""Both ends of a connection, ours or bare, over real pipes and sockets, and what they are made to handle and say."""
+"""Both ends of a connection, ours or bare, over real pipes and sockets, with handlers for tests."""
 
 # pyright: reportPrivateUsage=false
 
@@ -93,7 +93,7 @@ async def against(
 
 
 async def fill(connection: Connection) -> None:
-    """Tell a peer that reads nothing more than there is room for."""
+    """Send notifications until there is no more room, to a peer that does not read."""
     await connection.notify("x" * 1_000_000, method="_acme/told")
     while connection._outbox._lines:
         await anyio.lowlevel.checkpoint()

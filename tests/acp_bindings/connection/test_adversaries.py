@@ -1,4 +1,4 @@
-"""Hostile and broken peers, and careless users: what each costs, and that it costs no more than that."""
+"""Hostile and broken peers, and careless users: the effects of each are limited."""
 
 from __future__ import annotations
 
@@ -447,7 +447,7 @@ async def test_what_a_handler_means_for_the_program_comes_out_of_the_block_as_it
 @pytest.mark.usefixtures("hasty")
 async def test_streams_that_cannot_be_closed_hold_up_nobody_and_hide_nothing(fails: bool) -> None:
     class Stuck:
-        """One that wants to say farewell."""
+        """A stream that tries to send a last message when it is closed."""
 
         def __init__(self) -> None:
             self.left = False
@@ -456,7 +456,7 @@ async def test_streams_that_cannot_be_closed_hold_up_nobody_and_hide_nothing(fai
             raise anyio.EndOfStream
 
         async def send(self, item: bytes, /) -> None:
-            """To nobody."""
+            """Discard the item."""
 
         async def aclose(self) -> None:
             try:

@@ -1,4 +1,4 @@
-"""However much a peer sends and however little it reads, what is kept is bounded, and what was held up goes on."""
+"""Memory is bounded however much a peer sends and however little it reads, and paused work continues."""
 
 # pyright: reportPrivateUsage=false
 

@@ -180,7 +180,7 @@ class TestBounds:
 
 
 class Proxy:
-    """Stands between a client and an agent, and passes to one what the other asks or tells; either answers in kind."""
+    """Forwards requests and notifications between a client and an agent, and returns their responses."""
 
     def __init__(self) -> None:
         self.client: Connection
@@ -191,11 +191,11 @@ class Proxy:
         self.to_agent: Connection
 
     async def ask_agent(self, params: Any) -> Any:
-        """What the agent answers."""
+        """Return the agent's response."""
         return await self.to_agent.request(params, method="_acme/same")
 
     async def ask_client(self, params: Any) -> Any:
-        """What the client answers."""
+        """Return the client's response."""
         return await self.to_client.request(params, method="_acme/same")
 
 
@@ -203,7 +203,7 @@ class Proxy:
 async def proxied(
     proxy: Proxy, *, of_client: Any, of_agent: Any, ends: dict[str, Any] | None = None, most_requests: int = 1000
 ) -> AsyncGenerator[None]:
-    """A client and an agent with such a proxy, whose handlers these are of what comes from either."""
+    """Connect a client and an agent through a proxy with these handlers for the messages of each."""
     ends = {"_acme/same": same, **(ends or {})}
     async with (
         both(agent=of_client, client=ends, most_requests=most_requests) as (proxy.to_client, proxy.client),

@@ -1,4 +1,4 @@
-"""A connection can be cancelled anywhere, and leaves nothing: before one of a few steps of its tasks, each in turn."""
+"""Cancelling a connection before any step of its tasks leaves nothing behind. Each test tries several steps in turn."""
 
 from __future__ import annotations
 

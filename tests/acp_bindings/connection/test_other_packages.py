@@ -1,4 +1,4 @@
-"""A handler for a class of another package than the one that is spoken: nobody would know why it is never called."""
+"""A handler for a class of another protocol version is rejected, because it would silently never be called."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ class Held:
     def __init__(self) -> None:
         self.may_end = anyio.Semaphore(0)
         self.tried: list[bytes] = []
-        """What it should have taken at once."""
+        """The items that it should have accepted at once."""
         self.sent: list[bytes] = []
 
     def send_at_once(self, item: bytes) -> int:
@@ -65,14 +65,14 @@ class Held:
 
 
 class Prompt:
-    """A sink that takes at once what there is room for."""
+    """A sink that accepts at once as much as there is room for."""
 
     def __init__(self, room: int) -> None:
         self.room = room
         self.taken: list[bytes] = []
-        """What it took at once."""
+        """The bytes accepted at once."""
         self.sent: list[bytes] = []
-        """What it took in its time."""
+        """The bytes accepted later."""
 
     def send_at_once(self, item: bytes) -> int:
         self.taken.append(item[: self.room])

@@ -1,4 +1,4 @@
-"""Our own standard streams as the connection, whatever they are: pipes, files; and what they are afterwards."""
+"""Connections over our own standard streams, which may be pipes or files, and their state afterwards."""
 
 from __future__ import annotations
 

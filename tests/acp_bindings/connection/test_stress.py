@@ -1,4 +1,4 @@
-"""Many senders, slow readers and cancellations, by a seed: the order is kept, and nobody who waits is passed over."""
+"""Random senders, slow readers and cancellations: the order is preserved, and every waiting task gets its turn."""
 
 # pyright: reportPrivateUsage=false
 
@@ -51,7 +51,7 @@ class Sluggish:
 
 
 class Wire:
-    """What one side has written, line by line, and who had to wait for room."""
+    """The lines that one side has written, and the tasks that had to wait for room."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self._monkeypatch = monkeypatch
@@ -65,7 +65,7 @@ class Wire:
             self.lines.append(line)
 
     def watch(self, connection: Connection) -> None:
-        """Note everyone who waits for room from now on."""
+        """Record every task that waits for room from now on."""
         outbox = connection._outbox
         line_up = outbox.line_up
 
@@ -95,7 +95,7 @@ class Wire:
 
 
 def waits_for_nothing(line: bytes) -> bool:
-    """Whether this is a line that never waits for room: a cancellation, or the response of an exclusive handler."""
+    """True if the line never waits for room: a cancellation, or the response of an exclusive handler."""
     return b"$/cancel_request" in line or b'"result":"settle' in line
 
 
@@ -106,7 +106,7 @@ class Talk:
         self.random = Random(seed)
         self.agent_wire, self.client_wire = Wire(monkeypatch), Wire(monkeypatch)
         self.heard: list[tuple[str, int]] = []
-        """The notifications that the client's handler was called with: who sent it and its number."""
+        """The notifications that the client's handler received: the sender and its number."""
         self.told: dict[str, list[int]] = defaultdict(list)
         """The numbers of those that the agent's was, by sender."""
         self.outcomes: dict[str, Any] = {}
@@ -176,7 +176,7 @@ class Talk:
 
     @asynccontextmanager
     async def connected(self) -> AsyncGenerator[Connection]:
-        """The client's end of a connection over pipes, whose readers are slow."""
+        """Open the client's end of a connection over pipes with slow readers."""
         (to_agent, from_client), (to_client, from_agent) = os.pipe(), os.pipe()
         os.set_blocking(from_agent, False)
         os.set_blocking(from_client, False)
