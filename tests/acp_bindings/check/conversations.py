@@ -98,7 +98,7 @@ CLEAN: list[Message] = [
     call("session/close", {"sessionId": "s1"}, id=6),
     result(6, {}),
 ]
-"""What no rule has anything to say of."""
+"""A conversation without findings."""
 
 
 def as_lines(messages: Iterable[Any]) -> list[bytes]:
@@ -106,12 +106,12 @@ def as_lines(messages: Iterable[Any]) -> list[bytes]:
 
 
 def check(*messages: Any, **options: Any) -> list[Found]:
-    """What is found in a recording of *messages*, each a line."""
+    """Return the findings for a recording with one line for each of *messages*."""
     return list(Check(as_lines(messages), **options))
 
 
 def rules(*messages: Any, **options: Any) -> list[str]:
-    """The rules of what is found, in its order."""
+    """Return the rules of the findings, in order."""
     return [each.rule for each in check(*messages, **options)]
 
 

@@ -1,4 +1,4 @@
-"""The command: what it prints, where, and with which status it ends."""
+"""The command: its output, where it is written, and the exit status."""
 
 import io
 import json
@@ -22,7 +22,7 @@ SECRETS = ("hunter2hunter2", "t0psecret", "Bearer token123", "p4ssw0rd", "sk-abc
 
 
 def run(*arguments: str, given: bytes = b"") -> tuple[int, str, str]:
-    """The status of the command and what it prints, run here: a process takes most of its time to load."""
+    """Return the exit status and the output of the command, run in this process because starting another is slow."""
     printed, told = io.BytesIO(), io.BytesIO()
     streams = {"stdin": io.BytesIO(given), "stdout": printed, "stderr": told}
     with pytest.MonkeyPatch.context() as patch:

@@ -86,7 +86,7 @@ def damaged(random: Random) -> bytes:
 
 
 def piece(random: Random, lines: list[Any]) -> Any:
-    """Anything that stands in *lines*, or one of them."""
+    """Return one of *lines*, or any value inside them."""
     container, key = random.choice(list(places([lines])))
     return container[key]
 

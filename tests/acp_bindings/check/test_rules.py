@@ -1,4 +1,4 @@
-"""Each rule finds what breaks it, at its place; named after the rows of the requirements that they are of."""
+"""Each rule reports a violation at its position. Tests are named after the rows of the requirements."""
 
 import json
 import sys
@@ -295,7 +295,7 @@ BROKEN: dict[str, list[Any]] = {
 """For each rule a conversation that breaks it."""
 
 ELSEWHERE = {"schema.payload"}
-"""What no conversation has; `test_payloads` has it."""
+"""Rules that no conversation here breaks; `test_payloads` tests them."""
 
 IN_UNSTABLE = {
     "capability.archive",
