@@ -42,4 +42,4 @@ ABLE = {each.__name__.rpartition(".")[2]: agent(each, V1_ALL) for each in (v1, v
 BARE = {each.__name__.rpartition(".")[2]: agent(each, {}) for each in (v1, v1_unstable)} | {
     each.__name__.rpartition(".")[2]: agent(each, {"session": {"mcp": {"stdio": {}}}}) for each in (v2, v2_unstable)
 }
-"""An agent of each package that can do what every one can."""
+"""An agent of each package with only the capabilities that every agent has."""

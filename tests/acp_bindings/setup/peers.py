@@ -1,4 +1,4 @@
-"""Agents and clients as their part of `initialize` told of them, for tests that need one."""
+"""Agents and clients as described by their part of `initialize`."""
 
 from collections.abc import Mapping
 from typing import Any

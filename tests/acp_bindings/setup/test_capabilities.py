@@ -28,7 +28,7 @@ from tests.acp_bindings.schemas import load
 PACKAGES: list[Any] = [v1, v1_unstable, v2, v2_unstable]
 SIDES: list[Side] = ["agent", "client"]
 COMMON = {"auth.terminal", "elicitation", "elicitation.form", "elicitation.url"}
-"""What both versions have a place for, in a client."""
+"""The client capabilities that exist in both versions."""
 
 
 def message(package: Any, side: Side) -> type[Model]:

@@ -86,7 +86,7 @@ BOOLEANS = {
     *(("fs", each) for each in ("readTextFile", "writeTextFile")),
     ("terminal",),
 }
-"""What is true or false in v1; everything else is an object or is not there. So is `auth.terminal` of a client."""
+"""The v1 capabilities that are booleans, as is a client's `auth.terminal`. Others are objects or absent."""
 
 BASELINE = {"session.load", "session.list", "session.resume", "session.close"}
 
@@ -197,7 +197,7 @@ AGENTS: list[Any] = [
 
 
 def always(package: Any) -> set[str]:
-    """What an agent with sessions can do without saying so."""
+    """Return the capabilities that every agent with sessions has without advertising them."""
     return {"session", "mcp.stdio"} if package in (v1, v1_unstable) else {"session", *BASELINE}
 
 

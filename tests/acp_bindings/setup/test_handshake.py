@@ -1,4 +1,4 @@
-"""The handshake: what each side says, what the other makes of it, and the package that both speak then."""
+"""The handshake: what each side sends, how the other reads it, and the negotiated protocol version."""
 
 import contextlib
 from typing import Any

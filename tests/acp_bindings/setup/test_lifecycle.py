@@ -1,4 +1,4 @@
-"""Where a connection stands: what may come when, for both sides and for who reads a recording."""
+"""The state of a connection: which messages are allowed when, for both sides and for readers of recordings."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""What the generated types of `initialize` must do for the rules around them to hold, on the wire and in Python."""
+"""Requirements for the generated types of `initialize`, in JSON and in Python."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""What `acp_bindings.setup` gives to whom, and what it costs to import."""
+"""The public names of `acp_bindings.setup`, and what importing it loads."""
 
 import ast
 import re
