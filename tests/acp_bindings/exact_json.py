@@ -7,12 +7,12 @@ Json: TypeAlias = Any
 
 
 def is_object(value: Json) -> TypeGuard[dict[str, Json]]:
-    """Tell an object from the other JSON values."""
+    """Return True if the value is an object."""
     return isinstance(value, dict)
 
 
 def is_array(value: Json) -> TypeGuard[list[Json]]:
-    """Tell an array from the other JSON values."""
+    """Return True if the value is an array."""
     return isinstance(value, list)
 
 

@@ -26,7 +26,7 @@ from tests.acp_bindings.schemas import PACKAGES, load
 PER_DEFINITION = 8
 ROLES: list[Role] = ["agent", "client", "proxy", "conductor"]
 HANDLERS: dict[str, list[Role]] = {"agent": ["agent", "proxy"], "client": ["client", "conductor"]}
-"""The roles that handle most of what is for a side."""
+"""The roles that handle most of the messages for a side."""
 
 TOKENS = [
     *(b"null", b"true", b"0", b"-0", b"-1", b"1.0", b"1e999", b"-1e-999", b"9" * 400, b"18446744073709551616"),
@@ -64,7 +64,7 @@ LINES = {
     "Error": (b'{"jsonrpc":"2.0","id":1,"error":PAYLOAD}',),
     "": (b"PAYLOAD",),
 }
-"""What a payload may stand in, by how the names of those definitions end that belong there."""
+"""Templates of lines for a payload, by the end of the name of its definition."""
 
 VALUES: list[Any] = [
     *(
@@ -146,7 +146,7 @@ def _change_value(random: Random, text: bytes) -> bytes:
 
 
 def _keys(value: Any) -> list[Any]:
-    """What a value can be entered by."""
+    """Return the keys or indices of a value."""
     if is_object(value):
         return list(value)
     return list(range(len(value))) if is_array(value) else []
@@ -162,7 +162,7 @@ class Valid:
 
     @property
     def kind(self) -> str:
-        """What its name ends with, of `LINES`."""
+        """The key of `LINES` with which its name ends."""
         return next(kind for kind in LINES if self.definition.endswith(kind))
 
 
@@ -178,7 +178,7 @@ def corpus(package: str, seed: int) -> list[Valid]:
 
 
 def outcome_of_decode(valid: Valid, text: bytes) -> str:
-    """What `decode` makes of *text*; whatever it reads can be written, and reads as the same again."""
+    """Return the outcome of `decode`. A value that it reads can be written, and reads as the same value again."""
     type_ = generated(valid.package, valid.definition)
     try:
         value = decode(type_, text)
@@ -197,7 +197,7 @@ class Thorough(Codec):
 
 
 def outcome_of_line(random: Random, valid: Valid, payload: bytes) -> str:
-    """What the codec makes of a line with *payload*: never an exception, and the next line is read."""
+    """Return the outcome of a line with *payload*: never an exception, and the next line is read."""
     protocol: Any = import_module(f"acp_bindings.{valid.package}")
     node = load(valid.package).definitions[valid.definition]
     method = node.get("x-method", random.choice(("_fuzz", "fuzz", "$/cancel_request"))).encode()
@@ -227,10 +227,10 @@ def outcome_of_line(random: Random, valid: Valid, payload: bytes) -> str:
 
 
 def run(count: int, seed: int) -> Iterator[tuple[str, float]]:
-    """What became of each of *count* mutations, and the seconds that it took; half are messages, half are lines.
+    """Yield the outcome of each of *count* mutations and its seconds; half are messages, half are lines.
 
     Raises:
-        AssertionError: something else than that may happen did; the mutation is in its notes.
+        AssertionError: an outcome is not allowed; the mutation is in the notes of the exception.
     """
     random = Random(seed)
     pools = [corpus(package, seed) for package in PACKAGES]
@@ -254,7 +254,7 @@ def peak() -> int:
 
 
 def main() -> None:
-    """Print, after each tenth, what became of the mutations so far."""
+    """Print the outcomes of the mutations so far, after each tenth."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--count", type=int, default=1_000_000)
     options.add_argument("--seed", type=int, default=0)

@@ -66,7 +66,7 @@ UNKNOWN_TAGS = ["x-vendor", "", "Text", "HTTP", " text", "_custom", "otherwise",
 
 @dataclass
 class Members:
-    """What the schemas that meet in one object say about its members."""
+    """The requirements for the members of one object, from all schemas that apply to it."""
 
     nodes: dict[str, list[Node]] = field(default_factory=dict[str, list[Node]])
     required: set[str] = field(default_factory=set[str])

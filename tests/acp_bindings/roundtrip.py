@@ -47,7 +47,7 @@ def losses(
 
 
 def lost(schema: Schema, definition: str, model_type: Any, instance: Json, *, form: int = 0) -> str:
-    """Say what a schema-valid instance loses on its way through the model; empty when nothing."""
+    """Describe what a valid instance loses on its way through the model; empty if nothing."""
     given = raw(instance, form)
     before = copy.deepcopy(given)
     try:

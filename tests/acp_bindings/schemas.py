@@ -34,7 +34,7 @@ FOLDER = Path(__file__).parents[2] / "schema"
 
 @dataclass(frozen=True, eq=False)
 class Schema:
-    """One published schema file; `package` is the name of what is generated from it."""
+    """One published schema file; `package` is the name of the package that is generated from it."""
 
     package: str
     document: Node
@@ -44,7 +44,7 @@ class Schema:
     )
 
     def __post_init__(self) -> None:
-        """Note where every subschema stands."""
+        """Record the position of every subschema."""
         for pointer, node in subschemas(self.document, ""):
             self._pointers[id(node)] = pointer
 
@@ -64,7 +64,7 @@ class Schema:
         return reference["$ref"].removeprefix("#/$defs/")
 
     def pointer(self, node: Node) -> str:
-        """Say where in the file a subschema stands, as a JSON pointer."""
+        """Return the JSON pointer of a subschema in the file."""
         return self._pointers[id(node)]
 
     def accepts(self, name: str, value: Json, *, formats: bool = False) -> bool:
@@ -72,7 +72,7 @@ class Schema:
         return self._validator(name, formats=formats).is_valid(value)
 
     def complaints(self, name: str, value: Json) -> list[str]:
-        """List what the writer's rule has against a value, one line each."""
+        """List the violations of the writer's rules in a value, one line each."""
         errors = self._validator(name, formats=False).iter_errors(value)
         return [f"{'/'.join(map(str, error.instance_path)) or '(root)'}: {error.message[:300]}" for error in errors]
 
@@ -104,7 +104,7 @@ def load(package: str) -> Schema:
 
 
 def subschemas(node: Node, pointer: str) -> Iterator[tuple[str, Node]]:
-    """Walk a schema and those inside it, with their JSON pointers; data such as `default` is no schema."""
+    """Yield a schema and its subschemas with their JSON pointers. Data such as `default` is not a schema."""
     yield pointer, node
     for keyword, value in node.items():
         below = f"{pointer}/{keyword}"

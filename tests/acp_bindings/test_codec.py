@@ -1,4 +1,4 @@
-"""`decode` and `encode`: what goes in, what comes out, and what an error tells."""
+"""`decode` and `encode`: their input, their output, and their errors."""
 
 import json
 import math
@@ -320,7 +320,7 @@ def test_a_tag_that_is_missing_is_a_field_that_is() -> None:
 
 
 def test_a_tag_that_is_null_is_told_like_one_that_is_missing() -> None:
-    """Many peers write null for what is not there; in v1 a command may come so, as one without a type."""
+    """Many peers send null for an absent value. In v1, a command may have no type and so may have null."""
     assert issues_of(v1.McpServer, {"type": None, "name": "s", "command": "/s", "args": []}) == [
         Issue(("env",), "missing", "Field required", "McpServerStdio")
     ]

@@ -1,4 +1,4 @@
-"""What is put into the lists and maps of an object after it was made is written if it belongs there, else refused."""
+"""Values added to the lists and maps of an existing object are written if their type is valid, else refused."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ JUNK: list[Any] = [
     *(None, True, "zz", 5, 2**64, -1.5, {}, []),
     *(v1.TextContent(text="t"), v2.EnvVariable(name="n", value="v"), v1.EmbeddedResource),
 ]
-"""What belongs into few lists or into none; the last is a class and no object at all."""
+"""Values that are valid in few lists or none. The last is a class, not an instance."""
 
 
 def clear(container: list[Any] | dict[str, Any]) -> None:
@@ -43,7 +43,7 @@ CHANGES = [clear, *(additions(copy.deepcopy(junk)) for junk in JUNK)]
 
 
 def containers(value: Any) -> Iterator[list[Any] | dict[str, Any]]:
-    """Every list and map in an object whose content the schema says something of."""
+    """Yield every list and map in an object whose content the schema describes."""
     if isinstance(value, BaseModel):
         for name, held in vars(value).items():
             if name != "meta":
@@ -235,7 +235,7 @@ def worded(text: str) -> v1.TextContent:
 
 
 class Worded(v1.PromptRequest):
-    """A request of a user's own, whose blocks are read from text."""
+    """A user's subclass of a request, whose blocks are read from strings."""
 
     prompt: list[Annotated[v1.TextContent, BeforeValidator(worded)]]  # pyright: ignore[reportIncompatibleVariableOverride]
 
@@ -323,7 +323,7 @@ class Box(BaseModel, Generic[T]):
 
 
 class Anything:
-    """Is read as whatever a user wants it to be."""
+    """Can be read as any type that a user chooses."""
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: object, handler: object) -> core_schema.CoreSchema:
@@ -331,7 +331,7 @@ class Anything:
 
 
 class Open(v1.TextContent):
-    """A text of a user's own, with lists that say little of the classes of what is in them."""
+    """A user's subclass of a text block, with lists whose items have hardly any declared type."""
 
     boxes: list[Box[int]] = []  # noqa: RUF012 - every object has its own, by pydantic
     unchecked: list[SkipValidation[v1.TextContent]] = []  # noqa: RUF012 - the same

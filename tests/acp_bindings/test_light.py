@@ -50,7 +50,7 @@ def built():
 
 
 def in_a_fresh_interpreter(code: str, *arguments: str) -> Json:
-    """What the last line of the code, an expression, is there."""
+    """Run the code in a new interpreter and return the value of its last line, an expression."""
     *lines, last = f"{WATCHING}\n{code}".splitlines()
     source = "\n".join([*lines, f"print(json.dumps({last}))"])
     command = [sys.executable, "-W", "error", "-c", source, *arguments]
@@ -302,7 +302,7 @@ def test_an_editor_completes_names_arguments_and_members(
 
 
 def test_members_are_written_as_pydantic_spells_camel_case() -> None:
-    """Where the schema spells them otherwise they have aliases of their own, by what pydantic does."""
+    """Members with another spelling in the schema have explicit aliases. All others rely on pydantic's rule."""
     members = {name for package in PACKAGES for cls in classes(package) for name in cls.model_fields}
     names = members | {"a_b_c", "a1b_2c", "x_1", "ab2c", "utf_16_name", "myName", "class_", "a__b", "_c", "Über_x", "X"}
 

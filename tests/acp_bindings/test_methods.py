@@ -1,4 +1,4 @@
-"""`METHODS` of each package says what the published schema says."""
+"""`METHODS` of each package agrees with the published schema."""
 
 import ast
 import importlib
@@ -77,7 +77,7 @@ def test_the_class_of_every_notification_and_no_other_tells_type_checkers_that_i
 
 
 def tells(cls: type) -> bool:
-    """Whether `NotificationParams` is among the bases of a class."""
+    """Return True if `NotificationParams` is among the bases of a class."""
     return "NotificationParams" in map(ast.unparse, statements(cls.__module__)[cls.__name__].bases)
 
 
@@ -89,7 +89,7 @@ def classes_in(type_: Any) -> Iterator[type]:
 
 
 def mark(cls: type) -> str | None:
-    """What stands in `RequestParams[...]` among the bases of a class."""
+    """Return the argument of `RequestParams[...]` among the bases of a class."""
     statement = statements(cls.__module__)[cls.__name__]
     marks = [base for base in statement.bases if isinstance(base, ast.Subscript)]
     assert all(ast.unparse(base.value) == "RequestParams" for base in marks)

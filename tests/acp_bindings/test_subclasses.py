@@ -89,7 +89,7 @@ def test_members_that_a_subclass_adds_are_written_wherever_it_stands() -> None:
 
 
 class Halves(Model):
-    """A range whose ends are no integers."""
+    """A range whose ends are not integers."""
 
     size: Annotated[float, Within(ge=0.5, le=1.5)]
 
@@ -110,7 +110,7 @@ def as_it_is(value: Any) -> Any:
 
 
 class Extended(v1.TextContent):
-    """What a user derives of a class, with members that pydantic reads in ways of its own."""
+    """A user's subclass with fields that pydantic reads in special ways."""
 
     checkedSize: Annotated[float, AfterValidator(as_it_is)] = 0  # noqa: N815
     class_: Annotated[Any, AfterValidator(as_it_is)] = None
@@ -136,7 +136,7 @@ def test_numbers_that_json_does_not_have_are_refused_in_a_class_of_ones_own(
 
 
 class Remembering(v1.Annotations):
-    """Keeps something beside its members."""
+    """Stores a value in addition to its fields."""
 
     @cached_property
     def length(self) -> int:
@@ -174,7 +174,7 @@ def test_what_is_read_does_not_go_through_a_constructor_of_a_users_own() -> None
 
 
 class Before(v1.SetSessionModeResponse):
-    """With a validator that sees what a message holds before its members are read."""
+    """Has a validator that sees the data of a message before its fields are read."""
 
     tries: Annotated[int, Rule.DEFAULT_ON_ERROR] = 1
 
@@ -279,7 +279,7 @@ def test_a_number_that_cannot_be_written_is_refused_also_where_a_validator_of_a_
 
 
 class Unlucky(v1.TextContent):
-    """A class whose validator raises what `decode` itself may have to expect."""
+    """Has a validator that raises exceptions that `decode` itself handles."""
 
     raised: ClassVar[list[Exception]]
 
@@ -314,7 +314,7 @@ def test_what_a_serializer_refuses_is_not_said_to_be_a_name() -> None:
 
 
 class Closed(v1.ToolCall):
-    """Refuses what the schema does not know."""
+    """Refuses fields that are not in the schema."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -520,7 +520,7 @@ def test_a_default_of_a_users_own_is_written_when_it_is_emptied() -> None:
 
 
 class Hello(v1.TextContent):
-    """Has a default for what a message must have."""
+    """Has a default for a field that messages must contain."""
 
     text: str = "hello"
 
