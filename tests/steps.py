@@ -1,4 +1,4 @@
-"""The steps of tasks: what a task does from one `await` that has to wait to the next."""
+"""The steps of tasks. A step lasts from one `await` that has to wait to the next."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class _Instrument(trio.abc.Instrument):
 
 
 class _Stepped(Coroutine[Any, Any, Any]):
-    """A coroutine that tells before each of its steps."""
+    """A coroutine that reports each of its steps before it runs."""
 
     def __init__(self, inner: Coroutine[Any, Any, Any], step: Callable[[], None]) -> None:
         self._inner = inner

@@ -41,7 +41,7 @@ class Replayed:
 
 
 def replay(file: str, data: bytes, source: str, gates: Gates) -> Replayed:
-    """Build, import and try what the schema *file* of a release holds."""
+    """Build, import and try the schema *file* of a release."""
     try:
         document = parse_schema(file, data)
         schema = Schema(PACKAGES[file][0], document | {"$defs": open_booleans(document["$defs"])})

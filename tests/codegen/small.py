@@ -39,7 +39,7 @@ def release(file: str) -> str:
 
 
 def obj(required: str = "", /, **members: Any) -> Node:
-    """An object that requires the members named, with a space between them."""
+    """Return an object schema that requires the members named in *required*, separated by spaces."""
     node: Node = {"type": "object", "properties": members}
     return node | {"required": required.split()} if required else node
 
@@ -53,12 +53,12 @@ def listed(items: Node) -> Node:
 
 
 def tagged(tag: str, /, *, by: str = "type", **members: Any) -> Node:
-    """An alternative of a union, told apart by a constant; it requires all of its members."""
+    """Return a variant of a union with a constant discriminator; all of its members are required."""
     return obj(" ".join([by, *members]), **{by: {"const": tag, "type": "string"}}, **members)
 
 
 def catch_all(*known: str, by: str = "type") -> Node:
-    """The alternative of an open union that keeps what has none of the known tags."""
+    """Return the variant of an open union for all unknown discriminators."""
     return {
         "title": "other",
         **obj(by, **{by: TEXT}),

@@ -22,7 +22,7 @@ EQUAL = "The committed packages are what the schemas give.\n"
 
 
 def schema(**members: Node) -> bytes:
-    """A schema of one method, whose parameters have the *members*."""
+    """Return a schema with one method, whose parameters have the *members*."""
     ping = obj(**members) | {"description": "Ping.", "x-side": "agent", "x-method": "ping"}
     return json.dumps(
         {"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": {"PingRequest": ping}}
@@ -54,7 +54,7 @@ def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def output(packages: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
-    """A copy of the packages, beside a file that is none of the command's business."""
+    """A copy of the packages, next to a file that the command must not touch."""
     capsys.readouterr()
     return write(tmp_path / "acp_bindings", contents(packages) | {"codec.py": b"# by hand"})
 

@@ -39,7 +39,7 @@ ODD = 'A back\\slash, """three quotes""", {{ jinja }} {% endif %} {# note #}, \\
 
 @dataclass
 class Case:
-    """A schema whose definition `Foo` is tried."""
+    """A schema with a definition `Foo` to try."""
 
     name: str
     defs: Definitions

@@ -76,7 +76,7 @@ def published(*versions: str) -> dict[str, bytes]:
 
 
 def commits(proposal: Path, repository: Path) -> list[tuple[str, list[str]]]:
-    """The subjects of the commits of a proposal, and the files of each, as one gets them who has the repository."""
+    """Return the subjects of the commits of a proposal with the files of each, as fetched from the repository."""
     branch = (proposal / "branch").read_text(encoding="utf-8").strip()
     clone = proposal.parent / "clone"
     git(proposal.parent, "clone", "--quiet", "--depth=1", repository.as_uri(), str(clone))

@@ -26,7 +26,7 @@ from typing import Any
 FOLDER = Path(__file__).parent
 PACKAGE = FOLDER / "node_modules" / "@modelcontextprotocol" / "conformance"
 CLIENTS = {"mcp_launch": ("mcp_launch", "asyncio"), "on trio": ("mcp_launch", "trio"), "mcp alone": ("mcp", "asyncio")}
-"""The columns of the table, and what `client.py` is told for each."""
+"""The columns of the table, with the arguments of `client.py` for each."""
 OURS = ("mcp_launch", "on trio")
 PATIENCE = 30
 """Seconds for one scenario."""
@@ -43,7 +43,7 @@ BAD = ("FAILURE", "WARNING")
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of one scenario."""
+    """The outcome of one scenario."""
 
     passed: int
     complaints: list[str]
@@ -83,7 +83,7 @@ def main() -> int:
 
 
 def _print_table(scenarios: dict[str, str], outcomes: dict[tuple[str, str], Outcome]) -> list[str]:
-    """Print what came of each, and give what should not be."""
+    """Print the outcome of each scenario, and return the unexpected ones."""
     unexpected: list[str] = []
     row = f"{{:<{max(map(len, scenarios))}}}  {{:<23}} {{:<15}} {{:<15}} {{}}".format
     print(row("scenario", "protocol", *CLIENTS))
@@ -129,7 +129,7 @@ def _play(client: str, scenario: str) -> Outcome:
 
 
 def _is_slow(check: dict[str, Any]) -> bool:
-    """Whether all that it complains of is a reconnection a little late, as it may be on a busy machine."""
+    """Return True if the only complaint is a slightly late reconnection, as can happen on a busy machine."""
     return check["status"] == "WARNING" and bool(check.get("details", {}).get("slightlyLate"))
 
 

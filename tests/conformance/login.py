@@ -1,4 +1,4 @@
-"""Who logs in for the client, in the way that a scenario wants: the SDK's own OAuth, and a user who agrees."""
+"""Log in for the client as a scenario requires: with the SDK's own OAuth, and a user who agrees."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from mcp.shared.auth import OAuthClientInformationFull, OAuthClientMetadata, OAu
 from pydantic import AnyUrl
 
 CALLBACK = AnyUrl("http://localhost:3000/callback")
-"""Where the user is sent with the code; read from the redirect, nobody listens there."""
+"""The redirect URL. The code is read from the redirect, so no server listens there."""
 METADATA = "https://conformance-test.local/client-metadata.json"
 """The identity that the scenarios know of a client which has a document of its own."""
 
@@ -66,7 +66,7 @@ class Memory:
 
 
 class _Browser:
-    """A user who is logged in already and agrees to everything."""
+    """A user who is already logged in and agrees to everything."""
 
     def __init__(self) -> None:
         self._arrived = httpx2.QueryParams()
