@@ -24,7 +24,7 @@ ANSWERS: dict[str, Any] = {
 
 
 def answer(method: str, params: dict[str, Any]) -> dict[str, Any]:
-    """The member of the response that answers a request."""
+    """Return the member of the response to a request."""
     if method == "initialize":
         offers: dict[str, Any] = {"tools": {}, "resources": {}, "prompts": {}, "logging": {}}
         info = {"name": SAID, "version": SAID}

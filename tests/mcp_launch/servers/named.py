@@ -1,4 +1,4 @@
-"""A small MCP server over stdio whose only tool has the name of its first argument and returns its input."""
+"""A small MCP server over stdio. Its only tool has the name in its first argument and returns its input."""
 
 import json
 import sys

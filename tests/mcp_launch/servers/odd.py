@@ -1,6 +1,6 @@
-"""A small MCP server over stdio that answers, but in odd ways: its first argument names how.
+"""A small MCP server over stdio that responds in unusual ways, depending on its first argument.
 
-Where that is a JSON object, its members are the answer to `tools/list`.
+If the argument is a JSON object, its members are added to the response to `tools/list`.
 """
 
 import json
@@ -118,13 +118,13 @@ def send(message: dict[str, Any]) -> None:
 
 
 def logs() -> list[dict[str, Any]]:
-    """What is counted before each answer."""
+    """Return the log messages that are sent before each response."""
     method = "notifications/message"
     return [{"jsonrpc": "2.0", "method": method, "params": {"level": "info", "data": count}} for count in range(20)]
 
 
 def framed(text: str) -> bytes:
-    """A message in the form of the mode, which mostly is that of MCP."""
+    """Frame a message as the mode requires, usually as MCP does."""
     match MODE:
         case "frames_as_language_servers":
             return f"Content-Length: {len(text)}\r\n\r\n{text}".encode()
@@ -157,7 +157,7 @@ def start_starts_slowly_and_ignores_handshake() -> None:
 
 
 def start_notifies_first() -> None:
-    """Log and notify before anything was asked."""
+    """Send logs and notifications before the first request."""
     params = {"level": "info", "data": "starting"}
     write(json.dumps({"jsonrpc": "2.0", "method": "notifications/message", "params": params}))
     write(json.dumps({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}))
@@ -171,7 +171,7 @@ def start_forks_stubborn() -> None:
 
 
 def start_leaves_daemon() -> None:
-    """Start a process that leaves the group, and holds the pipes."""
+    """Start a process that leaves the process group and keeps the pipes open."""
     subprocess.Popen([sys.executable, "-S", "-c", "import time; time.sleep(60)"], start_new_session=True)
 
 

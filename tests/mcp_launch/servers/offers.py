@@ -9,7 +9,7 @@ from typing import Any
 PIXEL = base64.b64encode(b"\x89PNG\r\n\x1a\n\x00pixel").decode()
 SECRET = os.environ.get("SECRET", "")
 OFFERS: dict[str, Any] = json.loads(os.environ.get("OFFERS", '{"tools": 1, "resources": 1, "prompts": 1}'))
-"""What there is: none where it is empty, and it cannot be listed where it is null."""
+"""The offered kinds: none of a kind that is absent; listing a kind fails if its value is null."""
 NO_IDEA: dict[str, Any] = {"error": {"code": -1, "message": "no idea"}}
 PAGE = 4
 RUDE = "\033[2J\033]0;title\007boo\nnext"
@@ -152,7 +152,7 @@ def call(params: dict[str, Any]) -> dict[str, Any] | None:  # noqa: PLR0911, PLR
 
 
 def progress(params: dict[str, Any], done: float, said: str) -> None:
-    """Tell how far it is, if anybody asked."""
+    """Report progress if the client requested it."""
     meta: dict[str, Any] = params.get("_meta") or {}
     token = meta.get("progressToken")
     if token is not None:

@@ -1,6 +1,6 @@
 """A small MCP server over stdio, without the SDK, that misbehaves in the way its first argument names.
 
-With ECHO in its environment it repeats every secret that it was given wherever it says anything at all.
+With ECHO in its environment, it repeats all of its secrets in everything that it writes.
 """
 
 import json
@@ -17,7 +17,7 @@ SILENT = ("exits_silently", "mute", "prints_usage", "logs_then_exits", "wraps_mu
 
 
 def main() -> None:
-    """Misbehave at the start if asked to, then serve."""
+    """Misbehave at the start if requested, then serve."""
     if MODE not in SILENT:
         complain(leaked(""))
     start = globals().get(f"start_{MODE}")
@@ -63,7 +63,7 @@ def answer(message: dict[str, Any]) -> dict[str, Any] | None:  # noqa: PLR0911 -
 
 
 def discover(request_id: Any) -> dict[str, Any] | None:
-    """What this server says to the probe, which it does not know."""
+    """Return the response to the probe, which this server does not support."""
     refusal = error(-32601, "Method not found")
     if MODE.startswith("swallows_probe"):
         return None
@@ -75,7 +75,7 @@ def discover(request_id: Any) -> dict[str, Any] | None:
 
 
 def initialize() -> dict[str, Any]:
-    """What this server says to the handshake."""
+    """Return the response to the handshake."""
     if MODE.endswith("rejects"):
         return error(-32603, leaked(f"the licence {os.environ.get('SECRET')} has expired"))
     version = leaked("1999-01-01") if MODE == "speaks_old_version" else "2025-06-18"
@@ -91,7 +91,7 @@ def initialize() -> dict[str, Any]:
 
 
 def list_resources() -> dict[str, Any] | None:
-    """What this server says when it is asked for its resources, of which it can list none."""
+    """Return the response to `resources/list`, which never contains resources."""
     match MODE:
         case "hangs_at_resources":
             return None
@@ -130,7 +130,7 @@ def write(line: str) -> None:
 
 
 def leaked(said: str) -> str:
-    """What is said, with the secrets behind it if they are to be repeated."""
+    """Return the message, followed by the secrets if this server repeats them."""
     if "ECHO" not in os.environ:
         return said
     from leak import forms
@@ -154,7 +154,7 @@ def forever() -> None:
 
 
 def start_exits_with_message() -> None:
-    """Fail as a server does whose configuration is wrong, and repeat a secret while doing so."""
+    """Fail like a server with an invalid configuration, and repeat a secret."""
     sys.stderr.write(f"cannot start with key {os.environ.get('SECRET')}\n")
     sys.exit(3)
 

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """What a client asked."""
+    """A request of a client."""
 
     method: str
     target: str
@@ -136,12 +136,12 @@ def reply(status: int = 200, body: bytes = b"", *, content_type: str = "applicat
 
 
 def event(data: object, *, name: str = "message") -> bytes:
-    """An event of an event stream; what is no text is written as JSON."""
+    """Return an event of an event stream. Anything but a string is written as JSON."""
     return f"event: {name}\ndata: {data if isinstance(data, str) else json.dumps(data)}\n\n".encode()
 
 
 def result(message: dict[str, Any]) -> dict[str, Any]:
-    """What a small MCP server of the handshake era, which has no tools, answers to a message."""
+    """Return the response of a small MCP server of the handshake era, which has no tools."""
     results: dict[str, Any] = {
         "initialize": {
             "protocolVersion": "2025-06-18",

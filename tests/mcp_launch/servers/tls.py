@@ -20,7 +20,7 @@ HERE = (x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address("127.0.0.
 
 @dataclass(frozen=True, kw_only=True)
 class Certificates:
-    """Where they are."""
+    """Paths of certificates."""
 
     authority: str
     server: str
@@ -28,7 +28,7 @@ class Certificates:
     expired: str
     """The same, of the day before yesterday."""
     loose: str
-    """The same, without what names the key that signed it."""
+    """The same, without the identifier of the key that signed it."""
     elsewhere: str
     """The same, for another host."""
     client: str

@@ -36,7 +36,7 @@ class Handler(BaseHTTPRequestHandler):
     events: ClassVar[queue.SimpleQueue[bytes | None]]
     seen: ClassVar[list[tuple[str, str, dict[str, str]]]]
     echoes: ClassVar[bool]
-    """Whether it repeats the secrets of a request wherever it says anything at all."""
+    """True if the server repeats the secrets of a request in everything that it sends."""
 
     def do_POST(self) -> None:
         """A message of the client."""
@@ -44,7 +44,7 @@ class Handler(BaseHTTPRequestHandler):
         self._behave()
 
     def do_GET(self) -> None:
-        """An event stream is asked for."""
+        """Handle the request for an event stream."""
         self.body = b""
         self._behave()
 
@@ -137,7 +137,7 @@ class Handler(BaseHTTPRequestHandler):
             self._answer(json.loads(self.body))
 
     def _swallows(self) -> None:
-        """Works, but says nothing to what it does not know."""
+        """Works, but does not respond to unknown methods."""
         if b'"server/discover"' in self.body:
             self._never()
         else:
@@ -169,7 +169,7 @@ class Handler(BaseHTTPRequestHandler):
             self._works()
 
     def _mumbles(self) -> None:
-        """Works until the list of tools, in place of which it repeats what it was sent."""
+        """Works until the list of tools, where it repeats the request instead."""
         if b'"tools/list"' in self.body:
             self._reply(200, json.dumps(str(self.headers.get("X-Key"))), content_type="application/json")
         else:
@@ -264,15 +264,15 @@ class Handler(BaseHTTPRequestHandler):
         self.events.put(json.dumps(reply, ensure_ascii=False).encode())
 
     def _nowhere(self) -> None:
-        """The deprecated transport, whose endpoint is no URL."""
+        """The deprecated transport, with an endpoint that is not a valid URL."""
         self._stream(f"event: endpoint\ndata: http://{self._rest}\n\n")
 
     def _beside(self) -> None:
-        """The deprecated transport, whose endpoint is on the port that the rest of the path names."""
+        """The deprecated transport, with an endpoint on the port that the rest of the path names."""
         self._stream(f"event: endpoint\ndata: http://127.0.0.1:{self._rest}/steal?token=abc\n\n")
 
     def _secrets(self) -> list[str]:
-        """What was sent along: the values of two headers, what Basic stands for, the query and what is in it."""
+        """Return the secrets of the request: two headers, the decoded Basic credentials, the query and its values."""
         query = urlsplit(self.path).query
         known = [self.headers.get("X-Key", ""), self.headers.get("Authorization", ""), query]
         scheme, _, token = known[1].partition(" ")
@@ -338,7 +338,7 @@ class Web:
         """Every request: method, path, headers."""
 
     def stop(self) -> None:
-        """Close everything, also what hangs."""
+        """Close everything, including hanging connections."""
         self._handler.released.set()
         self._handler.events.put(None)
         self._server.shutdown()
@@ -367,7 +367,7 @@ class _Server(ThreadingHTTPServer):
                 connection.shutdown(socket.SHUT_RDWR)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that hangs up is what these tests are about."""
+        """Ignore clients that hang up, which these tests provoke."""
 
 
 @contextmanager
@@ -389,7 +389,7 @@ def misbehaving_web(*, repeats_secrets: bool = False) -> Generator[Web]:
 
 @contextmanager
 def tls_server(folder: Path) -> Generator[int]:
-    """Serve TLS with a certificate that nobody knows, and give the port."""
+    """Serve TLS with an untrusted certificate, and yield the port."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
     now = datetime.now(UTC)
