@@ -35,23 +35,23 @@ class Case:
 
     group: Group
     what: str
-    """What happens."""
+    """A description of the case."""
     server: Callable[[Scene], Entry]
     must: str = "works"
     """`works`, `works + warning`, or the stage and the code of the failure."""
     says: tuple[str, ...] = ()
-    """What the failure's message holds, or else the warnings."""
+    """Strings that the failure's message must contain, or else the warnings."""
     facts: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """Facts of the failure: the value, or a pattern in it."""
     report: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """Members of the server's report."""
     budgets: Budgets = PATIENT
     within: float = 2.0
-    """Seconds after which it must be known how things stand, what is done with it included."""
+    """Seconds within which the outcome must be known and `then` must have ended."""
     then: Callable[[Scene, Fleet], Awaitable[None]] | None = None
-    """What is done with the launched server."""
+    """Uses the launched server."""
     after: Callable[[Scene], None] | None = None
-    """What must hold when all is closed."""
+    """Checks the state after everything has been closed."""
 
     def __str__(self) -> str:
         return f"{self.group}: {self.what}"
@@ -64,7 +64,7 @@ class Scenario:
     what: str
     must: str
     play: Callable[[Scene], Awaitable[tuple[str, Fleet | None]]]
-    """Launch and close them; what came of it, in the words of `must`."""
+    """Launches and closes them, and returns the outcome in the form of `must`."""
     group: Group = "many at once"
     within: float = 3.0
 

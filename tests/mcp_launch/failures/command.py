@@ -22,7 +22,7 @@ _TIMEOUT = 15.0
 
 @dataclass(slots=True, kw_only=True)
 class Checked:
-    """What one run of the command gave."""
+    """The result of one run of the command."""
 
     servers: int
     seconds: float
@@ -65,7 +65,7 @@ def check_all(folder: Path, *, as_json: bool) -> Checked:
 
 
 def _told(output: str, *, as_json: bool) -> dict[str, str]:
-    """How each server fared, as text that holds its code and its stage."""
+    """Return the outcome of each server, as a string that contains its code and its stage."""
     if as_json:
         try:
             report: dict[str, Any] = json.loads(output)

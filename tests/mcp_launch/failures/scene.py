@@ -22,7 +22,7 @@ Entry: TypeAlias = dict[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scene:
-    """What the servers of one case are made from."""
+    """The parts from which the servers of one case are built."""
 
     folder: Path
     marked: Marked

@@ -1,7 +1,7 @@
 """Secrets to plant, and the search for them in all output; each secret identifies its origin.
 
-A secret holds runs of random letters. No way of quoting changes letters, so that a run is found in JSON, in a URL, in
-HTML and in half a secret alike; only base64 changes them, in one of three ways.
+A secret contains runs of random letters. Quoting never changes letters, so a run can be found in JSON, in a URL, in
+HTML and in half a secret. Only base64 changes them, in one of three ways.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ class Leak:
     """A secret that can be read where it must not be."""
 
     secret: str
-    """Where it was planted."""
+    """The place where it was planted."""
     form: str
     """`plain`, however quoted, or `base64`."""
     channel: str
-    """Where it was found."""
+    """The place where it was found."""
     around: str
 
     def __str__(self) -> str:
@@ -43,7 +43,7 @@ class Planted:
         self._values: dict[str, str] = {}
 
     def __getitem__(self, kind: str) -> str:
-        """The secret of that kind, made when it is first asked for. An `awkward` one is hard to quote."""
+        """Return the secret of that kind, created at first use. An `awkward` one is hard to quote."""
         if kind not in self._values:
             first, second = (_run(), _run())
             awkward = f"{first}\"/'{second} +<&é"
@@ -56,7 +56,7 @@ class Planted:
         return tuple(self._values)
 
     def runs(self) -> Iterator[tuple[str, str]]:
-        """What to search for, each with the name of its secret."""
+        """Yield the strings to search for, each with the name of its secret."""
         for kind, value in self._values.items():
             for run in _RUN.findall(value):
                 yield f"{kind} of {self._owner!r}", run

@@ -97,7 +97,7 @@ def _check(folder: Path, *, as_json: bool) -> Checked:
 
 @contextmanager
 def _kept_to_itself() -> Generator[tuple[TextIO, Callable[[], str]]]:
-    """A block whose output, and its children's, goes to a file; with it, the way out, and what is in the file."""
+    """Redirect our output and our children's to a file. Yield the original output, and a function to read the file."""
     sys.stdout.flush()
     sys.stderr.flush()
     warnings.simplefilter("always")
@@ -123,7 +123,7 @@ def _kept_to_itself() -> Generator[tuple[TextIO, Callable[[], str]]]:
 
 
 class _Table:
-    """Prints, and remembers what it printed."""
+    """Prints text, and stores what it printed."""
 
     def __init__(self, out: TextIO, *, messages: bool) -> None:
         self.printed: list[str] = []
@@ -166,7 +166,7 @@ class _Table:
         outcomes: Mapping[str, Sequence[Outcome]],
         checked: Sequence[Checked],
     ) -> None:
-        """How many are right, and what is left."""
+        """Print how many cases are right, and what is left."""
         self.print("")
         self.print("s: seconds until it failed, or was ready and used; end: until all was closed;")
         self.print(f"left: processes, descriptors and tasks; wrong is also a wait {_GRACE:g} s past its budget")
@@ -187,7 +187,7 @@ class _Table:
 
 
 def _search_all(table: _Table, outcomes: Sequence[Outcome], checked: Sequence[Checked], *, said: str) -> list[Leak]:
-    """Search what no single case could search, and say what was searched in all."""
+    """Search everything that a single case could not search, and print how much was searched in total."""
     planted = [outcome.planted for outcome in outcomes] + [one for each in checked for one in each.planted]
     own = {"standard output and error of this process": said, "this table": "".join(table.printed)}
     found = [
