@@ -1,4 +1,4 @@
-"""From every format to every other and back: what both can say stays what it was."""
+"""Conversion from every format to every other and back preserves what both can express."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CAN: dict[str, set[str]] = {
     "gemini": {"http", "sse", "env", "cwd", "timeout", "disabled"},
     "goose": {"http", "timeout", "disabled", "own"},
 }
-"""What each can say beside plain servers of stdio; `own` is a variable that is passed on by its name."""
+"""The optional features of each format. `own` is a variable that is passed on by its name."""
 for words in CAN.values():
     words.update({"own"} if "env" in words else set())
 

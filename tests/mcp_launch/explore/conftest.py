@@ -48,7 +48,7 @@ def file(tmp_path: Path) -> str:
 
 @pytest.fixture
 def odd_file(tmp_path: Path) -> str:
-    """A file with the odd server alone."""
+    """A file with only the odd server."""
     path = tmp_path / "odd.json"
     path.write_text(json.dumps({"mcpServers": {"odd": ODD}}))
     return str(path)

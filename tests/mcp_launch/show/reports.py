@@ -12,7 +12,7 @@ from mcp_launch.report import CheckReport, FindingReport, ServerReport, ToolRepo
 __all__ = ["WHEN", "failed", "finding", "report", "starting", "tool", "works"]
 
 WHEN = datetime(2026, 11, 21, 11, 5, 7, tzinfo=timezone(timedelta(hours=2)))
-"""As those see it whose clock is two hours ahead."""
+"""The time in a time zone two hours ahead of UTC."""
 
 
 def report(*servers: ServerReport, findings: Sequence[FindingReport] = ()) -> CheckReport:
@@ -44,7 +44,7 @@ def works(name: str = "files", **more: Any) -> ServerReport:
 
 
 def starting(name: str = "slow") -> ServerReport:
-    """A server of which nobody knows yet."""
+    """Return the report of a server that is still starting."""
     nothing: dict[str, Any] = {"server": None, "capabilities": None, "counts": {}, "tools": None}
     return works(
         name,

@@ -27,14 +27,14 @@ def commands_in(output: str) -> Iterator[str]:
 
 
 def printed(*words: str, stdin: str = "", **variables: str) -> str:
-    """What the command writes to both streams."""
+    """Run the command and return its output on both streams."""
     done = run_python("-m", "mcp_launch", *words, stdin=stdin, **variables)
     return done.stdout + done.stderr
 
 
 @pytest.fixture
 def file(tmp_path: Path) -> str:
-    """A file whose servers and members are called like commands."""
+    """A file in which the names of servers and members look like workflow commands."""
     path = tmp_path / ".mcp.json"
     entry = {"command": CI[0], "args": CI[1:], "::debug::member": 1, "##[debug]member": 2}
     failing = {**entry, "args": [*CI[1:], "fails"]}
