@@ -19,7 +19,7 @@ async def marked(anyio_backend: str, echo_urls: dict[str, str]) -> AsyncGenerato
 
 @pytest.fixture
 def web(marked: Marked) -> Generator[Web]:
-    """A web server that misbehaves as the path says; gone before `marked` looks for what is left."""
+    """A web server that misbehaves as the path says. It ends before `marked` looks for leftovers."""
     with misbehaving_web() as server:
         yield server
 

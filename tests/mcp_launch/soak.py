@@ -31,13 +31,13 @@ HASTY = Budgets(connect=0.5, handshake=0.4, probe=0.1, list=0.3, close=0.6)
 """For servers that hang."""
 RESTART = Options(restart=Restart(first=0.0))
 WARM_UP = 4
-"""Cycles at least before anything is counted: what is loaded at first use, and memory that the allocator keeps."""
+"""Minimum cycles before counting, for what is loaded at first use and memory that the allocator keeps."""
 KB_EACH = 1.0
-"""Resident memory that a cycle may cost in the long run. What an open session takes is near a hundred times as much."""
+"""Resident memory that a cycle may take in the long run. An open session takes about a hundred times as much."""
 SLACK_KB = 2048
-"""Of resident memory on top: the allocator gives back what it likes."""
+"""Additional resident memory, because the allocator does not return all memory to the system."""
 SLACK_OBJECTS = 100
-"""Made at the first use of something, such as what the web servers are rarely asked for."""
+"""Objects created at the first use of something, such as a rare response of the web servers."""
 OBJECTS_EACH = 0.5
 """Python objects that a cycle may leave: one that is left each time is a leak."""
 
@@ -68,13 +68,13 @@ BAD_SSE = ("401", "html", "silent", "never", "drop", "sse", "elsewhere")
 
 @dataclass(frozen=True)
 class Count:
-    """What this process holds."""
+    """The resources of this process."""
 
     descriptors: int
     tasks: int
     threads: int
     processes: int
-    """Servers and what they left, and children that nobody waited for."""
+    """Servers and the processes that they left, and our zombies."""
     objects: int
     """Of Python, as its garbage collector counts them."""
     resident: int
@@ -82,7 +82,7 @@ class Count:
 
 
 class Complaints(logging.Handler):
-    """What Python and the event loop have to say of objects that nobody closed and errors that nobody saw."""
+    """Collects messages of Python and the event loop about unclosed objects and unhandled errors."""
 
     def __init__(self) -> None:
         super().__init__(logging.ERROR)
@@ -95,13 +95,13 @@ class Complaints(logging.Handler):
         self._said.append(record.getMessage())
 
     def taken(self) -> list[str]:
-        """What was said since it was asked last."""
+        """Return the messages since the last call."""
         said, self._said = self._said, []
         return [f"{len(said)} complaints such as {said[-1]}"] if said else []
 
 
 class Soak:
-    """The servers of one run, the ways to use them, and what has been seen."""
+    """The servers of one run, the ways to use them, and the observations."""
 
     def __init__(self, *, urls: dict[str, str], bad_web: str, seed: int) -> None:
         self._marked = Marked()
@@ -112,7 +112,7 @@ class Soak:
         self._cwd = Path.cwd()
         self._complaints = Complaints()
         self.fleet: mcp_launch.Fleet | None = None
-        """One that stays open, for those who want it."""
+        """A fleet that stays open, for the parts that use one."""
         self.failed = False
 
     async def stdio(self) -> None:
@@ -186,7 +186,7 @@ class Soak:
                 await server.session.call_tool("environment" if server.transport == "stdio" else "directory", {})
 
     async def count(self) -> Count:
-        """What is held once everything that ends has ended."""
+        """Count the resources after everything that ends has ended."""
         with anyio.move_on_after(3):
             while self._processes():
                 await anyio.sleep(0.02)
@@ -206,7 +206,7 @@ class Soak:
         return len(self._marked.running()) + _zombies()
 
     async def run(self, part: Callable[[], Awaitable[None]], cycles: int) -> None:
-        """Do it that often, and tell what has grown."""
+        """Run a part this many times, and report what has grown."""
         for _ in range(max(cycles // 10, WARM_UP)):
             await part()
         before = await self.count()
@@ -235,7 +235,7 @@ def _grown(before: Count, after: Count, cycles: int) -> list[str]:
 
 
 def _zombies() -> int:
-    """Our children that have ended and that nobody has waited for."""
+    """Return the number of our zombies."""
     found = 0
     for entry in Path("/proc").glob("[0-9]*/stat"):
         try:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 SERVERS = Path(__file__).parent / "servers"
 SOURCE = Path(mcp_launch.__file__).parents[1]
-"""Where the package under test is, for processes that are to import it."""
+"""The directory of the package under test, for processes that import it."""
 MARK = "MCP_LAUNCH_TEST"
 SECRET = "sk-hunter2-never-shown"
 
@@ -69,7 +69,7 @@ def web_server(kind: str) -> Generator[str]:
 
 @contextmanager
 def bad_web_server() -> Generator[str]:
-    """The misbehaving web servers in a process of their own, so that what they hold is not ours; their origin."""
+    """Run the misbehaving web servers in a separate process, so that leaks are not ours; yield their origin."""
     with _serving("-m", "tests.mcp_launch.servers.web") as origin:
         yield origin
 
@@ -102,14 +102,14 @@ async def marked_servers() -> AsyncGenerator[Marked]:
 
 
 def run_python(*args: str, stdin: str = "", **variables: str) -> subprocess.CompletedProcess[str]:
-    """Run Python with the package under test, in a process of its own, with these variables besides ours."""
+    """Run Python with the package under test in a separate process, with these additional variables."""
     env = {**os.environ, "PYTHONPATH": str(SOURCE), **variables}
     command = [sys.executable, *args]
     return subprocess.run(command, input=stdin, capture_output=True, text=True, env=env, timeout=60, check=False)
 
 
 def wait_until(happened: Callable[[], bool], *, seconds: float = 10) -> None:
-    """Look again and again; for what other processes do there is no event."""
+    """Poll until it has happened, because there are no events for what other processes do."""
     until = time.monotonic() + seconds
     while not happened():
         assert time.monotonic() < until

@@ -21,7 +21,7 @@ from tests.mcp_launch.support import SOURCE
 CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _PATIENCE = 30.0
 _TELLING = ("COLUMNS", "FORCE_COLOR", "LINES", "NO_COLOR")
-"""Variables that would tell the command what the terminal is to tell."""
+"""Variables that override the properties of the terminal."""
 
 
 class Terminal:
@@ -36,7 +36,7 @@ class Terminal:
 
     @property
     def shown(self) -> str:
-        """All that was written to it so far, with what moves the cursor and colours it."""
+        """Return all output so far, including control sequences."""
         return self._shown.decode()
 
     def type(self, keys: bytes) -> None:
@@ -50,7 +50,7 @@ class Terminal:
         self._open, self._end = False, -1
 
     def read_until(self, seen: Callable[[str], bool]) -> str:
-        """What it shows, once that is so."""
+        """Read until the output satisfies *seen*, and return it."""
         until = time.monotonic() + _PATIENCE
         while not seen(self.shown):
             assert self._open, self.shown
@@ -59,7 +59,7 @@ class Terminal:
         return self.shown
 
     def see(self, wanted: str) -> None:
-        """Wait until that is shown, behind what was seen before; what colours it is left out."""
+        """Wait until this text appears after the previously seen text, ignoring control sequences."""
 
         def seen(shown: str) -> bool:
             text = CONTROL.sub("", shown)

@@ -50,7 +50,7 @@ def screen(shown: str) -> list[str]:
 
 
 def stages(shown: str) -> Iterator[tuple[str, str]]:
-    """What the progress said of each server."""
+    """Yield the stages of each server in the progress output."""
     for mark, name, stage in re.findall(r"(wait|ok|FAIL) +(\S+) +stdio (\w+)", CONTROL.sub("", shown)):
         yield f"{mark} {name}", stage
 

@@ -329,7 +329,7 @@ def any_block(random: Random) -> Any:
 
 
 def without_nulls(value: Json) -> Json:
-    """A block's JSON without the members that are null, and without a `_meta` that is empty."""
+    """Return a block's JSON without null members and without an empty `_meta`."""
     if is_object(value):
         return {
             name: without_nulls(each)

@@ -364,7 +364,7 @@ def _random_value(seed: random.Random, depth: int = 0) -> Any:
 
 
 def _count(value: Any) -> int:
-    """Values and keys, where what is empty counts twice."""
+    """Count values and keys; empty containers count twice."""
     match value:
         case dict():
             entries = cast("dict[str, Any]", value)

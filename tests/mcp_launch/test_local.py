@@ -40,7 +40,7 @@ PROTOCOLS: list[Any] = [v1, v1_unstable, v2, v2_unstable]
 
 @dataclass
 class Own:
-    """A server of the client, and what happened to it."""
+    """A server of the client, and a record of its use."""
 
     server: MCPServer[Any] = field(init=False)
     waiting: anyio.Event = field(default_factory=anyio.Event)
@@ -240,7 +240,7 @@ async def test_the_entry_has_the_form_of_its_protocol() -> None:
 
 
 LET_IN = 406
-"""What is said of the request below to those who may talk to the server: it takes no event stream for an answer."""
+"""The status that authorized clients get for the request below, because it does not accept an event stream."""
 
 
 async def post(url: str, **headers: str) -> httpx2.Response:
@@ -326,7 +326,7 @@ async def test_the_oldest_connections_without_the_token_make_room_for_others(
 
 
 async def run_relay(spec: v1.McpServerStdio, *, token: str) -> tuple[int, str]:
-    """How the command ends, and what it says."""
+    """Run the command and return its exit status and output."""
     done = await anyio.run_process([spec.command, *spec.args], env={relay.TOKEN: token}, input=b"", check=False)
     return done.returncode, done.stderr.decode()
 
@@ -696,7 +696,7 @@ async def test_over_stdio_an_answer_that_cannot_be_written_fails_its_call_and_no
 
 
 class Colour(BaseModel):
-    """What the user is asked for."""
+    """The user's response."""
 
     name: str
 

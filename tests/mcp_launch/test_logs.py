@@ -31,7 +31,7 @@ BASIC = "dXNlcjpzay1odW50ZXIyLW5ldmVyLXNob3du"
 
 
 class Records(logging.Handler):
-    """Keeps everything, as whoever collects logs would."""
+    """Stores all records, as a log collector would."""
 
     def __init__(self) -> None:
         super().__init__(0)
@@ -48,7 +48,7 @@ class Records(logging.Handler):
 
 @pytest.fixture
 def records() -> Generator[Records]:
-    """What is logged at every level, by whomever."""
+    """All log records at every level."""
     handler, root = Records(), logging.getLogger()
     level = root.level
     root.addHandler(handler)
@@ -75,7 +75,7 @@ def parrot(request: Request, answer: bytes) -> bytes:
 
 
 def http_parrot(request: Request) -> list[bytes]:
-    """Streamable HTTP; it answers what it should not with secrets that cannot be read."""
+    """Respond over Streamable HTTP, to some methods with secrets in malformed responses."""
     match request.asks:
         case "tools/list":
             return [parrot(request, reply(200, f'{{"key": "{SECRET}"'.encode()))]

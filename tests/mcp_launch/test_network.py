@@ -85,7 +85,7 @@ async def outcome(server: dict[str, Any], options: Options, *, cwd: Path) -> Lau
 
 @pytest.fixture(scope="module")
 def certified(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
-    """Certificates of an authority that nobody knows; the client's key is encrypted with the secret."""
+    """Certificates of an untrusted authority. The client's key is encrypted with the secret."""
     return certificates(tmp_path_factory.mktemp("tls"), password=SECRET)
 
 
@@ -413,7 +413,7 @@ def with_key(request: httpx2.Request) -> httpx2.Request:
 
 
 def gate(request: Request) -> bytes | None:
-    """Refuses whoever has not logged in, and repeats whatever he said."""
+    """Refuse requests without a login, and repeat their content."""
     said = request.headers.get("x-key") or request.headers.get("authorization", "")
     known = ("Bearer " + SECRET, SECRET, "Basic dXNlcjpzay1odW50ZXIyLW5ldmVyLXNob3du")
     return None if said in known else reply(401, said.encode(), WWW_Authenticate="Bearer")
@@ -456,7 +456,7 @@ async def test_what_an_auth_sends_is_a_secret_too(
 
 
 class Store:
-    """Where the SDK keeps what it obtained."""
+    """The storage in which the SDK keeps its tokens."""
 
     def __init__(self) -> None:
         self.tokens: OAuthToken | None = None
@@ -476,7 +476,7 @@ class Store:
 
 
 def authorization_server(request: Request, *, token: str) -> bytes | None:
-    """The answers of a server that gives tokens, beside those that MCP asks for."""
+    """Respond like a server that issues tokens, in addition to the responses that MCP requires."""
     if request.target.startswith("/.well-known/oauth-authorization-server"):
         origin = f"http://{request.headers['host']}"
         metadata = {

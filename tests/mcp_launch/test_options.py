@@ -65,7 +65,7 @@ def asking_urls() -> Generator[dict[tuple[str, str], str]]:
 
 
 class Asking:
-    """The server that asks, over one transport in one era, and what it is told."""
+    """The server that sends requests, over one transport in one era, and the responses it receives."""
 
     def __init__(self, way: tuple[str, str], marked: Marked, urls: dict[tuple[str, str], str]) -> None:
         self.way = way
@@ -248,12 +248,12 @@ async def test_what_are_no_options_are_refused_before_anything_is_launched(
 
 
 async def print_line(server: str, line: str) -> None:
-    """Not what `stderr` is called as."""
+    """Has a signature with which `stderr` cannot be called."""
 
 
 class Printer:
     async def __call__(self, server: str, line: str) -> None:
-        """Nor this."""
+        """Has the same signature, in a callable object."""
 
 
 @pytest.mark.parametrize("stderr", [print_line, partial(print_line, "server"), Printer()])
@@ -319,7 +319,7 @@ async def test_one_session_cannot_be_restarted(marked: Marked, tmp_path: Path) -
 
 
 async def refusal(session: Client, tool: str) -> str:
-    """Call a tool that cannot do its work, and give what it says about that."""
+    """Call a tool that fails, and return its error message."""
     try:
         result: CallToolResult = await session.call_tool(tool)
     except MCPError as error:

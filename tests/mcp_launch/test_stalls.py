@@ -60,7 +60,7 @@ async def stalling(kind: str, mode: str, marked: Marked, tmp_path: Path) -> Asyn
 
 @asynccontextmanager
 async def opened(server: object, **options: Any) -> AsyncGenerator[Client]:
-    """A session whose tools are listed, which the SDK would do after the first call otherwise."""
+    """Open a session and list its tools, which the SDK would otherwise do after the first call."""
     async with mcp_launch.open_session(server, **options) as session:
         await session.list_tools()
         yield session
@@ -78,7 +78,7 @@ async def session_with(answer: Answer, *, tmp_path: Path, kind: str = "http") ->
 async def timed_out(
     session: Client, tool: str = "echo", arguments: dict[str, Any] | None = None, *, seconds: float = 0.2
 ) -> None:
-    """Call a tool whose response does not come in time."""
+    """Call a tool and check that it times out."""
     with pytest.raises(MCPError) as raised:
         await session.call_tool(tool, arguments, seconds)
     assert raised.value.error.code == REQUEST_TIMEOUT
@@ -192,7 +192,7 @@ async def test_more_calls_than_connections_wait_within_their_own_timeout(
 
 
 def never_answers(request: Request, *, starts: bool) -> Iterator[bytes]:
-    """A server whose tool "hang" never ends."""
+    """Respond like a server whose tool "hang" never ends."""
     if b'"hang"' not in request.body:
         yield from Web("works").http(request)
         return
@@ -270,7 +270,7 @@ async def test_a_flood_from_a_server_that_accepts_no_pongs_is_dropped_and_times_
 
 
 class Ends:
-    """Both ends of a stream in memory: what the server sends, and what it got."""
+    """Both ends of a stream in memory: the server's output and its input."""
 
     def __init__(self) -> None:
         self.sent: list[Any] = []

@@ -31,7 +31,7 @@ META: dict[str, Any] = {
 
 
 class Own:
-    """A server of the client, and what happened to it."""
+    """A server of the client, and a record of its use."""
 
     def __init__(self) -> None:
         self.server = MCPServer("editor", lifespan=self._live, log_level="WARNING")
@@ -48,11 +48,11 @@ class Own:
         self.lives -= 1
 
     async def selection(self, file: str) -> str:
-        """What is selected."""
+        """Return the selected text."""
         return f"the selection in {file}"
 
     async def count(self, context: Context[Any, Any], last: int) -> str:
-        """Count, and say how far."""
+        """Count, and report progress."""
         for number in range(1, last + 1):
             await context.report_progress(number, last)
         return "done"
@@ -81,7 +81,7 @@ class Ends:
         self.client: Connection
 
     async def answer(self, request: Any, connection: Connection) -> Any:
-        """What is answered by `answering`, whatever that is at the time."""
+        """Respond with the current `answering`."""
         return await self.answering(request, connection)
 
     def session(self, server: mcp_launch.AcpServer) -> AbstractAsyncContextManager[Client]:

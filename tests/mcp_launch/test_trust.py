@@ -17,7 +17,7 @@ NEEDS_TRUST = "belongs to the project; use --list to see its servers, or --trust
 
 
 class Project:
-    """A project and a home directory, each with a file whose server leaves a trace when it is started."""
+    """A project and a home directory. Each contains a file with a server that leaves a trace when it starts."""
 
     def __init__(self, folder: Path) -> None:
         self.path, self.home = folder / "project", folder / "home"
@@ -39,7 +39,7 @@ class Project:
 
     @property
     def started(self) -> set[str]:
-        """The names of the files whose server was started."""
+        """The names of the files with a server that was started."""
         return {each.name.removeprefix("started") for each in self.home.glob("started*")}
 
     def run(self, *words: str) -> subprocess.CompletedProcess[str]:

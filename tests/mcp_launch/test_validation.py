@@ -29,7 +29,7 @@ pytestmark = pytest.mark.anyio
 
 Schema = dict[str, Any]
 PATTERN: Schema = {"type": "object", "properties": {"a": {"type": "string", "pattern": "^(a+)+$"}}}
-"""A schema whose pattern takes exponential time, and a value for which it does."""
+"""A schema with a pattern that takes exponential time, and a value that triggers it."""
 PATTERN_VALUE = {"a": "a" * 60 + "!"}
 NUMBER: Schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
 QUICK = Budgets(validate=0.5)
@@ -42,21 +42,21 @@ def fan(width: int = 2, depth: int = 40, word: str = "allOf") -> Schema:
 
 
 def scripted(marked: Marked, folder: Path, **script: Any) -> Schema:
-    """The entry of a server whose tools and responses are these."""
+    """Return the entry of a server with these tools and responses."""
     path = folder / "script.json"
     path.write_text(json.dumps(script))
     return marked.stdio("scripted", sys.executable, "-S", str(SERVERS / "scripted.py"), str(path))
 
 
 def tool(output_schema: Any, structured: Any, *, is_error: bool = False) -> dict[str, Any]:
-    """What a server needs that has one tool with this schema and this result."""
+    """Return the script of a server with one tool that has this schema and this result."""
     listed = {"name": "tool", "inputSchema": {"type": "object"}, "outputSchema": output_schema}
     result = {"content": [{"type": "text", "text": "said"}], "structuredContent": structured, "isError": is_error}
     return {"tools": [listed], "tool": {"result": result}}
 
 
 async def refusal(entry: Schema, *, budgets: Budgets = QUICK) -> InvalidResult:
-    """What a call of the tool raises."""
+    """Return the exception that a call of the tool raises."""
     async with launch([entry], cwd="/", budgets=budgets) as fleet:
         with pytest.raises(InvalidResult) as caught:
             await fleet["scripted"].session.call_tool("tool")
@@ -476,7 +476,7 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> Generator[list[int]]:
 
 
 async def outcome(schema: Schema, value: Any, process: KillableProcess) -> str:
-    """What becomes of a result."""
+    """Return the outcome of validating a result."""
     found = await ResultValidator(schema, process).problem(value)
     return "valid" if found is None else "rejected" if isinstance(found, InvalidSchema) else "invalid"
 
@@ -501,7 +501,7 @@ async def test_an_evaluation_that_takes_too_many_steps_is_left_to_another_proces
 
 
 class Shapes:
-    """Random schemas that combine what makes an evaluation long, and values for them; or without that."""
+    """Random schemas with keywords that make an evaluation long, or without them, and values for them."""
 
     def __init__(self, seed: int, *, costly: bool = True) -> None:
         self._random = random.Random(seed)
@@ -519,7 +519,7 @@ class Shapes:
         return {**root, "$defs": definitions}
 
     def value(self, depth: int = 4) -> Any:
-        """A value whose members have the names that the schemas use."""
+        """Return a value whose members have the names in the schemas."""
         kind = self._random.randrange(7 if depth else 5)
         match kind:
             case 0:

@@ -38,7 +38,7 @@ KINDS = pytest.mark.parametrize("kind", ["http", "sse"])
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is waited for in vain, for the body of an error and an answer over TLS, is not waited for long."""
+    """Shorten the waits for the body of an error and for a response over TLS, which never arrive."""
     for module in ("web", "memory"):
         monkeypatch.setattr(f"mcp_launch._transports.{module}._PATIENCE", 0.3)
 
@@ -52,7 +52,7 @@ async def failure_of(
     budgets: Budgets = SHORT,
     limits: Limits | None = None,
 ) -> LaunchFailure:
-    """What becomes of a server that answers so; whatever it is, it does not take long."""
+    """Return the failure of a server with this response, which must not take long."""
     options = Options(limits=limits or Limits())
     with raw_server(answer) as raw, anyio.fail_after(8):
         server = http(f"{raw.origin}/{path}", kind=kind)

@@ -30,7 +30,7 @@ def write_json(pytester: pytest.Pytester, value: object, *, to: str) -> Path:
 
 
 def run(pytester: pytest.Pytester, *args: str) -> pytest.RunResult:
-    """What pytest said, in which a warning of pytest's or ours is an error."""
+    """Run pytest and return its result; warnings of pytest and of our plugin are errors."""
     strict = ("-p", "no:cacheprovider", "-W", "error::pytest.PytestWarning")
     # What pytest-asyncio warns of where it is not said.
     scope = ("-o", "asyncio_default_fixture_loop_scope=function")

@@ -26,7 +26,7 @@ PLAIN = [sys.executable, "-S", {str(PLAIN)!r}]
 def about(result):
     return json.loads(result.content[0].text)
 """
-"""What the test files below begin with."""
+"""The beginning of the test files below."""
 
 BACKENDS = """
 @pytest.fixture(params=["asyncio", "trio"])
@@ -59,7 +59,7 @@ async def session(name, when="open"):
     finally:
         print("closed", name)
 """
-"""A session to which an interrupt comes: itself while it opens, or a task of it, then or when what it yields is set."""
+"""A session that is interrupted: itself or one of its tasks, while it opens or when the event that it yields is set."""
 
 
 def make(pytester: pytest.Pytester, code: str, *, name: str = "test_made") -> None:
