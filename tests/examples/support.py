@@ -1,4 +1,4 @@
-"""What the tests of the example programs share: our client's end of the example agent, and a look at what is left."""
+"""Helpers for the tests of the example programs: our client for the example agent, and checks for leftovers."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ PACKAGES: dict[int, ProtocolPackage] = {1: v1, 2: v2}
 
 
 class Place:
-    """Where an agent works: a folder for its sessions, a project, and a mark that its processes carry."""
+    """The files of an agent: a folder for its sessions, a project, and a mark in the environment of its processes."""
 
     def __init__(self, folder: Path, *, loop: str = "asyncio") -> None:
         self.mark = uuid.uuid4().hex
@@ -50,7 +50,7 @@ class Place:
 
     @property
     def env(self) -> dict[str, str]:
-        """What the agent and all that it starts have in their environment."""
+        """Variables for the environment of the agent and of everything that it starts."""
         return {MARK: self.mark, "ACP_SESSIONS": str(self.sessions), "PYTHONPATH": str(AGENT.parent)}
 
     def tools(self, name: str = "tools") -> dict[str, Any]:
@@ -59,7 +59,7 @@ class Place:
         return {"name": name, "command": sys.executable, "args": ["-S", str(TOOLS)], "env": env}
 
     def light(self) -> dict[str, Any]:
-        """An MCP server that starts in no time; its tool `environment` tells its process."""
+        """An MCP server that starts quickly. Its tool `environment` returns the environment of its process."""
         env = [{"name": MARK, "value": self.mark}]
         return {"name": "light", "command": sys.executable, "args": ["-S", str(LIGHT)], "env": env}
 
@@ -76,7 +76,7 @@ class Place:
 
 
 class Talk:
-    """Our client's end: what is asked, and the updates that come, each history or news."""
+    """Our client's end: sends requests, and collects updates as history or as new."""
 
     def __init__(self, connection: ProcessConnection, agent: AgentPeer, seen: Seen) -> None:
         self.connection = connection
@@ -99,7 +99,7 @@ class Talk:
         return list(servers_for(self.agent.protocol, servers))
 
     async def load(self, session_id: str, cwd: Path, *servers: dict[str, Any]) -> Any:
-        """The answer to a load; what came before it is history."""
+        """Load a session and return the response. The updates before it are history."""
         record = SessionRecord(session_id=session_id, cwd=str(cwd))
         return await self.reopen(load_session(self.agent, record, mcp_servers=self.servers(servers)))
 
@@ -132,7 +132,7 @@ class Talk:
 
 
 class Seen:
-    """What has come."""
+    """The updates received so far."""
 
     def __init__(self) -> None:
         self.updates: ReplayCollector[Any] = ReplayCollector()
@@ -162,12 +162,12 @@ class Seen:
                 await self._news.wait()
 
     def said(self, *, replay: bool = False) -> list[tuple[str, str]]:
-        """Who said what, and how tool calls went, in order; `state_update`s aside."""
+        """Return the messages with their authors and the states of tool calls, in order, without `state_update`s."""
         told = (_told(each.notification.update) for each in self.all if each.replay == replay)
         return [each for each in told if each]
 
     def text(self, *, replay: bool = False) -> str:
-        """What the agent said."""
+        """Return the text of the agent's messages."""
         return "".join(text for who, text in self.said(replay=replay) if who == "agent")
 
 

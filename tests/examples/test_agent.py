@@ -1,4 +1,4 @@
-"""The example agent, by a client that knows what every answer and update should be, in v1 and in v2."""
+"""The example agent, with a client that checks every response and update, in v1 and in v2."""
 
 from __future__ import annotations
 

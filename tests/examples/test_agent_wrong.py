@@ -1,4 +1,4 @@
-"""The example agent and what should not come: wrong order, wrong params, garbage, floods, and clients that die."""
+"""The example agent with bad input: wrong order, wrong params, garbage, floods, and clients that die."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Bare:
         return message
 
     def ask(self, method: str, params: dict[str, Any] | None = None) -> dict[str, Any]:
-        """What a request is answered with: its result, or its error."""
+        """Send a request and return its result or error."""
         self.say({"id": 1, "method": method, **({} if params is None else {"params": params})})
         while "id" not in (heard := self.hear()):
             pass
@@ -188,13 +188,13 @@ def hang_up(agent: Bare) -> None:
 
 
 def say_no_more(agent: Bare) -> None:
-    """Close what the agent reads, and go on listening."""
+    """Close the agent's input, and continue to read its output."""
     assert agent.process.stdin is not None
     agent.process.stdin.close()
 
 
 def terminate(agent: Bare) -> None:
-    """What a client does that is tired of waiting."""
+    """Stop the agent with SIGTERM, as an impatient client does."""
     agent.process.send_signal(signal.SIGTERM)
 
 

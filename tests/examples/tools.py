@@ -43,7 +43,7 @@ def answer(method: str, params: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def call(tool: str, arguments: dict[str, Any]) -> Any:
-    """What a tool says, or None for silence."""
+    """Return the result of a tool; None to send no response."""
     match tool:
         case "where":
             return os.getcwd()
