@@ -1,8 +1,8 @@
-"""Where the TypeScript SDK reads otherwise than we do, each by name and with its reason.
+"""The places where the TypeScript SDK reads differently from us, each with a name and a reason.
 
-A difference is described by what has to be done to a message, or to what was made of it, for both to agree: their
-reading of the message is our reading of the rewritten one, after its values have been rewritten too. So nothing is
-left out of a comparison, and a difference covers what it describes and no more.
+A difference is described by the rewrite of a message, or of the value read from it, after which both agree: their
+reading of the message equals our reading of the rewritten one, after its values have been rewritten too. So no part of
+a message is excluded from the comparison, and a difference covers only what it describes.
 """
 
 import json
@@ -112,7 +112,7 @@ DIFFERENCES: list[Difference] = [
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two readings of one message: the `named` differences between them, and what no name covers, in words."""
+    """The differences between two readings of a message: the `named` ones, and descriptions of all others."""
 
     named: tuple[str, ...]
     uncovered: str

@@ -1,4 +1,4 @@
-"""What a reader makes of a message: the value that it reads, or that it refuses."""
+"""The outcome of reading a message: the value, or a refusal."""
 
 import json
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ def agree(one: Outcome, other: Outcome) -> bool:
 
 
 def as_doubles(value: Json) -> Json:
-    """Round every number to a double, whose integral ones compare like integers however they were spelt."""
+    """Round every number to a double. Integral ones compare like integers, however they are written."""
     if is_object(value):
         return {name: as_doubles(member) for name, member in value.items()}
     if is_array(value):

@@ -1,4 +1,4 @@
-"""What is done to a message, or to what was read of it, so that a difference between two readers is gone."""
+"""Rewrites of a message, or of the value read from it, that remove a difference between two readers."""
 
 import re
 from collections.abc import Callable
@@ -24,7 +24,7 @@ Rewrite: TypeAlias = Callable[[Schema, str, Json], Json]
 """Takes the schema, the name of the definition and the value; gives the value rewritten, or as it was."""
 
 UNREADABLE = 5
-"""What stands in a rewritten message for what a reader refuses: neither a text nor an object."""
+"""The replacement for values that a reader refuses, because it is neither a string nor an object."""
 
 MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:[0-5]\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
 
@@ -47,13 +47,13 @@ def within_64_bits(_schema: Schema, nodes: list[Node], value: Json) -> Json:
 
 @everywhere
 def floats_as_integers(_schema: Schema, _nodes: list[Node], value: Json) -> Json:
-    """Spell 1.0 as 1, also where the schema leaves both, since it may decide a union above."""
+    """Write 1.0 as 1, even where the schema allows both, because it may select a variant of an outer union."""
     return int(value) if _is_integral(value) else value
 
 
 @everywhere
 def without_what_is_no_url(_schema: Schema, nodes: list[Node], value: Json) -> Json:
-    """Make a text unreadable that should be a URL and is none; trim the others, as JavaScript does."""
+    """Make strings unreadable that should be URLs but are not; trim the others, as JavaScript does."""
     if not isinstance(value, str) or not any(each.get("format") == "uri" for each in nodes):
         return value
     text = re.sub(r"[\t\n\r]", "", value.strip())
@@ -101,7 +101,7 @@ def without_prototypes(_schema: Schema, nodes: list[Node], value: Json) -> Json:
 
 @everywhere
 def without_unknown_members(_schema: Schema, nodes: list[Node], value: Json) -> Json:
-    """Drop the members that the schema neither knows nor leaves room for."""
+    """Drop members that the schema neither defines nor allows."""
     known = {name for each in nodes for name in each.get("properties", ())}
     is_open = any(each.get("additionalProperties") or each.get("unevaluatedProperties") for each in nodes)
     if not is_object(value) or not known or is_open:
@@ -127,7 +127,7 @@ def without_a_foreign_tag(schema: Schema, definition: str, message: Json) -> Jso
 
 
 def without_null_for_a_result(schema: Schema, definition: str, message: Json) -> Json:
-    """Make null unreadable where it stands for a result without members."""
+    """Make null unreadable if it replaces a result without members."""
     is_result = is_response(definition, schema.definitions[definition])
     return UNREADABLE if message is None and is_result else message
 
