@@ -1,4 +1,4 @@
-"""The pairs are played once for all tests, and the table stands at the end of a run."""
+"""Play each pair once for all tests, and print the table at the end of a run."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def urls() -> Generator[dict[str, str]]:
 
 @pytest.fixture(scope="session")
 def cells(urls: dict[str, str]) -> Callable[[Pair], Cells]:
-    """What comes of the steps of a pair, which is played when it is first asked for."""
+    """Return the outcomes of the steps of a pair, which is played at first use."""
 
     @cache
     def cells_of(pair: Pair) -> Cells:

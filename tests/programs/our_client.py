@@ -45,7 +45,7 @@ PATIENCE = 120
 
 
 class Client:
-    """One connection to the agent of a plan, and what was heard over it."""
+    """One connection to the agent of a plan, and the messages received over it."""
 
     def __init__(self, plan: Plan, protocols: Sequence[ProtocolPackage]) -> None:
         self.plan = plan
@@ -71,7 +71,7 @@ class Client:
         return SessionRecord.of(request, response.session_id)
 
     async def ask(self, session_id: str, words: str) -> dict[str, Any]:
-        """A prompt: how it ended, and what was said meanwhile."""
+        """Send a prompt; return how it ended and the messages before that."""
         self.updates.clear()
         self.idle = anyio.Event()
         response = await self.connection.request(prompt(self.plan, session_id, words))
@@ -82,7 +82,7 @@ class Client:
         return {"stop": self.stop, "said": texts(self.updates)}
 
     async def come_back(self, request: Any) -> dict[str, Any]:
-        """Load or resume a session, and prompt again: what was said of its past."""
+        """Load or resume a session, and prompt again; return the replayed history."""
         self.collector.expect(request)
         self.updates.clear()
         await self.connection.request(request)
@@ -96,7 +96,7 @@ class Client:
 
     @asynccontextmanager
     async def waiting(self, session_id: str) -> AsyncGenerator[list[Any]]:
-        """In the block a tool is being called that waits; after it the list holds what became of the prompt."""
+        """Run the block while a tool call waits. Afterwards, the list contains the outcome of the prompt."""
         became: list[Any] = []
 
         async def ask() -> None:
@@ -124,7 +124,7 @@ class Client:
             self.idle.set()
 
     async def answered(self, params: dict[str, Any], _: Connection) -> None:
-        """Take what `between.py` says of our answer."""
+        """Store the report of `between.py` about our response."""
         self.answers.append(params["code"])
 
 
@@ -158,7 +158,7 @@ async def drive(plan: Plan) -> dict[str, Any]:
 
 
 async def before_initialize(plan: Plan) -> dict[str, Any]:
-    """What comes too early, and an `initialize` that is none."""
+    """Send a request before `initialize`, and an `initialize` with an invalid version."""
     async with connected(plan, mode="date") as client:
         ask = client.connection.request
         early = await code(ask({"cwd": plan.cwd, "mcpServers": []}, method="session/new"))
@@ -173,7 +173,7 @@ async def both_versions(plan: Plan) -> dict[str, Any]:
 
 
 async def strange_version(plan: Plan) -> dict[str, Any]:
-    """An agent that answers with a version that nobody has."""
+    """Connect to an agent that responds with an unknown version."""
     async with connected(plan, mode="version") as client:
         try:
             await client.open()
@@ -183,7 +183,7 @@ async def strange_version(plan: Plan) -> dict[str, Any]:
 
 
 async def untyped(plan: Plan) -> dict[str, Any]:
-    """What our types do not let us say, said without them."""
+    """Send messages as plain dicts that our types do not allow."""
     async with connected(plan) as client:
         ask = client.connection.request
         await ask(client.handshake.request())
@@ -276,7 +276,7 @@ async def deleted(client: Client, record: SessionRecord) -> dict[str, Any]:
 
 
 async def offered(act: Callable[[], Awaitable[dict[str, Any]]]) -> dict[str, Any]:
-    """What comes of a step that needs a capability."""
+    """Return the outcome of a step that requires a capability."""
     try:
         return await act()
     except CapabilityNotAdvertised:
@@ -293,7 +293,7 @@ async def code(answer: Awaitable[Any]) -> int:
 
 
 def texts(updates: Sequence[Any]) -> list[tuple[str, str]]:
-    """The texts of updates, each with what it is."""
+    """Return the texts of updates, each with the kind of its update."""
     found: list[tuple[str, str]] = []
     for update in map(json.loads, map(encode, updates)):
         content: Any = update.get("content") or []

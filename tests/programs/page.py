@@ -1,4 +1,4 @@
-"""The page that shows what came of every step of every pair: docs/interop.md."""
+"""The page with the outcome of every step of every pair: docs/interop.md."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def page(played: Mapping[Pair, Mapping[str, Cell]]) -> str:
 
 
 def table(played: Mapping[Pair, Mapping[str, Cell]]) -> str:
-    """What came of every step: rows are steps, columns are pairs."""
+    """Return the outcomes of all steps: rows are steps, columns are pairs."""
     rows = [["", *map(str, played)], ["---"] * (1 + len(played))]
     rows += [
         [step.name, *(word(pair, step.name, cells[step.name]) for pair, cells in played.items())] for step in STEPS
@@ -55,7 +55,7 @@ def table(played: Mapping[Pair, Mapping[str, Cell]]) -> str:
 
 
 def word(pair: Pair, step: str, cell: Cell) -> str:
-    """What came of one step."""
+    """Return the outcome of one step."""
     if cell.is_right:
         return f"ok, v{cell.facts['version']}" if "version" in cell.facts else "ok"
     if not cell.is_offered:

@@ -1,4 +1,4 @@
-"""The pairs of programs: who drives whom, how each is run, and that nothing of them is left."""
+"""The pairs of client and agent programs: how each is run, and the check that no process is left."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ class Pair:
 
 
 def node() -> str:
-    """Where Node is, when the packages are installed too.
+    """Return the path of Node, if the packages are installed too.
 
     Raises:
-        RuntimeError: they are not.
+        RuntimeError: Node or the packages are not installed.
     """
     found = shutil.which("node")
     if found is None or not (FOLDER / "node_modules" / "@agentclientprotocol" / "sdk").is_dir():
@@ -85,23 +85,23 @@ PAIRS = [
 
 @dataclass(frozen=True)
 class Cell:
-    """What came of a step."""
+    """The outcome of a step."""
 
     is_right: bool
     facts: Facts
 
     @property
     def is_offered(self) -> bool:
-        """Whether the agent has advertised what the step needs."""
+        """Return True if the agent advertised the capability for the step."""
         return self.facts != NOT_OFFERED
 
 
 async def play(pair: Pair, urls: Mapping[str, str]) -> dict[str, Cell]:
-    """What came of every step of a pair, of which nothing is left then.
+    """Return the outcome of every step of a pair, after all of its processes have ended.
 
     Args:
-        pair: who drives whom.
-        urls: where the MCP server is over `http` and over `sse`.
+        pair: the client and the agent.
+        urls: the URLs of the MCP server over `http` and over `sse`.
     """
     with tempfile.TemporaryDirectory() as folder:
         sessions, project = Path(folder, "sessions"), Path(folder, "project")
