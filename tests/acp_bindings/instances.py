@@ -1,6 +1,6 @@
 """Seeded random instances of any definition of a published ACP schema, as nasty as the schema allows.
 
-The generator knows the schema only: nothing of `acp_bindings` or `codegen` is used, so that what it makes is evidence.
+The generator only uses the schema and nothing of `acp_bindings` or `codegen`, so that its instances are evidence.
 """
 
 # Own code because no library fits: hypothesis-jsonschema (last release 2024) stops at draft 7, so it knows neither

@@ -61,9 +61,9 @@ class Reader:
     """Reads values of one schema's definitions.
 
     `lenient` follows the `x-deserialize-*` keywords; without it, a value must be as a writer may write it.
-    `opened` keeps unknown variants in the unions of `open_unions`; without it these are closed, as the schema says.
-    `filled` writes out what absent members read as, so that two readings compare by meaning.
-    `excused` collects where a fallback was taken or an item dropped.
+    `opened` preserves unknown variants in the unions of `open_unions`; without it, these are closed as in the schema.
+    `filled` adds the values of absent members, so that two readings compare by meaning.
+    `excused` collects the places where a fallback was used or an item was dropped.
     """
 
     schema: Schema

@@ -1,6 +1,6 @@
-"""Light to import and ordinary to use: what loads and builds what, and what Python and editors see of a package.
+"""Lazy loading: what each import loads and builds, and how Python and editors see a package.
 
-Structure is measured, never time: which modules a fresh interpreter has loaded, which classes it has built.
+The tests do not measure time, but which modules a new interpreter has loaded and which classes it has built.
 """
 
 import copy

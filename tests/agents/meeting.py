@@ -82,7 +82,7 @@ async def meet(agent: Agent, protocols: Sequence[ProtocolPackage]) -> Meeting:
     """Start the agent in an empty home, with these versions to choose from.
 
     Raises:
-        AcpError: it cannot be talked to.
+        AcpError: the agent cannot be started or does not respond.
     """
     # All ways to log in are wanted, also those of a terminal.
     handshake = ClientHandshake(info=CLIENT, protocols=protocols, capabilities={"auth.terminal"})

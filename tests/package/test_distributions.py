@@ -49,7 +49,7 @@ def files(wheel: Path) -> dict[str, bytes]:
 
 
 def metadata(wheel: Path) -> tuple[Message, str]:
-    """The fields of the metadata, and the page of the package that stands below them."""
+    """Return the fields of the metadata, and the project description below them."""
     (data,) = [data for name, data in files(wheel).items() if name.endswith(".dist-info/METADATA")]
     fields, _, page = data.decode().partition("\n\n")
     return message_from_string(fields), page

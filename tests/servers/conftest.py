@@ -41,7 +41,7 @@ def show(record_property: Callable[[str, object], None], anyio_backend: str) -> 
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Say of each server what it is, what it speaks, and how long it took."""
+    """Print for each server its name, its protocol version, and how long it took."""
     reports = [report for reports in terminalreporter.stats.values() for report in reports]
     told = [each for report in reports if getattr(report, "when", "") == "call" for each in report.user_properties]
     layout = "{:<12}{:<11}{:<34}{:<12}{:>6}{:>10}".format

@@ -28,7 +28,7 @@ def by_npx(marked: Marked, *args: str) -> dict[str, Any]:
 
 
 def from_pypi(marked: Marked, name: str, *args: str | Path) -> dict[str, Any]:
-    """The raw JSON of a server that pip has installed beside this Python."""
+    """Return the raw JSON of a server that pip has installed next to this Python."""
     command = Path(sys.executable).with_name(f"mcp-server-{name}")
     return marked.stdio(name, _existing(command), *map(str, args))
 

@@ -1,6 +1,6 @@
-"""Every combination of what a peer can do: what is read of it, what is written for it, what may be sent to it.
+"""Every combination of a peer's capabilities: how it is read and written, and what may be sent to the peer.
 
-What is expected is spelt out here, as JSON and as messages, and not taken from the table of capabilities.
+The expected values are written out here, as JSON and as messages, and not derived from the table of capabilities.
 """
 
 from collections.abc import Iterable, Mapping
