@@ -13,7 +13,7 @@ from tests.leftovers import children, open_files
 
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
-    """At its end, a connection does not wait long for a peer that reads nothing."""
+    """Shorten the wait of a closing connection for a peer that does not read."""
     monkeypatch.setattr("acp_bindings.connection._connection._FLUSH", 0.1)
 
 

@@ -1,4 +1,4 @@
-"""Two sides that wait for one another: both flooded, or with handlers that ask through one another's connections."""
+"""Two sides that wait for each other: both flooded, or with handlers that send requests over the other's connection."""
 
 # pyright: reportPrivateUsage=false
 
@@ -149,7 +149,7 @@ class TestBounds:
 
         @handlers.on("_acme/begin", exclusive=True)
         def begin(params: Any, connection: Connection) -> None:
-            """The empty answer."""
+            """Return an empty response."""
 
         @handlers.on("_acme/read")
         def read(params: Any, connection: Connection) -> None:
@@ -184,9 +184,9 @@ class Proxy:
 
     def __init__(self) -> None:
         self.client: Connection
-        """The client's end of the connection to it."""
+        """The client's end of its connection to the proxy."""
         self.agent: Connection
-        """The agent's."""
+        """The agent's end."""
         self.to_client: Connection
         self.to_agent: Connection
 

@@ -1,4 +1,4 @@
-"""The opening of a connection, over a real socket: it settles on a version, and its rules hold from there on."""
+"""Opening a connection over a real socket: a version is negotiated, and its rules apply from then on."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def answer(params: Any, connection: Connection) -> Any:
 
 
 def agent(*capabilities: str, protocols: Any = (v1,)) -> AgentHandlers:
-    """An agent that knows sessions, and one method of its own."""
+    """An agent that supports sessions and an extension method."""
     handlers = AgentHandlers(AgentHandshake(info=INFO, protocols=protocols, capabilities=capabilities), flavour="posix")
 
     @handlers.on("session/new")

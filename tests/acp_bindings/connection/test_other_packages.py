@@ -28,7 +28,7 @@ MESSAGE: dict[str, Any] = {"method": "mcp/message", "params": {"serverId": "s", 
 async def told(
     handlers: Handlers | dict[Any, Any], *messages: dict[str, Any], protocol: Any = v1_unstable
 ) -> list[Any]:
-    """The codes of the answers to *messages*, None for a result."""
+    """Return the error codes of the responses to *messages*; None for a result."""
     async with against(handlers, protocol=protocol) as (_, peer):
         await peer.say(*messages, {"id": "last", "method": "session/load"})
         answers: list[Any] = []

@@ -23,7 +23,7 @@ PRINT = json.dumps({"jsonrpc": "2.0", "id": 2, "method": "_test/print"})
 
 @pytest.fixture(autouse=True)
 def nothing_left() -> None:
-    """These are processes of their own, without a loop here."""
+    """Replace the fixture of conftest.py, because these tests use separate processes and no event loop."""
 
 
 @pytest.fixture(params=["asyncio", "trio"])

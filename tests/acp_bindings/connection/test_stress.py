@@ -28,19 +28,19 @@ pytestmark = pytest.mark.anyio
 
 STREAMS, SHORT, BEGINS, PINGS, TELLERS = 12, 5, 20, 40, 5
 NOTES = 150
-"""Notifications of a stream."""
+"""The number of notifications in a stream."""
 AHEAD = 10
-"""Notifications that a handler sends before it returns, to follow its response; a task of it sends as many later."""
+"""The number of notifications that a handler sends before it returns, to follow its response, and later from a task."""
 
 
 class Sluggish:
-    """A source that is read in pieces of any size, with pauses of any number of turns of the other tasks."""
+    """A source that is read in random pieces, with random pauses in which other tasks run."""
 
     def __init__(self, source: Reader, random: Random) -> None:
         self._source, self._random = source, random
 
     async def receive(self, max_bytes: int = 65536, /) -> bytes:
-        """The next piece."""
+        """Return the next piece."""
         for _ in range(self._random.choice([0, 0, 1, 20])):
             await anyio.lowlevel.checkpoint()
         return await self._source.receive(self._random.choice([7, 1000, 30_000]))
@@ -57,10 +57,10 @@ class Wire:
         self._monkeypatch = monkeypatch
         self.lines: list[bytes] = []
         self.waits: list[tuple[Place, bytes, int, set[bytes]]] = []
-        """Of each that waited: its place and first line, the lines written before, and those that waited already."""
+        """For each task that waited: its place and first line, the lines written before, and tasks already waiting."""
 
     def trace(self, who: str, line: bytes) -> None:
-        """Take a line that is sent."""
+        """Record a line that is sent."""
         if who == "us":
             self.lines.append(line)
 
@@ -78,7 +78,7 @@ class Wire:
         self._monkeypatch.setattr(outbox, "line_up", noting)
 
     def barging(self) -> list[bytes]:
-        """The lines that were written before others that had waited for longer."""
+        """Return the lines that were written before others that had waited longer."""
         places = {line: place for place, line in enumerate(self.lines)}
         assert len(places) == len(self.lines)
         return [
@@ -90,7 +90,7 @@ class Wire:
         ]
 
     def messages(self) -> list[dict[str, Any]]:
-        """All that was written."""
+        """Return everything that was written."""
         return [json.loads(line) for line in self.lines]
 
 
@@ -100,7 +100,7 @@ def waits_for_nothing(line: bytes) -> bool:
 
 
 class Talk:
-    """A conversation of an agent and a client, by a seed."""
+    """A random conversation of an agent and a client, reproducible by its seed."""
 
     def __init__(self, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
         self.random = Random(seed)
@@ -108,9 +108,9 @@ class Talk:
         self.heard: list[tuple[str, int]] = []
         """The notifications that the client's handler received: the sender and its number."""
         self.told: dict[str, list[int]] = defaultdict(list)
-        """The numbers of those that the agent's was, by sender."""
+        """The numbers of the notifications that the agent's handler received, by sender."""
         self.outcomes: dict[str, Any] = {}
-        """The result of each request of the client, or the code of the error."""
+        """The result of each request of the client, or its error code."""
         self.given_up: set[str] = set()
 
     async def pause(self, *turns: int) -> None:
@@ -205,7 +205,7 @@ class Talk:
             yield client
 
     async def run(self) -> None:
-        """Have everything sent at the same time, and wait until all of it has arrived."""
+        """Send everything at the same time, and wait until all of it has arrived."""
         async with self.connected() as client:
             work = [
                 *(partial(self.ask, client, "stream", number) for number in range(STREAMS)),
@@ -231,7 +231,7 @@ class Talk:
             self.outcomes[name] = error.code
 
     async def ask_for_short(self, client: Connection, number: int, patience: int) -> None:
-        """Ask for a stream, and give it up when so many notifications of any stream have come."""
+        """Request a stream, and cancel it after this many notifications of any stream."""
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(partial(self.ask, client, "stream", number, name=f"short {number}"))
             while len(self.heard) < patience:
