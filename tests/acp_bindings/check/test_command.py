@@ -36,7 +36,7 @@ def run(*arguments: str, given: bytes = b"") -> tuple[int, str, str]:
 
 
 def run_apart(*arguments: str, given: bytes = b"") -> tuple[int, str, str]:
-    """The same in a process of its own."""
+    """Do the same in a separate process."""
     command = [sys.executable, "-W", "error", "-m", "acp_bindings", *arguments]
     done = subprocess.run(command, input=given, capture_output=True, timeout=60, check=False)
     return done.returncode, done.stdout.decode(), done.stderr.decode()
@@ -272,7 +272,7 @@ def test_the_rules_are_listed() -> None:
 
 
 def with_secrets() -> bytes:
-    """Every finding there could be about servers, of which each value is a secret."""
+    """A recording with every possible finding about servers, in which each value is a secret."""
     stdio: dict[str, Any] = {
         "name": "a b",
         "command": "npx",

@@ -1,4 +1,4 @@
-"""Responses: each is read as the answer to its own request, whatever else a peer may write instead."""
+"""Reading responses: each is assigned to its request, even if the peer writes unusual ones."""
 
 import json
 from typing import Any

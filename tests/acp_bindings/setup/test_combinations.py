@@ -96,7 +96,7 @@ def is_boolean(way: tuple[str, ...], version: int) -> bool:
 
 
 def advertised(names: Iterable[str], places: Mapping[str, tuple[str, ...]], version: int) -> Json:
-    """The JSON of an agent's or a client's capabilities."""
+    """Return the JSON of an agent's or a client's capabilities."""
     said: Json = {}
     for name in names:
         *way, last = places[name]
@@ -108,7 +108,7 @@ def advertised(names: Iterable[str], places: Mapping[str, tuple[str, ...]], vers
 
 
 def subsets(names: Iterable[str]) -> list[set[str]]:
-    """All of them, of up to twelve names; of more, all with one or two names, or without these, and 500 at random."""
+    """Return all subsets of up to twelve names; of more names, the small and the large subsets, and 500 random ones."""
     listed = sorted(names)
     if len(listed) <= 12:
         return [set(each) for size in range(len(listed) + 1) for each in combinations(listed, size)]
@@ -141,7 +141,7 @@ def contents(package: Any) -> dict[str, Any]:
 
 
 def messages(package: Any) -> list[tuple[Any, set[str]]]:
-    """Requests to an agent, each with all that it needs."""
+    """Requests to an agent, each with all the capabilities that it requires."""
     first = package in (v1, v1_unstable)
     text, link = package.TextContent(text="t"), package.ResourceLink(name="l", uri="file:///l")
 

@@ -1,4 +1,4 @@
-"""The boundary of a session, against links, loops and files that are not there yet, in real directories."""
+"""The boundary of a session, with links, loops and missing files in real directories."""
 
 import os
 import pickle
