@@ -36,7 +36,7 @@ class Verdict:
 
 
 def damage(random: Random, schema: Schema, instance: Json) -> Damaged:
-    """Break a valid instance in one to three places, outside of `_meta` where nothing can be wrong."""
+    """Break a valid instance in one to three places, outside of `_meta`, where everything is valid."""
     value = copy.deepcopy(instance)
     wounds: list[str] = []
     for _ in range(random.choice((1, 1, 1, 2, 3))):
@@ -46,7 +46,7 @@ def damage(random: Random, schema: Schema, instance: Json) -> Damaged:
 
 
 def each_member_damaged(schema: Schema, name: str, instance: Json) -> Iterator[Damaged]:
-    """Break every member that the schema knows of an object in turn, in each of the ways that matter to its rule."""
+    """Break every defined member of an object in turn, in each of the ways that matter for its rule."""
     if not is_object(instance):
         return
     for member in sorted(_members_of(schema, schema.definitions[name])):
@@ -129,7 +129,7 @@ def _wound(random: Random, schema: Schema, value: Json, path: Path) -> tuple[Jso
 
 
 def _impostors(value: Json) -> list[Json]:
-    """List values that a careless reader would take for the real one."""
+    """List values that a careless reader would mistake for the real one."""
     if is_object(value):
         pairs = [list(item) for item in value.items()]
         return [None, [], [value], pairs, "", {}, {**value, "type": "x-vendor"}, {**value, "type": 5}]

@@ -93,7 +93,7 @@ VALUES: list[Any] = [
 
 
 def mutate(random: Random, text: bytes, other: bytes) -> bytes:
-    """*text* with one to four things done to it, half of them to its bytes."""
+    """Mutate *text* one to four times; half of the mutations change its bytes."""
     for _ in range(random.choice((1, 1, 1, 2, 3, 4))):
         if random.random() < 0.5:
             text = _change_value(random, text)
@@ -119,7 +119,7 @@ def mutate(random: Random, text: bytes, other: bytes) -> bytes:
 
 
 def _change_value(random: Random, text: bytes) -> bytes:
-    """One value somewhere in it is another, is gone, or is there twice."""
+    """Replace, remove or duplicate one value in it."""
     try:
         document: Any = json.loads(text)
     except (ValueError, RecursionError):
@@ -168,7 +168,7 @@ class Valid:
 
 @cache
 def corpus(package: str, seed: int) -> list[Valid]:
-    """A few valid values of every definition."""
+    """Return a few valid values of every definition."""
     schema = load(package)
     return [
         Valid(package, name, json.dumps(each, ensure_ascii=index % 2 == 0).encode("utf-8", "surrogatepass"))
@@ -190,10 +190,10 @@ def outcome_of_decode(valid: Valid, text: bytes) -> str:
 
 
 class Thorough(Codec):
-    """A codec that takes every line apart."""
+    """A codec that fully parses every line."""
 
     def _read_quickly(self, line: bytes | bytearray) -> None:
-        """Leave it."""
+        """Use the full parser."""
 
 
 def outcome_of_line(random: Random, valid: Valid, payload: bytes) -> str:
@@ -249,7 +249,7 @@ def run(count: int, seed: int) -> Iterator[tuple[str, float]]:
 
 
 def peak() -> int:
-    """The most memory that this process has had, in MB."""
+    """Return the peak memory of this process in MB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
 
 

@@ -50,7 +50,7 @@ class UnreadableError(Exception):
     """The reading rules do not tolerate this value; `path` is the position of the error."""
 
     def __init__(self, path: Path, why: str) -> None:
-        """Say where and why."""
+        """Store the path and the reason."""
         super().__init__(f"{'/'.join(map(str, path)) or '(root)'}: {why}")
         self.path = path
         self.why = why
@@ -90,7 +90,7 @@ class Reader:
         return self._read(node, value, ())
 
     def reads(self, node: Node, value: Json) -> bool:
-        """Check that a value can be read as one schema of the file."""
+        """Return True if a value can be read as one schema of the file."""
         try:
             self._read(node, value, ())
         except UnreadableError:
@@ -254,17 +254,17 @@ def open_unions(schema: Schema) -> list[Node]:
 
 
 def own_tag(schema: Schema, name: str) -> tuple[str, str] | None:
-    """Find the tag and its value for a definition that a single branch of a single union uses."""
+    """Return the discriminator and its value for a definition that is only used as one variant of one union."""
     return _own_tags(schema).get(name)
 
 
 def is_response(name: str, node: Node) -> bool:
-    """Check that a definition is the result of a method and an object."""
+    """Return True if a definition is the result of a method and an object."""
     return name.endswith("Response") and "x-method" in node and node.get("type") == "object"
 
 
 def is_closed_union(node: Node) -> bool:
-    """Check that every branch has a tag of its own, so that an unknown one has nowhere to go."""
+    """Return True if every variant has its own discriminator value, so that an unknown one is invalid."""
     arms = arms_of(node)
     tag = tag_of(arms)
     return tag is not None and all(constant_of(arm, tag) is not None for arm in arms)
@@ -294,12 +294,12 @@ def constant_of(arm: Node, tag: str) -> Json:
 
 
 def arms_of(node: Node) -> list[Node]:
-    """List the branches of a union."""
+    """List the variants of a union."""
     return node.get("anyOf") or node.get("oneOf") or []
 
 
 def types_of(node: Node) -> tuple[str, ...]:
-    """List the types that a schema allows, none if it does not say."""
+    """List the types that a schema allows; empty if it does not restrict them."""
     kinds = node.get("type", ())
     return (kinds,) if isinstance(kinds, str) else tuple(kinds)
 

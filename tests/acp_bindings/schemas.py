@@ -50,7 +50,7 @@ class Schema:
 
     @cached_property
     def definitions(self) -> dict[str, Node]:
-        """Every definition but the JSON-RPC envelopes."""
+        """Return every definition except the JSON-RPC envelopes."""
         return {name: node for name, node in self.document["$defs"].items() if not node.get("x-docs-ignore")}
 
     def resolve(self, node: Node) -> Node:
@@ -68,7 +68,7 @@ class Schema:
         return self._pointers[id(node)]
 
     def accepts(self, name: str, value: Json, *, formats: bool = False) -> bool:
-        """Apply the writer's rule to a value; `formats` asserts uri, date-time and regex too."""
+        """Apply the writer's rules to a value; `formats` also checks uri, date-time and regex."""
         return self._validator(name, formats=formats).is_valid(value)
 
     def complaints(self, name: str, value: Json) -> list[str]:
@@ -99,7 +99,7 @@ class Schema:
 
 @cache
 def load(package: str) -> Schema:
-    """Read the schema that one sub-package of `acp_bindings` is generated from."""
+    """Load the schema from which one sub-package of `acp_bindings` is generated."""
     return Schema(package, json.loads((FOLDER / FILES[package]).read_text(encoding="utf-8")))
 
 

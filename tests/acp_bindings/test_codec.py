@@ -517,20 +517,20 @@ def issues_of(type_: Any, message: Json) -> list[Issue]:
 
 @dataclass
 class Started:
-    """A dataclass of a user's own."""
+    """A user's dataclass."""
 
     server: v1.McpServer
     tries: int = 0
 
 
 class Named(TypedDict):
-    """A dictionary of a user's own."""
+    """A user's dictionary type."""
 
     server: v1.McpServer
 
 
 class Pair(NamedTuple):
-    """A named tuple of a user's own."""
+    """A user's named tuple."""
 
     name: str
     server: v1.McpServer

@@ -65,13 +65,13 @@ class Pair(NamedTuple):
 
 @pydantic_dataclass
 class Renamed:
-    """A dataclass of a user that reads a member by another name."""
+    """A dataclass of a user that reads a field by another name."""
 
     info: v1.Implementation = Field(alias="theInfo")
 
 
 class AlsoRenamed(BaseModel):
-    """A model of a user that only reads a member by another name."""
+    """A model of a user that only reads a field by another name."""
 
     info: v1.Implementation = Field(validation_alias="theInfo")
 

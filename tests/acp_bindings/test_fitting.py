@@ -218,7 +218,7 @@ def split(words: str) -> list[str]:
 
 
 class Block(v1.TextContent):
-    """A content block of a user's own, with members of a user's own."""
+    """A user's content block with additional fields."""
 
     words: Annotated[list[str], BeforeValidator(split), Field(default_factory=list)]
 
@@ -247,7 +247,7 @@ def test_the_rules_of_a_user_are_not_held_against_what_they_made() -> None:
 
 
 class Chain(v1.PromptRequest):
-    """A request of a user's own, with more of its kind in it."""
+    """A user's request that contains more of its kind."""
 
     after: Annotated[list[Chain], Field(default_factory=list)]
 
@@ -266,7 +266,7 @@ def test_a_default_of_a_users_own_is_made_as_the_user_says() -> None:
 
 
 class Plain(v1.PromptRequest):
-    """A request of a user's own that takes text only, with lists and maps of a user's own."""
+    """A user's request that only accepts text, with lists and maps of the user's types."""
 
     prompt: list[v1.TextContent]  # pyright: ignore[reportIncompatibleVariableOverride]
     more: list[v1.TextContent | None] | None = None
@@ -277,7 +277,7 @@ class Plain(v1.PromptRequest):
 
 
 class LongText(v1.TextContent):
-    """A kind of text of a user's own."""
+    """A user's kind of text."""
 
 
 @pytest.mark.parametrize("other", [v1.ImageContent(data="AAAA", mime_type="image/png"), v2.TextContent(text="t")])
@@ -317,7 +317,7 @@ T = TypeVar("T")
 
 
 class Box(BaseModel, Generic[T]):
-    """Holds one thing."""
+    """Contains one value."""
 
     held: T
 

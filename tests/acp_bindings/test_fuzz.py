@@ -84,7 +84,7 @@ EXCUSED = [
     (v1.InitializeResponse, '{"protocolVersion":1,"authMethods":%s}'),
     (v1.ToolCall, '{"toolCallId":"t","title":"t","content":{"a":[%s]}}'),
 ]
-"""Places where a bad value is read as the default, or left out."""
+"""Places where an invalid value is read as the default, or dropped."""
 
 
 @pytest.mark.parametrize(("type_", "text"), EXCUSED)

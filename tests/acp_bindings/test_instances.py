@@ -1,4 +1,4 @@
-"""The generator is honest: all it makes is valid, and it reaches everything the schema allows."""
+"""The generator is correct: all instances are valid, and they reach everything that the schema allows."""
 
 import math
 import subprocess
@@ -118,7 +118,7 @@ def test_the_evidence_does_not_depend_on_what_it_proves() -> None:
 
 
 def _traits(value: Json, snakes: set[str], *, in_meta: bool = False) -> Iterator[str]:
-    """List the treacherous properties of a value and of all inside it."""
+    """List the difficult properties of a value and of all values inside it."""
     if is_object(value):
         yield from ["empty object"] if not value else []
         for name, member in value.items():

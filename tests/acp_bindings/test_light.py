@@ -67,7 +67,7 @@ def test_reading_and_writing_load_pydantic_and_nothing_else_that_was_installed()
 
 
 def installed_by(code: str) -> set[str]:
-    """The packages that the code loads, those of the standard library aside."""
+    """Return the packages that the code loads, except those of the standard library."""
     found = in_a_fresh_interpreter(f"{code}\nsorted({{name.split('.')[0] for name in set(sys.modules) - before}})")
     # The last is a part of the standard library that has another name on each system.
     return {name for name in found if name not in sys.stdlib_module_names and not name.startswith("_sysconfigdata")}
@@ -130,7 +130,7 @@ def test_a_name_that_is_none_is_no_attribute(package: Any) -> None:
 
 @cache
 def one_of_each(package: str) -> dict[str, Any]:
-    """A value of every definition of a schema, with the variants that it is made of."""
+    """Return a value of every definition of a schema, with the variants in it."""
     instances, module = Instances(load(package)), sys.modules[f"acp_bindings.{package}"]
     return {
         f"{name} {index}": decode(getattr(module, name), json.dumps(instance))

@@ -1,4 +1,4 @@
-"""Messages in the way in which other programs write them: each is read, and nothing of it is lost or remarked on."""
+"""Messages as other programs write them: each is read without loss and without findings."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Secrets are replaced in whatever form a server repeats them."""
+"""Secrets are redacted in every form in which a server may repeat them."""
 
 from __future__ import annotations
 
