@@ -15,7 +15,7 @@ def main() -> None:
 
 
 def result(method: str, params: Any) -> dict[str, Any]:
-    """The result of a request, or its error."""
+    """Return the result or the error of a request."""
     match method:
         case "initialize":
             info = {"name": "named", "version": "1"}

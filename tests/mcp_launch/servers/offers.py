@@ -70,7 +70,7 @@ def main() -> None:
 
 
 def answer(method: str, params: dict[str, Any]) -> dict[str, Any] | None:  # noqa: PLR0911 - a list of cases
-    """The result or error for a request, or None for silence."""
+    """Return the result or error of a request; None to send no response."""
     match method:
         case "initialize":
             has = {kind: {"listChanged": True} for kind in ("tools", "resources", "prompts") if kind in OFFERS}
@@ -161,7 +161,7 @@ def progress(params: dict[str, Any], done: float, said: str) -> None:
 
 
 def log(said: str) -> None:
-    """Log something."""
+    """Send a log message."""
     write({"method": "notifications/message", "params": {"level": "info", "data": said}})
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 
 def plain(asked: dict[str, Any]) -> bytes:
-    """The answer of a server with one tool."""
+    """Return the response of a server with one tool."""
     results: dict[str, Any] = {
         "initialize": {
             "protocolVersion": "2025-06-18",

@@ -49,13 +49,13 @@ def result(message: Message) -> Message:
 
 
 def requests(method: str) -> Iterator[Message]:
-    """Requests without end."""
+    """Yield requests forever."""
     for number in itertools.count(1):
         yield {"jsonrpc": "2.0", "id": f"{method}-{number}", "method": method}
 
 
 def flood(start: bytes, end: bytes) -> Iterator[bytes]:
-    """Pings without end, many at a time, each between *start* and *end*."""
+    """Yield pings forever, many at a time, each between *start* and *end*."""
     pings = requests("ping")
     while True:
         yield b"".join(start + json.dumps(next(pings)).encode() + end for _ in range(1000))
