@@ -12,7 +12,7 @@ from tests.mcp_launch.support import Marked, marked_servers, web_server
 
 @pytest.fixture
 async def marked(anyio_backend: str, echo_urls: dict[str, str]) -> AsyncGenerator[Marked]:
-    """Servers of which nothing may be left at the end of the test: no process, pipe, socket or task."""
+    """Servers that must leave nothing at the end of the test: no process, pipe, socket or task."""
     async with marked_servers() as servers:
         yield servers
 

@@ -25,7 +25,7 @@ PATIENCE = 5.0
 
 
 async def steps_of_launch(servers: list[Any], *, cwd: Path, cancel_at: int | None = None) -> int:
-    """Launch and close the servers, cancelled before that step; how many steps were taken."""
+    """Launch and close the servers, cancelled before that step; return the number of steps taken."""
 
     async def launch_and_close() -> None:
         budgets = mcp_launch.Budgets(close=1.0)
@@ -71,7 +71,7 @@ async def leaks(servers: list[Any], marked: Marked, *, cwd: Path, stride: int = 
 
 
 def main() -> int:
-    """Try every place, for each kind of server on both event loops; 1 when anything was left."""
+    """Try every step for each kind of server on both event loops; return 1 if anything was left."""
     bad = 0
     with (
         web_server("http") as http_url,

@@ -47,7 +47,7 @@ LITERALS = [
 
 
 def text(draw: random.Random, can: set[str]) -> Any:
-    """A text that all that `can` say."""
+    """Return a random value that all formats with these features can express."""
     makers: list[Reference] = []
     if "env" in can:
         makers.append(Reference("", "env", draw.choice(["TOKEN", "API_KEY"])))
@@ -113,7 +113,7 @@ def config(seed: int, can: set[str]) -> Config:
 
 
 def said(config: Config) -> list[Any]:
-    """The meaning of a config, without the order of variables."""
+    """Return the meaning of a config, regardless of the order of variables."""
     return [
         (entry.name, normal(entry.written), entry.written_cwd, entry.timeout, entry.disabled)
         for entry in config.entries

@@ -1,4 +1,4 @@
-"""The command `mcp-launch`, run in the process of the test: one of its own spends most of its time on imports."""
+"""Run the command `mcp-launch` in the process of the test, because a separate process spends most time on imports."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.mcp_launch.explore.here import ODD, Command, Done
 
 @pytest.fixture
 def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Generator[Command]:
-    """Runs the command with these words, and that on standard input."""
+    """Run the command with these arguments and this standard input."""
     handlers = {number: signal.getsignal(number) for number in ENDING}
 
     def run(*args: str, stdin: str = "") -> Done:

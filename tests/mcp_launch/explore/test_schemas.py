@@ -49,7 +49,7 @@ def taking(input_schema: Any) -> dict[str, Any]:
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A schema has half a second."""
+    """Shorten the time for a schema to half a second."""
     monkeypatch.setattr(arguments, "Budgets", lambda: Budgets(validate=0.5))
 
 
@@ -279,7 +279,7 @@ def descendants(pid: int) -> list[int]:
 
 
 def validating(pid: int) -> list[int]:
-    """The process in which that command validates."""
+    """Return the process in which that command validates."""
     found: list[int] = []
     for child in descendants(pid):
         try:

@@ -1,4 +1,4 @@
-"""Schemas as a person reads them."""
+"""Schemas in readable form."""
 
 from __future__ import annotations
 

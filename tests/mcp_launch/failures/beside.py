@@ -26,7 +26,7 @@ from tests.mcp_launch.failures.secrets import Planted
 __all__ = ["beside"]
 
 _CAP = 20.0
-"""Seconds after which it is called hung."""
+"""Seconds after which the client counts as hung."""
 
 
 async def beside(case: Case, folder: Path) -> str:

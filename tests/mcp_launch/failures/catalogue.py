@@ -26,12 +26,12 @@ Group: TypeAlias = Literal["stdio", "Streamable HTTP", "SSE", "many at once"]
 
 PATIENT = Budgets(close=1.0)
 SHORT = Budgets(connect=0.5, handshake=0.8, probe=0.3, close=1.0)
-"""For servers that use up their time."""
+"""Budgets for servers that use all of their time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """One server."""
+    """A case with one server."""
 
     group: Group
     what: str
@@ -59,7 +59,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario:
-    """Several servers."""
+    """A case with several servers."""
 
     what: str
     must: str

@@ -39,7 +39,7 @@ class Outcome:
     seconds: float = 0.0
     """Seconds until the outcome was known and a working server had been used."""
     closing: float | None = None
-    """From the end of the block until all was closed."""
+    """Seconds from the end of the block until everything was closed."""
     processes: int = 0
     descriptors: int = 0
     tasks: int = 0
@@ -48,13 +48,13 @@ class Outcome:
     wrong: list[str] = field(default_factory=list[str])
     """Descriptions of everything that is not as expected."""
     shown: dict[str, str] = field(default_factory=dict[str, str])
-    """Everything that a user, a log or a debugger could have seen, by where."""
+    """Everything that a user, a log or a debugger could have seen, by channel."""
     planted: Planted
     leaks: list[Leak] = field(default_factory=list[Leak])
 
 
 async def play(case: Case | Scenario, folder: Path, *, grace: float) -> Outcome:
-    """Play the case in that folder; `grace` are the seconds that a wait may go past its budget."""
+    """Play the case in that folder. `grace` is the number of seconds by which a wait may exceed its budget."""
     outcome = Outcome(planted=Planted(str(case)))
     before, tasks = _descriptors(), len(anyio.get_running_tasks())
     with everything_logged() as logged:

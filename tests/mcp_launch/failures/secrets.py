@@ -26,7 +26,7 @@ class Leak:
     secret: str
     """The place where it was planted."""
     form: str
-    """`plain`, however quoted, or `base64`."""
+    """`plain`, in any form of quoting, or `base64`."""
     channel: str
     """The place where it was found."""
     around: str
@@ -36,7 +36,7 @@ class Leak:
 
 
 class Planted:
-    """The secrets of one case, each of its own kind and like no other of any run."""
+    """The secrets of one case, each of its own kind and unique across all runs."""
 
     def __init__(self, owner: str) -> None:
         self._owner = owner
@@ -52,7 +52,7 @@ class Planted:
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """Those that were planted."""
+        """The kinds of secrets that were planted."""
         return tuple(self._values)
 
     def runs(self) -> Iterator[tuple[str, str]]:
@@ -66,7 +66,7 @@ class Planted:
 
 
 def leaks(texts: Mapping[str, str], planted: Iterable[Planted]) -> list[Leak]:
-    """Every place in the texts, which have the name of their channel, where a secret can be read."""
+    """Return every place where a secret can be read. The keys of the texts are the names of their channels."""
     needles = [(name, form, needle) for each in planted for name, run in each.runs() for form, needle in _forms(run)]
     return [
         Leak(name, form, channel, " ".join(text[max(0, at - 40) : at + len(needle) + 20].split()))

@@ -28,13 +28,13 @@ from tests.mcp_launch.failures.secrets import Leak, leaks
 Show: TypeAlias = Callable[[Case | Scenario, Outcome], None]
 
 _GRACE = 1.0
-"""Seconds that a wait may go past its budget, on a machine that has other things to do."""
+"""Seconds by which a wait may exceed its budget on a busy machine."""
 _WIDTHS = (37, 30, 30, 4, 4, 4, 5)
 _COMPLAINTS = ("Traceback", "Exception ignored", "ResourceWarning", "RuntimeWarning", "never retrieved")
 
 
 def main() -> int:
-    """Play, print and judge."""
+    """Play the cases, print the table, and return the exit status."""
     options = _options()
     cases = [case for case in CASES if options.only in str(case)]
     with tempfile.TemporaryDirectory() as folder, _kept_to_itself() as (out, kept):
@@ -132,13 +132,13 @@ class _Table:
         self._group = ""
 
     def print(self, line: str) -> None:
-        """One line."""
+        """Print one line."""
         self.printed.append(f"{line}\n")
         self._out.write(self.printed[-1])
         self._out.flush()
 
     def row(self, case: Case | Scenario, outcome: Outcome) -> None:
-        """One case, under the head of its group."""
+        """Print one case, below the heading of its group."""
         if case.group != self._group:
             self._group = case.group
             self.print("")
@@ -153,7 +153,7 @@ class _Table:
             self.print(f"    {line}")
 
     def row_if_wrong(self, case: Case | Scenario, outcome: Outcome) -> None:
-        """One case, if it is worth a line."""
+        """Print one case if there is something to report."""
         if outcome.wrong:
             self.row(case, outcome)
 
