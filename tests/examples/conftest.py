@@ -12,7 +12,7 @@ from tests.examples.support import Place
 
 @pytest.fixture
 def anyio_backend() -> str:
-    """That of the client's end, which tests/acp_bindings/connection proves on both."""
+    """The event loop of the client's end; tests/acp_bindings/connection tests both."""
     return "asyncio"
 
 

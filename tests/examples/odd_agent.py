@@ -1,4 +1,4 @@
-"""An agent without any library, that does one thing wrong: the one that its first argument names."""
+"""An agent without any library that misbehaves in the way that its first argument names."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def main() -> None:
 
 
 def answer(method: str, params: dict[str, Any]) -> dict[str, Any]:
-    """The result, or the error."""
+    """Return the result or the error of a request."""
     match method:
         case "initialize":
             return initialized()
@@ -78,12 +78,12 @@ def prompted() -> dict[str, Any]:
 
 
 def update(said: dict[str, Any]) -> None:
-    """An update of the one session."""
+    """Send an update of the only session."""
     write({"method": "session/update", "params": {"sessionId": "odd", "update": said}})
 
 
 def write(message: dict[str, Any]) -> None:
-    """A line."""
+    """Write one line."""
     print(json.dumps({"jsonrpc": "2.0", **message}), flush=True)
 
 

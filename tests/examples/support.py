@@ -54,7 +54,7 @@ class Place:
         return {MARK: self.mark, "ACP_SESSIONS": str(self.sessions), "PYTHONPATH": str(AGENT.parent)}
 
     def tools(self, name: str = "tools") -> dict[str, Any]:
-        """An MCP server over stdio with the tools of `tools.py`, which carries the mark."""
+        """An MCP server over stdio with the tools of `tools.py` and the mark in its environment."""
         env = [{"name": MARK, "value": self.mark}]
         return {"name": name, "command": sys.executable, "args": ["-S", str(TOOLS)], "env": env}
 
@@ -64,11 +64,11 @@ class Place:
         return {"name": "light", "command": sys.executable, "args": ["-S", str(LIGHT)], "env": env}
 
     def running(self) -> list[int]:
-        """The processes that carry the mark."""
+        """Return the processes with the mark."""
         return marked_processes(MARK, self.mark)
 
     async def nothing_left(self) -> None:
-        """See that all of them are gone; the kernel takes a moment."""
+        """Wait until all of them have ended, which takes the kernel a moment."""
         with anyio.move_on_after(10):
             while self.running():
                 await anyio.sleep(0.02)
@@ -85,17 +85,17 @@ class Talk:
         self.seen = seen
 
     async def ask(self, params: Any, **options: Any) -> Any:
-        """The answer to a request."""
+        """Send a request and return the response."""
         return await self.connection.request(params, timeout=30, **options)
 
     async def new(self, cwd: Path, *servers: dict[str, Any]) -> str:
-        """A new session."""
+        """Open a new session."""
         response = await self.ask(self.wire.NewSessionRequest(cwd=str(cwd), mcp_servers=self.servers(servers)))
         self.seen.show(self.seen.updates.created(response.session_id))
         return str(response.session_id)
 
     def servers(self, servers: tuple[dict[str, Any], ...]) -> list[Any]:
-        """MCP servers as the version has them."""
+        """Return MCP servers in the format of the version."""
         return list(servers_for(self.agent.protocol, servers))
 
     async def load(self, session_id: str, cwd: Path, *servers: dict[str, Any]) -> Any:
@@ -104,7 +104,7 @@ class Talk:
         return await self.reopen(load_session(self.agent, record, mcp_servers=self.servers(servers)))
 
     async def reopen(self, request: Any) -> Any:
-        """The answer to a load or a resume."""
+        """Return the response to a load or a resume."""
         self.seen.updates.expect(request)
         try:
             answer = await self.ask(request)
@@ -115,7 +115,7 @@ class Talk:
         return answer
 
     async def prompt(self, session_id: str, text: str) -> str:
-        """Why the turn ended that *text* began."""
+        """Send a prompt and return the reason for which its turn ended."""
         begun = len(self.seen.stops[session_id])
         self.seen.updates.prompted(session_id)
         request = self.wire.PromptRequest(session_id=session_id, prompt=[self.wire.TextContent(text=text)])
@@ -138,15 +138,15 @@ class Seen:
         self.updates: ReplayCollector[Any] = ReplayCollector()
         self.all: list[Update[Any]] = []
         self.stops: defaultdict[str, list[str]] = defaultdict(list)
-        """Of each session the reasons for which its turns ended, in v2."""
+        """The reasons for which the turns of each session ended, in v2."""
         self._news = anyio.Event()
 
     def receive(self, notification: Any, _: Connection) -> None:
-        """An update."""
+        """Store an update."""
         self.show(self.updates.receive(notification))
 
     def show(self, updates: list[Update[Any]]) -> None:
-        """Some updates."""
+        """Store several updates."""
         self.all += updates
         for each in updates:
             update = each.notification.update
@@ -156,7 +156,7 @@ class Seen:
         self._news = anyio.Event()
 
     async def until(self, is_true: Callable[[], bool]) -> None:
-        """Wait for it, as updates come."""
+        """Wait until it happens, checking at each update."""
         with anyio.fail_after(30):
             while not is_true():
                 await self._news.wait()
@@ -183,7 +183,7 @@ def _told(update: Any) -> tuple[str, str] | None:
 
 @asynccontextmanager
 async def talking(place: Place, version: int, *, handlers: Handlers | None = None) -> AsyncGenerator[Talk]:
-    """A client of the example agent, initialized."""
+    """Start an initialized client of the example agent."""
     seen = Seen()
     handlers = handlers or Handlers()
     handlers.on("session/update")(seen.receive)

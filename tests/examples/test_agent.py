@@ -22,7 +22,7 @@ HELLO = [("user", "say Hello"), ("agent", "Hello\n")]
 
 
 async def refusal(talk: Talk, request: Any, *, method: str | None = None) -> RequestFailed:
-    """The error that a request is answered with."""
+    """Return the error of a request."""
     with pytest.raises(RequestFailed) as caught:
         await talk.ask(request, method=method)
     return caught.value

@@ -25,19 +25,19 @@ INITIALIZE: dict[int, dict[str, Any]] = {
 
 
 class Bare:
-    """The agent as a process, and lines as they are."""
+    """The agent as a process, with unprocessed lines."""
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         self.process = process
 
     def say(self, *lines: dict[str, Any] | bytes) -> None:
-        """Write lines, all at once."""
+        """Write all lines at once."""
         assert self.process.stdin is not None
         self.process.stdin.write(b"".join(_line(each) + b"\n" for each in lines))
         self.process.stdin.flush()
 
     def hear(self) -> dict[str, Any]:
-        """The next line."""
+        """Return the next line."""
         assert self.process.stdout is not None
         message: dict[str, Any] = json.loads(self.process.stdout.readline())
         return message
@@ -56,7 +56,7 @@ def _line(message: dict[str, Any] | bytes) -> bytes:
 
 @contextmanager
 def bare(place: Place, version: int | None = None) -> Generator[Bare]:
-    """The agent, initialized if a version is said; killed when it hangs."""
+    """Start the agent, and initialize it if a version is given; kill it if it hangs."""
     pipe = subprocess.PIPE
     with subprocess.Popen(place.command, stdin=pipe, stdout=pipe, stderr=pipe, env=os.environ | place.env) as process:
         try:
@@ -199,7 +199,7 @@ def terminate(agent: Bare) -> None:
 
 
 def kill(agent: Bare) -> None:
-    """The agent itself dies; its servers see that their input has ended."""
+    """Kill the agent itself, so that its servers see the end of their input."""
     agent.process.kill()
 
 

@@ -1,4 +1,4 @@
-"""The example client: with the example agent, and with agents that do it otherwise."""
+"""The example client, with the example agent and with agents that behave differently."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def client(place: Place, *options: str, agent: list[str] | None = None) -> subpr
 
 
 def odd(place: Place, mode: str, *options: str) -> subprocess.CompletedProcess[str]:
-    """The same, with an agent that is odd."""
+    """Run the client with a misbehaving agent."""
     return client(place, "--prompt", "hello", *options, agent=[sys.executable, str(ODD), mode])
 
 

@@ -18,7 +18,7 @@ from tests.interop.rewrites import Rewrite
 
 @dataclass(frozen=True)
 class Difference:
-    """One way in which the readings differ; `shown_by` is a message that differs by it and nothing else."""
+    """One difference between the readings. `shown_by` is a message that has this difference and no other."""
 
     name: str
     why: str
@@ -139,7 +139,7 @@ def _concerns(difference: Difference, schema: Schema, definition: str, message: 
 def _explain(
     schema: Schema, definition: str, message: Json, theirs: Outcome, chosen: tuple[Difference, ...]
 ) -> Comparison | None:
-    """Check that the chosen differences, and any in the value, make both sides agree."""
+    """Return the comparison if the chosen differences, and any in the value, make both sides agree."""
     named = [each.name for each in chosen]
     for each in chosen:
         message = each.message(schema, definition, message) if each.message else message

@@ -11,7 +11,7 @@ from tests.acp_bindings.roundtrip import generated
 
 @dataclass(frozen=True)
 class Refused:
-    """A message that was not read, and why not; two refusals are the same outcome whatever their words are."""
+    """A refused message and the reason. Two refusals are the same outcome, whatever their reasons are."""
 
     why: tuple[str, ...] = ()
 
@@ -28,7 +28,7 @@ def our_reading(package: str, definition: str, text: str) -> Outcome:
 
 
 def agree(one: Outcome, other: Outcome) -> bool:
-    """Compare two outcomes: both refused, or the same JSON value."""
+    """Return True if both are refusals, or the same JSON value."""
     if isinstance(one, Refused) or isinstance(other, Refused):
         return isinstance(one, Refused) and isinstance(other, Refused)
     return same(one, other)

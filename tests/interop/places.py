@@ -1,4 +1,4 @@
-"""A message taken apart by its schema: every value in it, together with the schemas that describe it."""
+"""The values in a message, each with the schemas that describe it."""
 
 from collections.abc import Callable, Iterator
 from typing import TypeAlias

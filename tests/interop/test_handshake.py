@@ -1,4 +1,4 @@
-"""`initialize` between our side and that of the TypeScript SDK, in either direction and of either version."""
+"""`initialize` between our side and the TypeScript SDK's, in both directions and both versions."""
 
 import json
 import subprocess
@@ -28,7 +28,7 @@ PACKAGES: dict[int, Any] = {1: v1, 2: v2}
 
 @contextmanager
 def typescript_side(role: str, versions: str) -> Generator[subprocess.Popen[bytes]]:
-    """One side of a connection in Node, which ends when its input does."""
+    """One side of a connection in Node, which exits at the end of its input."""
     command = ["node", "handshake.mjs", role, versions]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, cwd=FOLDER, stdin=pipe, stdout=pipe, stderr=pipe) as process:

@@ -1,4 +1,4 @@
-"""The TypeScript SDK's reader and ours: the same verdict and the same value, but for differences that have a name."""
+"""The TypeScript SDK and this package read messages with the same verdict and value, except for named differences."""
 
 import json
 from collections import Counter
@@ -171,7 +171,7 @@ def _in_full(value: Any) -> Json:
 
 
 def _missing(theirs: Json, ours: Json, path: str = "") -> str:
-    """Say where their value has something that ours has not; empty when nowhere."""
+    """Return the place where their value contains something that ours does not; empty if there is none."""
     if is_object(theirs) and is_object(ours):
         members = ((f"{path}/{name}", member, ours.get(name, "nothing")) for name, member in theirs.items())
         return next((found for place, one, other in members if (found := _missing(one, other, place))), "")
