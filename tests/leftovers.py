@@ -26,7 +26,7 @@ def children() -> set[int]:
 
 
 def marked_processes(name: str, value: str) -> list[int]:
-    """The processes with that variable, which their children inherit, so that none can hide; zombies have none."""
+    """Return the processes with that variable, which their children inherit. Zombies have no environment."""
     found: list[int] = []
     for entry in Path("/proc").iterdir():
         try:

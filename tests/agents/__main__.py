@@ -44,7 +44,7 @@ and everything that it started had ended.
 
 
 def main() -> int:
-    """Meet all, compare, and give the exit status."""
+    """Meet all agents, compare the page, and return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m tests.agents", description=__doc__)
     parser.add_argument("--write", action="store_true", help="write the page")
     write = parser.parse_args().write

@@ -32,9 +32,9 @@ from tests.mcp_launch.support import MARK, Marked
 
 MODULES = Path(__file__).parent / "node_modules"
 ENVIRONMENTS = Path(__file__).parent / ".venv"
-"""A virtual environment for each package from PyPI, by its name."""
+"""The folder with a virtual environment for each package from PyPI, by its name."""
 PATIENCE = 60.0
-"""Seconds for each answer, and for the end."""
+"""Timeout in seconds for each response and for the exit."""
 CLIENT = v1_unstable.Implementation(name="acp-bindings", version="0")
 LOGIN = "_auth/status_update"
 """An extension with which agents report who is logged in."""
@@ -57,7 +57,7 @@ class Agent:
 
     @property
     def version(self) -> str:
-        """Which of its versions is installed."""
+        """The installed version."""
         if self.index == "npm":
             return json.loads((MODULES / self.package / "package.json").read_bytes())["version"]
         modules = (ENVIRONMENTS / self.package).rglob("site-packages")
@@ -69,13 +69,13 @@ class Meeting:
     """The outcome of a meeting."""
 
     peer: AgentPeer | None
-    """The agent, as it answered `initialize`; None where that was no answer of the version in it."""
+    """The agent as described by its response to `initialize`; None if that response is invalid."""
     error: RequestError | None
     """The error of `initialize` or `session/new`; None if there was a session."""
     complaints: list[str]
     """Our complaints about its lines, and its complaints about ours."""
     left: list[int]
-    """The processes that were still there afterwards."""
+    """The processes that were still running afterwards."""
 
 
 async def meet(agent: Agent, protocols: Sequence[ProtocolPackage]) -> Meeting:
@@ -124,7 +124,7 @@ async def _asked_for_a_session(peer: AgentPeer, connection: Connection, *, cwd: 
 
 @contextmanager
 def _heard() -> Generator[list[str]]:
-    """Whatever a connection has to say, to the last detail."""
+    """Collect every log message of a connection."""
     said: list[str] = []
 
     class Hearing(logging.Handler):

@@ -26,9 +26,9 @@ class Gates:
     """The number of instances of each definition to test."""
 
     valid: int
-    """Come back as they were, and are valid by the schema before and after."""
+    """Instances that the round trip preserves, valid by the schema before and after."""
     damaged: int
-    """Are excused or refused as the reference reader says."""
+    """Damaged instances that are tolerated or refused as by the reference reader."""
 
 
 @dataclass(frozen=True, kw_only=True)

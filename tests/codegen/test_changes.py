@@ -117,7 +117,7 @@ def test_inherited_attributes_are_reported_where_the_base_changes(changes: Compa
 
 
 def union(*arms: Node) -> Definitions:
-    """A definition of one union, and the classes that it may refer to."""
+    """Return a definition of one union, with the classes that it may refer to."""
     return {"Kind": {"anyOf": [*arms]}, "A": obj("a", a=TEXT), "B": obj("b", b=TEXT), "C": obj("c", c=TEXT)}
 
 

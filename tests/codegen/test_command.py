@@ -30,7 +30,7 @@ def schema(**members: Node) -> bytes:
 
 
 def locked(files: Mapping[str, bytes]) -> dict[str, bytes]:
-    """*files* and their lock."""
+    """Return *files* and their lock."""
     records = {file: LockedFile.of(data, source="folder:small", version="1") for file, data in files.items()}
     return {**files, LOCK: lock.render(records).encode()}
 
@@ -46,7 +46,7 @@ def schemas(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The packages of `schemas`."""
+    """The packages generated from `schemas`."""
     folder = tmp_path_factory.mktemp("packages")
     assert run(write(folder / "schema", FILES), folder / "built") == 0
     return folder / "built"
@@ -262,7 +262,7 @@ def test_a_truncated_schema_is_an_error(schemas: Path, output: Path, capsys: pyt
 
 @pytest.mark.full
 def test_the_committed_packages_are_up_to_date_for_any_hash_seed(tmp_path: Path) -> None:
-    """Two builds in two processes, which hash text differently, give the committed bytes."""
+    """Two builds in two processes, with different hash seeds, give the committed bytes."""
     command = [sys.executable, "-m", "codegen", "--output"]
     builds = [
         subprocess.Popen(
@@ -287,7 +287,7 @@ def test_the_committed_packages_are_up_to_date_for_any_hash_seed(tmp_path: Path)
 
 
 def shown_in_the_readme() -> str:
-    """Return the text between the command of the demo and the line that all is equal."""
+    """Return the text between the command of the demo and the line that reports success."""
     return (ROOT / "README.md").read_text(encoding="utf-8").partition(EQUAL)[0].rpartition("nox -s demo\n")[2]
 
 

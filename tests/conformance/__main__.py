@@ -29,16 +29,16 @@ CLIENTS = {"mcp_launch": ("mcp_launch", "asyncio"), "on trio": ("mcp_launch", "t
 """The columns of the table, with the arguments of `client.py` for each."""
 OURS = ("mcp_launch", "on trio")
 PATIENCE = 30
-"""Seconds for one scenario."""
+"""Timeout in seconds for one scenario."""
 
 EXPECTED = {
     "auth/2025-03-26-oauth-metadata-backcompat": "the server of 0.1.16 names an issuer with a path, but shows its "
     "metadata at the root, which RFC 8414 tells clients to refuse; mended since, in "
     "https://github.com/modelcontextprotocol/conformance/pull/359",
 }
-"""The scenarios that ours need not pass, with the reason."""
+"""The scenarios that ours need not pass, with reasons."""
 BAD = ("FAILURE", "WARNING")
-"""A warning is a SHOULD of the specification that was not kept."""
+"""A warning means that a SHOULD of the specification was not followed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Outcome:
 
 
 def main() -> int:
-    """Play, print, and give the exit status."""
+    """Play all scenarios, print the table, and return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m tests.conformance", description=__doc__)
     parser.add_argument("scenarios", nargs="*", metavar="SCENARIO", help="of all, only these")
     parser.add_argument("--jobs", type=int, default=2, help="how many at a time (default: 2)")
@@ -104,7 +104,7 @@ def _print_table(scenarios: dict[str, str], outcomes: dict[tuple[str, str], Outc
 
 
 def _scenarios() -> dict[str, str]:
-    """Their names, with the protocol versions that each is about."""
+    """Return the names of the scenarios with the protocol versions of each."""
     listed = _conformance("list", "--client").stdout
     found = re.findall(r"^ +- (\S+) \[(.*)\]$", listed, re.MULTILINE)
     assert found, listed
