@@ -50,7 +50,7 @@ class Schema:
 
     @cached_property
     def definitions(self) -> dict[str, Node]:
-        """Return every definition except the JSON-RPC envelopes."""
+        """Every definition except the JSON-RPC envelopes."""
         return {name: node for name, node in self.document["$defs"].items() if not node.get("x-docs-ignore")}
 
     def resolve(self, node: Node) -> Node:
@@ -68,7 +68,7 @@ class Schema:
         return self._pointers[id(node)]
 
     def accepts(self, name: str, value: Json, *, formats: bool = False) -> bool:
-        """Apply the writer's rules to a value; `formats` also checks uri, date-time and regex."""
+        """Return True if a value obeys the writer's rules; `formats` also checks uri, date-time and regex."""
         return self._validator(name, formats=formats).is_valid(value)
 
     def complaints(self, name: str, value: Json) -> list[str]:

@@ -35,7 +35,7 @@ T = TypeVar("T")
 
 
 def models_of(package: str) -> Iterator[BaseModel]:
-    """Return some objects of each class of a schema."""
+    """Yield some objects of each class of a schema."""
     instances, module = Instances(load(package)), importlib.import_module(f"acp_bindings.{package}")
     for name in load(package).definitions:
         for instance in instances.series(name, 3, seed=11):

@@ -53,7 +53,7 @@ def schema(request: pytest.FixtureRequest) -> Schema:
 
 @pytest.fixture(scope="module")
 def full_run(schema: Schema) -> tuple[Instances, dict[str, list[Json]]]:
-    """Return a generator after it has made all instances for the proofs, and these instances by definition."""
+    """A generator after it has made all instances for the proofs, and these instances by definition."""
     instances = Instances(schema)
     return instances, {name: list(instances.series(name, PER_DEFINITION)) for name in schema.definitions}
 

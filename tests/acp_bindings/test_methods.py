@@ -22,7 +22,7 @@ HELLO = v1.TextContent(text="Hello")
 
 
 def published(package: str) -> Iterator[tuple[str, str, str, str]]:
-    """Return definition, method, side and kind of everything that the schema defines as part of a method."""
+    """Yield definition, method, side and kind of everything that the schema defines as part of a method."""
     for name, node in load(package).definitions.items():
         if "x-method" in node:
             method, side = str(node["x-method"]), str(node["x-side"])

@@ -218,7 +218,7 @@ def test_the_rules_hold_in_a_class_with_a_validator_of_a_users_own(kind: type[Be
 
 
 def _seen(base: type[Model], name: str, mode: Any) -> type[Model]:
-    """Has a validator for one field that accepts everything."""
+    """Return a class with a validator for one field that accepts everything."""
 
     def see(_cls: type[Model], value: Any) -> Any:
         return value

@@ -17,7 +17,7 @@ NULL: Node = {"type": "null"}
 
 @pytest.fixture
 def changes(tmp_path: Path) -> Compare:
-    """Compare the names in two versions of some definitions: kind, name, change, and whether it breaks users."""
+    """A function that compares the names in two versions of some definitions: kind, name, change, whether it breaks."""
 
     def compared(old: Definitions, new: Definitions) -> list[tuple[str, str, str, bool]]:
         before, after = (names_of(built(defs, tmp_path / each)) for each, defs in (("old", old), ("new", new)))

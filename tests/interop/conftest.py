@@ -23,7 +23,7 @@ def typescript() -> Generator[TypeScriptReader]:
 
 @pytest.fixture
 def tally(record_property: Callable[[str, object], None]) -> Callable[[str, dict[str, int]], None]:
-    """Count an event in a package, for the table."""
+    """A function that counts events in a package, for the table."""
     return lambda package, counts: record_property(TALLY, (package, dict(counts)))
 
 

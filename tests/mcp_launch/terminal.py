@@ -36,7 +36,7 @@ class Terminal:
 
     @property
     def shown(self) -> str:
-        """Return all output so far, including control sequences."""
+        """All output so far, including control sequences."""
         return self._shown.decode()
 
     def type(self, keys: bytes) -> None:

@@ -31,7 +31,7 @@ def urls() -> Generator[dict[str, str]]:
 
 @pytest.fixture(scope="session")
 def cells(urls: dict[str, str]) -> Callable[[Pair], Cells]:
-    """Return the outcomes of the steps of a pair, which is played at first use."""
+    """A function that returns the outcomes of the steps of a pair, which it plays at first use."""
 
     @cache
     def cells_of(pair: Pair) -> Cells:

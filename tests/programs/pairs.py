@@ -92,7 +92,7 @@ class Cell:
 
     @property
     def is_offered(self) -> bool:
-        """Return True if the agent advertised the capability for the step."""
+        """True if the agent advertised the capability for the step."""
         return self.facts != NOT_OFFERED
 
 

@@ -50,7 +50,7 @@ JUNK: list[Any] = [
 
 
 def places(value: Any) -> Iterator[tuple[Any, Any]]:
-    """Return every container in *value*, with one of its keys or indices."""
+    """Yield every container in *value*, with one of its keys or indices."""
     if isinstance(value, dict):
         members = cast("dict[str, Any]", value)
         for key in members:

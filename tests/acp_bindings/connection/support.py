@@ -111,7 +111,7 @@ async def forever(params: Any, connection: Connection) -> None:
 
 
 def nothing(params: Any, connection: Connection) -> None:
-    """Return an empty response."""
+    """Do nothing, so that the response is empty."""
 
 
 def an_x(params: Any, connection: Connection) -> str:

@@ -50,7 +50,7 @@ async def test_a_cancellation_of_what_is_no_id_cancels_nothing(params: Any, prot
 @pytest.mark.parametrize("junk", [b"\n", b"x\n", b'{"method":"x"}\n'])
 async def test_a_flood_of_garbage_lets_other_tasks_have_their_turns(junk: bytes) -> None:
     class Flood:
-        """Return everything at once, and then the end."""
+        """A source that returns everything at once, and then the end."""
 
         chunks: ClassVar = [junk * (65536 // len(junk))]
 
@@ -375,7 +375,7 @@ async def test_what_is_done_with_an_answer_may_meet_something_cancelled() -> Non
 
 
 def nothing(params: Any, connection: Any) -> None:
-    """Return an empty response."""
+    """Do nothing, so that the response is empty."""
 
 
 @pytest.mark.parametrize("where", ["then", "handler", "aside"])

@@ -95,7 +95,7 @@ class Wire:
 
 
 def waits_for_nothing(line: bytes) -> bool:
-    """True if the line never waits for room: a cancellation, or the response of an exclusive handler."""
+    """Return True if the line never waits for room: a cancellation, or the response of an exclusive handler."""
     return b"$/cancel_request" in line or b'"result":"settle' in line
 
 

@@ -36,7 +36,7 @@ def message(package: Any, side: Side) -> type[Model]:
 
 
 def leaves(model: type[Model], way: tuple[str, ...]) -> Iterator[str]:
-    """Return every capability in a class of capabilities: booleans, and objects without further capabilities."""
+    """Yield every capability in a class of capabilities: booleans, and objects without further capabilities."""
     for name, type_ in members(model).items():
         if issubclass(type_, Model) and members(type_):
             yield from leaves(type_, (*way, name))
@@ -99,7 +99,7 @@ def test_the_sides_of_methods_are_those_that_the_table_expects() -> None:
 
 
 def arms(union: Any) -> Iterator[type[Model]]:
-    """Return the classes of a union, including those of nested unions."""
+    """Yield the classes of a union, including those of nested unions."""
     if isinstance(union, type):
         yield union
     else:

@@ -25,7 +25,7 @@ def issues(type_: Any, raw: Any) -> set[tuple[Any, ...]]:
 
 
 def below(model: type[Model]) -> Iterator[type[Model]]:
-    """Return the class of capabilities and the classes of all its fields."""
+    """Yield the class of capabilities and the classes of all its fields."""
     yield model
     for type_ in members(model).values():
         if issubclass(type_, Model):

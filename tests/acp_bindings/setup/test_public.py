@@ -91,6 +91,6 @@ def test_every_error_stands_in_the_tree_below_what_it_is_one_of() -> None:
 
 
 def _errors(root: type[AcpError]) -> list[type[AcpError]]:
-    """Yield the subclasses of *root* in setup."""
+    """Return the subclasses of *root* in setup."""
     below = [found for each in root.__subclasses__() for found in (each, *_errors(each))]
     return [each for each in below if each.__module__.startswith("acp_bindings.setup.")]

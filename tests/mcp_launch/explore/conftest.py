@@ -17,7 +17,7 @@ from tests.mcp_launch.explore.here import ODD, Command, Done
 
 @pytest.fixture
 def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Generator[Command]:
-    """Run the command with these arguments and this standard input."""
+    """A function that runs the command with these arguments and this standard input."""
     handlers = {number: signal.getsignal(number) for number in ENDING}
 
     def run(*args: str, stdin: str = "") -> Done:

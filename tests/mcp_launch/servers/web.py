@@ -209,14 +209,14 @@ class Handler(BaseHTTPRequestHandler):
         return {"jsonrpc": "2.0", "id": message["id"], "error": {"code": -32601, "message": "Method not found"}}
 
     def _sse(self) -> None:
-        """The deprecated transport with an endpoint that refuses every message."""
+        """Serve the deprecated transport with an endpoint that refuses every message."""
         if self.command == "POST":
             self._reply(405, "")
         else:
             self._stream("event: endpoint\ndata: /500\n\n")
 
     def _events(self) -> None:
-        """The deprecated transport, working as the rest of the path says."""
+        """Serve the deprecated transport, working as the rest of the path says."""
         if self.command == "POST" and b'"hold"' in self.body:
             self._never()
         elif self.command == "POST" and b'"forget"' in self.body:
@@ -236,7 +236,7 @@ class Handler(BaseHTTPRequestHandler):
         self.close_connection = True
 
     def _tells(self) -> None:
-        """The deprecated transport, which refuses the list of tools and repeats a secret."""
+        """Serve the deprecated transport, refuse the list of tools, and repeat a secret."""
         if b'"tools/list"' in self.body:
             self._reply(401, "", **{"WWW-Authenticate": str(self.headers.get("X-Key"))})
         else:
@@ -264,11 +264,11 @@ class Handler(BaseHTTPRequestHandler):
         self.events.put(json.dumps(reply, ensure_ascii=False).encode())
 
     def _nowhere(self) -> None:
-        """The deprecated transport, with an endpoint that is not a valid URL."""
+        """Serve the deprecated transport with an endpoint that is not a valid URL."""
         self._stream(f"event: endpoint\ndata: http://{self._rest}\n\n")
 
     def _beside(self) -> None:
-        """The deprecated transport, with an endpoint on the port that the rest of the path names."""
+        """Serve the deprecated transport with an endpoint on the port that the rest of the path names."""
         self._stream(f"event: endpoint\ndata: http://127.0.0.1:{self._rest}/steal?token=abc\n\n")
 
     def _secrets(self) -> list[str]:
