@@ -30,7 +30,7 @@ SECRET = "sk-hunter2-never-shown"
 
 
 class Marked:
-    """Stdio servers with a mark in their environment, which their children inherit, so that none can hide."""
+    """Stdio servers with a mark in their environment, which their children inherit."""
 
     def __init__(self) -> None:
         self.mark = uuid.uuid4().hex
@@ -62,7 +62,7 @@ class Marked:
 
 @contextmanager
 def web_server(kind: str) -> Generator[str]:
-    """The real server over Streamable HTTP (`http`) or SSE (`sse`), for the time of a block; its URL."""
+    """Run the real server over Streamable HTTP (`http`) or SSE (`sse`), and yield its URL."""
     with _serving(str(SERVERS / "echo.py"), kind) as url:
         yield url
 
@@ -86,7 +86,7 @@ def _serving(*args: str) -> Generator[str]:
 
 @asynccontextmanager
 async def marked_servers() -> AsyncGenerator[Marked]:
-    """Servers of which nothing may be left when the block ends: no process, pipe, socket or task."""
+    """Yield servers that must leave nothing when the block ends: no process, pipe, socket or task."""
     files = open_files()
     tasks = len(anyio.get_running_tasks())
     servers = Marked()
@@ -125,7 +125,7 @@ def http(
 
 
 async def ask(session: Client, tool: str, **arguments: Any) -> Any:
-    """Call a tool that answers with one text, and give that text, parsed if it is JSON."""
+    """Call a tool that returns one text, and return that text, parsed if it is JSON."""
     result = await session.call_tool(tool, arguments)
     assert not result.is_error, result
     text = getattr(result.content[0], "text", None)

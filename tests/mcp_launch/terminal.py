@@ -25,7 +25,7 @@ _TELLING = ("COLUMNS", "FORCE_COLOR", "LINES", "NO_COLOR")
 
 
 class Terminal:
-    """A terminal with one command in it."""
+    """A terminal that runs one command."""
 
     def __init__(self, process: subprocess.Popen[bytes], end: int) -> None:
         self.process = process
@@ -44,7 +44,7 @@ class Terminal:
         os.write(self._end, keys)
 
     def hang_up(self) -> None:
-        """Close it, as a window is closed."""
+        """Close it like a terminal window."""
         if self._end >= 0:
             os.close(self._end)
         self._open, self._end = False, -1
@@ -70,7 +70,7 @@ class Terminal:
         self.read_until(seen)
 
     def status(self) -> int:
-        """The exit status, when all that was written has been read."""
+        """Read all output and return the exit status."""
         until = time.monotonic() + _PATIENCE
         while self._open:
             assert time.monotonic() < until, self.shown
@@ -94,7 +94,7 @@ class Terminal:
 def terminal(
     *args: str, columns: int = 80, rows: int = 24, command: Sequence[str] = (), **variables: str
 ) -> Generator[Terminal]:
-    """The command `mcp-launch`, or another, in a terminal of that size, for the time of a block."""
+    """Run the command `mcp-launch`, or another, in a terminal of that size."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
     env = {name: value for name, value in os.environ.items() if name not in _TELLING}

@@ -19,7 +19,7 @@ CI = [sys.executable, "-S", str(SERVERS / "ci.py")]
 
 
 def commands_in(output: str) -> Iterator[str]:
-    """The lines that a runner takes for commands, found as those of GitHub, Azure and TeamCity find them."""
+    """Yield the lines that a runner treats as commands, by the rules of GitHub, Azure and TeamCity."""
     for line in re.split(r"\r\n|\r|\n", output):
         text = line.lstrip()
         if (text.startswith("::") and "::" in text[2:]) or re.search(r"##\w*\[", text):
