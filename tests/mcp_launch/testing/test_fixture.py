@@ -1,4 +1,4 @@
-"""The fixture `mcp_server`: sessions for plain and async tests, in a pytest of its own."""
+"""The fixture `mcp_server`: sessions for plain and async tests, in a separate pytest process."""
 
 from __future__ import annotations
 
@@ -575,7 +575,7 @@ def test_one(mcp_server):
 
 
 def test_an_interrupted_start_is_given_up_and_the_next_test_runs(pytester: pytest.Pytester, marked: Marked) -> None:
-    """As a plugin does it that ends a test which takes too long: an exception, wherever the test is."""
+    """Timeout plugins end a test in this way: they raise an exception wherever the test is."""
     write(pytester, marked.plain("mute", name="mute"), marked.plain(name="works"))
     make(
         pytester,
