@@ -79,7 +79,7 @@ STUBBORN = "trap '' TERM; cat; sleep 30"
 def run(
     *args: str, stdin: str = "", python: tuple[str, ...] = (), **variables: str
 ) -> subprocess.CompletedProcess[str]:
-    """Run the command in a process of its own."""
+    """Run the command in a separate process."""
     which = () if "-c" in python else ("-m", "mcp_launch")
     return run_python(*python, *which, *args, stdin=stdin, **(TERMINAL | variables))
 

@@ -273,7 +273,7 @@ def test_importing_content_does_not_import_the_sdk() -> None:
 
 
 def any_block(random: Random) -> Any:
-    """A random block of MCP content, with odd text in every place that takes text."""
+    """Return a random block of MCP content, with unusual text in every string."""
 
     def text() -> str:
         return random.choice(TEXTS)

@@ -1,4 +1,4 @@
-"""A launch can be cancelled anywhere: one place of five here, all of them by `nox -s interrupted`."""
+"""A launch can be cancelled at any step: one of five here, all of them in `nox -s interrupted`."""
 
 from __future__ import annotations
 

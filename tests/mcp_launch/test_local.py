@@ -1,4 +1,4 @@
-"""A client's own MCP server: only agents with the token reach it, over both transports, until its block ends."""
+"""A client's own MCP server: only agents with the token can reach it, over both transports, until its block ends."""
 
 from __future__ import annotations
 
@@ -72,12 +72,12 @@ class Own:
 
 
 def text(spec: object) -> str:
-    """The entry as it is sent."""
+    """Return the entry as JSON."""
     return encode(spec).decode()
 
 
 def token_of(spec: v1.McpServer) -> str:
-    """The secret in it."""
+    """Return the secret in the entry."""
     if isinstance(spec, v1.McpServerStdio):
         return spec.env[0].value
     return spec.headers[0].value.removeprefix("Bearer ")
@@ -430,7 +430,7 @@ async def test_each_offer_has_a_token_of_its_own(marked: Marked) -> None:
 
 @asynccontextmanager
 async def older_agent(spec: v1.McpServer) -> AsyncGenerator[Client]:
-    """The session of an agent that does not know the 2026-07-28 era, as most do not."""
+    """Open the session of an agent without the 2026-07-28 era, like most agents."""
     if isinstance(spec, v1.McpServerStdio):
         environment = {variable.name: variable.value for variable in spec.env}
         command = StdioServerParameters(command=spec.command, args=spec.args, env=environment)

@@ -68,7 +68,7 @@ async def body_of(receive: Receive) -> bytes:
 
 @asynccontextmanager
 async def connected(app: Application) -> AsyncGenerator[SocketStream]:
-    """A connection to the application; the server has to let go of it."""
+    """Open a connection to the application, which the server must close."""
     (listener,) = (await anyio.create_tcp_listener(local_host="127.0.0.1")).listeners
 
     async def serve(stream: SocketStream) -> None:

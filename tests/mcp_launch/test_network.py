@@ -37,11 +37,11 @@ SHORT = Budgets(connect=2.0, handshake=2.0, list=2.0, close=0.5)
 
 
 Gate: TypeAlias = Callable[[Request], bytes | None]
-"""Answers requests in place of the server, or lets them pass."""
+"""Responds to requests in place of the server, or returns None."""
 
 
 class Sse:
-    """A small server of the deprecated transport, for `raw_server`, behind a gate if there is one."""
+    """A small server of the deprecated transport for `raw_server`, behind a gate if there is one."""
 
     def __init__(self, gate: Gate) -> None:
         self.gate = gate
@@ -65,12 +65,12 @@ class Sse:
 def server_of(
     kind: str, gate: Callable[[Request], bytes | None] = lambda _: None
 ) -> Callable[[Request], Iterable[bytes]]:
-    """A working server of that transport."""
+    """Run a working server of that transport."""
     return Sse(gate) if kind == "sse" else lambda request: [gate(request) or works(request)]
 
 
 async def outcome(server: dict[str, Any], options: Options, *, cwd: Path) -> LaunchFailure | list[str]:
-    """Why it cannot be used, or its warnings if it can; no secret is in anything of it."""
+    """Return the failure, or the warnings if there is none; both must be free of secrets."""
     async with mcp_launch.launch([server], cwd=cwd, budgets=SHORT, options=options) as fleet:
         [launched] = fleet
         failure = launched.failure
@@ -274,7 +274,7 @@ async def test_a_proxy_of_the_environment_that_cannot_be_used_is_not_called_an_o
 
 @pytest.fixture
 def proxied(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Request]]:
-    """The requests that arrive at the proxy that the environment names for everything."""
+    """The requests that arrive at the proxy from the environment."""
     for name in ("NO_PROXY", "no_proxy"):
         monkeypatch.delenv(name, raising=False)
     with raw_server(lambda _: [reply(502)]) as proxy:
@@ -399,7 +399,7 @@ async def test_the_token_of_a_local_server_is_never_sent_to_the_proxy_of_the_env
 
 
 class Bearer(httpx2.Auth):
-    """Logs in with a token that is in no specification."""
+    """Logs in with a token that is not in any specification."""
 
     def auth_flow(self, request: httpx2.Request) -> Iterator[httpx2.Request]:  # pyright: ignore[reportIncompatibleMethodOverride]
         request.headers["Authorization"] = f"Bearer {SECRET}"
@@ -407,7 +407,7 @@ class Bearer(httpx2.Auth):
 
 
 def with_key(request: httpx2.Request) -> httpx2.Request:
-    """Logs in in a way of its own."""
+    """Logs in in a custom way."""
     request.headers["X-Key"] = SECRET
     return request
 
@@ -584,7 +584,7 @@ async def test_a_login_that_nobody_finishes_is_told_from_a_server_that_does_not_
 
 
 class Moody(httpx2.Auth):
-    """Logs in until it no longer can."""
+    """Logs in until that fails."""
 
     fails = False
 

@@ -53,7 +53,7 @@ WAYS = [("stdio", "modern"), ("stdio", "legacy"), ("http", "modern"), ("http", "
 
 @pytest.fixture(scope="module")
 def asking_urls() -> Generator[dict[tuple[str, str], str]]:
-    """The URLs of the server that asks, by transport and era."""
+    """The URLs of the server that sends requests, by transport and era."""
     with ExitStack() as stack:
         processes: dict[tuple[str, str], subprocess.Popen[str]] = {}
         for way in WAYS:
@@ -121,7 +121,7 @@ class Asking:
 
 @pytest.fixture(autouse=True)
 def no_garbage_left() -> Generator[None]:
-    """Collect it where the warnings about it are ignored."""
+    """Collect garbage while warnings about it are ignored."""
     yield
     gc.collect()
 

@@ -36,7 +36,7 @@ pytestmark = [
 KINDS = pytest.mark.parametrize("kind", ["stdio", "http", "sse"])
 WEB = pytest.mark.parametrize("kind", ["http", "sse"])
 BIG = {"text": "x" * 1_000_000}
-"""Arguments that no pipe takes at once."""
+"""Arguments too large for the buffer of a pipe."""
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def few_connections(monkeypatch: pytest.MonkeyPatch) -> int:
 
 @asynccontextmanager
 async def stalling(kind: str, mode: str, marked: Marked, tmp_path: Path) -> AsyncGenerator[dict[str, Any]]:
-    """The raw JSON of a server of `servers/stalls.py`, for the time of a block."""
+    """Run a server of `servers/stalls.py`, and yield its raw JSON."""
     if kind == "stdio":
         gate = {"GATE": str(tmp_path / "gate")}
         yield marked.stdio("stalls", sys.executable, str(SERVERS / "stalls.py"), "stdio", mode, env=gate)
@@ -68,7 +68,7 @@ async def opened(server: object, **options: Any) -> AsyncGenerator[Client]:
 
 @asynccontextmanager
 async def session_with(answer: Answer, *, tmp_path: Path, kind: str = "http") -> AsyncGenerator[Client]:
-    """A session with a server of `raw_server`."""
+    """Open a session with a server of `raw_server`."""
     with raw_server(answer) as raw:
         budgets = Budgets(connect=0.5)
         async with opened(http(f"{raw.origin}/mcp", kind=kind), cwd=tmp_path, budgets=budgets) as session:

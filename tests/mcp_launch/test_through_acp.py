@@ -58,7 +58,7 @@ class Own:
         return "done"
 
     async def wait(self) -> None:
-        """Wait for ever."""
+        """Wait forever."""
         self.waiting.set()
         try:
             await anyio.sleep_forever()
@@ -67,7 +67,7 @@ class Own:
 
 
 class Ends:
-    """Both ends of a connection: the provider's, which is the client's, and the consumer's, which is the agent's."""
+    """Connect both ends: the provider's, which is the client's, and the consumer's, which is the agent's."""
 
     def __init__(self, protocol: ProtocolPackage) -> None:
         self.protocol: Any = protocol
@@ -88,7 +88,7 @@ class Ends:
         return self.consumer.session(server.spec(self.protocol.McpServer), self.agent)
 
     async def ask(self, server_id: str, method: str = "server/discover", *, id_: str = "r", **params: Any) -> Any:
-        """One request as it goes over the connection, without the SDK's client."""
+        """Send one request over the connection, without the SDK's client."""
         params = {"_meta": META, **params}
         message = self.protocol.MessageMcpRequest(server_id=server_id, request_id=id_, method=method, params=params)
         return await self.agent.request(message)

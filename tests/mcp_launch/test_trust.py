@@ -29,7 +29,7 @@ class Project:
             self.write(file, stranger=self.server(file.name))
 
     def server(self, name: str) -> dict[str, Any]:
-        """A server that touches a file before it does anything else."""
+        """Return a server that first touches a file."""
         script = f'touch "{self.home}/started{name}"; exec "{sys.executable}" -S "{SERVERS / "plain.py"}" works'
         return {"command": "/bin/sh", "args": ["-c", script]}
 
@@ -43,7 +43,7 @@ class Project:
         return {each.name.removeprefix("started") for each in self.home.glob("started*")}
 
     def run(self, *words: str) -> subprocess.CompletedProcess[str]:
-        """Run the command, away from a terminal."""
+        """Run the command without a terminal."""
         return run_python("-m", "mcp_launch", *words, **self.env)
 
 

@@ -36,7 +36,7 @@ QUICK = Budgets(validate=0.5)
 
 
 def fan(width: int = 2, depth: int = 40, word: str = "allOf") -> Schema:
-    """A schema of *depth* definitions, each of which refers to the next one *width* times."""
+    """Return a schema of *depth* definitions, each of which refers to the next one *width* times."""
     definitions = {f"d{n}": {word: [{"$ref": f"#/$defs/d{n + 1}"}] * width} for n in range(depth)}
     return {"type": "object", "$ref": "#/$defs/d0", "$defs": {**definitions, f"d{depth}": {"type": "object"}}}
 
@@ -64,7 +64,7 @@ async def refusal(entry: Schema, *, budgets: Budgets = QUICK) -> InvalidResult:
 
 
 def validating() -> list[int]:
-    """Our child processes that validate."""
+    """Return our child processes that validate."""
     found: list[int] = []
     for child in children():
         try:
@@ -288,7 +288,7 @@ deprecated = pytest.mark.filterwarnings("ignore::mcp.MCPDeprecationWarning")
 
 
 def said_by(error: BaseException) -> str:
-    """Everything that an exception shows."""
+    """Return everything that an exception shows."""
     shown = [error, error.args, vars(error), error.__cause__, error.__context__, *traceback.format_exception(error)]
     return "\n".join(f"{each}\n{each!r}" for each in shown)
 
@@ -442,7 +442,7 @@ ESCAPES: list[tuple[Schema, Any]] = [
 
 @pytest.fixture
 async def process(anyio_backend: str) -> AsyncGenerator[KillableProcess]:
-    """A process to validate in, for a short time."""
+    """A process for validation with a short time limit."""
     process = KillableProcess(seconds=0.3)
     yield process
     await process.aclose()
@@ -450,7 +450,7 @@ async def process(anyio_backend: str) -> AsyncGenerator[KillableProcess]:
 
 @pytest.fixture
 def taken(monkeypatch: pytest.MonkeyPatch) -> Generator[list[int]]:
-    """The steps that each evaluation in this process has taken, counted at the keywords themselves."""
+    """The steps of each evaluation in this process, counted at the keywords."""
     taken: list[int] = []
 
     def counted(word: str, keyword: Callable[..., Any]) -> Callable[..., Any]:
@@ -508,7 +508,7 @@ class Shapes:
         self._costly = costly
 
     def schema(self) -> Schema:
-        """A schema of a dozen definitions that refer to each other."""
+        """Return a schema of a dozen definitions that refer to each other."""
         names = [f"d{n}" for n in range(self._random.randrange(1, 15 if self._costly else 5))]
         depth = 2 if self._costly else 1
         definitions = {name: self._part(names[at + 1 :] or names, depth) for at, name in enumerate(names)}

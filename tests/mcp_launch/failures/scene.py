@@ -77,7 +77,7 @@ class Scene:
         login: Literal["none", "basic", "bearer"] = "basic",
         base: str | None = None,
     ) -> Entry:
-        """Return the web server that misbehaves as the path says, or the one at `base`; `login` is a kind of credentials."""
+        """Return the web server that misbehaves as the path says, or the one at `base`."""
         planted = self.planted
         scheme, _, place = (base or self.web.origin).partition("://")
         user = f"{planted['user']}:{quote(planted['awkward password'], safe='')}@" if login == "basic" else ""
