@@ -18,7 +18,7 @@ _PLAYED: dict[Pair, Cells] = {}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Take `--write-page`."""
+    """Add the option `--write-page`."""
     parser.addoption("--write-page", action="store_true", help="write docs/interop.md in place of checking it")
 
 

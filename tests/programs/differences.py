@@ -44,4 +44,4 @@ DIFFERENCES = [
         "The SDK has no order of methods: the session is made before anybody knows which version is spoken.",
     ),
 ]
-"""One that no longer shows fails, and has to go."""
+"""A difference that no longer occurs makes the tests fail and must be removed."""

@@ -33,7 +33,7 @@ the page. The expected result of each step is in `tests/programs/steps.py`.
 
 
 def page(played: Mapping[Pair, Mapping[str, Cell]]) -> str:
-    """The whole page."""
+    """Return the whole page."""
     sdk = Path(FOLDER, "node_modules", "@agentclientprotocol", "sdk", "package.json").read_text(encoding="utf-8")
     return _PAGE.format(
         typescript=json.loads(sdk)["version"],
@@ -65,6 +65,6 @@ def word(pair: Pair, step: str, cell: Cell) -> str:
 
 
 def difference_of(pair: Pair, step: str) -> Difference | None:
-    """The difference that is known of a step of a pair."""
+    """Return the known difference of a step of a pair."""
     whose = [each for each in DIFFERENCES if each.who in (pair.client, pair.agent)]
     return next((each for each in whose if (each.step, each.version) == (step, pair.version)), None)

@@ -19,7 +19,7 @@ from tests.programs.steps import FOLDER, NOT_OFFERED, STEPS, Facts, Plan, word
 
 EXAMPLES = FOLDER.parents[1] / "examples"
 PATIENCE = 300
-"""Seconds for all steps of a pair."""
+"""Timeout in seconds for all steps of a pair."""
 
 
 @dataclass(frozen=True)
@@ -31,9 +31,9 @@ class Pair:
     drive: Callable[[Plan], Awaitable[Mapping[str, Facts]]]
     command: Callable[[], list[str]]
     version: int = 1
-    """The version of the protocol that they speak."""
+    """The negotiated protocol version."""
     latest: int = 2
-    """The latest that the agent speaks."""
+    """The latest version that the agent supports."""
 
     def __str__(self) -> str:
         return f"{self.client} → {self.agent}, v{self.version}"
@@ -52,7 +52,7 @@ def node() -> str:
 
 
 async def typescript_client(plan: Plan) -> Mapping[str, Facts]:
-    """The facts of the TypeScript SDK's client."""
+    """Return the facts of the TypeScript SDK's client."""
     process = await anyio.run_process([node(), str(FOLDER / "client.mjs"), json.dumps(asdict(plan))], check=False)
     if process.returncode:
         raise RuntimeError(process.stderr.decode())
@@ -122,7 +122,7 @@ async def play(pair: Pair, urls: Mapping[str, str]) -> dict[str, Cell]:
 
 
 def _servers(marked: Marked, urls: Mapping[str, str], *, version: int) -> Generator[dict[str, Any]]:
-    """An MCP server for each transport of a version; v2 writes a type for each, and has no SSE any more."""
+    """Yield an MCP server for each transport of a version. In v2, each has a type, and SSE does not exist."""
     tools = marked.stdio("stdio", sys.executable, str(FOLDER / "tools.py"), env={"WORD": word("stdio")})
     yield tools if version == 1 else {"type": "stdio", **tools}
     for kind in ("http", "sse") if version == 1 else ("http",):

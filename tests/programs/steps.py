@@ -35,18 +35,18 @@ class Plan:
     env: dict[str, str]
     """Additional variables for its environment."""
     version: int
-    """The version of the protocol that is spoken."""
+    """The negotiated protocol version."""
     latest: int
-    """The latest version that the agent speaks."""
+    """The latest version that the agent supports."""
     cwd: str
     """The working directory of the sessions."""
     servers: list[dict[str, Any]]
-    """Their MCP servers, in the words of the version, each with the transport as its name."""
+    """Their MCP servers in the format of the version, each with its transport as its name."""
     prompts: dict[str, str] = field(default_factory=lambda: dict(PROMPTS))
     between: tuple[str, ...] = (sys.executable, "-S", str(FOLDER / "between.py"))
     """The command that is prepended to the agent's, with a mode, for messages that neither program sends."""
     patience: int = 10_000
-    """Milliseconds that an agent has to leave when its input is closed."""
+    """Milliseconds within which an agent must exit after its input is closed."""
 
 
 def word(transport: str) -> str:
@@ -113,7 +113,7 @@ STEPS = [
     Step("an unknown request of the agent", _exactly(code=-32601)),
     Step("the agent dies in a prompt", _exactly(failed=True)),
 ]
-"""In the order of the table."""
+"""The steps in the order of the table."""
 
 NOT_OFFERED = {"offered": False}
 """The facts of a step that requires a capability which the agent did not advertise."""
