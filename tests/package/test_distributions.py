@@ -35,7 +35,7 @@ def sdist() -> Path:
 
 @pytest.fixture(scope="module")
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The Python of an empty environment with nothing but the wheel installed."""
+    """The Python of an environment that only contains the wheel."""
     folder = tmp_path_factory.mktemp("environment")
     venv.create(folder, with_pip=True)
     python = folder / "bin" / "python"

@@ -251,7 +251,7 @@ class TestErrors:
         return asyncio.run(answer())
 
     def our_answer(self, error: Exception) -> Any:
-        """The same with a handler of ours."""
+        """Return the same for a handler of ours."""
 
         def authenticate(params: Any, connection: Any) -> None:
             raise error

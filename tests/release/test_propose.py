@@ -20,7 +20,7 @@ def who_commits(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    """A checkout as the workflow makes it, without history, and a proposal in it."""
+    """A checkout as in the workflow, without history, and a proposal in it."""
     origin, work, checkout = (tmp_path / name for name in ("origin.git", "work", "checkout"))
     git(tmp_path, "init", "--quiet", "--bare", "--initial-branch=main", str(origin))
     git(tmp_path, "clone", "--quiet", str(origin), str(work))

@@ -1,4 +1,4 @@
-"""Servers that people configure, started as their documentation says: by npm's scripts, by npx and by pip's scripts."""
+"""Widely used servers, started as their documentation says: by npm's scripts, by npx and by pip's scripts."""
 
 from __future__ import annotations
 

@@ -149,7 +149,7 @@ class TestBounds:
 
         @handlers.on("_acme/begin", exclusive=True)
         def begin(params: Any, connection: Connection) -> None:
-            """Return an empty response."""
+            """Do nothing, so that the response is empty."""
 
         @handlers.on("_acme/read")
         def read(params: Any, connection: Connection) -> None:

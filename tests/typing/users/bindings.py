@@ -278,7 +278,7 @@ def by_kind_of_content(content: v2.ContentBlock) -> str | None:
 
 
 def derived(tagged: v1.UserMessageChunk, bare: v1.ContentChunk) -> None:
-    """A variant that adds a discriminator to a payload is also that payload, but not vice versa."""
+    """Use a variant that adds a discriminator to a payload as that payload, which is not possible vice versa."""
     chunk: v1.ContentChunk = tagged
     print(chunk)
     v1.SessionNotification(session_id="s", update=tagged)

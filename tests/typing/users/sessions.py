@@ -113,7 +113,7 @@ def replaying_v2(prompt: v2.PromptRequest) -> None:
 
 
 def replaying_either(protocol: ProtocolPackage, prompt: v1.PromptRequest | v2.PromptRequest) -> None:
-    """The history of a protocol package that is only known at run time has the types of all packages."""
+    """Use the history of a package that is only known at run time, which has the types of all packages."""
     chunk = History(protocol).add_prompt(prompt, message_id="m")[0]
     if isinstance(chunk, v1.UserMessageChunk):
         assert_type(chunk.message_id, str | None)
