@@ -52,7 +52,7 @@ WRITTEN: dict[str, tuple[Any, dict[str, Any]]] = {
             "modes": {"currentModeId": "default", "availableModes": [{"id": "default", "name": "Always Ask"}]},
         },
     ),
-    # The Claude Agent SDK behind it tells what it does as tool calls with members of its own.
+    # The Claude Agent SDK behind it reports its actions as tool calls with additional fields.
     "claude-agent-sdk-tool": (
         v1.SessionNotification,
         {

@@ -204,7 +204,7 @@ async def test_a_session_is_resumed_without_its_history(place: Place, version: i
         request = resume_session(talk.agent, SessionRecord(session_id=session, cwd=str(place.project)))
         await talk.reopen(request)
         assert talk.seen.said() == []
-        # v2 wants to hear how the session is before the answer.
+        # v2 requires the state of the session before the response.
         assert len(talk.seen.all) == version - 1
         assert await talk.prompt(session, "say again") == "end_turn"
         assert talk.seen.updates.remarks == []

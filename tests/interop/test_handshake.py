@@ -131,7 +131,7 @@ def test_our_agent_answers_a_client_of_the_sdk(theirs: str, version: int, ours: 
         assert outcome["result"]["protocolVersion"] == version
         assert [each["name"] for each in outcome["result"]["authMethods"]] == ["In a terminal"]
     elif ours == (1,):
-        # The rule of v1: it answers with what it has. A client of the SDK that has v2 alone cannot read that.
+        # In v1, an agent responds with the version that it supports. A client of the SDK with only v2 cannot read that.
         assert "error" in outcome
     else:
         assert outcome["error"] == {

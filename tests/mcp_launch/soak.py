@@ -276,7 +276,7 @@ def main() -> None:
     options = parser.parse_args()
     warnings.simplefilter("error", ResourceWarning)
     warnings.simplefilter("ignore", DeprecationWarning)
-    # What the SDK says of bad servers is none of ours.
+    # Log messages of the SDK about bad servers do not matter here.
     logging.getLogger("mcp").setLevel(logging.CRITICAL)
     with web_server("http") as http_url, web_server("sse") as sse_url, bad_web_server() as bad_web:
         urls = {"http": http_url, "sse": sse_url}

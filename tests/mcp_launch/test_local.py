@@ -346,7 +346,7 @@ async def test_the_command_says_why_it_is_of_no_use(marked: Marked, caplog: pyte
     assert late[0] == 1
     assert late[1].startswith("the client that offers this MCP server cannot be reached (")
     assert late[1].endswith("has its session ended?\n")
-    # That an agent leaves is no failure either.
+    # An agent that exits is not a failure either.
     assert caplog.text == ""
 
 
@@ -450,7 +450,7 @@ async def older_agent(spec: v1.McpServer) -> AsyncGenerator[Client]:
 @pytest.mark.filterwarnings("ignore:Async generator:ResourceWarning")
 @EACH_TRANSPORT
 async def test_an_older_agent_uses_it_too(transport: Kind) -> None:
-    # Not with `marked`: sse-starlette, on which the SDK stands, keeps a task for each thread that sent an event stream.
+    # Not with `marked`: sse-starlette, which the SDK uses, keeps a task for each thread that sent an event stream.
     own = Own()
 
     with anyio.fail_after(30):

@@ -156,7 +156,7 @@ async def test_the_server_reaches_every_callback(asking: Asking, tmp_path: Path)
 
             await ask(session, "log")
             await asking.log_arrived.wait()
-            # The older era has no level per request: whoever wants less sets it for the session.
+            # The older era has no level per request. A client can only set it for the session.
             debug = [] if asking.is_modern else [("debug", "a detail", None)]
             assert asking.logged == [*debug, ("warning", {"disk": "full"}, "asks.disk")]
 

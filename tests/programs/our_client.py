@@ -118,7 +118,7 @@ class Client:
         self.collector.receive(notification)
         if update.session_update.startswith("tool_call"):
             self.calls.set()
-        # One without a reason says how a session stands that has been loaded.
+        # An update without a reason reports the state of a session that has been loaded.
         if update.session_update == "state_update" and update.state == "idle" and update.stop_reason:
             self.stop = update.stop_reason
             self.idle.set()

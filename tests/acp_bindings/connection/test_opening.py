@@ -99,7 +99,7 @@ async def test_a_connection_that_speaks_a_version_already_settles_on_none() -> N
 
 async def test_an_answer_of_another_version_raises_in_the_client() -> None:
     async with against(role="client", protocol=OPENING) as (connection, bare):
-        # Its answer stands there before it is asked.
+        # Its response is there before the request.
         await bare.say({"id": 0, "result": {"protocolVersion": 7}})
         with pytest.raises(UnsupportedProtocolVersion):
             await initialize(connection, ClientHandshake(info=INFO), timeout=5)

@@ -77,7 +77,7 @@ anyio.run(main, backend=sys.argv[1])
 
 @pytest.mark.parametrize("backend", ["asyncio", "trio"])
 def test_who_leaves_does_not_wait_for_a_peer_that_neither_writes_nor_reads(backend: str) -> None:
-    # Pipes are read in threads on Windows alone, so that it is asked for here.
+    # Pipes are read in threads only on Windows, so the test requests it.
     with subprocess.Popen([sys.executable, "-c", LEAVES, backend], stdin=-1, stdout=-1) as process:
         assert process.stdout
         assert process.stdout.readline() == b"begun\n"

@@ -166,7 +166,7 @@ async def test_the_first_ones_are_warned_of_and_a_flood_is_not(caplog: pytest.Lo
 
 async def test_a_message_that_is_wrong_is_no_such_line(caplog: pytest.LogCaptureFixture) -> None:
     wrong: dict[str, Any] = {"method": "session/update", "params": {}}
-    # Of these the peer is told.
+    # These are reported to the peer.
     answered: list[dict[str, Any]] = [
         {"id": 1, "method": "no/such", "params": {}},
         {"id": 2, "method": "fs/read_text_file", "params": {}},

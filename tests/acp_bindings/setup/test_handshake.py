@@ -194,7 +194,7 @@ def test_a_client_of_both_versions_asks_for_the_latest_and_says_the_rest_in_both
     assert said["info"] == said["clientInfo"] == raw(EDITOR)
     assert said["capabilities"] == {"elicitation": {"url": {}}}
     assert said["clientCapabilities"]["terminal"] is True
-    # Who speaks one version alone reads it without a word of complaint.
+    # A side that supports only one version reads it without findings.
     for package in (v1, v2):
         found: list[Finding] = []
         assert decode(package.InitializeRequest, said | {"protocolVersion": 1}, findings=found)

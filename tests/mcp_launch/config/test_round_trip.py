@@ -85,7 +85,7 @@ def server(draw: random.Random, name: str, can: set[str]) -> dict[str, Any]:
             "args": args,
             "env": pairs(draw, can),
         }
-    # Goose has no variables in URLs; some clients tell SSE by the end of the path.
+    # Goose has no variables in URLs; some clients detect SSE by the end of the path.
     headers = [each for each in pairs(draw, can - {"own"}) if each["name"] != "LOG_LEVEL"]
     url = "https://h.example.com/mcp?x=1" if kind == "http" else "https://h.example.com/sse"
     return {"type": kind, "name": name, "url": url, "headers": headers}

@@ -127,7 +127,7 @@ async def _several(case: Scenario, scene: Scene, outcome: Outcome) -> None:
 
 
 def _redacted(said: list[str]) -> list[str]:
-    # What was repeated in ten forms stands there ten times.
+    # A string that was repeated in ten forms occurs ten times.
     return [re.sub(r"(\[redacted\]\W*){2,}", "[redacted] … ", text) for text in said]
 
 

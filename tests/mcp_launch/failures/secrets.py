@@ -83,6 +83,6 @@ def _run() -> str:
 def _forms(run: str) -> Iterator[tuple[str, str]]:
     yield "plain", run
     for shift in range(3):
-        # The letters of base64 that depend on this run alone, whatever stands before and behind it.
+        # The letters of base64 that depend only on this run, whatever comes before and after it.
         coded = base64.b64encode(b"\0" * shift + run.encode()).decode()
         yield "base64", coded[(0, 2, 3)[shift] : (len(run) + shift) * 8 // 6]

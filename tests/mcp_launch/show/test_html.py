@@ -257,7 +257,7 @@ def test_the_policy_of_the_page_allows_its_own_style_and_nothing_else() -> None:
         "base-uri 'none'",
         "form-action 'none'",
     ]
-    # What stands before it would not be held to it.
+    # It would not apply to anything before it.
     assert [each.tag for each in found.one("head")][:2] == ["meta", "meta"]
 
 

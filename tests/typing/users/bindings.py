@@ -220,7 +220,7 @@ def by_pattern_with_a_gap(server: McpServer) -> str:
 
 
 def by_pattern_without_a_return(server: McpServer) -> str:  # refused
-    # The others blame the way out of the function alone.
+    # The others only report the return statement.
     match server:  # refused by pyright
         case v1.McpServerStdio() | v1.McpServerHttp():
             return server.name
