@@ -40,7 +40,7 @@ def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
 
 @pytest.fixture
 def file(tmp_path: Path) -> str:
-    """A file with an odd server, and one that cannot be started."""
+    """A file with the odd server, and one that cannot be started."""
     path = tmp_path / "servers.json"
     path.write_text(json.dumps({"mcpServers": {"odd": ODD, "gone": {"command": "/no/such/program"}}}))
     return str(path)

@@ -1,4 +1,4 @@
-"""The ways in which servers fail, with a case for each, and the expected messages.
+"""The ways in which servers fail, with a case and the expected message for each.
 
 The tests play every case on both event loops; `python -m tests.mcp_launch.failures.table` prints them.
 """

@@ -1,4 +1,4 @@
-"""A small MCP server over stdio, without the SDK, that writes commands to CI runners wherever it can.
+"""A small MCP server over stdio, without the SDK, that writes commands for CI runners in every text that it sends.
 
 `ci.py fails` writes them to standard error and exits.
 """

@@ -1,4 +1,4 @@
-"""A small MCP server over stdio, without the SDK, that misbehaves in the way its first argument names.
+"""A small MCP server over stdio, without the SDK, that misbehaves as its first argument says.
 
 With ECHO in its environment, it repeats all of its secrets in everything that it writes.
 """
