@@ -1,4 +1,4 @@
-"""What holds for all tests."""
+"""Fixtures and settings for all tests."""
 
 import gc
 import signal
@@ -32,16 +32,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(params=["asyncio", "trio"])
 def anyio_backend(request: pytest.FixtureRequest) -> str:
-    """The event loops that are supported."""
+    """The supported event loops."""
     return request.param
 
 
 @pytest.fixture(scope="module", autouse=True)
 def garbage_is_looked_for_in_what_is_new() -> None:
-    """Leave out what was there before the tests of a module: all tests, all models and validators.
+    """Exclude objects that exist before the tests of a module, such as models, from garbage collection.
 
-    There are so many of them that a test which collects garbage a hundred times would take a minute for it. They are
-    left out for good, as looking through all of them before each module would take as long as a third of the tests.
+    There are so many of them that a test with a hundred collections would take a minute. They are excluded permanently,
+    because examining all of them before each module would take a third of the time of the tests.
     """
     gc.collect()
     gc.freeze()

@@ -1,4 +1,4 @@
-"""What tests look for when all should be gone: descriptors, children, processes with a mark in their environment."""
+"""Find what a test left behind: descriptors, children, and processes with a mark in their environment."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def open_files() -> list[str]:
-    """What our descriptors point to, of the kinds that connections and child processes are made of."""
+    """Return the targets of our descriptors, of the kinds used by connections and child processes."""
     targets: list[str] = []
     for descriptor in Path("/proc/self/fd").iterdir():
         try:
@@ -20,13 +20,13 @@ def open_files() -> list[str]:
 
 
 def children() -> set[int]:
-    """Our child processes, also dead ones that nobody has waited for."""
+    """Return our child processes, including zombies."""
     me = Path(f"/proc/self/task/{os.getpid()}/children").read_text(encoding="ascii").split()
     return {int(each) for each in me}
 
 
 def marked_processes(name: str, value: str) -> list[int]:
-    """The processes with that variable, which their children inherit, so that none can hide; zombies have none."""
+    """Return the processes with that variable, which their children inherit. Zombies have no environment."""
     found: list[int] = []
     for entry in Path("/proc").iterdir():
         try:

@@ -1,4 +1,4 @@
-"""The steps of tasks: what a task does from one `await` that has to wait to the next."""
+"""The steps of tasks. A step lasts from one `await` that has to wait to the next."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import trio
 
 
 async def steps_of(work: Callable[[], Awaitable[None]], *, within: float, cancel_at: int | None = None) -> int:
-    """Do it, cancelled before that step; how many steps were taken, in at most so many seconds."""
+    """Run *work*, cancelled before that step and within that many seconds; return the number of steps taken."""
     taken = 0
     with anyio.fail_after(within), anyio.CancelScope() as scope:
 
@@ -29,7 +29,7 @@ async def steps_of(work: Callable[[], Awaitable[None]], *, within: float, cancel
 
 @contextmanager
 def counting_steps(step: Callable[[], None]) -> Generator[None]:
-    """A block in which `step` is called before each step of each task, of either event loop."""
+    """Call `step` before each step of each task in the block, on either event loop."""
     try:
         loop = asyncio.get_running_loop()
     except RuntimeError:
@@ -61,7 +61,7 @@ class _Instrument(trio.abc.Instrument):
 
 
 class _Stepped(Coroutine[Any, Any, Any]):
-    """A coroutine that tells before each of its steps."""
+    """A coroutine that reports each of its steps before it runs."""
 
     def __init__(self, inner: Coroutine[Any, Any, Any], step: Callable[[], None]) -> None:
         self._inner = inner

@@ -1,4 +1,4 @@
-"""Whether a generated type reads a value as the reading rules say: the same verdict, the same value."""
+"""Compare generated types with the reference reader: both must give the same verdict and the same value."""
 
 import json
 from typing import Any
@@ -12,7 +12,7 @@ from tests.acp_bindings.schemas import Schema
 
 
 def disagreement(schema: Schema, definition: str, model_type: Any, value: Json, *, form: int) -> str:
-    """Where the type made for a definition reads a value otherwise than the reference reader, empty when nowhere."""
+    """Return where the generated type reads a value differently from the reference reader; empty if they agree."""
     verdict = judge(schema, definition, value)
     try:
         model = decode(model_type, raw(value, form))

@@ -1,4 +1,4 @@
-"""Damage done to valid instances, and what the reading rules make of it."""
+"""Damage valid instances, and decide what the reading rules make of the result."""
 
 import copy
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ BAD: Final[list[Json]] = [None, 5, "x-vendor", [5], {}]
 
 @dataclass(frozen=True)
 class Damaged:
-    """An instance with some things broken: `value` is the whole, `wounds` says what was done, in words."""
+    """An instance with some damage: `value` is the whole instance, `wounds` describes the damage."""
 
     value: Json
     wounds: tuple[str, ...]
@@ -28,7 +28,7 @@ class Damaged:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the reading rules say: `reading` where they excuse the damage, else `refused` says what they do not."""
+    """The verdict of the reading rules: `reading` if they tolerate the damage, else the reason in `refused`."""
 
     reading: Json
     excused: tuple[Excuse, ...]
@@ -36,7 +36,7 @@ class Verdict:
 
 
 def damage(random: Random, schema: Schema, instance: Json) -> Damaged:
-    """Break a valid instance in one to three places, outside of `_meta` where nothing can be wrong."""
+    """Break a valid instance in one to three places, outside of `_meta`, where everything is valid."""
     value = copy.deepcopy(instance)
     wounds: list[str] = []
     for _ in range(random.choice((1, 1, 1, 2, 3))):
@@ -46,7 +46,7 @@ def damage(random: Random, schema: Schema, instance: Json) -> Damaged:
 
 
 def each_member_damaged(schema: Schema, name: str, instance: Json) -> Iterator[Damaged]:
-    """Break every member that the schema knows of an object in turn, in each of the ways that matter to its rule."""
+    """Break every defined member of an object in turn, in each of the ways that matter for its rule."""
     if not is_object(instance):
         return
     for member in sorted(_members_of(schema, schema.definitions[name])):
@@ -57,7 +57,7 @@ def each_member_damaged(schema: Schema, name: str, instance: Json) -> Iterator[D
 
 
 def judge(schema: Schema, name: str, value: Json) -> Verdict:
-    """Decide whether the reading rules excuse what is wrong with a value, and what is left of it then."""
+    """Decide whether the reading rules tolerate what is wrong with a value, and return what remains of it."""
     reader = Reader(schema)
     try:
         return Verdict(reader.read(name, value), tuple(reader.excused), None)
@@ -66,13 +66,12 @@ def judge(schema: Schema, name: str, value: Json) -> Verdict:
 
 
 def unwritable(schema: Schema, name: str, value: Json) -> list[Path]:
-    """List where a value needs a reader's leniency, so that no writer may write it.
+    """List the places where only a lenient reader accepts a value, so that no writer may produce it.
 
-    An empty list is no fault: the fallback of a list that must not be empty is the one thing that a reader makes and
-    a writer may not.
+    Empty lists are left out: a reader may produce one as a fallback where a writer may not.
 
     Raises:
-        UnreadableError: not even a lenient reader takes it.
+        UnreadableError: a lenient reader does not accept it either.
     """
     reader = Reader(schema)
     reader.read(name, value)
@@ -80,12 +79,12 @@ def unwritable(schema: Schema, name: str, value: Json) -> list[Path]:
 
 
 def meaning(schema: Schema, name: str, value: Json) -> Json:
-    """Write out all that absent members read as, so that two readings compare by what they say."""
+    """Fill in the values of all absent members, so that two readings compare by meaning."""
     return Reader(schema, filled=True).read(name, value)
 
 
 def misread(schema: Schema, name: str, expected: Json, value: Json) -> str:
-    """Where two values mean different things; empty when nowhere."""
+    """Return the place where two values differ in meaning; empty if they do not."""
     # What is the same means the same, which saves reading it twice.
     if same(expected, value):
         return ""
@@ -130,7 +129,7 @@ def _wound(random: Random, schema: Schema, value: Json, path: Path) -> tuple[Jso
 
 
 def _impostors(value: Json) -> list[Json]:
-    """List values that a careless reader would take for the real one."""
+    """List values that a careless reader would mistake for the real one."""
     if is_object(value):
         pairs = [list(item) for item in value.items()]
         return [None, [], [value], pairs, "", {}, {**value, "type": "x-vendor"}, {**value, "type": 5}]

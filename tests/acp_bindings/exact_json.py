@@ -7,12 +7,12 @@ Json: TypeAlias = Any
 
 
 def is_object(value: Json) -> TypeGuard[dict[str, Json]]:
-    """Tell an object from the other JSON values."""
+    """Return True if the value is an object."""
     return isinstance(value, dict)
 
 
 def is_array(value: Json) -> TypeGuard[list[Json]]:
-    """Tell an array from the other JSON values."""
+    """Return True if the value is an array."""
     return isinstance(value, list)
 
 
@@ -29,7 +29,7 @@ def same(left: Json, right: Json) -> bool:
 
 
 def difference(left: Json, right: Json, path: str = "") -> str:
-    """Say where two JSON values differ first; empty when nowhere."""
+    """Return the first place where two JSON values differ; empty if they do not."""
     if same(left, right):
         return ""
     if is_object(left) and is_object(right):
@@ -47,6 +47,6 @@ def difference(left: Json, right: Json, path: str = "") -> str:
 
 
 def spell(value: Json, limit: int = 400) -> str:
-    """Spell a JSON value for a failure message, cut when long."""
+    """Write a JSON value for a failure message, shortened if it is long."""
     text = json.dumps(value, ensure_ascii=False, default=repr)
     return text if len(text) <= limit else text[:limit] + "…"

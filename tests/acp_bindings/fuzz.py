@@ -26,7 +26,7 @@ from tests.acp_bindings.schemas import PACKAGES, load
 PER_DEFINITION = 8
 ROLES: list[Role] = ["agent", "client", "proxy", "conductor"]
 HANDLERS: dict[str, list[Role]] = {"agent": ["agent", "proxy"], "client": ["client", "conductor"]}
-"""The roles that handle most of what is for a side."""
+"""The roles that handle most of the messages for a side."""
 
 TOKENS = [
     *(b"null", b"true", b"0", b"-0", b"-1", b"1.0", b"1e999", b"-1e-999", b"9" * 400, b"18446744073709551616"),
@@ -64,7 +64,7 @@ LINES = {
     "Error": (b'{"jsonrpc":"2.0","id":1,"error":PAYLOAD}',),
     "": (b"PAYLOAD",),
 }
-"""What a payload may stand in, by how the names of those definitions end that belong there."""
+"""Templates of lines for a payload, by the end of the name of its definition."""
 
 VALUES: list[Any] = [
     *(
@@ -93,7 +93,7 @@ VALUES: list[Any] = [
 
 
 def mutate(random: Random, text: bytes, other: bytes) -> bytes:
-    """*text* with one to four things done to it, half of them to its bytes."""
+    """Mutate *text* one to four times; half of the mutations change its bytes."""
     for _ in range(random.choice((1, 1, 1, 2, 3, 4))):
         if random.random() < 0.5:
             text = _change_value(random, text)
@@ -119,7 +119,7 @@ def mutate(random: Random, text: bytes, other: bytes) -> bytes:
 
 
 def _change_value(random: Random, text: bytes) -> bytes:
-    """One value somewhere in it is another, is gone, or is there twice."""
+    """Replace, remove or duplicate one value in it."""
     try:
         document: Any = json.loads(text)
     except (ValueError, RecursionError):
@@ -146,7 +146,7 @@ def _change_value(random: Random, text: bytes) -> bytes:
 
 
 def _keys(value: Any) -> list[Any]:
-    """What a value can be entered by."""
+    """Return the keys or indices of a value."""
     if is_object(value):
         return list(value)
     return list(range(len(value))) if is_array(value) else []
@@ -162,13 +162,13 @@ class Valid:
 
     @property
     def kind(self) -> str:
-        """What its name ends with, of `LINES`."""
+        """The key of `LINES` with which its name ends."""
         return next(kind for kind in LINES if self.definition.endswith(kind))
 
 
 @cache
 def corpus(package: str, seed: int) -> list[Valid]:
-    """A few valid values of every definition."""
+    """Return a few valid values of every definition."""
     schema = load(package)
     return [
         Valid(package, name, json.dumps(each, ensure_ascii=index % 2 == 0).encode("utf-8", "surrogatepass"))
@@ -178,7 +178,7 @@ def corpus(package: str, seed: int) -> list[Valid]:
 
 
 def outcome_of_decode(valid: Valid, text: bytes) -> str:
-    """What `decode` makes of *text*; whatever it reads can be written, and reads as the same again."""
+    """Return the outcome of `decode`. A value that it reads can be written, and reads as the same value again."""
     type_ = generated(valid.package, valid.definition)
     try:
         value = decode(type_, text)
@@ -190,14 +190,14 @@ def outcome_of_decode(valid: Valid, text: bytes) -> str:
 
 
 class Thorough(Codec):
-    """A codec that takes every line apart."""
+    """A codec that fully parses every line."""
 
     def _read_quickly(self, line: bytes | bytearray) -> None:
-        """Leave it."""
+        """Use the full parser."""
 
 
 def outcome_of_line(random: Random, valid: Valid, payload: bytes) -> str:
-    """What the codec makes of a line with *payload*: never an exception, and the next line is read."""
+    """Return the outcome of a line with *payload*: never an exception, and the next line is read."""
     protocol: Any = import_module(f"acp_bindings.{valid.package}")
     node = load(valid.package).definitions[valid.definition]
     method = node.get("x-method", random.choice(("_fuzz", "fuzz", "$/cancel_request"))).encode()
@@ -227,10 +227,10 @@ def outcome_of_line(random: Random, valid: Valid, payload: bytes) -> str:
 
 
 def run(count: int, seed: int) -> Iterator[tuple[str, float]]:
-    """What became of each of *count* mutations, and the seconds that it took; half are messages, half are lines.
+    """Yield the outcome of each of *count* mutations and its seconds; half are messages, half are lines.
 
     Raises:
-        AssertionError: something else than that may happen did; the mutation is in its notes.
+        AssertionError: an outcome is not allowed; the mutation is in the notes of the exception.
     """
     random = Random(seed)
     pools = [corpus(package, seed) for package in PACKAGES]
@@ -249,12 +249,12 @@ def run(count: int, seed: int) -> Iterator[tuple[str, float]]:
 
 
 def peak() -> int:
-    """The most memory that this process has had, in MB."""
+    """Return the peak memory of this process in MB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
 
 
 def main() -> None:
-    """Print, after each tenth, what became of the mutations so far."""
+    """Print the outcomes of the mutations so far, after each tenth."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--count", type=int, default=1_000_000)
     options.add_argument("--seed", type=int, default=0)

@@ -1,6 +1,6 @@
 """Seeded random instances of any definition of a published ACP schema, as nasty as the schema allows.
 
-The generator knows the schema only: nothing of `acp_bindings` or `codegen` is used, so that what it makes is evidence.
+The generator only uses the schema and nothing of `acp_bindings` or `codegen`, so that its instances are evidence.
 """
 
 # Own code because no library fits: hypothesis-jsonschema (last release 2024) stops at draft 7, so it knows neither
@@ -66,7 +66,7 @@ UNKNOWN_TAGS = ["x-vendor", "", "Text", "HTTP", " text", "_custom", "otherwise",
 
 @dataclass
 class Members:
-    """What the schemas that meet in one object say about its members."""
+    """The requirements for the members of one object, from all schemas that apply to it."""
 
     nodes: dict[str, list[Node]] = field(default_factory=dict[str, list[Node]])
     required: set[str] = field(default_factory=set[str])
@@ -91,7 +91,7 @@ class Instances:
         return (self.instance(name, index, seed=seed) for index in range(count))
 
     def instance(self, name: str, index: int, *, seed: int = 0) -> Json:
-        """Make one instance that the schema accepts, formats asserted; equal arguments give equal instances."""
+        """Make one instance that is valid, including formats. Equal arguments give equal instances."""
         random = Random(f"{self.schema.package}/{name}/{index}/{seed}")
         for attempt in range(ATTEMPTS):
             draft = _Draft(self.schema, random, turn=index + attempt)
@@ -105,7 +105,7 @@ class Instances:
 
 
 def coverable(schema: Schema) -> set[str]:
-    """List all that a run can exercise: the states of each member, each branch, each type, both kinds of array."""
+    """List everything that a run can exercise: the states of members, the variants, the types, both kinds of array."""
     found: set[str] = set()
     for definition in schema.definitions.values():
         for pointer, node in subschemas(definition, schema.pointer(definition)):
@@ -121,7 +121,7 @@ def coverable(schema: Schema) -> set[str]:
 
 
 def snake_case(name: str) -> str:
-    """Spell a member's name as Python code would."""
+    """Return a member's name in Python."""
     return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)
 
 
@@ -305,12 +305,12 @@ class _Draft:
 
 
 def _decisive(nodes: list[Node]) -> Node:
-    """Take the narrowest of several schemas for one member: a constant, else the one of the chosen branch."""
+    """Return the narrowest of several schemas for one member: a constant, else that of the chosen variant."""
     return next((node for node in nodes if "const" in node), nodes[-1])
 
 
 def _parts(schema: Schema, node: Node) -> Iterator[Node]:
-    """List the schemas that can meet in an object: the node itself, its references and all branches."""
+    """List the schemas that can apply to an object: the node itself, its references and all variants."""
     node = schema.resolve(node)
     yield node
     for part in (*node.get("allOf", ()), *_arms(node)):
@@ -336,7 +336,7 @@ def _may_be(schema: Schema, node: Node, *, null: bool) -> bool:
 
 
 def _type_of(value: Json) -> str:
-    """Find the schema's word for a value's type."""
+    """Return the name of a value's type in the schema."""
     words = {bool: "boolean", int: "integer", float: "number", str: "string", list: "array", dict: "object"}
     return "null" if value is None else words[type(value)]
 

@@ -1,6 +1,6 @@
-"""The reading rules by example, written out by hand: what is given, and what a reader must make of it.
+"""Examples of the reading rules, written by hand: a value, and the result of reading it.
 
-Both the reference reader and the generated packages are held against this list, so that neither can be wrong alone.
+The reference reader and the generated packages are both compared with this list, so that an error in one is found.
 """
 
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ REFUSED = object()
 
 @dataclass(frozen=True)
 class Reading:
-    """One value of a definition; `read` is what it reads as, with nothing added, or REFUSED."""
+    """One value of a definition. `read` is the result with nothing added, or REFUSED."""
 
     why: str
     package: str

@@ -1,24 +1,25 @@
-"""A second reading of the reader's rules, straight from the schema: what a lenient reader must end up with.
+"""A second implementation of the reading rules, directly from the schema: the result that a lenient reader must give.
 
 The plain schema is the writer's rule. The `x-deserialize-*` keywords of a property are the reader's:
 
 - default-on-error: a value that is present and cannot be read becomes the property's fallback, which is the schema's
   `default`, else `[]` where an array but no null is allowed, else nothing at all (never null). A key that is missing is
-  left to `required`. The innermost such property wins, since what stands inside is read first.
-- skip-invalid-items: items that cannot be read are dropped, the others keep their order. No array, nothing to skip.
+  left to `required`. The innermost such property wins, because inner values are read first.
+- skip-invalid-items: items that cannot be read are dropped, the others keep their order. This applies to arrays only.
 - default-on-null: null becomes the empty array or object. Anything else that is wrong stays an error.
 
-A union with a tag is decided by the tag alone: a known tag with a bad payload is an error, never another branch. An
-unknown tag is for the catch-all branch, else for the branch without a tag. Where keys tell branches apart (`oneOf`
-without a tag) exactly one branch may have all its required keys. Any other union takes the first branch that reads.
+The variant of a union with a discriminator depends only on the discriminator: a known value with an invalid payload is
+an error, never another variant. An unknown value selects the catch-all variant, or else the variant without a
+discriminator. In a `oneOf` without a discriminator, exactly one variant may have all its required keys. Any other union
+uses the first variant that can be read.
 
 Three rules go beyond the schema, each in one place:
 
-- `open_unions`: nobody can refuse a notification, so a closed union that only notifications carry keeps an unknown
-  variant whole.
-- `own_tag`: a definition that serves one branch of one union and nothing else is that branch, also when it is read by
-  itself; it may then come without its tag, not with another.
-- `is_response`: peers answer null for a result without members, so a lenient reader takes it for the empty object.
+- `open_unions`: a notification cannot be refused, so a closed union that is only used in notifications preserves
+  unknown variants.
+- `own_tag`: a definition that is only used as one variant of one union is that variant, also when it is read by itself.
+  It may then lack its discriminator, but not have another.
+- `is_response`: peers send null for a result without members, so a lenient reader reads it as the empty object.
 """
 
 from collections import Counter
@@ -38,7 +39,7 @@ ABSENT: Final = object()
 
 
 class Excuse(NamedTuple):
-    """What was wrong at `path` in the value as it was given and is lost by `rule`; `cause` is where it failed first."""
+    """A tolerated error: `path` is in the original value, `rule` tolerates it, and `cause` is the first failure."""
 
     path: Path
     rule: str
@@ -46,10 +47,10 @@ class Excuse(NamedTuple):
 
 
 class UnreadableError(Exception):
-    """The reading rules do not excuse this value; `path` says where it is wrong."""
+    """The reading rules do not tolerate this value; `path` is the position of the error."""
 
     def __init__(self, path: Path, why: str) -> None:
-        """Say where and why."""
+        """Store the path and the reason."""
         super().__init__(f"{'/'.join(map(str, path)) or '(root)'}: {why}")
         self.path = path
         self.why = why
@@ -59,10 +60,10 @@ class UnreadableError(Exception):
 class Reader:
     """Reads values of one schema's definitions.
 
-    `lenient` follows the `x-deserialize-*` keywords; without it a value has to be as the writer must write it.
-    `opened` keeps unknown variants in the unions of `open_unions`; without it these are closed, as the schema says.
-    `filled` writes out what absent members read as, so that two readings compare by meaning.
-    `excused` collects where a fallback was taken or an item dropped.
+    `lenient` follows the `x-deserialize-*` keywords; without it, a value must be as a writer may write it.
+    `opened` preserves unknown variants in the unions of `open_unions`; without it, these are closed as in the schema.
+    `filled` adds the values of absent members, so that two readings compare by meaning.
+    `excused` collects the places where a fallback was used or an item was dropped.
     """
 
     schema: Schema
@@ -75,7 +76,7 @@ class Reader:
         """Read a value of a definition.
 
         Raises:
-            UnreadableError: the rules do not excuse what is wrong with it.
+            UnreadableError: the rules do not tolerate what is wrong with it.
         """
         node = self.schema.definitions[name]
         if is_object(value) and (found := own_tag(self.schema, name)):
@@ -89,7 +90,7 @@ class Reader:
         return self._read(node, value, ())
 
     def reads(self, node: Node, value: Json) -> bool:
-        """Check that a value can be read as one schema of the file."""
+        """Return True if a value can be read as one schema of the file."""
         try:
             self._read(node, value, ())
         except UnreadableError:
@@ -207,7 +208,7 @@ class Reader:
         raise UnreadableError((*path, tag), "no tag" if word is None else "not a known tag")
 
     def _sole(self, arms: list[Node], value: Json, path: Path) -> Node:
-        """Find the only branch all of whose required keys are there; null counts as there."""
+        """Return the only variant whose required keys are all present, even if they are null."""
         fitting = [
             arm
             for arm in arms
@@ -235,16 +236,16 @@ class Reader:
         raise max(failures, key=lambda failure: len(failure.path))
 
     def _absent(self, child: Node, path: Path) -> Json:
-        """Say what a member that is not there reads as."""
+        """Return the value of an absent member."""
         if "default" in child:
             return self._read(child, child["default"], path)
         return fallback(child)
 
 
 def open_unions(schema: Schema) -> list[Node]:
-    """List the closed unions with a tag that keep an unknown variant whole: those that only notifications carry.
+    """List the closed unions with a discriminator that preserve unknown variants: those only used in notifications.
 
-    A union that a request or a response can carry too stays closed everywhere: those have somebody to tell.
+    A union that is also used in requests or responses stays closed everywhere, because their errors can be reported.
     """
     methods = {name for name, node in schema.definitions.items() if "x-method" in node}
     notifications = {name for name in methods if name.endswith("Notification")}
@@ -253,24 +254,24 @@ def open_unions(schema: Schema) -> list[Node]:
 
 
 def own_tag(schema: Schema, name: str) -> tuple[str, str] | None:
-    """Find the tag and its value for a definition that a single branch of a single union uses."""
+    """Return the discriminator and its value for a definition that is only used as one variant of one union."""
     return _own_tags(schema).get(name)
 
 
 def is_response(name: str, node: Node) -> bool:
-    """Check that a definition is the result of a method and an object."""
+    """Return True if a definition is the result of a method and an object."""
     return name.endswith("Response") and "x-method" in node and node.get("type") == "object"
 
 
 def is_closed_union(node: Node) -> bool:
-    """Check that every branch has a tag of its own, so that an unknown one has nowhere to go."""
+    """Return True if every variant has its own discriminator value, so that an unknown one is invalid."""
     arms = arms_of(node)
     tag = tag_of(arms)
     return tag is not None and all(constant_of(arm, tag) is not None for arm in arms)
 
 
 def fallback(child: Node) -> Json:
-    """Say what a property falls back to, by its own schema."""
+    """Return the fallback of a property according to its own schema."""
     if "default" in child:
         return child["default"]
     if child.get("x-deserialize-default-on-null"):
@@ -279,7 +280,7 @@ def fallback(child: Node) -> Json:
 
 
 def tag_of(arms: list[Node]) -> str | None:
-    """Find the member whose constant tells the branches of a union apart."""
+    """Return the member whose constant is the discriminator of a union."""
     for arm in arms:
         for name, child in arm.get("properties", {}).items():
             if "const" in child and name in arm.get("required", ()):
@@ -288,17 +289,17 @@ def tag_of(arms: list[Node]) -> str | None:
 
 
 def constant_of(arm: Node, tag: str) -> Json:
-    """Find what a branch wants its tag to be, None if it does not say."""
+    """Return the discriminator value of a variant; None if it has none."""
     return arm.get("properties", {}).get(tag, {}).get("const")
 
 
 def arms_of(node: Node) -> list[Node]:
-    """List the branches of a union."""
+    """List the variants of a union."""
     return node.get("anyOf") or node.get("oneOf") or []
 
 
 def types_of(node: Node) -> tuple[str, ...]:
-    """List the types that a schema allows, none if it does not say."""
+    """List the types that a schema allows; empty if it does not restrict them."""
     kinds = node.get("type", ())
     return (kinds,) if isinstance(kinds, str) else tuple(kinds)
 

@@ -1,4 +1,4 @@
-"""The round trip of one definition's instances: schema → model → schema, nothing lost."""
+"""The round trip of one definition's instances from JSON to the model and back, without any loss."""
 
 import copy
 import importlib
@@ -15,7 +15,7 @@ from tests.acp_bindings.schemas import Schema
 
 @dataclass(frozen=True)
 class Loss:
-    """An instance that did not come back as it went in."""
+    """An instance that changed in the round trip."""
 
     package: str
     definition: str
@@ -25,7 +25,7 @@ class Loss:
     instance: Json
 
     def __str__(self) -> str:
-        """Name the instance so that it can be made again."""
+        """Return the name of the instance, from which it can be created again."""
         return (
             f"acp_bindings.{self.package}.{self.definition}, instance {self.index} of seed {self.seed}: {self.what}\n"
             f"  {spell(self.instance, 2000)}"
@@ -40,14 +40,14 @@ def generated(package: str, definition: str) -> Json:
 def losses(
     schema: Schema, definition: str, model_type: Any, *, count: int = PER_DEFINITION, seed: int = 0
 ) -> Iterator[Loss]:
-    """Every one of the first `count` instances of a definition that does not survive the type made for it."""
+    """Yield those of the first `count` instances of a definition that its type does not preserve."""
     for index, instance in enumerate(Instances(schema).series(definition, count, seed=seed)):
         if what := lost(schema, definition, model_type, instance, form=index):
             yield Loss(schema.package, definition, index, seed, what, instance)
 
 
 def lost(schema: Schema, definition: str, model_type: Any, instance: Json, *, form: int = 0) -> str:
-    """Say what a schema-valid instance loses on its way through the model; empty when nothing."""
+    """Describe what a valid instance loses on its way through the model; empty if nothing."""
     given = raw(instance, form)
     before = copy.deepcopy(given)
     try:
@@ -64,7 +64,7 @@ def lost(schema: Schema, definition: str, model_type: Any, instance: Json, *, fo
 
 
 def raw(instance: Json, form: int) -> Json:
-    """Give the instance as one of the five things that `decode` takes."""
+    """Convert the instance to one of the five inputs that `decode` accepts."""
     match form % 5:
         case 0:
             return json.dumps(instance)

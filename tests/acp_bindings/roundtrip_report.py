@@ -1,4 +1,4 @@
-"""The round trip in figures: `python -m tests.acp_bindings.roundtrip_report` prints a line for each schema."""
+"""Report on the round trip: `python -m tests.acp_bindings.roundtrip_report` prints a line for each schema."""
 
 import sys
 
@@ -8,7 +8,7 @@ from tests.acp_bindings.schemas import PACKAGES, load
 
 
 def main() -> int:
-    """Print definitions, instances and how many came back whole; 1 when one did not."""
+    """Print the numbers of definitions, instances and unchanged instances; return 1 if one changed."""
     complete = True
     sys.stdout.write(f"{'schema':<14}{'definitions':>12}{'instances':>12}{'lossless':>12}\n")
     for package in PACKAGES:

@@ -1,4 +1,4 @@
-"""A request that holds a secret, for tests of what is made, written and shown."""
+"""A request with a secret, for tests of creating, writing and showing models."""
 
 from acp_bindings import v1
 

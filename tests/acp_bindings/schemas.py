@@ -34,7 +34,7 @@ FOLDER = Path(__file__).parents[2] / "schema"
 
 @dataclass(frozen=True, eq=False)
 class Schema:
-    """One published schema file; `package` is the name of what is generated from it."""
+    """One published schema file; `package` is the name of the package that is generated from it."""
 
     package: str
     document: Node
@@ -44,13 +44,13 @@ class Schema:
     )
 
     def __post_init__(self) -> None:
-        """Note where every subschema stands."""
+        """Record the position of every subschema."""
         for pointer, node in subschemas(self.document, ""):
             self._pointers[id(node)] = pointer
 
     @cached_property
     def definitions(self) -> dict[str, Node]:
-        """Every definition but the JSON-RPC envelopes."""
+        """Every definition except the JSON-RPC envelopes."""
         return {name: node for name, node in self.document["$defs"].items() if not node.get("x-docs-ignore")}
 
     def resolve(self, node: Node) -> Node:
@@ -64,15 +64,15 @@ class Schema:
         return reference["$ref"].removeprefix("#/$defs/")
 
     def pointer(self, node: Node) -> str:
-        """Say where in the file a subschema stands, as a JSON pointer."""
+        """Return the JSON pointer of a subschema in the file."""
         return self._pointers[id(node)]
 
     def accepts(self, name: str, value: Json, *, formats: bool = False) -> bool:
-        """Apply the writer's rule to a value; `formats` asserts uri, date-time and regex too."""
+        """Return True if a value obeys the writer's rules; `formats` also checks uri, date-time and regex."""
         return self._validator(name, formats=formats).is_valid(value)
 
     def complaints(self, name: str, value: Json) -> list[str]:
-        """List what the writer's rule has against a value, one line each."""
+        """List the violations of the writer's rules in a value, one line each."""
         errors = self._validator(name, formats=False).iter_errors(value)
         return [f"{'/'.join(map(str, error.instance_path)) or '(root)'}: {error.message[:300]}" for error in errors]
 
@@ -99,12 +99,12 @@ class Schema:
 
 @cache
 def load(package: str) -> Schema:
-    """Read the schema that one sub-package of `acp_bindings` is generated from."""
+    """Load the schema from which one sub-package of `acp_bindings` is generated."""
     return Schema(package, json.loads((FOLDER / FILES[package]).read_text(encoding="utf-8")))
 
 
 def subschemas(node: Node, pointer: str) -> Iterator[tuple[str, Node]]:
-    """Walk a schema and those inside it, with their JSON pointers; data such as `default` is no schema."""
+    """Yield a schema and its subschemas with their JSON pointers. Data such as `default` is not a schema."""
     yield pointer, node
     for keyword, value in node.items():
         below = f"{pointer}/{keyword}"

@@ -1,4 +1,4 @@
-"""`decode` and `encode`: what goes in, what comes out, and what an error tells."""
+"""`decode` and `encode`: their input, their output, and their errors."""
 
 import json
 import math
@@ -314,13 +314,13 @@ def test_of_a_tag_that_there_is_not_no_alternative_is_told_and_the_tag_if_it_is_
 
 def test_a_tag_that_is_missing_is_a_field_that_is() -> None:
     assert issues_of(v1.ContentBlock, {"text": "t"}) == [Issue(("type",), "union_tag_not_found", "Field required")]
-    # Nobody meant the alternative that is for a tag which nobody knows.
+    # The error does not name the variant for unknown discriminators.
     assert issues_of(v2.McpServer, {"name": "s"}) == [Issue(("type",), "missing", "Field required")]
     assert issues_of(v1.SessionUpdate, {}) == [Issue(("sessionUpdate",), "missing", "Field required")]
 
 
 def test_a_tag_that_is_null_is_told_like_one_that_is_missing() -> None:
-    """Many peers write null for what is not there; in v1 a command may come so, as one without a type."""
+    """Many peers send null for an absent value. In v1, a command may have no type and so may have null."""
     assert issues_of(v1.McpServer, {"type": None, "name": "s", "command": "/s", "args": []}) == [
         Issue(("env",), "missing", "Field required", "McpServerStdio")
     ]
@@ -329,7 +329,7 @@ def test_a_tag_that_is_null_is_told_like_one_that_is_missing() -> None:
         assert [(each.path, each.message, each.branch) for each in issues] == [
             (("type",), "Input should be a valid string", None)
         ]
-    # That is null to nobody but Python.
+    # Only Python treats that as null.
     assert issues_of(v1.McpServer, {"type": "None", "name": "s", "command": "/s"}) == [
         Issue(("type",), "union_tag_invalid", "'None' is not one of 'http', 'sse', 'stdio'")
     ]
@@ -517,20 +517,20 @@ def issues_of(type_: Any, message: Json) -> list[Issue]:
 
 @dataclass
 class Started:
-    """A dataclass of a user's own."""
+    """A user's dataclass."""
 
     server: v1.McpServer
     tries: int = 0
 
 
 class Named(TypedDict):
-    """A dictionary of a user's own."""
+    """A user's dictionary type."""
 
     server: v1.McpServer
 
 
 class Pair(NamedTuple):
-    """A named tuple of a user's own."""
+    """A user's named tuple."""
 
     name: str
     server: v1.McpServer

@@ -1,4 +1,4 @@
-"""Damaged messages: what the reading rules excuse is read as they say, everything else is refused."""
+"""Damaged messages: tolerated damage is read according to the rules, everything else is refused."""
 
 import json
 from random import Random

@@ -1,4 +1,4 @@
-"""What is omitted reads as its default: made anew for each object, the same as the constructor's, and not written."""
+"""Omitted fields read as their default: a new object each time, the same as in the constructor, and not written."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What pydantic's own methods write: only what is set."""
+"""Pydantic's own methods write only the fields that are set."""
 
 import importlib
 import json
@@ -35,7 +35,7 @@ T = TypeVar("T")
 
 
 def models_of(package: str) -> Iterator[BaseModel]:
-    """Some objects of each class of a schema."""
+    """Yield some objects of each class of a schema."""
     instances, module = Instances(load(package)), importlib.import_module(f"acp_bindings.{package}")
     for name in load(package).definitions:
         for instance in instances.series(name, 3, seed=11):
@@ -190,7 +190,7 @@ def test_the_tag_of_an_object_that_was_put_into_a_list_is_written() -> None:
 
 
 class Counted(v1.NewSessionRequest):
-    """A subclass with all that pydantic lets you add to what is written."""
+    """A subclass with everything that pydantic allows to add to its output."""
 
     max_depth: int = 3
 

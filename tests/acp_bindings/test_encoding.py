@@ -1,4 +1,4 @@
-"""What `encode` writes, what it refuses because it was put into a model later, and what it says of that."""
+"""`encode`: its output, the values that it refuses because they were assigned later, and its error messages."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""Findings: whatever reading loses is told, where it stood in the message as it was sent, by which rule and why."""
+"""Findings: each value lost in reading is reported with its position in the original message, the rule and cause."""
 
 import copy
 import json
@@ -42,7 +42,7 @@ OPTION_OR_GROUP: dict[str, Any] = {
 
 
 class Own(BaseModel):
-    """A class of a user, by whose settings a number may be spelt as text."""
+    """A user's class, read with settings under which a number may be written as a string."""
 
     number: int | v1.Implementation
     info: v1.Implementation
@@ -65,19 +65,19 @@ class Pair(NamedTuple):
 
 @pydantic_dataclass
 class Renamed:
-    """A dataclass of a user that reads a member by another name."""
+    """A dataclass of a user that reads a field by another name."""
 
     info: v1.Implementation = Field(alias="theInfo")
 
 
 class AlsoRenamed(BaseModel):
-    """A model of a user that only reads a member by another name."""
+    """A model of a user that only reads a field by another name."""
 
     info: v1.Implementation = Field(validation_alias="theInfo")
 
 
 class Finished(v1.Implementation):
-    """A class of a user that goes on from what was read."""
+    """A class of a user that processes the value after reading."""
 
     def model_post_init(self, _context: object) -> None:
         assert (self.title or self.name).isprintable()
@@ -85,7 +85,7 @@ class Finished(v1.Implementation):
 
 @dataclass
 class Holder:
-    """A dataclass of a user that goes on from what was read."""
+    """A dataclass of a user that processes the value after reading."""
 
     info: Finished
 
@@ -95,7 +95,7 @@ class Holder:
 
 @dataclass
 class Told:
-    """A dataclass of a user that is told more than it keeps."""
+    """A dataclass of a user with an argument that it does not store."""
 
     info: v1.Implementation
     more: InitVar[int]
@@ -108,7 +108,7 @@ Nested = TypeAliasType("Nested", "list[Nested] | v1.Implementation")
 
 
 class Wary(v1.InitializeResponse):
-    """A class of a user that looks at what was read."""
+    """A class of a user that checks the value after reading."""
 
     @field_validator("auth_methods", mode="wrap")
     @classmethod
@@ -497,7 +497,7 @@ def _damaged(package: str, definition: str) -> Iterator[Damaged]:
 
 
 def _mended(given: Json, found: list[Finding], written: Json) -> Json:
-    """Put what was written in place of what the findings name; whatever else was lost is still as it was."""
+    """Replace what the findings name by what was written; any other loss remains visible."""
     whole = {"": copy.deepcopy(given)}
     dropped = [each.path for each in found if each.rule == "skip-invalid-items"]
     for path in sorted(dropped, reverse=True):
@@ -512,7 +512,7 @@ def _mended(given: Json, found: list[Finding], written: Json) -> Json:
 
 
 def _moved(path: Path, dropped: list[Path]) -> Path:
-    """Where a value stands when the items before it are gone."""
+    """Return the position of a value after the dropped items before it are removed."""
 
     def before(depth: int, position: int) -> int:
         return sum((*path[:depth], earlier) in dropped for earlier in range(position))

@@ -1,4 +1,4 @@
-"""What is put into the lists and maps of an object after it was made is written if it belongs there, else refused."""
+"""Values added to the lists and maps of an existing object are written if their type is valid, else refused."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ JUNK: list[Any] = [
     *(None, True, "zz", 5, 2**64, -1.5, {}, []),
     *(v1.TextContent(text="t"), v2.EnvVariable(name="n", value="v"), v1.EmbeddedResource),
 ]
-"""What belongs into few lists or into none; the last is a class and no object at all."""
+"""Values that are valid in few lists or none. The last is a class, not an instance."""
 
 
 def clear(container: list[Any] | dict[str, Any]) -> None:
@@ -43,7 +43,7 @@ CHANGES = [clear, *(additions(copy.deepcopy(junk)) for junk in JUNK)]
 
 
 def containers(value: Any) -> Iterator[list[Any] | dict[str, Any]]:
-    """Every list and map in an object whose content the schema says something of."""
+    """Yield every list and map in an object whose content the schema describes."""
     if isinstance(value, BaseModel):
         for name, held in vars(value).items():
             if name != "meta":
@@ -218,7 +218,7 @@ def split(words: str) -> list[str]:
 
 
 class Block(v1.TextContent):
-    """A content block of a user's own, with members of a user's own."""
+    """A user's content block with additional fields."""
 
     words: Annotated[list[str], BeforeValidator(split), Field(default_factory=list)]
 
@@ -235,7 +235,7 @@ def worded(text: str) -> v1.TextContent:
 
 
 class Worded(v1.PromptRequest):
-    """A request of a user's own, whose blocks are read from text."""
+    """A user's subclass of a request, whose blocks are read from strings."""
 
     prompt: list[Annotated[v1.TextContent, BeforeValidator(worded)]]  # pyright: ignore[reportIncompatibleVariableOverride]
 
@@ -247,7 +247,7 @@ def test_the_rules_of_a_user_are_not_held_against_what_they_made() -> None:
 
 
 class Chain(v1.PromptRequest):
-    """A request of a user's own, with more of its kind in it."""
+    """A user's request that contains more of its kind."""
 
     after: Annotated[list[Chain], Field(default_factory=list)]
 
@@ -266,7 +266,7 @@ def test_a_default_of_a_users_own_is_made_as_the_user_says() -> None:
 
 
 class Plain(v1.PromptRequest):
-    """A request of a user's own that takes text only, with lists and maps of a user's own."""
+    """A user's request that only accepts text, with lists and maps of the user's types."""
 
     prompt: list[v1.TextContent]  # pyright: ignore[reportIncompatibleVariableOverride]
     more: list[v1.TextContent | None] | None = None
@@ -277,7 +277,7 @@ class Plain(v1.PromptRequest):
 
 
 class LongText(v1.TextContent):
-    """A kind of text of a user's own."""
+    """A user's kind of text."""
 
 
 @pytest.mark.parametrize("other", [v1.ImageContent(data="AAAA", mime_type="image/png"), v2.TextContent(text="t")])
@@ -317,13 +317,13 @@ T = TypeVar("T")
 
 
 class Box(BaseModel, Generic[T]):
-    """Holds one thing."""
+    """Contains one value."""
 
     held: T
 
 
 class Anything:
-    """Is read as whatever a user wants it to be."""
+    """Can be read as any type that a user chooses."""
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: object, handler: object) -> core_schema.CoreSchema:
@@ -331,7 +331,7 @@ class Anything:
 
 
 class Open(v1.TextContent):
-    """A text of a user's own, with lists that say little of the classes of what is in them."""
+    """A user's subclass of a text block, with lists whose items have hardly any declared type."""
 
     boxes: list[Box[int]] = []  # noqa: RUF012 - every object has its own, by pydantic
     unchecked: list[SkipValidation[v1.TextContent]] = []  # noqa: RUF012 - the same

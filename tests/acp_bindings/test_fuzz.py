@@ -1,4 +1,4 @@
-"""Input that nobody sends on purpose: a sample of random mutations, and the odd cases by hand."""
+"""Unusual input: a sample of random mutations, and cases written by hand."""
 
 import json
 import math
@@ -25,7 +25,7 @@ def test_nothing_but_a_refusal_comes_of_mutated_messages(seed: int) -> None:
 
 
 def read(text: str) -> Any:
-    """*text* as `_meta` of a request, read both alone and in a line, which have to agree."""
+    """Read *text* as `_meta` of a request, by itself and in a line; both must agree."""
     whole = REQUEST % text
     message = Codec(v1, role="agent").read(LINE % whole)
     try:
@@ -84,7 +84,7 @@ EXCUSED = [
     (v1.InitializeResponse, '{"protocolVersion":1,"authMethods":%s}'),
     (v1.ToolCall, '{"toolCallId":"t","title":"t","content":{"a":[%s]}}'),
 ]
-"""Places where a bad value is read as the default, or left out."""
+"""Places where an invalid value is read as the default, or dropped."""
 
 
 @pytest.mark.parametrize(("type_", "text"), EXCUSED)

@@ -1,4 +1,4 @@
-"""Importing costs what is used: no protocol before it is named, no module of it before one of its names is."""
+"""Imports are lazy: a protocol is loaded when it is named, and each of its modules when one of its names is."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Errors of pydantic do not have the values that they were raised for, which may be secrets."""
+"""Pydantic's errors do not contain the input values, which may be secrets."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The generator is honest: all it makes is valid, and it reaches everything the schema allows."""
+"""The generator is correct: all instances are valid, and they reach everything that the schema allows."""
 
 import math
 import subprocess
@@ -53,7 +53,7 @@ def schema(request: pytest.FixtureRequest) -> Schema:
 
 @pytest.fixture(scope="module")
 def full_run(schema: Schema) -> tuple[Instances, dict[str, list[Json]]]:
-    """A generator after all that it makes for the proofs, and what it made, by definition."""
+    """A generator after it has made all instances for the proofs, and these instances by definition."""
     instances = Instances(schema)
     return instances, {name: list(instances.series(name, PER_DEFINITION)) for name in schema.definitions}
 
@@ -118,7 +118,7 @@ def test_the_evidence_does_not_depend_on_what_it_proves() -> None:
 
 
 def _traits(value: Json, snakes: set[str], *, in_meta: bool = False) -> Iterator[str]:
-    """List the treacherous properties of a value and of all inside it."""
+    """List the difficult properties of a value and of all values inside it."""
     if is_object(value):
         yield from ["empty object"] if not value else []
         for name, member in value.items():

@@ -1,6 +1,6 @@
-"""Light to import and ordinary to use: what loads and builds what, and what Python and editors see of a package.
+"""Lazy loading: what each import loads and builds, and how Python and editors see a package.
 
-Structure is measured, never time: which modules a fresh interpreter has loaded, which classes it has built.
+The tests do not measure time, but which modules a new interpreter has loaded and which classes it has built.
 """
 
 import copy
@@ -50,7 +50,7 @@ def built():
 
 
 def in_a_fresh_interpreter(code: str, *arguments: str) -> Json:
-    """What the last line of the code, an expression, is there."""
+    """Run the code in a new interpreter and return the value of its last line, an expression."""
     *lines, last = f"{WATCHING}\n{code}".splitlines()
     source = "\n".join([*lines, f"print(json.dumps({last}))"])
     command = [sys.executable, "-W", "error", "-c", source, *arguments]
@@ -67,7 +67,7 @@ def test_reading_and_writing_load_pydantic_and_nothing_else_that_was_installed()
 
 
 def installed_by(code: str) -> set[str]:
-    """The packages that the code loads, those of the standard library aside."""
+    """Return the packages that the code loads, except those of the standard library."""
     found = in_a_fresh_interpreter(f"{code}\nsorted({{name.split('.')[0] for name in set(sys.modules) - before}})")
     # The last is a part of the standard library that has another name on each system.
     return {name for name in found if name not in sys.stdlib_module_names and not name.startswith("_sysconfigdata")}
@@ -130,7 +130,7 @@ def test_a_name_that_is_none_is_no_attribute(package: Any) -> None:
 
 @cache
 def one_of_each(package: str) -> dict[str, Any]:
-    """A value of every definition of a schema, with the variants that it is made of."""
+    """Return a value of every definition of a schema, with the variants in it."""
     instances, module = Instances(load(package)), sys.modules[f"acp_bindings.{package}"]
     return {
         f"{name} {index}": decode(getattr(module, name), json.dumps(instance))
@@ -302,7 +302,7 @@ def test_an_editor_completes_names_arguments_and_members(
 
 
 def test_members_are_written_as_pydantic_spells_camel_case() -> None:
-    """Where the schema spells them otherwise they have aliases of their own, by what pydantic does."""
+    """Members with another spelling in the schema have explicit aliases. All others rely on pydantic's rule."""
     members = {name for package in PACKAGES for cls in classes(package) for name in cls.model_fields}
     names = members | {"a_b_c", "a1b_2c", "x_1", "ab2c", "utf_16_name", "myName", "class_", "a__b", "_c", "Über_x", "X"}
 

@@ -1,4 +1,4 @@
-"""`METHODS` of each package says what the published schema says."""
+"""`METHODS` of each package agrees with the published schema."""
 
 import ast
 import importlib
@@ -22,7 +22,7 @@ HELLO = v1.TextContent(text="Hello")
 
 
 def published(package: str) -> Iterator[tuple[str, str, str, str]]:
-    """Definition, method, side and kind of everything that the schema calls part of a method."""
+    """Yield definition, method, side and kind of everything that the schema defines as part of a method."""
     for name, node in load(package).definitions.items():
         if "x-method" in node:
             method, side = str(node["x-method"]), str(node["x-side"])
@@ -77,7 +77,7 @@ def test_the_class_of_every_notification_and_no_other_tells_type_checkers_that_i
 
 
 def tells(cls: type) -> bool:
-    """Whether `NotificationParams` is among the bases of a class."""
+    """Return True if `NotificationParams` is among the bases of a class."""
     return "NotificationParams" in map(ast.unparse, statements(cls.__module__)[cls.__name__].bases)
 
 
@@ -89,7 +89,7 @@ def classes_in(type_: Any) -> Iterator[type]:
 
 
 def mark(cls: type) -> str | None:
-    """What stands in `RequestParams[...]` among the bases of a class."""
+    """Return the argument of `RequestParams[...]` among the bases of a class."""
     statement = statements(cls.__module__)[cls.__name__]
     marks = [base for base in statement.bases if isinstance(base, ast.Subscript)]
     assert all(ast.unparse(base.value) == "RequestParams" for base in marks)
@@ -98,7 +98,7 @@ def mark(cls: type) -> str | None:
 
 @cache
 def statements(module: str) -> dict[str, ast.ClassDef]:
-    """The `class` statements of a module, by name."""
+    """Return the `class` statements of a module, by name."""
     tree = ast.parse(inspect.getsource(sys.modules[module]))
     return {each.name: each for each in tree.body if isinstance(each, ast.ClassDef)}
 
@@ -144,7 +144,7 @@ def test_a_table_shows_its_methods() -> None:
 
 def test_params_tell_their_method() -> None:
     class OurPrompt(v1.PromptRequest):
-        """A user's own."""
+        """A user's class."""
 
     boolean = v1.SetSessionConfigOptionRequestBoolean(session_id="s", config_id="c", value=True)
     found = [v1.METHODS.request_with(each) for each in (OurPrompt(session_id="s", prompt=[HELLO]), boolean)]

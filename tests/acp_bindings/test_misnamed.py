@@ -1,4 +1,4 @@
-"""A name that a package does not have: the error says what is meant, and costs nothing until somebody reads it."""
+"""An unknown name of a package: the error suggests the right one, which is only computed if the error is read."""
 
 import pickle
 import subprocess

@@ -1,4 +1,4 @@
-"""Who mixes something up is told what, and no value is shown."""
+"""Mixed-up arguments raise errors that name the mistake and show no values."""
 
 import codecs
 import io

@@ -294,7 +294,7 @@ def test_what_model_construct_leaves_out_is_not_made_up_by_a_comparison() -> Non
 
 
 class Entry(BaseModel):
-    """A model of a user's own, by which pydantic reads ours without `decode`."""
+    """A user's model, through which pydantic reads ours without `decode`."""
 
     server: v1.McpServerHttp
 

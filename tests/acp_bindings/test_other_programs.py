@@ -1,4 +1,4 @@
-"""Messages in the way in which other programs write them: each is read, and nothing of it is lost or remarked on."""
+"""Messages as other programs write them: each is read without loss and without findings."""
 
 from typing import Any
 
@@ -52,7 +52,7 @@ WRITTEN: dict[str, tuple[Any, dict[str, Any]]] = {
             "modes": {"currentModeId": "default", "availableModes": [{"id": "default", "name": "Always Ask"}]},
         },
     ),
-    # The Claude Agent SDK behind it tells what it does as tool calls with members of its own.
+    # The Claude Agent SDK behind it reports its actions as tool calls with additional fields.
     "claude-agent-sdk-tool": (
         v1.SessionNotification,
         {

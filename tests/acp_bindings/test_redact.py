@@ -1,4 +1,4 @@
-"""Secrets are replaced in whatever form a server repeats them."""
+"""Secrets are redacted in every form in which a server may repeat them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OTHER = "p'ss\x1bwörd\\42"
 
 
 def quoted(text: str) -> list[str]:
-    """The text in JSON and in Python, and these once more, as in a log of what a server said."""
+    """Return the text quoted in JSON and in Python, and both quoted again, as in a log of a server's output."""
     inner = [json.dumps(text), json.dumps(text, ensure_ascii=False), repr(text)]
     return [*inner, *map(json.dumps, inner), *map(repr, inner)]
 

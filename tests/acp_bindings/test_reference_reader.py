@@ -1,4 +1,4 @@
-"""The oracle is honest: it agrees with hand-written examples and, where it is not lenient, with jsonschema-rs."""
+"""The oracle is correct: it agrees with hand-written examples and, in strict mode, with jsonschema-rs."""
 
 from collections import Counter
 from random import Random
@@ -87,7 +87,7 @@ def _without_whole_floats(value: Json) -> Json:
 
 
 def _minds_tags(schema: Schema, name: str) -> bool:
-    """Check for a tag of its own, or a union inside that has a branch without a tag."""
+    """Return True if there is a discriminator, or an inner union with a variant without one."""
     if own_tag(schema, name):
         return True
     waiting, seen = [name], set[str]()

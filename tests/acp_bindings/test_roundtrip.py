@@ -1,4 +1,4 @@
-"""Whatever the schema allows goes schema → model → schema and comes back the same."""
+"""Every valid value is unchanged after a round trip through its model."""
 
 import pytest
 

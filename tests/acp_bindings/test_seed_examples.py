@@ -95,7 +95,7 @@ def _example(name: str) -> Json:
 
 
 def _payload(name: str) -> Json:
-    """Take the part that a definition describes: parameters, result, or the whole of a fragment."""
+    """Return the part that a definition describes: parameters, result, or the whole of a fragment."""
     message = _example(name)
     if "jsonrpc" not in message:
         return message

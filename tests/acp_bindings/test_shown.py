@@ -1,4 +1,4 @@
-"""What `repr` hides of models: keys, passwords, what a command is given."""
+"""`repr` of models hides keys, passwords, and the arguments and environment of commands."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Classes that users derive from the generated ones: the rules hold in them too, and their own validators."""
+"""Users' subclasses of the generated classes: the reading rules apply to them too, and so do their own validators."""
 
 import inspect
 import json
@@ -68,13 +68,13 @@ def test_a_tuple_of_a_users_own_is_read_by_the_rules_of_what_is_in_it() -> None:
 
 
 class Labelled(v1.McpServerStdio):
-    """A user's own kind of server."""
+    """A user's kind of server."""
 
     label: str
 
 
 class LabelledCall(v1.ToolCall):
-    """A user's own kind of update."""
+    """A user's kind of update."""
 
     label: str
 
@@ -89,7 +89,7 @@ def test_members_that_a_subclass_adds_are_written_wherever_it_stands() -> None:
 
 
 class Halves(Model):
-    """A range whose ends are no integers."""
+    """A range whose ends are not integers."""
 
     size: Annotated[float, Within(ge=0.5, le=1.5)]
 
@@ -110,7 +110,7 @@ def as_it_is(value: Any) -> Any:
 
 
 class Extended(v1.TextContent):
-    """What a user derives of a class, with members that pydantic reads in ways of its own."""
+    """A user's subclass with fields that pydantic reads in special ways."""
 
     checkedSize: Annotated[float, AfterValidator(as_it_is)] = 0  # noqa: N815
     class_: Annotated[Any, AfterValidator(as_it_is)] = None
@@ -136,7 +136,7 @@ def test_numbers_that_json_does_not_have_are_refused_in_a_class_of_ones_own(
 
 
 class Remembering(v1.Annotations):
-    """Keeps something beside its members."""
+    """Stores a value in addition to its fields."""
 
     @cached_property
     def length(self) -> int:
@@ -159,7 +159,7 @@ def test_what_is_left_out_as_bad_is_a_member_all_the_same_whatever_holds_it() ->
 
 
 class Request(v1.NewSessionRequest):
-    """With a constructor of a user's own."""
+    """Has its own constructor."""
 
     def __init__(self, **members: Any) -> None:
         members.setdefault("cwd", "/")
@@ -174,7 +174,7 @@ def test_what_is_read_does_not_go_through_a_constructor_of_a_users_own() -> None
 
 
 class Before(v1.SetSessionModeResponse):
-    """With a validator that sees what a message holds before its members are read."""
+    """Has a validator that sees the data of a message before its fields are read."""
 
     tries: Annotated[int, Rule.DEFAULT_ON_ERROR] = 1
 
@@ -185,7 +185,7 @@ class Before(v1.SetSessionModeResponse):
 
 
 class Around(v1.SetSessionModeResponse):
-    """With one around the reading of them."""
+    """Has a validator that wraps the reading of the fields."""
 
     tries: Annotated[int, Rule.DEFAULT_ON_ERROR] = 1
 
@@ -196,7 +196,7 @@ class Around(v1.SetSessionModeResponse):
 
 
 class After(v1.SetSessionModeResponse):
-    """With one that sees the object."""
+    """Has a validator that sees the finished object."""
 
     tries: Annotated[int, Rule.DEFAULT_ON_ERROR] = 1
 
@@ -218,7 +218,7 @@ def test_the_rules_hold_in_a_class_with_a_validator_of_a_users_own(kind: type[Be
 
 
 def _seen(base: type[Model], name: str, mode: Any) -> type[Model]:
-    """A class with a validator for one member, which lets everything pass."""
+    """Return a class with a validator for one field that accepts everything."""
 
     def see(_cls: type[Model], value: Any) -> Any:
         return value
@@ -279,7 +279,7 @@ def test_a_number_that_cannot_be_written_is_refused_also_where_a_validator_of_a_
 
 
 class Unlucky(v1.TextContent):
-    """A class whose validator raises what `decode` itself may have to expect."""
+    """Has a validator that raises exceptions that `decode` itself handles."""
 
     raised: ClassVar[list[Exception]]
 
@@ -301,7 +301,7 @@ def test_what_a_validator_raises_comes_out_as_it_is_and_from_one_reading() -> No
 
 
 class Unsendable(v1.TextContent):
-    """A class that cannot be written, for reasons of its own."""
+    """Cannot be written, because of its own serializer."""
 
     @model_serializer
     def fail(self) -> Any:
@@ -314,13 +314,13 @@ def test_what_a_serializer_refuses_is_not_said_to_be_a_name() -> None:
 
 
 class Closed(v1.ToolCall):
-    """Refuses what the schema does not know."""
+    """Refuses fields that are not in the schema."""
 
     model_config = ConfigDict(extra="forbid")
 
 
 class Narrow(v1.ToolCall):
-    """Drops it."""
+    """Drops unknown fields."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -337,13 +337,13 @@ def test_a_user_may_have_unknown_members_refused_or_dropped() -> None:
 
 
 class Frozen(v1.ToolCall):
-    """Cannot change."""
+    """Is immutable."""
 
     model_config = ConfigDict(frozen=True)
 
 
 class Fixed(v1.ToolCall):
-    """Has members that cannot change."""
+    """Has immutable fields."""
 
     title: Annotated[str, Field(frozen=True)]
     kind: Annotated[v1.ToolKind | None, Field(frozen=True)] = None
@@ -369,7 +369,7 @@ def test_a_copy_of_a_frozen_object_may_differ() -> None:
 
 
 class Titled(v1.ToolCall):
-    """Has an attribute of its own that sets a member."""
+    """Has a property that sets a field."""
 
     @property
     def heading(self) -> str:
@@ -388,7 +388,7 @@ def test_a_property_of_a_users_own_is_set() -> None:
 
 
 class ClosedUpdate(v1.OtherSessionUpdate):
-    """Newer than the schema, and yet with no other members."""
+    """Is newer than the schema, but has no other fields."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -407,13 +407,13 @@ def test_a_subclass_decides_what_else_may_be_set() -> None:
 
 
 class Inner(v1.SetSessionModeResponse):
-    """Has a default that is made for each object."""
+    """Has a default that is created for each object."""
 
     names: list[str] = Field(default_factory=list)
 
 
 class Outer(v1.SetSessionModeResponse):
-    """Has nothing of its own that can be filled."""
+    """Has no fields of its own that can be filled."""
 
     inner: Inner
 
@@ -426,7 +426,7 @@ def test_a_default_of_a_users_own_is_written_when_it_is_filled() -> None:
 
 
 class Noted(v1.TextContent):
-    """A user's own kind of text, with a list that is empty by default."""
+    """A user's kind of text, with a list that is empty by default."""
 
     notes: list[str] = []  # noqa: RUF012 - every object has its own, by pydantic
 
@@ -474,7 +474,7 @@ def test_what_does_not_belong_into_a_list_that_a_subclass_adds_is_told_by_its_pl
 
 
 class Doubled(v1.SetSessionModeResponse):
-    """Has a default that is made of another member."""
+    """Has a default that is computed from another field."""
 
     names: list[str] = Field(default_factory=list)
     doubled: list[str] = Field(default_factory=lambda read: read["names"] * 2)
@@ -496,7 +496,7 @@ def test_a_member_with_such_a_default_is_omitted_as_any_other() -> None:
 
 def test_a_signature_shows_that_a_default_is_made_and_makes_none() -> None:
     class Counted(v1.Implementation):
-        """Has a default that cannot be made without an object."""
+        """Has a default that cannot be created without an object."""
 
         number: Annotated[int, Field(default_factory=lambda: 1 // 0)]
 
@@ -507,7 +507,7 @@ def test_a_signature_shows_that_a_default_is_made_and_makes_none() -> None:
 
 
 class Listed(v1.SetSessionModeResponse):
-    """Has a default with something in it."""
+    """Has a default that is not empty."""
 
     names: list[str] = Field(default_factory=["a"].copy)
 
@@ -520,20 +520,20 @@ def test_a_default_of_a_users_own_is_written_when_it_is_emptied() -> None:
 
 
 class Hello(v1.TextContent):
-    """Has a default for what a message must have."""
+    """Has a default for a field that messages must contain."""
 
     text: str = "hello"
 
 
 class Weather(v1.OtherSessionUpdate):
-    """Has a default for a tag that a message must have, and is of a class that has one too."""
+    """Has a default for a required discriminator, and a base class that has one too."""
 
     session_update: str = "weather"
     degrees: int = 20
 
 
 class Local(v1.McpServerHttp):
-    """Has a default list, and objects in another, where a message must have lists."""
+    """Has a default list, and objects in another, where messages must contain lists."""
 
     url: str = Field(default_factory=lambda: "http://localhost")
     headers: list[v1.HttpHeader] = [v1.HttpHeader(name="n", value="v")]  # noqa: RUF012 - every object has its own
@@ -586,7 +586,7 @@ def test_a_default_for_what_another_may_leave_out_is_not_written() -> None:
 
 
 class Renamed(v1.TextContent):
-    """Has members that are read by several names, and by where they are."""
+    """Has fields that are read by several names, and by path."""
 
     size: int = Field(validation_alias=AliasChoices("size", "length", AliasPath("sizes", 0)))
     first: v1.ContentBlock | None = Field(default=None, validation_alias=AliasPath("blocks", 0))
@@ -614,7 +614,7 @@ def test_what_is_wrong_is_told_also_where_a_member_has_several_names(wrong: Json
 
 
 class Sized(v1.TextContent):
-    """Has members that are computed of others."""
+    """Has computed fields."""
 
     @computed_field
     @property
@@ -641,7 +641,7 @@ def test_what_is_computed_is_written_once_also_where_it_was_read() -> None:
 
 
 class Team(BaseModel):
-    """A model of a user's own, in which a validator gives each part a way back."""
+    """A user's model with a validator that gives each part a reference to its parent."""
 
     info: v1.Implementation
     teams: "list[Team] | None" = None

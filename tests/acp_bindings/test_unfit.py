@@ -1,4 +1,4 @@
-"""Who gives a constructor something else than the object that belongs there is told which does."""
+"""A constructor argument of the wrong type raises an error that names the right type."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Self, cast
@@ -11,7 +11,7 @@ from acp_bindings import EncodeError, encode, v1, v1_unstable, v2
 CHUNK = v1.AgentMessageChunk(content=v1.TextContent(text="hunter2"))
 BLOCKS = "v1.TextContent, v1.ImageContent, v1.AudioContent, v1.ResourceLink or v1.EmbeddedResource"
 OF_ANY: Any = v1
-"""To make what type checkers refuse."""
+"""The package without its types, to create what type checkers refuse."""
 
 
 def told(make: Callable[[], object]) -> list[tuple[tuple[int | str, ...], str, str]]:

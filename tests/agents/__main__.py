@@ -44,7 +44,7 @@ and everything that it started had ended.
 
 
 def main() -> int:
-    """Meet all, compare, and give the exit status."""
+    """Meet all agents, compare the page, and return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m tests.agents", description=__doc__)
     parser.add_argument("--write", action="store_true", help="write the page")
     write = parser.parse_args().write
@@ -66,7 +66,7 @@ def main() -> int:
 
 
 def page_of(met: dict[Agent, dict[str, Meeting]]) -> str:
-    """What was found, as docs/agents.md has it."""
+    """Return the page docs/agents.md for these results."""
     columns = [list(of.values()) for of in met.values()]
     peers = [[each.peer for each in meetings if each.peer] for meetings in columns]
     names = [each[0].display_name for each in peers]
@@ -128,7 +128,7 @@ def _outcome(meeting: Meeting) -> str:
 
 
 def _said(each: Iterable[str]) -> str:
-    """What was said, once where both times the same."""
+    """Join the distinct complaints, so that one made in both meetings appears once."""
     return "; ".join(dict.fromkeys(each))
 
 

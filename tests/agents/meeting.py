@@ -1,4 +1,4 @@
-"""Meet an agent: start it without an account, initialize, ask for a session, and see that it leaves."""
+"""Meet an agent: start it without an account, initialize, request a session, and check that it exits."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ from tests.mcp_launch.support import MARK, Marked
 
 MODULES = Path(__file__).parent / "node_modules"
 ENVIRONMENTS = Path(__file__).parent / ".venv"
-"""A virtual environment for each package from PyPI, by its name."""
+"""The folder with a virtual environment for each package from PyPI, by its name."""
 PATIENCE = 60.0
-"""Seconds for each answer, and for the end."""
+"""Timeout in seconds for each response and for the exit."""
 CLIENT = v1_unstable.Implementation(name="acp-bindings", version="0")
 LOGIN = "_auth/status_update"
-"""An extension by which agents tell who is logged in."""
+"""An extension with which agents report who is logged in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Agent:
 
     @property
     def version(self) -> str:
-        """Which of its versions is installed."""
+        """The installed version."""
         if self.index == "npm":
             return json.loads((MODULES / self.package / "package.json").read_bytes())["version"]
         modules = (ENVIRONMENTS / self.package).rglob("site-packages")
@@ -66,23 +66,23 @@ class Agent:
 
 @dataclass(frozen=True, slots=True)
 class Meeting:
-    """What came of it."""
+    """The outcome of a meeting."""
 
     peer: AgentPeer | None
-    """The agent, as it answered `initialize`; None where that was no answer of the version in it."""
+    """The agent as described by its response to `initialize`; None if that response is invalid."""
     error: RequestError | None
-    """What was wrong with that, or what `session/new` was refused with; None when there was a session."""
+    """The error of `initialize` or `session/new`; None if there was a session."""
     complaints: list[str]
-    """What our side said of its lines, or it of ours."""
+    """Our complaints about its lines, and its complaints about ours."""
     left: list[int]
-    """The processes that were still there afterwards."""
+    """The processes that were still running afterwards."""
 
 
 async def meet(agent: Agent, protocols: Sequence[ProtocolPackage]) -> Meeting:
     """Start the agent in an empty home, with these versions to choose from.
 
     Raises:
-        AcpError: it cannot be talked to.
+        AcpError: the agent cannot be started or does not respond.
     """
     # All ways to log in are wanted, also those of a terminal.
     handshake = ClientHandshake(info=CLIENT, protocols=protocols, capabilities={"auth.terminal"})
@@ -112,7 +112,7 @@ async def meet(agent: Agent, protocols: Sequence[ProtocolPackage]) -> Meeting:
 
 
 async def _asked_for_a_session(peer: AgentPeer, connection: Connection, *, cwd: str) -> RequestError | None:
-    """What `session/new` is refused with; a session is closed again, where that can be."""
+    """Return the error of `session/new`, or None. A session is closed again if the agent supports that."""
     try:
         session = await connection.request(new_session(peer, cwd=cwd), timeout=PATIENCE)
         if peer.supports("session.close"):
@@ -124,7 +124,7 @@ async def _asked_for_a_session(peer: AgentPeer, connection: Connection, *, cwd: 
 
 @contextmanager
 def _heard() -> Generator[list[str]]:
-    """Whatever a connection has to say, to the last detail."""
+    """Collect every log message of a connection."""
     said: list[str] = []
 
     class Hearing(logging.Handler):
@@ -147,7 +147,7 @@ def _path_of(agent: Agent) -> str:
 
 
 def _environment(home: str) -> dict[str, str]:
-    """Nothing that somebody has logged in with, and the Node that package.json names before any other."""
+    """Return an environment without credentials, in which the Node of package.json comes first on PATH."""
     homes = dict.fromkeys(("HOME", "USERPROFILE", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"), home)
     keys = {name: "" for name in os.environ if name.endswith(("_API_KEY", "_AUTH_TOKEN", "_OAUTH_TOKEN"))}
     path = os.pathsep.join((str(MODULES / ".bin"), os.environ["PATH"]))

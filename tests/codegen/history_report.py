@@ -20,7 +20,7 @@ ROW = "{:<10}{:<25}{:>11}  {}"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Print the table as it comes in; the exit status."""
+    """Print the table row by row, and return the exit status."""
     options = _parser().parse_args(argv)
     gates = Gates(valid=options.valid, damaged=options.damaged)
     print(ROW.format("version", "schema", "definitions", "result"))
@@ -49,7 +49,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _shown(version: str, file: str, result: Future[Replayed] | Replayed | str) -> str:
-    """Print one row; its verdict."""
+    """Print one row, and return its verdict."""
     if isinstance(result, str):
         print(ROW.format(version, file, "", result), flush=True)
         return "repeated"

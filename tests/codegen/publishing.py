@@ -136,7 +136,7 @@ def install_npm(folder: Path, *, report: str = "", archive: bytes = b"", status:
 def install_npm_of(folder: Path, archives: Mapping[str, bytes]) -> Path:
     """Write an `npm` with these versions of the package. It records its commands in the file `asked`.
 
-    The last is `latest`, unless the file `latest` in the folder names another.
+    The last version is `latest`, unless the file `latest` in the folder contains another.
     """
     for version, archive in archives.items():
         (folder / f"{version}.tgz").write_bytes(archive)

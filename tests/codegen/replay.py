@@ -26,9 +26,9 @@ class Gates:
     """The number of instances of each definition to test."""
 
     valid: int
-    """Come back as they were, and are valid by the schema before and after."""
+    """Instances that the round trip preserves, valid by the schema before and after."""
     damaged: int
-    """Are excused or refused as the reference reader says."""
+    """Damaged instances that are tolerated or refused as by the reference reader."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +41,7 @@ class Replayed:
 
 
 def replay(file: str, data: bytes, source: str, gates: Gates) -> Replayed:
-    """Build, import and try what the schema *file* of a release holds."""
+    """Build, import and try the schema *file* of a release."""
     try:
         document = parse_schema(file, data)
         schema = Schema(PACKAGES[file][0], document | {"$defs": open_booleans(document["$defs"])})

@@ -1,4 +1,4 @@
-"""Small schemas to write tests with, and the packages that they give."""
+"""Small schemas for tests, and the packages generated from them."""
 
 import importlib.util
 import itertools
@@ -39,7 +39,7 @@ def release(file: str) -> str:
 
 
 def obj(required: str = "", /, **members: Any) -> Node:
-    """An object that requires the members named, with a space between them."""
+    """Return an object schema that requires the members named in *required*, separated by spaces."""
     node: Node = {"type": "object", "properties": members}
     return node | {"required": required.split()} if required else node
 
@@ -53,12 +53,12 @@ def listed(items: Node) -> Node:
 
 
 def tagged(tag: str, /, *, by: str = "type", **members: Any) -> Node:
-    """An alternative of a union, told apart by a constant; it requires all of its members."""
+    """Return a variant of a union with a constant discriminator; all of its members are required."""
     return obj(" ".join([by, *members]), **{by: {"const": tag, "type": "string"}}, **members)
 
 
 def catch_all(*known: str, by: str = "type") -> Node:
-    """The alternative of an open union that keeps what has none of the known tags."""
+    """Return the variant of an open union for all unknown discriminators."""
     return {
         "title": "other",
         **obj(by, **{by: TEXT}),
@@ -68,14 +68,14 @@ def catch_all(*known: str, by: str = "type") -> Node:
 
 
 def built(defs: Definitions, folder: Path) -> Path:
-    """The folder of the package that *defs* give."""
+    """Return the folder of the package generated from *defs*."""
     build("v1/schema.json", {"$defs": defs}, RELEASE, folder)
     return folder / PACKAGES["v1/schema.json"][0]
 
 
 @contextmanager
 def imported(package: Path) -> Generator[ModuleType]:
-    """The package in a folder, with all of its modules loaded, until the block ends."""
+    """Load a package from a folder with all of its modules, until the block ends."""
     name = f"imported_{next(_numbers)}"
     spec = importlib.util.spec_from_file_location(name, package / "__init__.py")
     assert spec is not None
@@ -93,7 +93,7 @@ def imported(package: Path) -> Generator[ModuleType]:
 
 
 def source(package: Path) -> str:
-    """The source of all modules of a package but `__init__`."""
+    """Return the source of all modules of a package except `__init__`."""
     modules = sorted(path for path in package.glob("*.py") if path.stem != "__init__")
     return "\n".join(path.read_text(encoding="utf-8") for path in modules)
 

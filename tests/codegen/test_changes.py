@@ -17,7 +17,7 @@ NULL: Node = {"type": "null"}
 
 @pytest.fixture
 def changes(tmp_path: Path) -> Compare:
-    """Compare the names that two versions of some definitions give: kind, name, what and whether it breaks."""
+    """A function that compares the names in two versions of some definitions: kind, name, change, whether it breaks."""
 
     def compared(old: Definitions, new: Definitions) -> list[tuple[str, str, str, bool]]:
         before, after = (names_of(built(defs, tmp_path / each)) for each, defs in (("old", old), ("new", new)))
@@ -117,7 +117,7 @@ def test_inherited_attributes_are_reported_where_the_base_changes(changes: Compa
 
 
 def union(*arms: Node) -> Definitions:
-    """A definition of one union, and the classes that it may refer to."""
+    """Return a definition of one union, with the classes that it may refer to."""
     return {"Kind": {"anyOf": [*arms]}, "A": obj("a", a=TEXT), "B": obj("b", b=TEXT), "C": obj("c", c=TEXT)}
 
 

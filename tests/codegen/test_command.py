@@ -22,7 +22,7 @@ EQUAL = "The committed packages are what the schemas give.\n"
 
 
 def schema(**members: Node) -> bytes:
-    """A schema of one method, whose parameters have the *members*."""
+    """Return a schema with one method, whose parameters have the *members*."""
     ping = obj(**members) | {"description": "Ping.", "x-side": "agent", "x-method": "ping"}
     return json.dumps(
         {"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": {"PingRequest": ping}}
@@ -30,7 +30,7 @@ def schema(**members: Node) -> bytes:
 
 
 def locked(files: Mapping[str, bytes]) -> dict[str, bytes]:
-    """*files* and their lock."""
+    """Return *files* and their lock."""
     records = {file: LockedFile.of(data, source="folder:small", version="1") for file, data in files.items()}
     return {**files, LOCK: lock.render(records).encode()}
 
@@ -46,7 +46,7 @@ def schemas(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The packages of `schemas`."""
+    """The packages generated from `schemas`."""
     folder = tmp_path_factory.mktemp("packages")
     assert run(write(folder / "schema", FILES), folder / "built") == 0
     return folder / "built"
@@ -54,7 +54,7 @@ def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def output(packages: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
-    """A copy of the packages, beside a file that is none of the command's business."""
+    """A copy of the packages, next to a file that the command must not touch."""
     capsys.readouterr()
     return write(tmp_path / "acp_bindings", contents(packages) | {"codec.py": b"# by hand"})
 
@@ -262,7 +262,7 @@ def test_a_truncated_schema_is_an_error(schemas: Path, output: Path, capsys: pyt
 
 @pytest.mark.full
 def test_the_committed_packages_are_up_to_date_for_any_hash_seed(tmp_path: Path) -> None:
-    """Two builds in two processes, which hash text differently, give the committed bytes."""
+    """Two builds in two processes, with different hash seeds, give the committed bytes."""
     command = [sys.executable, "-m", "codegen", "--output"]
     builds = [
         subprocess.Popen(
@@ -287,7 +287,7 @@ def test_the_committed_packages_are_up_to_date_for_any_hash_seed(tmp_path: Path)
 
 
 def shown_in_the_readme() -> str:
-    """Return the text between the command of the demo and the line that all is equal."""
+    """Return the text between the command of the demo and the line that reports success."""
     return (ROOT / "README.md").read_text(encoding="utf-8").partition(EQUAL)[0].rpartition("nox -s demo\n")[2]
 
 

@@ -39,7 +39,7 @@ ODD = 'A back\\slash, """three quotes""", {{ jinja }} {% endif %} {# note #}, \\
 
 @dataclass
 class Case:
-    """A schema whose definition `Foo` is tried."""
+    """A schema with a definition `Foo` to try."""
 
     name: str
     defs: Definitions
@@ -56,15 +56,15 @@ MEMBERS = (
     *("__init__", "__class__", "__dict__", "_private", "$schema", "$ref"),
     *("a-b", "a b", "URL", "aBC", "x_1", "x1", "foo__bar", "trailing_", "é", "2nd", 'q"uote', "back\\slash", ""),
 )
-"""Names of members that mean something to Python or to pydantic, or are spelt as no attribute can be."""
+"""Names of members with a meaning in Python or pydantic, or that are not valid attribute names."""
 
 BESIDE = {"s": "t", "i": 1, "b": True, "n": 1.5, "l": ["x"], "m": {"k": "v"}, "_meta": {"k": 1}}
-"""A value of each type, which such a member must not take the name of."""
+"""A value of each type, next to such a member."""
 
 
 @pytest.fixture(scope="module")
 def members(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModuleType]:
-    """For each of the names a `Required…` and an `Optional…`, by its number."""
+    """A `Required…` and an `Optional…` definition for each of the names, by its index."""
     types: Node = {
         "s": TEXT,
         "i": {"type": "integer"},

@@ -16,14 +16,14 @@ SCHEMA = "https://json-schema.org/draft/2020-12/schema"
 
 
 def document(**ping: object) -> bytes:
-    """A schema of one method, in the bytes of a file."""
+    """Return the bytes of a schema with one method."""
     request = obj("x", x=TEXT, _meta=META) | {"x-side": "agent", "x-method": "ping"} | ping
     return json.dumps({"$schema": SCHEMA, "$defs": {"PingRequest": request}}).encode()
 
 
 @pytest.fixture
 def npm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder on the path in which an npm can be written."""
+    """A folder on the path for a fake npm."""
     folder = publishing.write(tmp_path / "bin", {})
     monkeypatch.setenv("PATH", str(folder), prepend=os.pathsep)
     return folder

@@ -1,4 +1,4 @@
-"""The method table: what stands in it, and what is refused."""
+"""The method table: its content, and the schemas that are refused."""
 
 import ast
 from pathlib import Path

@@ -9,7 +9,7 @@ from tests.codegen.small import TEXT, listed, obj, published, ref
 
 
 def carries(method: str, *names: str) -> Node:
-    """The parameters of a method that hold the definitions named."""
+    """Return the parameters of a method that refer to the named definitions."""
     return obj(**{name.lower(): ref(name) for name in names}) | {"x-method": method, "x-side": "agent"}
 
 
@@ -121,7 +121,7 @@ def test_what_no_method_reaches_stands_beside_its_parts(unreached: Definitions, 
 
 
 def with_family(size: int, union: str = "ContentBlock") -> Definitions:
-    """A tagged union of *size* definitions, itself included, that `session` and `session_update` share."""
+    """Return a tagged union of *size* definitions, including itself, shared by `session` and `session_update`."""
     arms = [f"Arm{number}" for number in range(size - 1)]
     return {
         "NewRequest": carries("session/new", union, "Other"),

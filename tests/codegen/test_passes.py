@@ -11,12 +11,12 @@ from codegen.tree import Definitions, walk
 from tests.codegen.small import TEXT, Pass, obj, published
 
 INLINE = {"Foo": obj(bar=obj(x=TEXT))}
-"""A keyword that no published schema has."""
+"""A keyword that is not in any published schema."""
 
 
 @pytest.fixture(scope="module")
 def stages() -> dict[str, list[Definitions]]:
-    """The two largest schemas, and a small one, as each pass gets them."""
+    """The two largest schemas and a small one, as the input of each pass."""
     found: dict[str, list[Definitions]] = {}
     for defs in [*(open_booleans(published(f"{version}/schema.unstable.json")) for version in ("v1", "v2")), INLINE]:
         for each in PASSES:

@@ -17,7 +17,7 @@ def answers(defs: Definitions) -> dict[str, list[str]]:
 
 
 def marks(package: Path) -> dict[str, str]:
-    """The class of every request, and the mark of its answer."""
+    """Return the class of every request, and the mark with its response type."""
     source = "".join(path.read_text(encoding="utf-8") for path in sorted(package.glob("*.py")))
     return dict(re.findall(r"class (\w+)\([^()]*RequestParams\[(.*?)\]", source))
 

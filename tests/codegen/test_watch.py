@@ -35,7 +35,7 @@ def who_commits(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def npm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder on the path in which an npm can be written."""
+    """A folder on the path for a fake npm."""
     folder = publishing.write(tmp_path / "bin", {})
     monkeypatch.setenv("PATH", str(folder), prepend=os.pathsep)
     return folder
@@ -43,7 +43,7 @@ def npm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
-    """A repository of the schemas of 2.0.0, with a generator of one line."""
+    """A repository with the schemas of 2.0.0 and a generator of one line."""
     schemas = {f"schema/{file}": data for file, data in publishing.release("2.0.0").items()}
     code = {"codegen/__main__.py": GENERATOR.encode(), "src/acp_bindings/v1.py": schemas["schema/v1/schema.json"]}
     return committed(tmp_path / "repository", {**schemas, **locked("2.0.0", schemas), **code})
@@ -76,7 +76,7 @@ def published(*versions: str) -> dict[str, bytes]:
 
 
 def commits(proposal: Path, repository: Path) -> list[tuple[str, list[str]]]:
-    """The subjects of the commits of a proposal, and the files of each, as one gets them who has the repository."""
+    """Return the subjects of the commits of a proposal with the files of each, as fetched from the repository."""
     branch = (proposal / "branch").read_text(encoding="utf-8").strip()
     clone = proposal.parent / "clone"
     git(proposal.parent, "clone", "--quiet", "--depth=1", repository.as_uri(), str(clone))

@@ -26,24 +26,24 @@ from typing import Any
 FOLDER = Path(__file__).parent
 PACKAGE = FOLDER / "node_modules" / "@modelcontextprotocol" / "conformance"
 CLIENTS = {"mcp_launch": ("mcp_launch", "asyncio"), "on trio": ("mcp_launch", "trio"), "mcp alone": ("mcp", "asyncio")}
-"""The columns of the table, and what `client.py` is told for each."""
+"""The columns of the table, with the arguments of `client.py` for each."""
 OURS = ("mcp_launch", "on trio")
 PATIENCE = 30
-"""Seconds for one scenario."""
+"""Timeout in seconds for one scenario."""
 
 EXPECTED = {
     "auth/2025-03-26-oauth-metadata-backcompat": "the server of 0.1.16 names an issuer with a path, but shows its "
     "metadata at the root, which RFC 8414 tells clients to refuse; mended since, in "
     "https://github.com/modelcontextprotocol/conformance/pull/359",
 }
-"""The scenarios that ours need not pass, with the reason."""
+"""The scenarios that ours need not pass, with reasons."""
 BAD = ("FAILURE", "WARNING")
-"""A warning is a SHOULD of the specification that was not kept."""
+"""A warning means that a SHOULD of the specification was not followed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of one scenario."""
+    """The outcome of one scenario."""
 
     passed: int
     complaints: list[str]
@@ -57,7 +57,7 @@ class Outcome:
 
 
 def main() -> int:
-    """Play, print, and give the exit status."""
+    """Play all scenarios, print the table, and return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m tests.conformance", description=__doc__)
     parser.add_argument("scenarios", nargs="*", metavar="SCENARIO", help="of all, only these")
     parser.add_argument("--jobs", type=int, default=2, help="how many at a time (default: 2)")
@@ -83,7 +83,7 @@ def main() -> int:
 
 
 def _print_table(scenarios: dict[str, str], outcomes: dict[tuple[str, str], Outcome]) -> list[str]:
-    """Print what came of each, and give what should not be."""
+    """Print the outcome of each scenario, and return the unexpected ones."""
     unexpected: list[str] = []
     row = f"{{:<{max(map(len, scenarios))}}}  {{:<23}} {{:<15}} {{:<15}} {{}}".format
     print(row("scenario", "protocol", *CLIENTS))
@@ -104,7 +104,7 @@ def _print_table(scenarios: dict[str, str], outcomes: dict[tuple[str, str], Outc
 
 
 def _scenarios() -> dict[str, str]:
-    """Their names, with the protocol versions that each is about."""
+    """Return the names of the scenarios with the protocol versions of each."""
     listed = _conformance("list", "--client").stdout
     found = re.findall(r"^ +- (\S+) \[(.*)\]$", listed, re.MULTILINE)
     assert found, listed
@@ -129,7 +129,7 @@ def _play(client: str, scenario: str) -> Outcome:
 
 
 def _is_slow(check: dict[str, Any]) -> bool:
-    """Whether all that it complains of is a reconnection a little late, as it may be on a busy machine."""
+    """Return True if the only complaint is a slightly late reconnection, as can happen on a busy machine."""
     return check["status"] == "WARNING" and bool(check.get("details", {}).get("slightlyLate"))
 
 

@@ -1,6 +1,6 @@
-"""The client that the scenarios are played with: `client.py mcp_launch trio URL`; `mcp` is the SDK's client alone.
+"""The client for the scenarios: `client.py mcp_launch trio URL`; with `mcp`, it uses only the SDK's client.
 
-Both do the same with every server: list the tools, and call each.
+Both list the tools of every server and call each tool.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ ARGUMENTS = {"add_numbers": {"a": 5, "b": 3}}
 LISTEN_FIRST = {"sse-retry"}
 """Scenarios whose server takes the first GET after a call for the reconnection.
 
-It may be the one that a session listens with, which is sent in the background: on a busy machine the call is faster.
+That GET may instead be the one that opens the session's stream. It is sent in the background, so on a busy machine a
+call may be faster.
 """
 SECONDS_TO_LISTEN = 1
 

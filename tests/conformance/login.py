@@ -1,4 +1,4 @@
-"""Who logs in for the client, in the way that a scenario wants: the SDK's own OAuth, and a user who agrees."""
+"""Log in for the client as a scenario requires: with the SDK's own OAuth, and a user who agrees."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from mcp.shared.auth import OAuthClientInformationFull, OAuthClientMetadata, OAu
 from pydantic import AnyUrl
 
 CALLBACK = AnyUrl("http://localhost:3000/callback")
-"""Where the user is sent with the code; read from the redirect, nobody listens there."""
+"""The redirect URL. The code is read from the redirect, so no server listens there."""
 METADATA = "https://conformance-test.local/client-metadata.json"
-"""The identity that the scenarios know of a client which has a document of its own."""
+"""The identity that the scenarios expect of a client with a metadata document."""
 
 
 async def login(scenario: str, url: str, context: dict[str, Any]) -> httpx2.Auth | None:
-    """The authentication for the server of a scenario, of which the context holds the credentials."""
+    """Return the authentication for the server of a scenario, whose context contains the credentials."""
     match scenario:
         case "auth/client-credentials-jwt":
             client = context["client_id"]
@@ -46,7 +46,7 @@ async def login(scenario: str, url: str, context: dict[str, Any]) -> httpx2.Auth
 
 
 class Memory:
-    """Tokens, for as long as this process runs."""
+    """Stores tokens while this process runs."""
 
     def __init__(self, client: OAuthClientInformationFull | None = None) -> None:
         self._tokens: OAuthToken | None = None
@@ -66,7 +66,7 @@ class Memory:
 
 
 class _Browser:
-    """A user who is logged in already and agrees to everything."""
+    """A user who is already logged in and agrees to everything."""
 
     def __init__(self) -> None:
         self._arrived = httpx2.QueryParams()
@@ -107,7 +107,7 @@ def _of_a_user(url: str, context: dict[str, Any]) -> httpx2.Auth:
 
 
 async def _of_the_enterprise(url: str, context: dict[str, Any]) -> httpx2.Auth:
-    """Exchange the user's identity for one that the server's issuer takes, and that for a token."""
+    """Exchange the user's identity token for one of the server's issuer, and that for an access token."""
     async with httpx2.AsyncClient() as client:
         found = await client.get(httpx2.URL(url).join("/.well-known/oauth-protected-resource/mcp"))
         if found.is_error:

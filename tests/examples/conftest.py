@@ -1,4 +1,4 @@
-"""Each test leaves no process of the agent behind; both versions are spoken, by agents on both event loops."""
+"""Each test checks that no process of the agent is left. Both versions are tested, with agents on both event loops."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.examples.support import Place
 
 @pytest.fixture
 def anyio_backend() -> str:
-    """That of the client's end, which tests/acp_bindings/connection proves on both."""
+    """The event loop of the client's end; tests/acp_bindings/connection tests both."""
     return "asyncio"
 
 
@@ -24,7 +24,7 @@ def version(request: pytest.FixtureRequest) -> int:
 
 @pytest.fixture
 async def place(anyio_backend: str, tmp_path: Path, request: pytest.FixtureRequest) -> AsyncGenerator[Place]:
-    """Where an agent works, of which nothing may run any more at the end; those of v2 run on trio."""
+    """The files and the mark of an agent, of which no process may be left at the end. Those of v2 run on trio."""
     speaks_v2 = "version" in request.fixturenames and request.getfixturevalue("version") == 2
     place = Place(tmp_path, loop="trio" if speaks_v2 else "asyncio")
     yield place

@@ -1,4 +1,4 @@
-"""An agent without any library, that does one thing wrong: the one that its first argument names."""
+"""An agent without any library that misbehaves in the way that its first argument names."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ REFUSALS: dict[str, Any] = {
     "wants_login": {"code": -32000, "message": "Authentication required"},
     "has_no_model": {"code": -32603, "message": "Internal error", "data": {"details": "no model is set"}},
 }
-"""How `session/new` is answered."""
+"""The response to `session/new` in each mode."""
 
 
 def main() -> None:
-    """Answer what comes, line by line."""
+    """Respond to each line of the input."""
     if MODE == "leaves":
         sys.exit("odd: no licence")
     for line in sys.stdin:
@@ -28,7 +28,7 @@ def main() -> None:
 
 
 def answer(method: str, params: dict[str, Any]) -> dict[str, Any]:
-    """The result, or the error."""
+    """Return the result or the error of a request."""
     match method:
         case "initialize":
             return initialized()
@@ -48,7 +48,7 @@ def answer(method: str, params: dict[str, Any]) -> dict[str, Any]:
 
 
 def initialized() -> dict[str, Any]:
-    """What it says of itself."""
+    """Return the response to `initialize`."""
     capabilities: dict[str, Any] = {"loadSession": MODE in ("works", "forgets")}
     result: dict[str, Any] = {"protocolVersion": 1, "agentCapabilities": capabilities}
     if MODE == "dated":
@@ -61,7 +61,7 @@ def initialized() -> dict[str, Any]:
 
 
 def prompted() -> dict[str, Any]:
-    """What it says to a prompt."""
+    """Return the response to a prompt."""
     if MODE == "says_idle_twice":
         # The first ends nothing, and the last has no reason; v2 allows both.
         for state in ({"state": "idle", "stopReason": "cancelled"}, {"state": "running"}, {"state": "idle"}):
@@ -78,12 +78,12 @@ def prompted() -> dict[str, Any]:
 
 
 def update(said: dict[str, Any]) -> None:
-    """An update of the one session."""
+    """Send an update of the only session."""
     write({"method": "session/update", "params": {"sessionId": "odd", "update": said}})
 
 
 def write(message: dict[str, Any]) -> None:
-    """A line."""
+    """Write one line."""
     print(json.dumps({"jsonrpc": "2.0", **message}), flush=True)
 
 

@@ -1,4 +1,4 @@
-"""What the tests of the example programs share: our client's end of the example agent, and a look at what is left."""
+"""Helpers for the tests of the example programs: our client for the example agent, and checks for leftovers."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ PACKAGES: dict[int, ProtocolPackage] = {1: v1, 2: v2}
 
 
 class Place:
-    """Where an agent works: a folder for its sessions, a project, and a mark that its processes carry."""
+    """The files of an agent: a folder for its sessions, a project, and a mark in the environment of its processes."""
 
     def __init__(self, folder: Path, *, loop: str = "asyncio") -> None:
         self.mark = uuid.uuid4().hex
@@ -50,25 +50,25 @@ class Place:
 
     @property
     def env(self) -> dict[str, str]:
-        """What the agent and all that it starts have in their environment."""
+        """Variables for the environment of the agent and of everything that it starts."""
         return {MARK: self.mark, "ACP_SESSIONS": str(self.sessions), "PYTHONPATH": str(AGENT.parent)}
 
     def tools(self, name: str = "tools") -> dict[str, Any]:
-        """An MCP server over stdio with the tools of `tools.py`, which carries the mark."""
+        """An MCP server over stdio with the tools of `tools.py` and the mark in its environment."""
         env = [{"name": MARK, "value": self.mark}]
         return {"name": name, "command": sys.executable, "args": ["-S", str(TOOLS)], "env": env}
 
     def light(self) -> dict[str, Any]:
-        """An MCP server that starts in no time; its tool `environment` tells its process."""
+        """An MCP server that starts quickly. Its tool `environment` returns the environment of its process."""
         env = [{"name": MARK, "value": self.mark}]
         return {"name": "light", "command": sys.executable, "args": ["-S", str(LIGHT)], "env": env}
 
     def running(self) -> list[int]:
-        """The processes that carry the mark."""
+        """Return the processes with the mark."""
         return marked_processes(MARK, self.mark)
 
     async def nothing_left(self) -> None:
-        """See that all of them are gone; the kernel takes a moment."""
+        """Wait until all of them have ended, which takes the kernel a moment."""
         with anyio.move_on_after(10):
             while self.running():
                 await anyio.sleep(0.02)
@@ -76,7 +76,7 @@ class Place:
 
 
 class Talk:
-    """Our client's end: what is asked, and the updates that come, each history or news."""
+    """Our client's end: sends requests, and collects updates as history or as new."""
 
     def __init__(self, connection: ProcessConnection, agent: AgentPeer, seen: Seen) -> None:
         self.connection = connection
@@ -85,26 +85,26 @@ class Talk:
         self.seen = seen
 
     async def ask(self, params: Any, **options: Any) -> Any:
-        """The answer to a request."""
+        """Send a request and return the response."""
         return await self.connection.request(params, timeout=30, **options)
 
     async def new(self, cwd: Path, *servers: dict[str, Any]) -> str:
-        """A new session."""
+        """Open a new session."""
         response = await self.ask(self.wire.NewSessionRequest(cwd=str(cwd), mcp_servers=self.servers(servers)))
         self.seen.show(self.seen.updates.created(response.session_id))
         return str(response.session_id)
 
     def servers(self, servers: tuple[dict[str, Any], ...]) -> list[Any]:
-        """MCP servers as the version has them."""
+        """Return MCP servers in the format of the version."""
         return list(servers_for(self.agent.protocol, servers))
 
     async def load(self, session_id: str, cwd: Path, *servers: dict[str, Any]) -> Any:
-        """The answer to a load; what came before it is history."""
+        """Load a session and return the response. The updates before it are history."""
         record = SessionRecord(session_id=session_id, cwd=str(cwd))
         return await self.reopen(load_session(self.agent, record, mcp_servers=self.servers(servers)))
 
     async def reopen(self, request: Any) -> Any:
-        """The answer to a load or a resume."""
+        """Return the response to a load or a resume."""
         self.seen.updates.expect(request)
         try:
             answer = await self.ask(request)
@@ -115,7 +115,7 @@ class Talk:
         return answer
 
     async def prompt(self, session_id: str, text: str) -> str:
-        """Why the turn ended that *text* began."""
+        """Send a prompt and return the reason for which its turn ended."""
         begun = len(self.seen.stops[session_id])
         self.seen.updates.prompted(session_id)
         request = self.wire.PromptRequest(session_id=session_id, prompt=[self.wire.TextContent(text=text)])
@@ -132,21 +132,21 @@ class Talk:
 
 
 class Seen:
-    """What has come."""
+    """The updates received so far."""
 
     def __init__(self) -> None:
         self.updates: ReplayCollector[Any] = ReplayCollector()
         self.all: list[Update[Any]] = []
         self.stops: defaultdict[str, list[str]] = defaultdict(list)
-        """Of each session the reasons for which its turns ended, in v2."""
+        """The reasons for which the turns of each session ended, in v2."""
         self._news = anyio.Event()
 
     def receive(self, notification: Any, _: Connection) -> None:
-        """An update."""
+        """Store an update."""
         self.show(self.updates.receive(notification))
 
     def show(self, updates: list[Update[Any]]) -> None:
-        """Some updates."""
+        """Store several updates."""
         self.all += updates
         for each in updates:
             update = each.notification.update
@@ -156,18 +156,18 @@ class Seen:
         self._news = anyio.Event()
 
     async def until(self, is_true: Callable[[], bool]) -> None:
-        """Wait for it, as updates come."""
+        """Wait until it happens, checking at each update."""
         with anyio.fail_after(30):
             while not is_true():
                 await self._news.wait()
 
     def said(self, *, replay: bool = False) -> list[tuple[str, str]]:
-        """Who said what, and how tool calls went, in order; `state_update`s aside."""
+        """Return the messages with their authors and the states of tool calls, in order, without `state_update`s."""
         told = (_told(each.notification.update) for each in self.all if each.replay == replay)
         return [each for each in told if each]
 
     def text(self, *, replay: bool = False) -> str:
-        """What the agent said."""
+        """Return the text of the agent's messages."""
         return "".join(text for who, text in self.said(replay=replay) if who == "agent")
 
 
@@ -183,7 +183,7 @@ def _told(update: Any) -> tuple[str, str] | None:
 
 @asynccontextmanager
 async def talking(place: Place, version: int, *, handlers: Handlers | None = None) -> AsyncGenerator[Talk]:
-    """A client of the example agent, initialized."""
+    """Start an initialized client of the example agent."""
     seen = Seen()
     handlers = handlers or Handlers()
     handlers.on("session/update")(seen.receive)

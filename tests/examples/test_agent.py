@@ -1,4 +1,4 @@
-"""The example agent, by a client that knows what every answer and update should be, in v1 and in v2."""
+"""The example agent, with a client that checks every response and update, in v1 and in v2."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ HELLO = [("user", "say Hello"), ("agent", "Hello\n")]
 
 
 async def refusal(talk: Talk, request: Any, *, method: str | None = None) -> RequestFailed:
-    """The error that a request is answered with."""
+    """Return the error of a request."""
     with pytest.raises(RequestFailed) as caught:
         await talk.ask(request, method=method)
     return caught.value
@@ -204,7 +204,7 @@ async def test_a_session_is_resumed_without_its_history(place: Place, version: i
         request = resume_session(talk.agent, SessionRecord(session_id=session, cwd=str(place.project)))
         await talk.reopen(request)
         assert talk.seen.said() == []
-        # v2 wants to hear how the session is before the answer.
+        # v2 requires the state of the session before the response.
         assert len(talk.seen.all) == version - 1
         assert await talk.prompt(session, "say again") == "end_turn"
         assert talk.seen.updates.remarks == []

@@ -1,4 +1,4 @@
-"""The example agent against hostile clients, careless users, signals and a littered disk: it goes on, or is gone."""
+"""The example agent with hostile clients, careless users, signals and a damaged folder: it continues or exits."""
 
 from __future__ import annotations
 

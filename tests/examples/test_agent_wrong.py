@@ -1,4 +1,4 @@
-"""The example agent and what should not come: wrong order, wrong params, garbage, floods, and clients that die."""
+"""The example agent with bad input: wrong order, wrong params, garbage, floods, and clients that die."""
 
 from __future__ import annotations
 
@@ -25,25 +25,25 @@ INITIALIZE: dict[int, dict[str, Any]] = {
 
 
 class Bare:
-    """The agent as a process, and lines as they are."""
+    """The agent as a process, with unprocessed lines."""
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         self.process = process
 
     def say(self, *lines: dict[str, Any] | bytes) -> None:
-        """Write lines, all at once."""
+        """Write all lines at once."""
         assert self.process.stdin is not None
         self.process.stdin.write(b"".join(_line(each) + b"\n" for each in lines))
         self.process.stdin.flush()
 
     def hear(self) -> dict[str, Any]:
-        """The next line."""
+        """Return the next line."""
         assert self.process.stdout is not None
         message: dict[str, Any] = json.loads(self.process.stdout.readline())
         return message
 
     def ask(self, method: str, params: dict[str, Any] | None = None) -> dict[str, Any]:
-        """What a request is answered with: its result, or its error."""
+        """Send a request and return its result or error."""
         self.say({"id": 1, "method": method, **({} if params is None else {"params": params})})
         while "id" not in (heard := self.hear()):
             pass
@@ -56,7 +56,7 @@ def _line(message: dict[str, Any] | bytes) -> bytes:
 
 @contextmanager
 def bare(place: Place, version: int | None = None) -> Generator[Bare]:
-    """The agent, initialized if a version is said; killed when it hangs."""
+    """Start the agent, and initialize it if a version is given; kill it if it hangs."""
     pipe = subprocess.PIPE
     with subprocess.Popen(place.command, stdin=pipe, stdout=pipe, stderr=pipe, env=os.environ | place.env) as process:
         try:
@@ -188,18 +188,18 @@ def hang_up(agent: Bare) -> None:
 
 
 def say_no_more(agent: Bare) -> None:
-    """Close what the agent reads, and go on listening."""
+    """Close the agent's input, and continue to read its output."""
     assert agent.process.stdin is not None
     agent.process.stdin.close()
 
 
 def terminate(agent: Bare) -> None:
-    """What a client does that is tired of waiting."""
+    """Stop the agent with SIGTERM, as an impatient client does."""
     agent.process.send_signal(signal.SIGTERM)
 
 
 def kill(agent: Bare) -> None:
-    """The agent itself dies; its servers see that their input has ended."""
+    """Kill the agent itself, so that its servers see the end of their input."""
     agent.process.kill()
 
 

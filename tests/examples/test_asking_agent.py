@@ -1,4 +1,4 @@
-"""The example agent that asks: how a prompt ends, by what the client answers and whether it cancels."""
+"""The example agent that asks for permission: how a prompt ends after each response, and after cancellation."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What stands between a client and an agent: all that they say gets through, whatever it is, and is written down."""
+"""A program between a client and an agent: it forwards and records all messages unchanged."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ without a line break"""
 
 @pytest.fixture
 def record(tmp_path: Path) -> Path:
-    """Where the talk is written down."""
+    """The path of the recording."""
     return tmp_path / "talk.ndjson"
 
 
 def between(record: Path, agent: str, said: bytes) -> subprocess.CompletedProcess[bytes]:
-    """What a client gets that has said all, from an agent that is a program of Python."""
+    """Run it with all input of a client and with an agent in Python; return what the client receives."""
     command = [sys.executable, BETWEEN, str(record), sys.executable, "-c", agent]
     return subprocess.run(command, input=said, capture_output=True, timeout=60, check=False)
 

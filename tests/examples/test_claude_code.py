@@ -1,4 +1,4 @@
-"""Where Claude Code keeps its sessions, and what is read there, against what claude-code-acp 0.16.0 does."""
+"""The location and format of Claude Code's sessions, compared with the behavior of claude-code-acp 0.16.0."""
 
 import json
 import os
@@ -185,7 +185,7 @@ def test_messages_without_an_id_are_told_apart_by_their_lines() -> None:
 
 
 def load(request: v1.LoadSessionRequest, config_dir: Path) -> Iterator[v1.SessionNotification | v1.LoadSessionResponse]:
-    """An agent that is an adapter of Claude Code: what it sends, the answer last."""
+    """Yield what an adapter of Claude Code sends for a load. The response is last."""
     (path, *_) = candidate_paths(request.session_id, request.cwd, config_dir=config_dir)
     if not os.path.exists(path):
         raise SessionNotFound(request.session_id)
@@ -199,7 +199,7 @@ def load(request: v1.LoadSessionRequest, config_dir: Path) -> Iterator[v1.Sessio
 
 @pytest.fixture
 def stored(tmp_path: Path) -> Path:
-    """Where Claude Code keeps one session, of `/home/me/app`."""
+    """The folder in which Claude Code stores one session of `/home/me/app`."""
     (tmp_path / "projects" / "-home-me-app").mkdir(parents=True)
     path = tmp_path / "projects" / "-home-me-app" / f"{SESSION}.jsonl"
     path.write_text("\n".join([line("user", "Hello"), line("assistant", "Hi")]), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The example client: with the example agent, and with agents that do it otherwise."""
+"""The example client, with the example agent and with agents that behave differently."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ request = json.loads(sys.stdin.readline())
 print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": {"protocolVersion": 7}}), flush=True)
 pathlib.Path(sys.argv[1]).write_text(sys.stdin.read() or "closed")
 """
-"""An agent that writes down what it hears after its answer."""
+"""An agent that records the messages after its response."""
 ANSWERS = [
     "tool     greeter__greet name=Ada → Welcome aboard, Ada!",
     "tool     library__find_book topic=protocols → The Art of Saying Exactly That",
@@ -32,14 +32,14 @@ ANSWERS = [
 
 
 def client(place: Place, *options: str, agent: list[str] | None = None) -> subprocess.CompletedProcess[str]:
-    """What the client prints, and how it ends."""
+    """Run the client and return its output and exit status."""
     command = [sys.executable, str(CLIENT), "--cwd", str(place.project), *options, "--", *(agent or place.command)]
     env = os.environ | place.env
     return subprocess.run(command, capture_output=True, text=True, env=env, timeout=120, check=False)
 
 
 def odd(place: Place, mode: str, *options: str) -> subprocess.CompletedProcess[str]:
-    """The same, with an agent that is odd."""
+    """Run the client with a misbehaving agent."""
     return client(place, "--prompt", "hello", *options, agent=[sys.executable, str(ODD), mode])
 
 

@@ -1,4 +1,4 @@
-"""An MCP server with the tools that the tests of the example agent need; without the SDK, it starts in no time."""
+"""An MCP server with tools for the tests of the example agent. It starts quickly because it does not use the SDK."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def main() -> None:
 
 
 def answer(method: str, params: dict[str, Any]) -> dict[str, Any] | None:
-    """The result or the error of a request, or None for silence."""
+    """Return the result or the error of a request; None to send no response."""
     match method:
         case "initialize":
             info = {"name": "tools", "version": "1"}
@@ -43,7 +43,7 @@ def answer(method: str, params: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def call(tool: str, arguments: dict[str, Any]) -> Any:
-    """What a tool says, or None for silence."""
+    """Return the result of a tool; None to send no response."""
     match tool:
         case "where":
             return os.getcwd()
@@ -56,7 +56,7 @@ def call(tool: str, arguments: dict[str, Any]) -> Any:
 
 
 def result(**members: Any) -> dict[str, Any]:
-    """A result."""
+    """Return a response with a result."""
     return {"result": members}
 
 

@@ -23,12 +23,12 @@ def typescript() -> Generator[TypeScriptReader]:
 
 @pytest.fixture
 def tally(record_property: Callable[[str, object], None]) -> Callable[[str, dict[str, int]], None]:
-    """Count something in a package, for the table."""
+    """A function that counts events in a package, for the table."""
     return lambda package, counts: record_property(TALLY, (package, dict(counts)))
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Say for each package how many messages were compared, and how often each named difference was met."""
+    """Print for each package how many messages were compared, and how often each named difference occurred."""
     counts: Counter[tuple[str, str]] = Counter()
     for package, counted in _tallies(terminalreporter):
         counts.update({(package, word): count for word, count in counted.items()})

@@ -1,8 +1,8 @@
-"""Where the TypeScript SDK reads otherwise than we do, each by name and with its reason.
+"""The places where the TypeScript SDK reads differently from us, each with a name and a reason.
 
-A difference is described by what has to be done to a message, or to what was made of it, for both to agree: their
-reading of the message is our reading of the rewritten one, after its values have been rewritten too. So nothing is
-left out of a comparison, and a difference covers what it describes and no more.
+A difference is described by the rewrite of a message, or of the value read from it, after which both agree: their
+reading of the message equals our reading of the rewritten one, after its values have been rewritten too. So no part of
+a message is excluded from the comparison, and a difference covers only what it describes.
 """
 
 import json
@@ -18,7 +18,7 @@ from tests.interop.rewrites import Rewrite
 
 @dataclass(frozen=True)
 class Difference:
-    """One way in which the readings differ; `shown_by` is a message that differs by it and nothing else."""
+    """One difference between the readings. `shown_by` is a message that has this difference and no other."""
 
     name: str
     why: str
@@ -112,7 +112,7 @@ DIFFERENCES: list[Difference] = [
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two readings of one message: the `named` differences between them, and what no name covers, in words."""
+    """The differences between two readings of a message: the `named` ones, and descriptions of all others."""
 
     named: tuple[str, ...]
     uncovered: str
@@ -139,7 +139,7 @@ def _concerns(difference: Difference, schema: Schema, definition: str, message: 
 def _explain(
     schema: Schema, definition: str, message: Json, theirs: Outcome, chosen: tuple[Difference, ...]
 ) -> Comparison | None:
-    """Check that the chosen differences, and any in the value, make both sides agree."""
+    """Return the comparison if the chosen differences, and any in the value, make both sides agree."""
     named = [each.name for each in chosen]
     for each in chosen:
         message = each.message(schema, definition, message) if each.message else message

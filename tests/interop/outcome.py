@@ -1,4 +1,4 @@
-"""What a reader makes of a message: the value that it reads, or that it refuses."""
+"""The outcome of reading a message: the value, or a refusal."""
 
 import json
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from tests.acp_bindings.roundtrip import generated
 
 @dataclass(frozen=True)
 class Refused:
-    """A message that was not read, and why not; two refusals are the same outcome whatever their words are."""
+    """A refused message and the reason. Two refusals are the same outcome, whatever their reasons are."""
 
     why: tuple[str, ...] = ()
 
@@ -28,14 +28,14 @@ def our_reading(package: str, definition: str, text: str) -> Outcome:
 
 
 def agree(one: Outcome, other: Outcome) -> bool:
-    """Compare two outcomes: both refused, or the same JSON value."""
+    """Return True if both are refusals, or the same JSON value."""
     if isinstance(one, Refused) or isinstance(other, Refused):
         return isinstance(one, Refused) and isinstance(other, Refused)
     return same(one, other)
 
 
 def as_doubles(value: Json) -> Json:
-    """Round every number to a double, whose integral ones compare like integers however they were spelt."""
+    """Round every number to a double. Integral ones compare like integers, however they are written."""
     if is_object(value):
         return {name: as_doubles(member) for name, member in value.items()}
     if is_array(value):

@@ -1,4 +1,4 @@
-"""A message taken apart by its schema: every value in it, together with the schemas that describe it."""
+"""The values in a message, each with the schemas that describe it."""
 
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
@@ -11,10 +11,10 @@ Change: TypeAlias = Callable[[list[Node], Json], Json]
 
 
 def changed(schema: Schema, definition: str, message: Json, change: Change) -> Json:
-    """Rebuild a message from what `change` makes of each value in it, innermost first.
+    """Rebuild a message from the results of `change` for each value in it, innermost first.
 
-    `change` is given the schemas that describe the value, none for what the schema leaves open, and the value. A tag
-    says which branch of a union is meant, else it is the first that reads; where none does, all of them describe.
+    `change` receives the schemas for the value, or none if the schema does not define it, and the value. The schema of
+    a union is the variant selected by the discriminator, else the first that can be read, else all variants.
     """
     return _changed(schema, [schema.definitions[definition]], message, change)
 

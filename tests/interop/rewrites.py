@@ -1,4 +1,4 @@
-"""What is done to a message, or to what was read of it, so that a difference between two readers is gone."""
+"""Rewrites of a message, or of the value read from it, that remove a difference between two readers."""
 
 import re
 from collections.abc import Callable
@@ -21,10 +21,10 @@ from tests.interop.outcome import as_doubles
 from tests.interop.places import changed
 
 Rewrite: TypeAlias = Callable[[Schema, str, Json], Json]
-"""Takes the schema, the name of the definition and the value; gives the value rewritten, or as it was."""
+"""A function of the schema, the name of the definition and the value, which returns the rewritten value."""
 
 UNREADABLE = 5
-"""What stands in a rewritten message for what a reader refuses: neither a text nor an object."""
+"""The replacement for values that a reader refuses, because it is neither a string nor an object."""
 
 MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:[0-5]\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
 
@@ -36,7 +36,7 @@ def everywhere(change: Callable[[Schema, list[Node], Json], Json]) -> Rewrite:
 
 @everywhere
 def within_64_bits(_schema: Schema, nodes: list[Node], value: Json) -> Json:
-    """Put the nearest integer of 64 bits in the place of one that has more."""
+    """Replace integers of more than 64 bits by the nearest one that fits."""
     for each in nodes:
         if each.get("format") in {"int64", "uint64"} and _is_integral(value):
             low, high = INTEGER_RANGES[each["format"]]
@@ -47,13 +47,13 @@ def within_64_bits(_schema: Schema, nodes: list[Node], value: Json) -> Json:
 
 @everywhere
 def floats_as_integers(_schema: Schema, _nodes: list[Node], value: Json) -> Json:
-    """Spell 1.0 as 1, also where the schema leaves both, since it may decide a union above."""
+    """Write 1.0 as 1, even where the schema allows both, because it may select a variant of an outer union."""
     return int(value) if _is_integral(value) else value
 
 
 @everywhere
 def without_what_is_no_url(_schema: Schema, nodes: list[Node], value: Json) -> Json:
-    """Make a text unreadable that should be a URL and is none; trim the others, as JavaScript does."""
+    """Make strings unreadable that should be URLs but are not; trim the others, as JavaScript does."""
     if not isinstance(value, str) or not any(each.get("format") == "uri" for each in nodes):
         return value
     text = re.sub(r"[\t\n\r]", "", value.strip())
@@ -62,14 +62,14 @@ def without_what_is_no_url(_schema: Schema, nodes: list[Node], value: Json) -> J
 
 @everywhere
 def without_what_is_no_moment(_schema: Schema, nodes: list[Node], value: Json) -> Json:
-    """Make a text unreadable that should be a point in time and is not written in the usual way."""
+    """Make strings unreadable that should be points in time but are not in the usual format."""
     is_moment = isinstance(value, str) and any(each.get("format") == "date-time" for each in nodes)
     return UNREADABLE if is_moment and not MOMENT.fullmatch(value) else value
 
 
 @everywhere
 def without_tags_of_broken_branches(schema: Schema, nodes: list[Node], value: Json) -> Json:
-    """Drop the tag of a payload that does not fit it, where the union has a branch without a tag."""
+    """Drop a discriminator that does not match the payload, if the union has a variant without a discriminator."""
     for arms in map(arms_of, nodes):
         tag = tag_of(arms)
         if tag and is_object(value) and isinstance(word := value.get(tag), str):
@@ -82,7 +82,7 @@ def without_tags_of_broken_branches(schema: Schema, nodes: list[Node], value: Js
 
 @everywhere
 def without_unknown_updates(schema: Schema, nodes: list[Node], value: Json) -> Json:
-    """Make a variant unreadable that the schema does not know, in the unions that we leave open for notifications."""
+    """Make unknown variants unreadable in the unions that we leave open for notifications."""
     for node in nodes:
         if is_object(value) and any(node is union for union in _open_unions(schema.package)):
             tag = tag_of(arms_of(node)) or ""
@@ -101,7 +101,7 @@ def without_prototypes(_schema: Schema, nodes: list[Node], value: Json) -> Json:
 
 @everywhere
 def without_unknown_members(_schema: Schema, nodes: list[Node], value: Json) -> Json:
-    """Drop the members that the schema neither knows nor leaves room for."""
+    """Drop members that the schema neither defines nor allows."""
     known = {name for each in nodes for name in each.get("properties", ())}
     is_open = any(each.get("additionalProperties") or each.get("unevaluatedProperties") for each in nodes)
     if not is_object(value) or not known or is_open:
@@ -111,7 +111,7 @@ def without_unknown_members(_schema: Schema, nodes: list[Node], value: Json) -> 
 
 @everywhere
 def with_defaults(_schema: Schema, nodes: list[Node], value: Json) -> Json:
-    """Write out the defaults of the schema."""
+    """Add the defaults of the schema."""
     if not is_object(value):
         return value
     members = [member for each in nodes for member in each.get("properties", {}).items()]
@@ -119,7 +119,7 @@ def with_defaults(_schema: Schema, nodes: list[Node], value: Json) -> Json:
 
 
 def without_a_foreign_tag(schema: Schema, definition: str, message: Json) -> Json:
-    """Drop the tag of another branch from the payload of one."""
+    """Drop the discriminator of another variant from a payload."""
     tag, word = own_tag(schema, definition) or ("", "")
     if not tag or not is_object(message) or message.get(tag, word) == word:
         return message
@@ -127,7 +127,7 @@ def without_a_foreign_tag(schema: Schema, definition: str, message: Json) -> Jso
 
 
 def without_null_for_a_result(schema: Schema, definition: str, message: Json) -> Json:
-    """Make null unreadable where it stands for a result without members."""
+    """Make null unreadable if it replaces a result without members."""
     is_result = is_response(definition, schema.definitions[definition])
     return UNREADABLE if message is None and is_result else message
 

@@ -1,11 +1,11 @@
-"""JSON texts that not every reader takes for the same JSON; `why_not` where the TypeScript SDK reads otherwise."""
+"""JSON texts that readers interpret differently; `why_not` if the TypeScript SDK reads them differently from us."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Spelling:
-    """One text of a definition of v1."""
+    """A text for a definition of v1."""
 
     name: str
     definition: str

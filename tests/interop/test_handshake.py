@@ -1,4 +1,4 @@
-"""`initialize` between our side and that of the TypeScript SDK, in either direction and of either version."""
+"""`initialize` between our side and the TypeScript SDK's, in both directions and both versions."""
 
 import json
 import subprocess
@@ -28,7 +28,7 @@ PACKAGES: dict[int, Any] = {1: v1, 2: v2}
 
 @contextmanager
 def typescript_side(role: str, versions: str) -> Generator[subprocess.Popen[bytes]]:
-    """One side of a connection in Node, which ends when its input does."""
+    """One side of a connection in Node, which exits at the end of its input."""
     command = ["node", "handshake.mjs", role, versions]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, cwd=FOLDER, stdin=pipe, stdout=pipe, stderr=pipe) as process:
@@ -131,7 +131,7 @@ def test_our_agent_answers_a_client_of_the_sdk(theirs: str, version: int, ours: 
         assert outcome["result"]["protocolVersion"] == version
         assert [each["name"] for each in outcome["result"]["authMethods"]] == ["In a terminal"]
     elif ours == (1,):
-        # The rule of v1: it answers with what it has. A client of the SDK that has v2 alone cannot read that.
+        # In v1, an agent responds with the version that it supports. A client of the SDK with only v2 cannot read that.
         assert "error" in outcome
     else:
         assert outcome["error"] == {

@@ -1,4 +1,4 @@
-"""The TypeScript SDK's reader and ours: the same verdict and the same value, but for differences that have a name."""
+"""The TypeScript SDK and this package read messages with the same verdict and value, except for named differences."""
 
 import json
 from collections import Counter
@@ -31,7 +31,7 @@ Tally: TypeAlias = Callable[[str, dict[str, int]], None]
 
 @pytest.fixture
 def compared(typescript: TypeScriptReader, tally: Tally) -> Compared:
-    """Have both sides read messages, count what they make of them, fail on what no name covers."""
+    """Read messages on both sides, count the outcomes, and fail on differences that are not named."""
 
     def compared(package: str, definition: str, messages: list[Json]) -> list[Outcome]:
         readings = typescript.read(package, definition, map(json.dumps, messages))
@@ -138,14 +138,14 @@ def _refused(messages: list[Json], readings: list[Outcome]) -> list[tuple[Json, 
 
 
 def _rewritten(package: str, definition: str, messages: list[Json]) -> list[Json]:
-    """List what we write after reading the messages, where it is not what was given."""
+    """Return the messages that we write after reading, where they differ from the original."""
     readings = [our_reading(package, definition, json.dumps(message)) for message in messages]
     pairs = zip(messages, readings, strict=True)
     return [read for message, read in pairs if not isinstance(read, Refused) and not same(message, read)]
 
 
 def _constructed(value: Any) -> Any:
-    """Make the value anew with the constructors of its classes, of the members that they know."""
+    """Rebuild the value with the constructors of its classes, from the members that they define."""
     if isinstance(value, BaseModel):
         known = type(value).model_fields.keys() & value.model_fields_set
         return type(value)(**{name: _constructed(getattr(value, name)) for name in known})
@@ -157,7 +157,7 @@ def _constructed(value: Any) -> Any:
 
 
 def _in_full(value: Any) -> Json:
-    """Write a value with what its omitted members read as."""
+    """Return a value as JSON, with the defaults of omitted members."""
     if isinstance(value, BaseModel):
         fields = type(value).model_fields
         known = {info.alias or name: _in_full(getattr(value, name)) for name, info in fields.items()}
@@ -171,7 +171,7 @@ def _in_full(value: Any) -> Json:
 
 
 def _missing(theirs: Json, ours: Json, path: str = "") -> str:
-    """Say where their value has something that ours has not; empty when nowhere."""
+    """Return the place where their value contains something that ours does not; empty if there is none."""
     if is_object(theirs) and is_object(ours):
         members = ((f"{path}/{name}", member, ours.get(name, "nothing")) for name, member in theirs.items())
         return next((found for place, one, other in members if (found := _missing(one, other, place))), "")

@@ -1,4 +1,4 @@
-"""The reader of the TypeScript SDK, run in Node: what it makes of a message."""
+"""The reader of the TypeScript SDK, run in Node."""
 
 import json
 import shutil

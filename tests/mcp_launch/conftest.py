@@ -12,14 +12,14 @@ from tests.mcp_launch.support import Marked, marked_servers, web_server
 
 @pytest.fixture
 async def marked(anyio_backend: str, echo_urls: dict[str, str]) -> AsyncGenerator[Marked]:
-    """Servers of which nothing may be left at the end of the test: no process, pipe, socket or task."""
+    """Servers that must leave nothing at the end of the test: no process, pipe, socket or task."""
     async with marked_servers() as servers:
         yield servers
 
 
 @pytest.fixture
 def web(marked: Marked) -> Generator[Web]:
-    """A web server that misbehaves as the path says; gone before `marked` looks for what is left."""
+    """A web server that misbehaves as the path says. It ends before `marked` looks for leftovers."""
     with misbehaving_web() as server:
         yield server
 

@@ -1,6 +1,6 @@
-"""Cancel a launch at one exact moment: when its tasks, all together, have taken so many steps.
+"""Cancel a launch at an exact moment: when all of its tasks together have taken a given number of steps.
 
-Cancelling before each of them in turn leaves no place where a cancellation could come that was not tried.
+Cancelling before each step in turn covers every place where a cancellation can arrive.
 `python -m tests.mcp_launch.interrupted` tries them all.
 """
 
@@ -21,11 +21,11 @@ from tests.mcp_launch.support import Marked, bad_web_server, http, web_server
 from tests.steps import steps_of
 
 PATIENCE = 5.0
-"""Seconds for what was cancelled to be gone."""
+"""Seconds for cancelled tasks and processes to end."""
 
 
 async def steps_of_launch(servers: list[Any], *, cwd: Path, cancel_at: int | None = None) -> int:
-    """Launch and close the servers, cancelled before that step; how many steps were taken."""
+    """Launch and close the servers, cancelled before that step; return the number of steps taken."""
 
     async def launch_and_close() -> None:
         budgets = mcp_launch.Budgets(close=1.0)
@@ -37,7 +37,7 @@ async def steps_of_launch(servers: list[Any], *, cwd: Path, cancel_at: int | Non
 
 
 async def left_after(servers: list[Any], marked: Marked, *, cwd: Path, cancel_at: int) -> list[str]:
-    """What is left of a launch that was cancelled before that step, a line for each kind of thing."""
+    """Return what is left of a launch that was cancelled before that step, a line for each kind."""
     files, tasks = len(open_files()), len(anyio.get_running_tasks())
     await steps_of_launch(servers, cwd=cwd, cancel_at=cancel_at)
 
@@ -59,7 +59,7 @@ async def left_after(servers: list[Any], marked: Marked, *, cwd: Path, cancel_at
 
 
 async def leaks(servers: list[Any], marked: Marked, *, cwd: Path, stride: int = 1) -> tuple[list[str], int]:
-    """Cancel at every place, or every few; what was left where, and how many places were tried."""
+    """Cancel at every step, or every few; return what was left where, and the number of steps tried."""
     steps = await steps_of_launch(servers, cwd=cwd)
     places = range(1, steps + 1, stride)
     found = [
@@ -71,7 +71,7 @@ async def leaks(servers: list[Any], marked: Marked, *, cwd: Path, stride: int = 
 
 
 def main() -> int:
-    """Try every place, for each kind of server on both event loops; 1 when anything was left."""
+    """Try every step for each kind of server on both event loops; return 1 if anything was left."""
     bad = 0
     with (
         web_server("http") as http_url,

@@ -28,18 +28,18 @@ from mcp_launch import Budgets, Options, Restart
 from tests.mcp_launch.support import Marked, bad_web_server, http, web_server
 
 HASTY = Budgets(connect=0.5, handshake=0.4, probe=0.1, list=0.3, close=0.6)
-"""For servers that hang."""
+"""Budgets for servers that hang."""
 RESTART = Options(restart=Restart(first=0.0))
 WARM_UP = 4
-"""Cycles at least before anything is counted: what is loaded at first use, and memory that the allocator keeps."""
+"""Minimum cycles before counting, for what is loaded at first use and memory that the allocator keeps."""
 KB_EACH = 1.0
-"""Resident memory that a cycle may cost in the long run. What an open session takes is near a hundred times as much."""
+"""Resident memory that a cycle may take in the long run. An open session takes about a hundred times as much."""
 SLACK_KB = 2048
-"""Of resident memory on top: the allocator gives back what it likes."""
+"""Additional resident memory, because the allocator does not return all memory to the system."""
 SLACK_OBJECTS = 100
-"""Made at the first use of something, such as what the web servers are rarely asked for."""
+"""Objects created at the first use of something, such as a rare response of the web servers."""
 OBJECTS_EACH = 0.5
-"""Python objects that a cycle may leave: one that is left each time is a leak."""
+"""Python objects that a cycle may leave. If one is left each time, that is a leak."""
 
 BAD_STDIO = (
     "works",
@@ -68,21 +68,21 @@ BAD_SSE = ("401", "html", "silent", "never", "drop", "sse", "elsewhere")
 
 @dataclass(frozen=True)
 class Count:
-    """What this process holds."""
+    """The resources of this process."""
 
     descriptors: int
     tasks: int
     threads: int
     processes: int
-    """Servers and what they left, and children that nobody waited for."""
+    """Servers and the processes that they left, and our zombies."""
     objects: int
-    """Of Python, as its garbage collector counts them."""
+    """Python objects, as counted by the garbage collector."""
     resident: int
-    """Memory, KB."""
+    """Memory in KB."""
 
 
 class Complaints(logging.Handler):
-    """What Python and the event loop have to say of objects that nobody closed and errors that nobody saw."""
+    """Collects messages of Python and the event loop about unclosed objects and unhandled errors."""
 
     def __init__(self) -> None:
         super().__init__(logging.ERROR)
@@ -91,17 +91,17 @@ class Complaints(logging.Handler):
         sys.unraisablehook = lambda found: self._said.append(repr(found.exc_value))
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Keep it."""
+        """Store the message."""
         self._said.append(record.getMessage())
 
     def taken(self) -> list[str]:
-        """What was said since it was asked last."""
+        """Return the messages since the last call."""
         said, self._said = self._said, []
         return [f"{len(said)} complaints such as {said[-1]}"] if said else []
 
 
 class Soak:
-    """The servers of one run, the ways to use them, and what has been seen."""
+    """The servers of one run, the ways to use them, and the observations."""
 
     def __init__(self, *, urls: dict[str, str], bad_web: str, seed: int) -> None:
         self._marked = Marked()
@@ -112,28 +112,28 @@ class Soak:
         self._cwd = Path.cwd()
         self._complaints = Complaints()
         self.fleet: mcp_launch.Fleet | None = None
-        """One that stays open, for those who want it."""
+        """A fleet that stays open, for the parts that use one."""
         self.failed = False
 
     async def stdio(self) -> None:
-        """A good server is opened, listed, called and closed."""
+        """Open, list, call and close a working server."""
         await self._use(self._marked.plain())
 
     async def http(self) -> None:
-        """The same with a server that runs already."""
+        """Do the same with a server that is already running."""
         await self._use(http(self._urls["http"]))
 
     async def sse(self) -> None:
-        """The same over the deprecated transport."""
+        """Do the same over the deprecated transport."""
         await self._use(http(self._urls["sse"], kind="sse"))
 
     async def hundred(self) -> None:
-        """A hundred servers are opened at once, called and closed."""
+        """Open, call and close a hundred servers at once."""
         servers = [self._marked.plain(name=f"plain-{number}") for number in range(100)]
         await self._use(*servers)
 
     async def changing(self) -> None:
-        """In a fleet that stays, a server is added, crashes, is restarted and removed, while someone looks on."""
+        """Add a server to an open fleet, let it crash and restart, and remove it, while an observer watches."""
         assert self.fleet is not None
         added = self.fleet.add(self._marked.plain(), options=RESTART)
         async for change in self.fleet.changes():
@@ -146,14 +146,14 @@ class Soak:
         await self.fleet.remove("plain")
 
     async def failing(self) -> None:
-        """A server fails in one of all ways, at the start or in use."""
+        """Let a server fail, at the start or in use."""
         async with mcp_launch.launch([next(self._bad)], cwd=self._cwd, timeout=3, budgets=HASTY) as fleet:
             server = fleet.servers[0]
             if server.failure is None and server.transport == "stdio":
                 await self._crash(server)
 
     async def cancelled(self) -> None:
-        """Opening, using or closing is cancelled at any moment, of servers good and bad."""
+        """Cancel opening, using or closing at any moment, with working and broken servers."""
         good = [self._marked.plain(), http(self._urls["http"]), http(self._urls["sse"], kind="sse", name="sse")]
         servers = self._random.sample([*good, next(self._bad)], k=2)
         moment = self._random.choice((0.0, self._random.uniform(0, 0.02), self._random.uniform(0, 0.15)))
@@ -186,7 +186,7 @@ class Soak:
                 await server.session.call_tool("environment" if server.transport == "stdio" else "directory", {})
 
     async def count(self) -> Count:
-        """What is held once everything that ends has ended."""
+        """Count the resources after everything that ends has ended."""
         with anyio.move_on_after(3):
             while self._processes():
                 await anyio.sleep(0.02)
@@ -206,7 +206,7 @@ class Soak:
         return len(self._marked.running()) + _zombies()
 
     async def run(self, part: Callable[[], Awaitable[None]], cycles: int) -> None:
-        """Do it that often, and tell what has grown."""
+        """Run a part this many times, and report what has grown."""
         for _ in range(max(cycles // 10, WARM_UP)):
             await part()
         before = await self.count()
@@ -235,7 +235,7 @@ def _grown(before: Count, after: Count, cycles: int) -> list[str]:
 
 
 def _zombies() -> int:
-    """Our children that have ended and that nobody has waited for."""
+    """Return the number of our zombies."""
     found = 0
     for entry in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -247,7 +247,7 @@ def _zombies() -> int:
 
 
 async def soak(options: argparse.Namespace, urls: dict[str, str], bad_web: str) -> bool:
-    """Every part; whether nothing has grown."""
+    """Run every part, and return True if nothing has grown."""
     run = Soak(urls=urls, bad_web=bad_web, seed=options.seed)
     start = await run.count()
     print(f"at the start: {_told(start)}")
@@ -268,7 +268,7 @@ async def soak(options: argparse.Namespace, urls: dict[str, str], bad_web: str) 
 
 
 def main() -> None:
-    """Run it; the exit status is 1 when something has grown."""
+    """Run the soak test; return 1 if something has grown."""
     parser = argparse.ArgumentParser(prog="nox -s soak", description=__doc__)
     parser.add_argument("--cycles", type=int, default=1000, help="of good servers; the bad ones come on top")
     parser.add_argument("--seed", type=int, default=1)
@@ -276,7 +276,7 @@ def main() -> None:
     options = parser.parse_args()
     warnings.simplefilter("error", ResourceWarning)
     warnings.simplefilter("ignore", DeprecationWarning)
-    # What the SDK says of bad servers is none of ours.
+    # Log messages of the SDK about bad servers do not matter here.
     logging.getLogger("mcp").setLevel(logging.CRITICAL)
     with web_server("http") as http_url, web_server("sse") as sse_url, bad_web_server() as bad_web:
         urls = {"http": http_url, "sse": sse_url}

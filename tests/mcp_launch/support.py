@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 SERVERS = Path(__file__).parent / "servers"
 SOURCE = Path(mcp_launch.__file__).parents[1]
-"""Where the package under test is, for processes that are to import it."""
+"""The directory of the package under test, for processes that import it."""
 MARK = "MCP_LAUNCH_TEST"
 SECRET = "sk-hunter2-never-shown"
 
 
 class Marked:
-    """Stdio servers with a mark in their environment, which their children inherit, so that none can hide."""
+    """Stdio servers with a mark in their environment, which their children inherit."""
 
     def __init__(self) -> None:
         self.mark = uuid.uuid4().hex
@@ -62,14 +62,14 @@ class Marked:
 
 @contextmanager
 def web_server(kind: str) -> Generator[str]:
-    """The real server over Streamable HTTP (`http`) or SSE (`sse`), for the time of a block; its URL."""
+    """Run the real server over Streamable HTTP (`http`) or SSE (`sse`), and yield its URL."""
     with _serving(str(SERVERS / "echo.py"), kind) as url:
         yield url
 
 
 @contextmanager
 def bad_web_server() -> Generator[str]:
-    """The misbehaving web servers in a process of their own, so that what they hold is not ours; their origin."""
+    """Run the misbehaving web servers in a separate process, so that leaks are not ours; yield their origin."""
     with _serving("-m", "tests.mcp_launch.servers.web") as origin:
         yield origin
 
@@ -86,7 +86,7 @@ def _serving(*args: str) -> Generator[str]:
 
 @asynccontextmanager
 async def marked_servers() -> AsyncGenerator[Marked]:
-    """Servers of which nothing may be left when the block ends: no process, pipe, socket or task."""
+    """Yield servers that must leave nothing when the block ends: no process, pipe, socket or task."""
     files = open_files()
     tasks = len(anyio.get_running_tasks())
     servers = Marked()
@@ -102,14 +102,14 @@ async def marked_servers() -> AsyncGenerator[Marked]:
 
 
 def run_python(*args: str, stdin: str = "", **variables: str) -> subprocess.CompletedProcess[str]:
-    """Run Python with the package under test, in a process of its own, with these variables besides ours."""
+    """Run Python with the package under test in a separate process, with these additional variables."""
     env = {**os.environ, "PYTHONPATH": str(SOURCE), **variables}
     command = [sys.executable, *args]
     return subprocess.run(command, input=stdin, capture_output=True, text=True, env=env, timeout=60, check=False)
 
 
 def wait_until(happened: Callable[[], bool], *, seconds: float = 10) -> None:
-    """Look again and again; for what other processes do there is no event."""
+    """Poll until it has happened, because there are no events for what other processes do."""
     until = time.monotonic() + seconds
     while not happened():
         assert time.monotonic() < until
@@ -125,7 +125,7 @@ def http(
 
 
 async def ask(session: Client, tool: str, **arguments: Any) -> Any:
-    """Call a tool that answers with one text, and give that text, parsed if it is JSON."""
+    """Call a tool that returns one text, and return that text, parsed if it is JSON."""
     result = await session.call_tool(tool, arguments)
     assert not result.is_error, result
     text = getattr(result.content[0], "text", None)

@@ -21,11 +21,11 @@ from tests.mcp_launch.support import SOURCE
 CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _PATIENCE = 30.0
 _TELLING = ("COLUMNS", "FORCE_COLOR", "LINES", "NO_COLOR")
-"""Variables that would tell the command what the terminal is to tell."""
+"""Variables that override the properties of the terminal."""
 
 
 class Terminal:
-    """A terminal with one command in it."""
+    """A terminal that runs one command."""
 
     def __init__(self, process: subprocess.Popen[bytes], end: int) -> None:
         self.process = process
@@ -36,7 +36,7 @@ class Terminal:
 
     @property
     def shown(self) -> str:
-        """All that was written to it so far, with what moves the cursor and colours it."""
+        """All output so far, including control sequences."""
         return self._shown.decode()
 
     def type(self, keys: bytes) -> None:
@@ -44,13 +44,13 @@ class Terminal:
         os.write(self._end, keys)
 
     def hang_up(self) -> None:
-        """Close it, as a window is closed."""
+        """Close it like a terminal window."""
         if self._end >= 0:
             os.close(self._end)
         self._open, self._end = False, -1
 
     def read_until(self, seen: Callable[[str], bool]) -> str:
-        """What it shows, once that is so."""
+        """Read until the output satisfies *seen*, and return it."""
         until = time.monotonic() + _PATIENCE
         while not seen(self.shown):
             assert self._open, self.shown
@@ -59,7 +59,7 @@ class Terminal:
         return self.shown
 
     def see(self, wanted: str) -> None:
-        """Wait until that is shown, behind what was seen before; what colours it is left out."""
+        """Wait until this text appears after the previously seen text, ignoring control sequences."""
 
         def seen(shown: str) -> bool:
             text = CONTROL.sub("", shown)
@@ -70,7 +70,7 @@ class Terminal:
         self.read_until(seen)
 
     def status(self) -> int:
-        """The exit status, when all that was written has been read."""
+        """Read all output and return the exit status."""
         until = time.monotonic() + _PATIENCE
         while self._open:
             assert time.monotonic() < until, self.shown
@@ -94,7 +94,7 @@ class Terminal:
 def terminal(
     *args: str, columns: int = 80, rows: int = 24, command: Sequence[str] = (), **variables: str
 ) -> Generator[Terminal]:
-    """The command `mcp-launch`, or another, in a terminal of that size, for the time of a block."""
+    """Run the command `mcp-launch`, or another, in a terminal of that size."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
     env = {name: value for name, value in os.environ.items() if name not in _TELLING}

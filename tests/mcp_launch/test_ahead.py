@@ -1,4 +1,4 @@
-"""Processes that are started before the launcher is imported are taken by a launch, or ended."""
+"""Processes that are started before the launcher is imported are used by a launch, or ended."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def nothing_is_left() -> Generator[None]:
 
 
 def only(marked: Marked) -> int:
-    """The one process that runs; just after it was started its environment cannot be read yet."""
+    """Return the only running process. Its environment cannot be read immediately after the start."""
     wait_until(lambda: len(marked.running()) == 1)
     (pid,) = marked.running()
     return pid

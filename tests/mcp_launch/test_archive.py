@@ -27,7 +27,7 @@ metadata.distribution = but_ours
 
 @pytest.fixture(scope="module")
 def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Both packages in one zip file, which Python imports from."""
+    """Put both packages in a zip file from which Python imports."""
     return Path(shutil.make_archive(str(tmp_path_factory.mktemp("zipped") / "packages"), "zip", SOURCE))
 
 

@@ -34,7 +34,7 @@ def nasty_text(random: Random) -> str:
 
 
 def nasty_servers() -> list[tuple[str, list[Tool]]]:
-    """A few thousand tools of servers of any name, many of which are the same once they are cleaned."""
+    """Return a few thousand tools of servers with any names, many of which become equal when they are cleaned."""
     random = Random(0)
     servers = {*NASTY, *(nasty_text(random) for _ in range(60))}
     tools = {*NASTY, *(nasty_text(random) for _ in range(60))}

@@ -79,7 +79,7 @@ STUBBORN = "trap '' TERM; cat; sleep 30"
 def run(
     *args: str, stdin: str = "", python: tuple[str, ...] = (), **variables: str
 ) -> subprocess.CompletedProcess[str]:
-    """Run the command in a process of its own."""
+    """Run the command in a separate process."""
     which = () if "-c" in python else ("-m", "mcp_launch")
     return run_python(*python, *which, *args, stdin=stdin, **(TERMINAL | variables))
 
@@ -584,7 +584,7 @@ def test_a_server_may_take_all_of_a_long_timeout(
         return launch(*args, budgets=budgets, **options)
 
     async def use(fleets: Sequence[Fleet]) -> None:
-        """Nothing: what they were launched with is all that matters."""
+        """Do nothing, because the test only checks how they were launched."""
 
     monkeypatch.setattr(running, "launch", launch_seen)
     running.run([Session(source="-", entries=[], cwd=str(tmp_path))], use, timeout=timeout, options=Options())

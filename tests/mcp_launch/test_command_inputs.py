@@ -24,7 +24,7 @@ def entry(name: str) -> dict[str, Any]:
 
 
 def written(folder: Path, file: str, *names: str) -> str:
-    """A file that names these servers."""
+    """Write a file with these servers."""
     path = folder / file
     path.write_text(json.dumps([entry(name) for name in names]))
     return str(path)

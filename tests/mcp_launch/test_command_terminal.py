@@ -28,7 +28,7 @@ def written(folder: Path, *servers: dict[str, Any]) -> str:
 
 
 def screen(shown: str) -> list[str]:
-    """The lines that are left on the screen."""
+    """Return the lines that remain on the screen."""
     lines, row, column = [""], 0, 0
     for piece in re.findall(r"\x1b\[[0-9;?]*[A-Za-z]|\r|\n|[^\x1b\r\n]+", shown):
         match piece[0], piece[-1]:
@@ -50,7 +50,7 @@ def screen(shown: str) -> list[str]:
 
 
 def stages(shown: str) -> Iterator[tuple[str, str]]:
-    """What the progress said of each server."""
+    """Yield the stages of each server in the progress output."""
     for mark, name, stage in re.findall(r"(wait|ok|FAIL) +(\S+) +stdio (\w+)", CONTROL.sub("", shown)):
         yield f"{mark} {name}", stage
 

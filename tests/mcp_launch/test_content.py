@@ -273,7 +273,7 @@ def test_importing_content_does_not_import_the_sdk() -> None:
 
 
 def any_block(random: Random) -> Any:
-    """A random block of MCP content, with odd text in every place that takes text."""
+    """Return a random block of MCP content, with unusual text in every string."""
 
     def text() -> str:
         return random.choice(TEXTS)
@@ -329,7 +329,7 @@ def any_block(random: Random) -> Any:
 
 
 def without_nulls(value: Json) -> Json:
-    """A block's JSON without the members that are null, and without a `_meta` that is empty."""
+    """Return a block's JSON without null members and without an empty `_meta`."""
     if is_object(value):
         return {
             name: without_nulls(each)

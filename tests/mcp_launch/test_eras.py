@@ -28,7 +28,7 @@ LATE = 3 * PROBE.probe
 
 
 async def era_of(server: dict[str, Any], *, cwd: Path, options: Options | None = None) -> str | None:
-    """The era of a server that works, which it must within half of the time that the SDK waits for an answer."""
+    """Return the era of a working server, which must be known in half of the time that the SDK waits for a response."""
     with anyio.fail_after(5):
         async with mcp_launch.launch([server], cwd=cwd, budgets=PROBE, options=options) as fleet:
             assert fleet.failures == []
@@ -36,7 +36,7 @@ async def era_of(server: dict[str, Any], *, cwd: Path, options: Options | None =
 
 
 def modern(request: Request) -> bytes:
-    """The answer of a server that has no handshake."""
+    """Return the response of a server without a handshake."""
     if request.method != "POST" or "id" not in request.message:
         return reply(202 if request.method == "POST" else 405)
     whole = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}

@@ -35,7 +35,7 @@ def test_the_command_tells_of_all_of_them_at_once(tmp_path: Path) -> None:
 
 
 def named(name: str) -> Case:
-    """The case of the catalogue with that name."""
+    """Return the case of the catalogue with that name."""
     [case] = [case for case in CASES if isinstance(case, Case) and str(case) == name]
     return case
 

@@ -1,4 +1,4 @@
-"""Hints for what package runners, interpreters and shells write when they fail."""
+"""Hints for the error messages of package runners, interpreters and shells."""
 
 from __future__ import annotations
 

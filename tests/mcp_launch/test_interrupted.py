@@ -1,4 +1,4 @@
-"""A launch can be cancelled anywhere: one place of five here, all of them by `nox -s interrupted`."""
+"""A launch can be cancelled at any step: one of five here, all of them in `nox -s interrupted`."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ async def test_a_web_launch_that_is_cancelled_anywhere_leaves_nothing(
 @pytest.mark.filterwarnings("ignore:.*SSE transport is deprecated:DeprecationWarning")
 # On trio: a request whose sending is cancelled leaves the generator of its body to the garbage collector.
 @pytest.mark.filterwarnings("ignore:Async generator 'httpx2?._content.ByteStream:ResourceWarning")
-# httpx's generators, which trio tells of when a cancellation comes between two events.
+# httpx's generators, about which trio warns if a cancellation arrives between two events.
 @pytest.mark.filterwarnings("ignore:.*:pytest.PytestUnraisableExceptionWarning")
 async def test_a_launch_that_is_cancelled_while_a_server_fails_leaves_nothing_and_raises_nothing(
     marked: Marked, tmp_path: Path

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.anyio
 
 @pytest.fixture
 async def process(marked: Marked) -> AsyncGenerator[KillableProcess]:
-    """A process that may take long, and of which nothing may be left."""
+    """A process for slow functions, which must leave nothing behind."""
     process = KillableProcess(seconds=60)
     yield process
     await process.aclose()
@@ -125,7 +125,7 @@ async def test_what_is_not_json_is_not_sent(process: KillableProcess) -> None:
 
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])
 async def test_the_process_ends_after_its_parent_was_killed() -> None:
-    """It counts the seconds itself, too."""
+    """It also counts the seconds itself."""
     process = KillableProcess(seconds=1)
     pid = await process.call("os:getpid")
     # What the call would be if this process, which limits it, were no longer there.

@@ -36,7 +36,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:.*async_generator object:pytest.PytestUnraisableExceptionWarning"),
 ]
 EVERYWHERE = pytest.mark.parametrize("transport", ["stdio", "http", "stream", "sse"])
-"""Over stdio, Streamable HTTP with a JSON body and with an event stream, and SSE."""
+"""Stdio, Streamable HTTP with a JSON body and with an event stream, and SSE."""
 WITH_NOTIFICATIONS = pytest.mark.parametrize("transport", ["stdio", "stream", "sse"])
 DONE = b'{"jsonrpc": "2.0", "id": $ID, "result": {"content": [{"type": "text", "text": "done"}]}}'
 
@@ -45,7 +45,7 @@ DONE = b'{"jsonrpc": "2.0", "id": $ID, "result": {"content": [{"type": "text", "
 def server(
     transport: str, lines: Sequence[bytes], *, marked: Marked, folder: Path, at: str = "tools/call"
 ) -> Generator[dict[str, Any]]:
-    """The raw JSON of a server that sends these lines in answer to the method, for the time of a block."""
+    """Run a server that sends these lines in response to the method, and yield its raw JSON."""
     if transport == "stdio":
         file = folder / "lines"
         file.write_bytes(b"\n".join(lines))
@@ -364,7 +364,7 @@ def _random_value(seed: random.Random, depth: int = 0) -> Any:
 
 
 def _count(value: Any) -> int:
-    """Values and keys, where what is empty counts twice."""
+    """Count values and keys; empty containers count twice."""
     match value:
         case dict():
             entries = cast("dict[str, Any]", value)

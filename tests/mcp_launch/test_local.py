@@ -1,4 +1,4 @@
-"""A client's own MCP server: only agents with the token reach it, over both transports, until its block ends."""
+"""A client's own MCP server: only agents with the token can reach it, over both transports, until its block ends."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ PROTOCOLS: list[Any] = [v1, v1_unstable, v2, v2_unstable]
 
 @dataclass
 class Own:
-    """A server of the client, and what happened to it."""
+    """A server of the client, and a record of its use."""
 
     server: MCPServer[Any] = field(init=False)
     waiting: anyio.Event = field(default_factory=anyio.Event)
@@ -72,12 +72,12 @@ class Own:
 
 
 def text(spec: object) -> str:
-    """The entry as it is sent."""
+    """Return the entry as JSON."""
     return encode(spec).decode()
 
 
 def token_of(spec: v1.McpServer) -> str:
-    """The secret in it."""
+    """Return the secret in the entry."""
     if isinstance(spec, v1.McpServerStdio):
         return spec.env[0].value
     return spec.headers[0].value.removeprefix("Bearer ")
@@ -240,7 +240,7 @@ async def test_the_entry_has_the_form_of_its_protocol() -> None:
 
 
 LET_IN = 406
-"""What is said of the request below to those who may talk to the server: it takes no event stream for an answer."""
+"""The status that authorized clients get for the request below, because it does not accept an event stream."""
 
 
 async def post(url: str, **headers: str) -> httpx2.Response:
@@ -326,7 +326,7 @@ async def test_the_oldest_connections_without_the_token_make_room_for_others(
 
 
 async def run_relay(spec: v1.McpServerStdio, *, token: str) -> tuple[int, str]:
-    """How the command ends, and what it says."""
+    """Run the command and return its exit status and output."""
     done = await anyio.run_process([spec.command, *spec.args], env={relay.TOKEN: token}, input=b"", check=False)
     return done.returncode, done.stderr.decode()
 
@@ -346,7 +346,7 @@ async def test_the_command_says_why_it_is_of_no_use(marked: Marked, caplog: pyte
     assert late[0] == 1
     assert late[1].startswith("the client that offers this MCP server cannot be reached (")
     assert late[1].endswith("has its session ended?\n")
-    # That an agent leaves is no failure either.
+    # An agent that exits is not a failure either.
     assert caplog.text == ""
 
 
@@ -430,7 +430,7 @@ async def test_each_offer_has_a_token_of_its_own(marked: Marked) -> None:
 
 @asynccontextmanager
 async def older_agent(spec: v1.McpServer) -> AsyncGenerator[Client]:
-    """The session of an agent that does not know the 2026-07-28 era, as most do not."""
+    """Open the session of an agent without the 2026-07-28 era, like most agents."""
     if isinstance(spec, v1.McpServerStdio):
         environment = {variable.name: variable.value for variable in spec.env}
         command = StdioServerParameters(command=spec.command, args=spec.args, env=environment)
@@ -450,7 +450,7 @@ async def older_agent(spec: v1.McpServer) -> AsyncGenerator[Client]:
 @pytest.mark.filterwarnings("ignore:Async generator:ResourceWarning")
 @EACH_TRANSPORT
 async def test_an_older_agent_uses_it_too(transport: Kind) -> None:
-    # Not with `marked`: sse-starlette, on which the SDK stands, keeps a task for each thread that sent an event stream.
+    # Not with `marked`: sse-starlette, which the SDK uses, keeps a task for each thread that sent an event stream.
     own = Own()
 
     with anyio.fail_after(30):
@@ -696,7 +696,7 @@ async def test_over_stdio_an_answer_that_cannot_be_written_fails_its_call_and_no
 
 
 class Colour(BaseModel):
-    """What the user is asked for."""
+    """The user's response."""
 
     name: str
 

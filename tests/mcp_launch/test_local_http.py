@@ -17,7 +17,7 @@ pytestmark = pytest.mark.anyio
 
 
 class App:
-    """Repeats what it is sent, or does what the path says."""
+    """Repeats the request, or does what the path says."""
 
     def __init__(self) -> None:
         self.scopes: list[Scope] = []
@@ -68,7 +68,7 @@ async def body_of(receive: Receive) -> bytes:
 
 @asynccontextmanager
 async def connected(app: Application) -> AsyncGenerator[SocketStream]:
-    """A connection to the application; the server has to let go of it."""
+    """Open a connection to the application, which the server must close."""
     (listener,) = (await anyio.create_tcp_listener(local_host="127.0.0.1")).listeners
 
     async def serve(stream: SocketStream) -> None:
@@ -85,7 +85,7 @@ async def connected(app: Application) -> AsyncGenerator[SocketStream]:
 
 
 async def all_of(stream: SocketStream) -> bytes:
-    """What comes until the server lets go."""
+    """Return everything until the server closes the connection."""
     said = b""
     try:
         while True:

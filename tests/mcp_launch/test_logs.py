@@ -27,11 +27,11 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:.*async_generator object:pytest.PytestUnraisableExceptionWarning"),
 ]
 BASIC = "dXNlcjpzay1odW50ZXIyLW5ldmVyLXNob3du"
-"""`user:` and the secret, as HTTP writes them."""
+"""`user:` and the secret, as encoded in HTTP."""
 
 
 class Records(logging.Handler):
-    """Keeps everything, as whoever collects logs would."""
+    """Stores all records, as a log collector would."""
 
     def __init__(self) -> None:
         super().__init__(0)
@@ -42,13 +42,13 @@ class Records(logging.Handler):
 
     @property
     def text(self) -> str:
-        """All that can be had of them."""
+        """Everything that the records contain."""
         return "\n".join(f"{self.format(record)} {record.__dict__!r}" for record in self.records)
 
 
 @pytest.fixture
 def records() -> Generator[Records]:
-    """What is logged at every level, by whomever."""
+    """All log records at every level."""
     handler, root = Records(), logging.getLogger()
     level = root.level
     root.addHandler(handler)
@@ -59,7 +59,7 @@ def records() -> Generator[Records]:
 
 
 class Bearer(httpx2.Auth):
-    """Logs in with a token that is in no specification."""
+    """Logs in with a token that is not in any specification."""
 
     def auth_flow(self, request: httpx2.Request) -> Iterator[httpx2.Request]:  # pyright: ignore[reportIncompatibleMethodOverride]
         request.headers["Authorization"] = f"Bearer {SECRET}"
@@ -67,7 +67,7 @@ class Bearer(httpx2.Auth):
 
 
 def parrot(request: Request, answer: bytes) -> bytes:
-    """The answer, with everything that was said to the server in its headers."""
+    """Return the response, with the secrets of the request in its headers."""
     said = {f"X-{name}": value for name, value in request.headers.items() if SECRET in value or BASIC in value}
     said |= {"X-Target": request.target, "X-Key": SECRET, "Set-Cookie": f"key={SECRET}"}
     lines = "".join(f"\r\n{name}: {value}" for name, value in said.items()) + "\r\n"
@@ -75,7 +75,7 @@ def parrot(request: Request, answer: bytes) -> bytes:
 
 
 def http_parrot(request: Request) -> list[bytes]:
-    """Streamable HTTP; it answers what it should not with secrets that cannot be read."""
+    """Respond over Streamable HTTP, to some methods with secrets in malformed responses."""
     match request.asks:
         case "tools/list":
             return [parrot(request, reply(200, f'{{"key": "{SECRET}"'.encode()))]
@@ -89,7 +89,7 @@ def http_parrot(request: Request) -> list[bytes]:
 
 
 def sse_parrot() -> Any:
-    """The deprecated transport, which does the same."""
+    """Do the same over the deprecated transport."""
     said: list[bytes] = []
 
     def answer(request: Request) -> Any:

@@ -37,11 +37,11 @@ SHORT = Budgets(connect=2.0, handshake=2.0, list=2.0, close=0.5)
 
 
 Gate: TypeAlias = Callable[[Request], bytes | None]
-"""Answers requests in place of the server, or lets them pass."""
+"""Responds to requests in place of the server, or returns None."""
 
 
 class Sse:
-    """A small server of the deprecated transport, for `raw_server`, behind a gate if there is one."""
+    """A small server of the deprecated transport for `raw_server`, behind a gate if there is one."""
 
     def __init__(self, gate: Gate) -> None:
         self.gate = gate
@@ -65,12 +65,12 @@ class Sse:
 def server_of(
     kind: str, gate: Callable[[Request], bytes | None] = lambda _: None
 ) -> Callable[[Request], Iterable[bytes]]:
-    """A working server of that transport."""
+    """Run a working server of that transport."""
     return Sse(gate) if kind == "sse" else lambda request: [gate(request) or works(request)]
 
 
 async def outcome(server: dict[str, Any], options: Options, *, cwd: Path) -> LaunchFailure | list[str]:
-    """Why it cannot be used, or its warnings if it can; no secret is in anything of it."""
+    """Return the failure, or the warnings if there is none; both must be free of secrets."""
     async with mcp_launch.launch([server], cwd=cwd, budgets=SHORT, options=options) as fleet:
         [launched] = fleet
         failure = launched.failure
@@ -85,7 +85,7 @@ async def outcome(server: dict[str, Any], options: Options, *, cwd: Path) -> Lau
 
 @pytest.fixture(scope="module")
 def certified(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
-    """Certificates of an authority that nobody knows; the client's key is encrypted with the secret."""
+    """Certificates of an untrusted authority. The client's key is encrypted with the secret."""
     return certificates(tmp_path_factory.mktemp("tls"), password=SECRET)
 
 
@@ -274,7 +274,7 @@ async def test_a_proxy_of_the_environment_that_cannot_be_used_is_not_called_an_o
 
 @pytest.fixture
 def proxied(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Request]]:
-    """The requests that arrive at the proxy that the environment names for everything."""
+    """The requests that arrive at the proxy from the environment."""
     for name in ("NO_PROXY", "no_proxy"):
         monkeypatch.delenv(name, raising=False)
     with raw_server(lambda _: [reply(502)]) as proxy:
@@ -399,7 +399,7 @@ async def test_the_token_of_a_local_server_is_never_sent_to_the_proxy_of_the_env
 
 
 class Bearer(httpx2.Auth):
-    """Logs in with a token that is in no specification."""
+    """Logs in with a token that is not in any specification."""
 
     def auth_flow(self, request: httpx2.Request) -> Iterator[httpx2.Request]:  # pyright: ignore[reportIncompatibleMethodOverride]
         request.headers["Authorization"] = f"Bearer {SECRET}"
@@ -407,13 +407,13 @@ class Bearer(httpx2.Auth):
 
 
 def with_key(request: httpx2.Request) -> httpx2.Request:
-    """Logs in in a way of its own."""
+    """Logs in in a custom way."""
     request.headers["X-Key"] = SECRET
     return request
 
 
 def gate(request: Request) -> bytes | None:
-    """Refuses whoever has not logged in, and repeats whatever he said."""
+    """Refuse requests without a login, and repeat their content."""
     said = request.headers.get("x-key") or request.headers.get("authorization", "")
     known = ("Bearer " + SECRET, SECRET, "Basic dXNlcjpzay1odW50ZXIyLW5ldmVyLXNob3du")
     return None if said in known else reply(401, said.encode(), WWW_Authenticate="Bearer")
@@ -456,7 +456,7 @@ async def test_what_an_auth_sends_is_a_secret_too(
 
 
 class Store:
-    """Where the SDK keeps what it obtained."""
+    """The storage in which the SDK keeps its tokens."""
 
     def __init__(self) -> None:
         self.tokens: OAuthToken | None = None
@@ -476,7 +476,7 @@ class Store:
 
 
 def authorization_server(request: Request, *, token: str) -> bytes | None:
-    """The answers of a server that gives tokens, beside those that MCP asks for."""
+    """Respond like a server that issues tokens, in addition to the responses that MCP requires."""
     if request.target.startswith("/.well-known/oauth-authorization-server"):
         origin = f"http://{request.headers['host']}"
         metadata = {
@@ -584,7 +584,7 @@ async def test_a_login_that_nobody_finishes_is_told_from_a_server_that_does_not_
 
 
 class Moody(httpx2.Auth):
-    """Logs in until it no longer can."""
+    """Logs in until that fails."""
 
     fails = False
 

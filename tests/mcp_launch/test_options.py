@@ -53,7 +53,7 @@ WAYS = [("stdio", "modern"), ("stdio", "legacy"), ("http", "modern"), ("http", "
 
 @pytest.fixture(scope="module")
 def asking_urls() -> Generator[dict[tuple[str, str], str]]:
-    """The URLs of the server that asks, by transport and era."""
+    """The URLs of the server that sends requests, by transport and era."""
     with ExitStack() as stack:
         processes: dict[tuple[str, str], subprocess.Popen[str]] = {}
         for way in WAYS:
@@ -65,7 +65,7 @@ def asking_urls() -> Generator[dict[tuple[str, str], str]]:
 
 
 class Asking:
-    """The server that asks, over one transport in one era, and what it is told."""
+    """The server that sends requests, over one transport in one era, and the responses it receives."""
 
     def __init__(self, way: tuple[str, str], marked: Marked, urls: dict[tuple[str, str], str]) -> None:
         self.way = way
@@ -121,7 +121,7 @@ class Asking:
 
 @pytest.fixture(autouse=True)
 def no_garbage_left() -> Generator[None]:
-    """Collect it where the warnings about it are ignored."""
+    """Collect garbage while warnings about it are ignored."""
     yield
     gc.collect()
 
@@ -156,7 +156,7 @@ async def test_the_server_reaches_every_callback(asking: Asking, tmp_path: Path)
 
             await ask(session, "log")
             await asking.log_arrived.wait()
-            # The older era has no level per request: whoever wants less sets it for the session.
+            # The older era has no level per request. A client can only set it for the session.
             debug = [] if asking.is_modern else [("debug", "a detail", None)]
             assert asking.logged == [*debug, ("warning", {"disk": "full"}, "asks.disk")]
 
@@ -248,12 +248,12 @@ async def test_what_are_no_options_are_refused_before_anything_is_launched(
 
 
 async def print_line(server: str, line: str) -> None:
-    """Not what `stderr` is called as."""
+    """Has a signature with which `stderr` cannot be called."""
 
 
 class Printer:
     async def __call__(self, server: str, line: str) -> None:
-        """Nor this."""
+        """Has the same signature, in a callable object."""
 
 
 @pytest.mark.parametrize("stderr", [print_line, partial(print_line, "server"), Printer()])
@@ -319,7 +319,7 @@ async def test_one_session_cannot_be_restarted(marked: Marked, tmp_path: Path) -
 
 
 async def refusal(session: Client, tool: str) -> str:
-    """Call a tool that cannot do its work, and give what it says about that."""
+    """Call a tool that fails, and return its error message."""
     try:
         result: CallToolResult = await session.call_tool(tool)
     except MCPError as error:

@@ -22,7 +22,7 @@ SHORT = Budgets(connect=2.0, handshake=2.0, list=0.5, close=0.5)
 
 
 def servers_of(web: Web, marked: Marked) -> list[dict[str, Any]]:
-    """One for each place where such words are used."""
+    """An example for each place where phrases are used."""
     return [
         http(f"{web.origin}/works", kind="sse", name="of the new transport"),
         http(f"{web.origin}/sse", name="of the old transport"),

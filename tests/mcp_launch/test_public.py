@@ -53,7 +53,7 @@ def test_without_the_extra_a_name_says_what_to_install() -> None:
 
 
 def pickled(error: LaunchError) -> LaunchError:
-    """What another process gets."""
+    """Return the exception as another process receives it."""
     return pickle.loads(pickle.dumps(error))
 
 

@@ -1,4 +1,4 @@
-"""The most relevant line of what programs in many languages write when they fail."""
+"""The most relevant line of the error messages of programs in many languages."""
 
 from __future__ import annotations
 

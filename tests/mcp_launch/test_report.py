@@ -106,7 +106,7 @@ async def test_a_server_that_dies_while_it_lists_its_prompts_is_of_none(marked: 
 
 
 def _closed(schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema with no room for members that it does not name."""
+    """Return the schema without additional members."""
     for each in (schema, *schema["$defs"].values()):
         each.setdefault("additionalProperties", False)
     return schema

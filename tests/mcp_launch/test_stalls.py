@@ -36,7 +36,7 @@ pytestmark = [
 KINDS = pytest.mark.parametrize("kind", ["stdio", "http", "sse"])
 WEB = pytest.mark.parametrize("kind", ["http", "sse"])
 BIG = {"text": "x" * 1_000_000}
-"""Arguments that no pipe takes at once."""
+"""Arguments too large for the buffer of a pipe."""
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def few_connections(monkeypatch: pytest.MonkeyPatch) -> int:
 
 @asynccontextmanager
 async def stalling(kind: str, mode: str, marked: Marked, tmp_path: Path) -> AsyncGenerator[dict[str, Any]]:
-    """The raw JSON of a server of `servers/stalls.py`, for the time of a block."""
+    """Run a server of `servers/stalls.py`, and yield its raw JSON."""
     if kind == "stdio":
         gate = {"GATE": str(tmp_path / "gate")}
         yield marked.stdio("stalls", sys.executable, str(SERVERS / "stalls.py"), "stdio", mode, env=gate)
@@ -60,7 +60,7 @@ async def stalling(kind: str, mode: str, marked: Marked, tmp_path: Path) -> Asyn
 
 @asynccontextmanager
 async def opened(server: object, **options: Any) -> AsyncGenerator[Client]:
-    """A session whose tools are listed, which the SDK would do after the first call otherwise."""
+    """Open a session and list its tools, which the SDK would otherwise do after the first call."""
     async with mcp_launch.open_session(server, **options) as session:
         await session.list_tools()
         yield session
@@ -68,7 +68,7 @@ async def opened(server: object, **options: Any) -> AsyncGenerator[Client]:
 
 @asynccontextmanager
 async def session_with(answer: Answer, *, tmp_path: Path, kind: str = "http") -> AsyncGenerator[Client]:
-    """A session with a server of `raw_server`."""
+    """Open a session with a server of `raw_server`."""
     with raw_server(answer) as raw:
         budgets = Budgets(connect=0.5)
         async with opened(http(f"{raw.origin}/mcp", kind=kind), cwd=tmp_path, budgets=budgets) as session:
@@ -78,7 +78,7 @@ async def session_with(answer: Answer, *, tmp_path: Path, kind: str = "http") ->
 async def timed_out(
     session: Client, tool: str = "echo", arguments: dict[str, Any] | None = None, *, seconds: float = 0.2
 ) -> None:
-    """Call a tool whose response does not come in time."""
+    """Call a tool and check that it times out."""
     with pytest.raises(MCPError) as raised:
         await session.call_tool(tool, arguments, seconds)
     assert raised.value.error.code == REQUEST_TIMEOUT
@@ -192,7 +192,7 @@ async def test_more_calls_than_connections_wait_within_their_own_timeout(
 
 
 def never_answers(request: Request, *, starts: bool) -> Iterator[bytes]:
-    """A server whose tool "hang" never ends."""
+    """Respond like a server whose tool "hang" never ends."""
     if b'"hang"' not in request.body:
         yield from Web("works").http(request)
         return
@@ -270,7 +270,7 @@ async def test_a_flood_from_a_server_that_accepts_no_pongs_is_dropped_and_times_
 
 
 class Ends:
-    """Both ends of a stream in memory: what the server sends, and what it got."""
+    """Both ends of a stream in memory: the server's output and its input."""
 
     def __init__(self) -> None:
         self.sent: list[Any] = []

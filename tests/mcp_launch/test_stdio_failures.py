@@ -21,7 +21,7 @@ SHORT = Budgets(handshake=0.8, list=0.6, probe=0.3, close=0.8)
 
 
 async def failure_of(server: object, *, cwd: Path) -> LaunchFailure:
-    """Why a server cannot be used; the whole report must be free of secrets."""
+    """Return the failure of a server; the whole report must be free of secrets."""
     async with mcp_launch.launch([server], cwd=cwd, budgets=SHORT) as fleet:
         [failure] = fleet.failures
     assert SECRET not in str(fleet.report)

@@ -28,7 +28,7 @@ SHORT = Budgets(handshake=1.0, list=0.6, probe=0.2, close=0.8, call=20)
 
 
 def odd(marked: Marked, mode: str) -> dict[str, Any]:
-    """The raw JSON of a server that is odd as the mode says."""
+    """Return the raw JSON of a server that misbehaves as the mode says."""
     return marked.stdio("odd", sys.executable, "-S", str(SERVERS / "odd.py"), mode)
 
 

@@ -31,7 +31,7 @@ META: dict[str, Any] = {
 
 
 class Own:
-    """A server of the client, and what happened to it."""
+    """A server of the client, and a record of its use."""
 
     def __init__(self) -> None:
         self.server = MCPServer("editor", lifespan=self._live, log_level="WARNING")
@@ -48,17 +48,17 @@ class Own:
         self.lives -= 1
 
     async def selection(self, file: str) -> str:
-        """What is selected."""
+        """Return the selected text."""
         return f"the selection in {file}"
 
     async def count(self, context: Context[Any, Any], last: int) -> str:
-        """Count, and say how far."""
+        """Count, and report progress."""
         for number in range(1, last + 1):
             await context.report_progress(number, last)
         return "done"
 
     async def wait(self) -> None:
-        """Wait for ever."""
+        """Wait forever."""
         self.waiting.set()
         try:
             await anyio.sleep_forever()
@@ -67,7 +67,7 @@ class Own:
 
 
 class Ends:
-    """Both ends of a connection: the provider's, which is the client's, and the consumer's, which is the agent's."""
+    """Connect both ends: the provider's, which is the client's, and the consumer's, which is the agent's."""
 
     def __init__(self, protocol: ProtocolPackage) -> None:
         self.protocol: Any = protocol
@@ -81,14 +81,14 @@ class Ends:
         self.client: Connection
 
     async def answer(self, request: Any, connection: Connection) -> Any:
-        """What is answered by `answering`, whatever that is at the time."""
+        """Respond with the current `answering`."""
         return await self.answering(request, connection)
 
     def session(self, server: mcp_launch.AcpServer) -> AbstractAsyncContextManager[Client]:
         return self.consumer.session(server.spec(self.protocol.McpServer), self.agent)
 
     async def ask(self, server_id: str, method: str = "server/discover", *, id_: str = "r", **params: Any) -> Any:
-        """One request as it goes over the connection, without the SDK's client."""
+        """Send one request over the connection, without the SDK's client."""
         params = {"_meta": META, **params}
         message = self.protocol.MessageMcpRequest(server_id=server_id, request_id=id_, method=method, params=params)
         return await self.agent.request(message)

@@ -23,7 +23,7 @@ def bad_web() -> Generator[str]:
 
 
 class Seen:
-    """What was shown of each server."""
+    """The messages shown for each server."""
 
     def __init__(self) -> None:
         self.lines: list[tuple[str, str, str]] = []

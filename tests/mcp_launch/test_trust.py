@@ -17,7 +17,7 @@ NEEDS_TRUST = "belongs to the project; use --list to see its servers, or --trust
 
 
 class Project:
-    """A project and a home directory, each with a file whose server leaves a trace when it is started."""
+    """A project and a home directory. Each contains a file with a server that leaves a trace when it starts."""
 
     def __init__(self, folder: Path) -> None:
         self.path, self.home = folder / "project", folder / "home"
@@ -29,7 +29,7 @@ class Project:
             self.write(file, stranger=self.server(file.name))
 
     def server(self, name: str) -> dict[str, Any]:
-        """A server that touches a file before it does anything else."""
+        """Return a server that first touches a file."""
         script = f'touch "{self.home}/started{name}"; exec "{sys.executable}" -S "{SERVERS / "plain.py"}" works'
         return {"command": "/bin/sh", "args": ["-c", script]}
 
@@ -39,11 +39,11 @@ class Project:
 
     @property
     def started(self) -> set[str]:
-        """The names of the files whose server was started."""
+        """The names of the files with a server that was started."""
         return {each.name.removeprefix("started") for each in self.home.glob("started*")}
 
     def run(self, *words: str) -> subprocess.CompletedProcess[str]:
-        """Run the command, away from a terminal."""
+        """Run the command without a terminal."""
         return run_python("-m", "mcp_launch", *words, **self.env)
 
 

@@ -20,7 +20,7 @@ def message(**members: Any) -> JSONRPCMessage:
 
 
 def asked(*ids: int | str) -> Unanswered:
-    """Requests by those ids, and a notification, which waits for nothing."""
+    """Return requests with these ids, and a notification, which has no response."""
     unanswered = Unanswered()
     for number in ids:
         unanswered.sent(message(id=number, method="tools/list"))

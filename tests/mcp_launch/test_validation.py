@@ -29,34 +29,34 @@ pytestmark = pytest.mark.anyio
 
 Schema = dict[str, Any]
 PATTERN: Schema = {"type": "object", "properties": {"a": {"type": "string", "pattern": "^(a+)+$"}}}
-"""A schema whose pattern takes exponential time, and a value for which it does."""
+"""A schema with a pattern that takes exponential time, and a value that triggers it."""
 PATTERN_VALUE = {"a": "a" * 60 + "!"}
 NUMBER: Schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
 QUICK = Budgets(validate=0.5)
 
 
 def fan(width: int = 2, depth: int = 40, word: str = "allOf") -> Schema:
-    """A schema of *depth* definitions, each of which refers to the next one *width* times."""
+    """Return a schema of *depth* definitions, each of which refers to the next one *width* times."""
     definitions = {f"d{n}": {word: [{"$ref": f"#/$defs/d{n + 1}"}] * width} for n in range(depth)}
     return {"type": "object", "$ref": "#/$defs/d0", "$defs": {**definitions, f"d{depth}": {"type": "object"}}}
 
 
 def scripted(marked: Marked, folder: Path, **script: Any) -> Schema:
-    """The entry of a server whose tools and responses are these."""
+    """Return the entry of a server with these tools and responses."""
     path = folder / "script.json"
     path.write_text(json.dumps(script))
     return marked.stdio("scripted", sys.executable, "-S", str(SERVERS / "scripted.py"), str(path))
 
 
 def tool(output_schema: Any, structured: Any, *, is_error: bool = False) -> dict[str, Any]:
-    """What a server needs that has one tool with this schema and this result."""
+    """Return the script of a server with one tool that has this schema and this result."""
     listed = {"name": "tool", "inputSchema": {"type": "object"}, "outputSchema": output_schema}
     result = {"content": [{"type": "text", "text": "said"}], "structuredContent": structured, "isError": is_error}
     return {"tools": [listed], "tool": {"result": result}}
 
 
 async def refusal(entry: Schema, *, budgets: Budgets = QUICK) -> InvalidResult:
-    """What a call of the tool raises."""
+    """Return the exception that a call of the tool raises."""
     async with launch([entry], cwd="/", budgets=budgets) as fleet:
         with pytest.raises(InvalidResult) as caught:
             await fleet["scripted"].session.call_tool("tool")
@@ -64,7 +64,7 @@ async def refusal(entry: Schema, *, budgets: Budgets = QUICK) -> InvalidResult:
 
 
 def validating() -> list[int]:
-    """Our child processes that validate."""
+    """Return our child processes that validate."""
     found: list[int] = []
     for child in children():
         try:
@@ -288,7 +288,7 @@ deprecated = pytest.mark.filterwarnings("ignore::mcp.MCPDeprecationWarning")
 
 
 def said_by(error: BaseException) -> str:
-    """Everything that an exception shows."""
+    """Return everything that an exception shows."""
     shown = [error, error.args, vars(error), error.__cause__, error.__context__, *traceback.format_exception(error)]
     return "\n".join(f"{each}\n{each!r}" for each in shown)
 
@@ -442,7 +442,7 @@ ESCAPES: list[tuple[Schema, Any]] = [
 
 @pytest.fixture
 async def process(anyio_backend: str) -> AsyncGenerator[KillableProcess]:
-    """A process to validate in, for a short time."""
+    """A process for validation with a short time limit."""
     process = KillableProcess(seconds=0.3)
     yield process
     await process.aclose()
@@ -450,7 +450,7 @@ async def process(anyio_backend: str) -> AsyncGenerator[KillableProcess]:
 
 @pytest.fixture
 def taken(monkeypatch: pytest.MonkeyPatch) -> Generator[list[int]]:
-    """The steps that each evaluation in this process has taken, counted at the keywords themselves."""
+    """The steps of each evaluation in this process, counted at the keywords."""
     taken: list[int] = []
 
     def counted(word: str, keyword: Callable[..., Any]) -> Callable[..., Any]:
@@ -476,7 +476,7 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> Generator[list[int]]:
 
 
 async def outcome(schema: Schema, value: Any, process: KillableProcess) -> str:
-    """What becomes of a result."""
+    """Return the outcome of validating a result."""
     found = await ResultValidator(schema, process).problem(value)
     return "valid" if found is None else "rejected" if isinstance(found, InvalidSchema) else "invalid"
 
@@ -501,14 +501,14 @@ async def test_an_evaluation_that_takes_too_many_steps_is_left_to_another_proces
 
 
 class Shapes:
-    """Random schemas that combine what makes an evaluation long, and values for them; or without that."""
+    """Random schemas with keywords that make an evaluation long, or without them, and values for them."""
 
     def __init__(self, seed: int, *, costly: bool = True) -> None:
         self._random = random.Random(seed)
         self._costly = costly
 
     def schema(self) -> Schema:
-        """A schema of a dozen definitions that refer to each other."""
+        """Return a schema of a dozen definitions that refer to each other."""
         names = [f"d{n}" for n in range(self._random.randrange(1, 15 if self._costly else 5))]
         depth = 2 if self._costly else 1
         definitions = {name: self._part(names[at + 1 :] or names, depth) for at, name in enumerate(names)}
@@ -519,7 +519,7 @@ class Shapes:
         return {**root, "$defs": definitions}
 
     def value(self, depth: int = 4) -> Any:
-        """A value whose members have the names that the schemas use."""
+        """Return a value whose members have the names in the schemas."""
         kind = self._random.randrange(7 if depth else 5)
         match kind:
             case 0:

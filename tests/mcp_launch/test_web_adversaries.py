@@ -38,7 +38,7 @@ KINDS = pytest.mark.parametrize("kind", ["http", "sse"])
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is waited for in vain, for the body of an error and an answer over TLS, is not waited for long."""
+    """Shorten the waits for the body of an error and for a response over TLS, which never arrive."""
     for module in ("web", "memory"):
         monkeypatch.setattr(f"mcp_launch._transports.{module}._PATIENCE", 0.3)
 
@@ -52,7 +52,7 @@ async def failure_of(
     budgets: Budgets = SHORT,
     limits: Limits | None = None,
 ) -> LaunchFailure:
-    """What becomes of a server that answers so; whatever it is, it does not take long."""
+    """Return the failure of a server with this response, which must not take long."""
     options = Options(limits=limits or Limits())
     with raw_server(answer) as raw, anyio.fail_after(8):
         server = http(f"{raw.origin}/{path}", kind=kind)
@@ -64,22 +64,22 @@ async def failure_of(
 
 
 def once(answer: bytes) -> Answer:
-    """The same to every request."""
+    """Return the same response to every request."""
     return lambda _: [answer]
 
 
 def at_list(answer: Callable[[Request], bytes]) -> Answer:
-    """A server that works until its tools are listed."""
+    """Respond like a working server until the tools are listed."""
     return lambda request: [answer(request) if request.asks == "tools/list" else works(request)]
 
 
 def rpc_error(code: int, message: str) -> bytes:
-    """The body of an error that names no request, as servers write it to whom they do not know."""
+    """Return the body of an error without a request id, as servers send it to unauthorized clients."""
     return json.dumps({"jsonrpc": "2.0", "id": None, "error": {"code": code, "message": message}}).encode()
 
 
 def bomb(size: int, *, start: bytes = b"") -> bytes:
-    """Spaces, compressed."""
+    """Return compressed spaces."""
     squeeze = zlib.compressobj(wbits=31)
     spaces = (squeeze.compress(b" " * (1 << 20)) for _ in range(size >> 20))
     return b"".join((squeeze.compress(start), *spaces, squeeze.flush()))
@@ -588,7 +588,7 @@ async def test_a_redirect_is_followed_within_the_origin_and_to_its_https(
 
 
 def stream(data: bytes) -> bytes:
-    """An event stream that ends after this."""
+    """Return an event stream that ends after this."""
     return head(content_type="text/event-stream") + data
 
 
@@ -780,13 +780,13 @@ async def test_a_cookie_that_comes_with_the_event_stream_is_kept_too(marked: Mar
 
 
 def with_cookie(parts: Iterable[bytes], cookie: str = "node=7") -> Iterator[bytes]:
-    """The same answer, with a cookie in its head."""
+    """Yield the response with a cookie in its head."""
     for number, part in enumerate(parts):
         yield part if number else with_header(part, f"Set-Cookie: {cookie}")
 
 
 def with_header(answer: bytes, header: str) -> bytes:
-    """The same answer, with one more header."""
+    """Return the response with one more header."""
     return answer.replace(b"\r\n", f"\r\n{header}\r\n".encode(), 1)
 
 
@@ -813,7 +813,7 @@ async def test_an_impossible_host_is_refused(kind: str, host: str, code: str, ma
 
 
 class Sse:
-    """The deprecated transport, with an endpoint of the test's."""
+    """A server of the deprecated transport with this endpoint."""
 
     def __init__(self, endpoint: str, *, start: bytes = b"") -> None:
         self.endpoint = endpoint

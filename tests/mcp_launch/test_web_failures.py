@@ -31,7 +31,7 @@ SHORT = Budgets(connect=1.0, handshake=1.0, list=1.0, close=0.5)
 
 
 async def failure_of(server: dict[str, Any], *, cwd: Path, budgets: Budgets = SHORT) -> LaunchFailure:
-    """Why a server cannot be used; the whole report must be free of secrets."""
+    """Return the failure of a server; the whole report must be free of secrets."""
     async with mcp_launch.launch([server], cwd=cwd, budgets=budgets) as fleet:
         [failure] = fleet.failures
     assert SECRET not in str(fleet.report) + repr(failure) + "".join(traceback.format_exception(failure))
@@ -39,7 +39,7 @@ async def failure_of(server: dict[str, Any], *, cwd: Path, budgets: Budgets = SH
 
 
 async def later_failure(server: LaunchedServer) -> LaunchFailure:
-    """Why a server that was ready cannot be used any longer."""
+    """Return the failure of a server that was ready."""
     with anyio.fail_after(3):
         while server.failure is None:
             await anyio.sleep(0.01)

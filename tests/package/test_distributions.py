@@ -35,7 +35,7 @@ def sdist() -> Path:
 
 @pytest.fixture(scope="module")
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The Python of an empty environment with nothing but the wheel installed."""
+    """The Python of an environment that only contains the wheel."""
     folder = tmp_path_factory.mktemp("environment")
     venv.create(folder, with_pip=True)
     python = folder / "bin" / "python"
@@ -49,7 +49,7 @@ def files(wheel: Path) -> dict[str, bytes]:
 
 
 def metadata(wheel: Path) -> tuple[Message, str]:
-    """The fields of the metadata, and the page of the package that stands below them."""
+    """Return the fields of the metadata, and the project description below them."""
     (data,) = [data for name, data in files(wheel).items() if name.endswith(".dist-info/METADATA")]
     fields, _, page = data.decode().partition("\n\n")
     return message_from_string(fields), page

@@ -1,6 +1,6 @@
-"""What the official SDK (`agent-client-protocol`) gets wrong, and that ours gets it right: `nox -s peers`.
+"""Bugs of the official SDK (`agent-client-protocol`) that ours does not have: `nox -s peers`.
 
-Each test has both in it. Where theirs is mended in a later release its half fails, and the test has done its work.
+Each test checks both. If a later release of theirs fixes the bug, its half fails, and the test can be removed.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ STDIO: dict[str, Any] = {"name": "files", "command": "/bin/files", "args": [], "
 
 
 def dumped(model: BaseModel) -> Any:
-    """What their connection writes of a model."""
+    """Return the JSON that their connection writes for a model."""
     return model.model_dump(mode="json", by_alias=True, exclude_none=True, exclude_unset=True)
 
 
@@ -227,7 +227,7 @@ AUTHENTICATE = {"jsonrpc": "2.0", "id": 1, "method": "authenticate", "params": {
 
 class TestErrors:
     def their_answer(self, error: Exception) -> Any:
-        """What a client gets when a method of theirs raises *error*; None for nothing."""
+        """Return the client's response when a method of theirs raises *error*; None if there is none."""
 
         class Agent:
             def on_connect(self, client: Any) -> None: ...
@@ -251,7 +251,7 @@ class TestErrors:
         return asyncio.run(answer())
 
     def our_answer(self, error: Exception) -> Any:
-        """The same with a handler of ours."""
+        """Return the same for a handler of ours."""
 
         def authenticate(params: Any, connection: Any) -> None:
             raise error

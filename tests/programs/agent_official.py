@@ -1,6 +1,6 @@
-"""An agent built with the official Python SDK, for our client to talk to; ACP_SESSIONS is the folder of its sessions.
+"""An agent built with the official Python SDK, for our client. ACP_SESSIONS is the folder of its sessions.
 
-A line `call SERVER__TOOL NAME=VALUE …` calls a tool of one of the session's MCP servers; any other is said back.
+A line `call SERVER__TOOL NAME=VALUE …` calls a tool of one of the session's MCP servers; other lines are echoed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ FOLDER = Path(os.environ["ACP_SESSIONS"])
 
 
 class Session:
-    """One session, whose MCP servers are opened and closed by a task of its own, as anyio wants it."""
+    """One session. A separate task opens and closes its MCP servers, as anyio requires."""
 
     def __init__(self, cwd: str, history: list[dict[str, Any]]) -> None:
         self.cwd = cwd

@@ -1,8 +1,8 @@
-"""Between a client and the agent that it starts, to say what neither says: `between.py news|version|date AGENT…`.
+"""Adds messages between a client and the agent that it starts: `between.py news|version|date AGENT…`.
 
-With `news`, what the protocol does not have comes before each prompt is answered: an update, and a request, of whose
-answer the client is told in `_between/answered`. With `version`, the agent seems to speak a version that nobody does;
-with `date`, the client seems to ask for a version that is a date.
+With `news`, the client gets two messages that the protocol does not define before the response to each prompt: an
+update, and a request, whose response is reported to the client in `_between/answered`. With `version`, the agent's
+`initialize` response has an unknown version. With `date`, the client's request has a date as its version.
 """
 
 from __future__ import annotations

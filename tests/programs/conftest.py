@@ -1,4 +1,4 @@
-"""The pairs are played once for all tests, and the table stands at the end of a run."""
+"""Play each pair once for all tests, and print the table at the end of a run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PLAYED: dict[Pair, Cells] = {}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Take `--write-page`."""
+    """Add the option `--write-page`."""
     parser.addoption("--write-page", action="store_true", help="write docs/interop.md in place of checking it")
 
 
@@ -31,7 +31,7 @@ def urls() -> Generator[dict[str, str]]:
 
 @pytest.fixture(scope="session")
 def cells(urls: dict[str, str]) -> Callable[[Pair], Cells]:
-    """What comes of the steps of a pair, which is played when it is first asked for."""
+    """A function that returns the outcomes of the steps of a pair, which it plays at first use."""
 
     @cache
     def cells_of(pair: Pair) -> Cells:

@@ -1,4 +1,4 @@
-"""Where a program of others does not do what has to come of a step, each with its reason."""
+"""The steps in which a third-party program differs from the expected outcome, each with the reason."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.programs.steps import Facts
 
 @dataclass(frozen=True)
 class Difference:
-    """One of them: who differs, in which step of which version, the facts that show it, and why it is so."""
+    """A difference: the program, the step and version, the facts that show it, and the reason."""
 
     who: str
     step: str
@@ -44,4 +44,4 @@ DIFFERENCES = [
         "The SDK has no order of methods: the session is made before anybody knows which version is spoken.",
     ),
 ]
-"""One that no longer shows fails, and has to go."""
+"""A difference that no longer occurs makes the tests fail and must be removed."""

@@ -1,4 +1,4 @@
-"""Our client drives an agent through every step, by `acp_bindings.connection` and `acp_bindings.setup`."""
+"""Our client drives an agent through every step, with `acp_bindings.connection` and `acp_bindings.setup`."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ from tests.programs.steps import NOT_OFFERED, TRANSPORTS, Plan
 INFO = v1.Implementation(name="python", version="1.0")
 PACKAGES: dict[int, Any] = {1: v1, 2: v2}
 PATIENCE = 120
-"""Seconds for a step."""
+"""Timeout in seconds for a step."""
 
 
 class Client:
-    """One connection to the agent of a plan, and what was heard over it."""
+    """One connection to the agent of a plan, and the messages received over it."""
 
     def __init__(self, plan: Plan, protocols: Sequence[ProtocolPackage]) -> None:
         self.plan = plan
@@ -60,18 +60,18 @@ class Client:
         self.peer: AgentPeer
 
     async def open(self) -> AgentPeer:
-        """Settle on a version."""
+        """Negotiate a version."""
         self.peer = await initialize(self.connection, self.handshake)
         return self.peer
 
     async def new(self) -> SessionRecord:
-        """A session with all servers."""
+        """Open a session with all servers."""
         request = new_session(self.peer, cwd=self.plan.cwd, mcp_servers=self.plan.servers)
         response = await self.connection.request(request)
         return SessionRecord.of(request, response.session_id)
 
     async def ask(self, session_id: str, words: str) -> dict[str, Any]:
-        """A prompt: how it ended, and what was said meanwhile."""
+        """Send a prompt; return how it ended and the messages before that."""
         self.updates.clear()
         self.idle = anyio.Event()
         response = await self.connection.request(prompt(self.plan, session_id, words))
@@ -82,7 +82,7 @@ class Client:
         return {"stop": self.stop, "said": texts(self.updates)}
 
     async def come_back(self, request: Any) -> dict[str, Any]:
-        """Load or resume a session, and prompt again: what was said of its past."""
+        """Load or resume a session, and prompt again; return the replayed history."""
         self.collector.expect(request)
         self.updates.clear()
         await self.connection.request(request)
@@ -96,7 +96,7 @@ class Client:
 
     @asynccontextmanager
     async def waiting(self, session_id: str) -> AsyncGenerator[list[Any]]:
-        """In the block a tool is being called that waits; after it the list holds what became of the prompt."""
+        """Run the block while a tool call waits. Afterwards, the list contains the outcome of the prompt."""
         became: list[Any] = []
 
         async def ask() -> None:
@@ -112,19 +112,19 @@ class Client:
             yield became
 
     async def update(self, notification: Any, _: Connection) -> None:
-        """Take an update."""
+        """Store an update."""
         update = notification.update
         self.updates.append(update)
         self.collector.receive(notification)
         if update.session_update.startswith("tool_call"):
             self.calls.set()
-        # One without a reason says how a session stands that has been loaded.
+        # An update without a reason reports the state of a session that has been loaded.
         if update.session_update == "state_update" and update.state == "idle" and update.stop_reason:
             self.stop = update.stop_reason
             self.idle.set()
 
     async def answered(self, params: dict[str, Any], _: Connection) -> None:
-        """Take what `between.py` says of our answer."""
+        """Store the report of `between.py` about our response."""
         self.answers.append(params["code"])
 
 
@@ -132,7 +132,7 @@ class Client:
 async def connected(
     plan: Plan, *, mode: str | None = None, protocols: Sequence[ProtocolPackage] = ()
 ) -> AsyncGenerator[Client]:
-    """A client that has started the agent, and not yet said anything."""
+    """Start the agent, and yield a client that has not sent anything."""
     client = Client(plan, protocols or [PACKAGES[plan.version]])
     command = [*plan.between, mode, *plan.agent] if mode else plan.agent
     handlers: dict[Any, Any] = {"session/update": client.update, "_between/answered": client.answered}
@@ -143,7 +143,7 @@ async def connected(
 
 
 async def drive(plan: Plan) -> dict[str, Any]:
-    """The facts of every step."""
+    """Return the facts of every step."""
     facts: dict[str, Any] = {}
 
     async def play(*scenes: Callable[[Plan], Awaitable[dict[str, Any]]]) -> None:
@@ -158,7 +158,7 @@ async def drive(plan: Plan) -> dict[str, Any]:
 
 
 async def before_initialize(plan: Plan) -> dict[str, Any]:
-    """What comes too early, and an `initialize` that is none."""
+    """Send a request before `initialize`, and an `initialize` with an invalid version."""
     async with connected(plan, mode="date") as client:
         ask = client.connection.request
         early = await code(ask({"cwd": plan.cwd, "mcpServers": []}, method="session/new"))
@@ -167,13 +167,13 @@ async def before_initialize(plan: Plan) -> dict[str, Any]:
 
 
 async def both_versions(plan: Plan) -> dict[str, Any]:
-    """A client of v1 and v2."""
+    """Connect with a client of v1 and v2."""
     async with connected(plan, protocols=[v1, v2]) as client:
         return {"initialize, v2 offered": {"version": (await client.open()).version}}
 
 
 async def strange_version(plan: Plan) -> dict[str, Any]:
-    """An agent that answers with a version that nobody has."""
+    """Connect to an agent that responds with an unknown version."""
     async with connected(plan, mode="version") as client:
         try:
             await client.open()
@@ -183,7 +183,7 @@ async def strange_version(plan: Plan) -> dict[str, Any]:
 
 
 async def untyped(plan: Plan) -> dict[str, Any]:
-    """What our types do not let us say, said without them."""
+    """Send messages as plain dicts that our types do not allow."""
     async with connected(plan) as client:
         ask = client.connection.request
         await ask(client.handshake.request())
@@ -200,7 +200,7 @@ async def untyped(plan: Plan) -> dict[str, Any]:
 
 
 async def conversation(plan: Plan) -> dict[str, Any]:
-    """A session from its beginning to its end, over three connections."""
+    """Use a session from beginning to end, over three connections."""
     facts: dict[str, Any] = {}
     async with connected(plan) as client:
         facts["initialize"] = {"version": (await client.open()).version}
@@ -229,7 +229,7 @@ async def conversation(plan: Plan) -> dict[str, Any]:
 
 
 async def news(plan: Plan) -> dict[str, Any]:
-    """An update and a request that the protocol does not have."""
+    """Receive an update and a request that the protocol does not define."""
     async with connected(plan, mode="news") as client:
         await client.open()
         record = await client.new()
@@ -239,7 +239,7 @@ async def news(plan: Plan) -> dict[str, Any]:
 
 
 async def death(plan: Plan) -> dict[str, Any]:
-    """An agent that is killed."""
+    """Kill an agent."""
     async with connected(plan) as client:
         await client.open()
         record = await client.new()
@@ -251,7 +251,7 @@ async def death(plan: Plan) -> dict[str, Any]:
 
 
 async def cwd_listed(client: Client, session_id: str) -> dict[str, Any]:
-    """The directory of a session, by the list."""
+    """Return the directory of a session in the list."""
     listing, found = SessionListing(client.peer), None
     while (request := listing.request) is not None:
         for info in listing.take(await client.connection.request(request)):
@@ -260,13 +260,13 @@ async def cwd_listed(client: Client, session_id: str) -> dict[str, Any]:
 
 
 async def closed(client: Client, session_id: str) -> dict[str, Any]:
-    """Close it, and prompt all the same."""
+    """Close a session, and send a prompt to it anyway."""
     await client.connection.request(close_session(client.peer, session_id))
     return {"afterwards": await code(client.connection.request(prompt(client.plan, session_id, "Hello")))}
 
 
 async def deleted(client: Client, record: SessionRecord) -> dict[str, Any]:
-    """Delete it, look for it, and load it all the same."""
+    """Delete a session, look for it in the list, and load it anyway."""
     await client.connection.request(delete_session(client.peer, record.session_id))
     listed = (await cwd_listed(client, record.session_id))["cwd"] is not None
     return {
@@ -276,7 +276,7 @@ async def deleted(client: Client, record: SessionRecord) -> dict[str, Any]:
 
 
 async def offered(act: Callable[[], Awaitable[dict[str, Any]]]) -> dict[str, Any]:
-    """What comes of a step that needs a capability."""
+    """Return the outcome of a step that requires a capability."""
     try:
         return await act()
     except CapabilityNotAdvertised:
@@ -284,7 +284,7 @@ async def offered(act: Callable[[], Awaitable[dict[str, Any]]]) -> dict[str, Any
 
 
 async def code(answer: Awaitable[Any]) -> int:
-    """The code of the error that a request is answered with; 0 for none."""
+    """Return the error code of the response; 0 if there is no error."""
     try:
         await answer
     except RequestFailed as error:
@@ -293,7 +293,7 @@ async def code(answer: Awaitable[Any]) -> int:
 
 
 def texts(updates: Sequence[Any]) -> list[tuple[str, str]]:
-    """The texts of updates, each with what it is."""
+    """Return the texts of updates, each with the kind of its update."""
     found: list[tuple[str, str]] = []
     for update in map(json.loads, map(encode, updates)):
         content: Any = update.get("content") or []
@@ -304,6 +304,6 @@ def texts(updates: Sequence[Any]) -> list[tuple[str, str]]:
 
 
 def prompt(plan: Plan, session_id: str, words: str) -> Any:
-    """A prompt in the words of the version."""
+    """Return a prompt in the format of the version."""
     wire = PACKAGES[plan.version]
     return wire.PromptRequest(session_id=session_id, prompt=[wire.TextContent(text=words)])

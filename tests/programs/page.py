@@ -1,4 +1,4 @@
-"""The page that shows what came of every step of every pair: docs/interop.md."""
+"""The page with the outcome of every step of every pair: docs/interop.md."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ the page. The expected result of each step is in `tests/programs/steps.py`.
 
 
 def page(played: Mapping[Pair, Mapping[str, Cell]]) -> str:
-    """The whole page."""
+    """Return the whole page."""
     sdk = Path(FOLDER, "node_modules", "@agentclientprotocol", "sdk", "package.json").read_text(encoding="utf-8")
     return _PAGE.format(
         typescript=json.loads(sdk)["version"],
@@ -46,7 +46,7 @@ def page(played: Mapping[Pair, Mapping[str, Cell]]) -> str:
 
 
 def table(played: Mapping[Pair, Mapping[str, Cell]]) -> str:
-    """What came of every step: rows are steps, columns are pairs."""
+    """Return the outcomes of all steps: rows are steps, columns are pairs."""
     rows = [["", *map(str, played)], ["---"] * (1 + len(played))]
     rows += [
         [step.name, *(word(pair, step.name, cells[step.name]) for pair, cells in played.items())] for step in STEPS
@@ -55,7 +55,7 @@ def table(played: Mapping[Pair, Mapping[str, Cell]]) -> str:
 
 
 def word(pair: Pair, step: str, cell: Cell) -> str:
-    """What came of one step."""
+    """Return the outcome of one step."""
     if cell.is_right:
         return f"ok, v{cell.facts['version']}" if "version" in cell.facts else "ok"
     if not cell.is_offered:
@@ -65,6 +65,6 @@ def word(pair: Pair, step: str, cell: Cell) -> str:
 
 
 def difference_of(pair: Pair, step: str) -> Difference | None:
-    """The difference that is known of a step of a pair."""
+    """Return the known difference of a step of a pair."""
     whose = [each for each in DIFFERENCES if each.who in (pair.client, pair.agent)]
     return next((each for each in whose if (each.step, each.version) == (step, pair.version)), None)

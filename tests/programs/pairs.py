@@ -1,4 +1,4 @@
-"""The pairs of programs: who drives whom, how each is run, and that nothing of them is left."""
+"""The pairs of client and agent programs: how each is run, and the check that no process is left."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.programs.steps import FOLDER, NOT_OFFERED, STEPS, Facts, Plan, word
 
 EXAMPLES = FOLDER.parents[1] / "examples"
 PATIENCE = 300
-"""Seconds for all steps of a pair."""
+"""Timeout in seconds for all steps of a pair."""
 
 
 @dataclass(frozen=True)
@@ -31,19 +31,19 @@ class Pair:
     drive: Callable[[Plan], Awaitable[Mapping[str, Facts]]]
     command: Callable[[], list[str]]
     version: int = 1
-    """The version of the protocol that they speak."""
+    """The negotiated protocol version."""
     latest: int = 2
-    """The latest that the agent speaks."""
+    """The latest version that the agent supports."""
 
     def __str__(self) -> str:
         return f"{self.client} → {self.agent}, v{self.version}"
 
 
 def node() -> str:
-    """Where Node is, when the packages are installed too.
+    """Return the path of Node, if the packages are installed too.
 
     Raises:
-        RuntimeError: they are not.
+        RuntimeError: Node or the packages are not installed.
     """
     found = shutil.which("node")
     if found is None or not (FOLDER / "node_modules" / "@agentclientprotocol" / "sdk").is_dir():
@@ -52,7 +52,7 @@ def node() -> str:
 
 
 async def typescript_client(plan: Plan) -> Mapping[str, Facts]:
-    """The facts of the TypeScript SDK's client."""
+    """Return the facts of the TypeScript SDK's client."""
     process = await anyio.run_process([node(), str(FOLDER / "client.mjs"), json.dumps(asdict(plan))], check=False)
     if process.returncode:
         raise RuntimeError(process.stderr.decode())
@@ -85,23 +85,23 @@ PAIRS = [
 
 @dataclass(frozen=True)
 class Cell:
-    """What came of a step."""
+    """The outcome of a step."""
 
     is_right: bool
     facts: Facts
 
     @property
     def is_offered(self) -> bool:
-        """Whether the agent has advertised what the step needs."""
+        """True if the agent advertised the capability for the step."""
         return self.facts != NOT_OFFERED
 
 
 async def play(pair: Pair, urls: Mapping[str, str]) -> dict[str, Cell]:
-    """What came of every step of a pair, of which nothing is left then.
+    """Return the outcome of every step of a pair, after all of its processes have ended.
 
     Args:
-        pair: who drives whom.
-        urls: where the MCP server is over `http` and over `sse`.
+        pair: the client and the agent.
+        urls: the URLs of the MCP server over `http` and over `sse`.
     """
     with tempfile.TemporaryDirectory() as folder:
         sessions, project = Path(folder, "sessions"), Path(folder, "project")
@@ -122,7 +122,7 @@ async def play(pair: Pair, urls: Mapping[str, str]) -> dict[str, Cell]:
 
 
 def _servers(marked: Marked, urls: Mapping[str, str], *, version: int) -> Generator[dict[str, Any]]:
-    """An MCP server for each transport of a version; v2 writes a type for each, and has no SSE any more."""
+    """Yield an MCP server for each transport of a version. In v2, each has a type, and SSE does not exist."""
     tools = marked.stdio("stdio", sys.executable, str(FOLDER / "tools.py"), env={"WORD": word("stdio")})
     yield tools if version == 1 else {"type": "stdio", **tools}
     for kind in ("http", "sse") if version == 1 else ("http",):

@@ -1,7 +1,7 @@
-"""The steps that every pair of programs goes through, and what has to come of each.
+"""The steps that every pair of programs goes through, and the expected outcome of each.
 
-A client, whoever made it, is given a plan and gives facts: for each step what came of it, as plain JSON. Of the numbers
-there `code` and `afterwards` are the codes of errors, 0 for none.
+Every client gets a plan and returns facts: the outcome of each step as plain JSON. `code` and `afterwards` are error
+codes, or 0 if there is no error.
 """
 
 from __future__ import annotations
@@ -21,42 +21,42 @@ PROMPTS = {
     "sse": "call sse__headers",
     "wait": "call stdio__wait",
 }
-"""What makes an agent call a tool of the server of each transport, and one that waits until it is cancelled."""
+"""The prompts for which an agent calls a tool of the server of each transport, and one that waits for cancellation."""
 
 Facts: TypeAlias = Mapping[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """What a client is to do, and with which agent."""
+    """Instructions for a client, and the agent to use."""
 
     agent: list[str]
     """The command of the agent."""
     env: dict[str, str]
-    """What it gets in its environment beside ours."""
+    """Additional variables for its environment."""
     version: int
-    """The version of the protocol that is spoken."""
+    """The negotiated protocol version."""
     latest: int
-    """The latest version that the agent speaks."""
+    """The latest version that the agent supports."""
     cwd: str
     """The working directory of the sessions."""
     servers: list[dict[str, Any]]
-    """Their MCP servers, in the words of the version, each with the transport as its name."""
+    """Their MCP servers in the format of the version, each with its transport as its name."""
     prompts: dict[str, str] = field(default_factory=lambda: dict(PROMPTS))
     between: tuple[str, ...] = (sys.executable, "-S", str(FOLDER / "between.py"))
-    """The command that comes before that of the agent, with a mode, for what no program says."""
+    """The command that is prepended to the agent's, with a mode, for messages that neither program sends."""
     patience: int = 10_000
-    """Milliseconds that an agent has to leave when its input is closed."""
+    """Milliseconds within which an agent must exit after its input is closed."""
 
 
 def word(transport: str) -> str:
-    """What a tool answers that was reached over a transport, with the environment or the headers that it needs."""
+    """Return the result of a tool over a transport, if the server has its environment or headers."""
     return f"a-word-over-{transport}"
 
 
 @dataclass(frozen=True)
 class Step:
-    """One step: its name, and whether what came of it is as it should be."""
+    """One step: its name, and a check of its outcome."""
 
     name: str
     is_right: Callable[[Facts, Plan], bool]
@@ -67,7 +67,7 @@ def _exactly(**wanted: Any) -> Callable[[Facts, Plan], bool]:
 
 
 def _called(facts: Facts, transport: str = "stdio") -> bool:
-    """Whether a prompt ended well, and what the tool said was heard."""
+    """Return True if a prompt ended well and the result of the tool arrived."""
     heard = any(word(transport) in text for _, text in facts.get("said", ()))
     return heard and facts.get("stop") == "end_turn"
 
@@ -77,7 +77,7 @@ def _over(transport: str) -> Callable[[Facts, Plan], bool]:
 
 
 def _replayed(facts: Facts, plan: Plan) -> bool:
-    """Whether each prompt came once and in order, with what its tool said behind it, and the session works again."""
+    """Return True if each prompt arrived once, in order, followed by its tool result, and the session works again."""
     replay = facts.get("replay", ())
     prompts = [text for kind, text in replay if kind.startswith("user_message")]
     transports = [server["name"] for server in plan.servers]
@@ -113,7 +113,7 @@ STEPS = [
     Step("an unknown request of the agent", _exactly(code=-32601)),
     Step("the agent dies in a prompt", _exactly(failed=True)),
 ]
-"""In the order of the table."""
+"""The steps in the order of the table."""
 
 NOT_OFFERED = {"offered": False}
-"""The facts of a step whose capability the agent has not advertised."""
+"""The facts of a step that requires a capability which the agent did not advertise."""

@@ -1,4 +1,4 @@
-"""The example client talks with agents that others have built, which reach its servers and give the history back."""
+"""The example client with third-party agents, which reach its servers and replay the history."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CALLS = [
     "clock__weekday → Thursday",
     "editor__selection → def answer() -> int:",
 ]
-"""The tools over stdio, HTTP and SSE, and that of the client itself."""
+"""The tools over stdio, HTTP and SSE, and the client's own tool."""
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Programs that others have built talk to ours: every step comes to what it should, or differs as it is said."""
+"""Third-party programs with ours: every step has the expected outcome, or a documented difference."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An MCP server over standard input and output that tells what it was given, or waits until it is cancelled."""
+"""An MCP server over stdio that returns its environment or headers, or waits until it is cancelled."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The script that pushes a proposal, with a repository in a folder and a `gh` that notes what it is asked for."""
+"""The script that pushes a proposal, with a repository in a folder and a `gh` that records its calls."""
 
 import os
 import subprocess
@@ -20,7 +20,7 @@ def who_commits(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    """A checkout as the workflow makes it, without history, and a proposal in it."""
+    """A checkout as in the workflow, without history, and a proposal in it."""
     origin, work, checkout = (tmp_path / name for name in ("origin.git", "work", "checkout"))
     git(tmp_path, "init", "--quiet", "--bare", "--initial-branch=main", str(origin))
     git(tmp_path, "clone", "--quiet", str(origin), str(work))
@@ -44,7 +44,7 @@ def git(folder: Path, *words: str) -> str:
 
 
 def propose(checkout: Path) -> tuple[str, list[str]]:
-    """Run it; what it said, and the calls of `gh`."""
+    """Run the script and return its output and the calls of `gh`."""
     commands = checkout.parent / "bin"
     commands.mkdir(exist_ok=True)
     gh, asked = commands / "gh", commands / "asked"

@@ -16,7 +16,7 @@ REPORT = "server report"
 
 @pytest.fixture
 async def marked(anyio_backend: str, web_servers: dict[str, dict[str, Any]]) -> AsyncGenerator[Marked]:
-    """Servers of which nothing may be left at the end of the test: no process, pipe, socket or task."""
+    """Servers that must leave nothing at the end of the test: no process, pipe, socket or task."""
     async with marked_servers() as servers:
         yield servers
 
@@ -36,12 +36,12 @@ def everything(request: pytest.FixtureRequest, marked: Marked, web_servers: dict
 
 @pytest.fixture
 def show(record_property: Callable[[str, object], None], anyio_backend: str) -> Callable[[object], None]:
-    """Put the report of a launch into the tables at the end of the run."""
+    """Add the report of a launch to the tables at the end of the run."""
     return lambda report: record_property(REPORT, (anyio_backend, report))
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Say of each server what it is, what it speaks, and how long it took."""
+    """Print for each server its name, its protocol version, and how long it took."""
     reports = [report for reports in terminalreporter.stats.values() for report in reports]
     told = [each for report in reports if getattr(report, "when", "") == "call" for each in report.user_properties]
     layout = "{:<12}{:<11}{:<34}{:<12}{:>6}{:>10}".format

@@ -23,18 +23,18 @@ def from_npm(marked: Marked, name: str, *args: str | Path) -> dict[str, Any]:
 
 
 def by_npx(marked: Marked, *args: str) -> dict[str, Any]:
-    """The raw JSON of the way that most documentation gives: npx starts a shell, which starts the server."""
+    """Return the raw JSON in the form of most documentation: npx starts a shell, which starts the server."""
     return marked.stdio("everything", shutil.which("npx") or "npx", "-y", EVERYTHING, *args)
 
 
 def from_pypi(marked: Marked, name: str, *args: str | Path) -> dict[str, Any]:
-    """The raw JSON of a server that pip has installed beside this Python."""
+    """Return the raw JSON of a server that pip has installed next to this Python."""
     command = Path(sys.executable).with_name(f"mcp-server-{name}")
     return marked.stdio(name, _existing(command), *map(str, args))
 
 
 class WebServer:
-    """server-everything with a URL, on loopback; it ends with the block, or with this process."""
+    """Run server-everything with a URL on loopback. It ends with the block, or with this process."""
 
     def __init__(self, transport: str, *, port: int = 0) -> None:
         script, path = {"http": ("streamableHttp", "/mcp"), "sse": ("sse", "/sse")}[transport]
@@ -55,7 +55,7 @@ class WebServer:
         self.kill()
 
     def kill(self) -> None:
-        """End it, if it runs."""
+        """End the process if it is running."""
         self._process.kill()
         self._process.communicate()
 

@@ -1,4 +1,4 @@
-"""server-everything, which was made to try what clients can do, over all three transports."""
+"""server-everything, which exercises all features of clients, over all three transports."""
 
 from __future__ import annotations
 

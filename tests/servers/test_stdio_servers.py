@@ -1,4 +1,4 @@
-"""Servers that people configure, started as their documentation says: by npm's scripts, by npx and by pip's scripts."""
+"""Widely used servers, started as their documentation says: by npm's scripts, by npx and by pip's scripts."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ async def test_the_directories_it_may_use_come_from_our_roots(marked: Marked, tm
             await asked.wait()
             allowed = ""
             while str(tmp_path) not in allowed:
-                # It answers requests before it has looked at what it was told.
+                # It responds to requests before it has processed the roots.
                 allowed = await ask(session, "list_allowed_directories")
 
     assert allowed.splitlines() == ["Allowed directories:", str(tmp_path)]
@@ -145,7 +145,7 @@ async def test_a_server_that_outlives_npx_goes_on_and_is_gone_at_the_end(marked:
 
 async def test_a_package_that_npx_does_not_find_is_told(marked: Marked, tmp_path: Path) -> None:
     server = by_npx(marked)
-    # Offline, so that no test asks the world for a package that somebody might publish one day.
+    # Offline, so that no test requests a package from the registry that could be published one day.
     server["args"] = ["--offline", "-y", "@modelcontextprotocol/server-evrything"]
 
     with anyio.fail_after(30):

@@ -1,4 +1,4 @@
-"""What goes wrong with servers that have a URL."""
+"""Failures of servers with a URL."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What each type checker tells users of the installed packages, against what `users/*.py` say that it must.
+"""Run each type checker on the installed packages as a user would, and compare its errors with `users/*.py`.
 
-`# refused` at the end of a line: every checker finds an error there. `# refused by mypy, pyright`: the others do not.
-On all other lines none of them finds any. The lines are compared, because an `ignore` of one checker proves nothing of
-the others, which spell theirs in other ways.
+`# refused` at the end of a line: every checker reports an error there. `# refused by mypy, pyright`: only these do. On
+all other lines, no checker reports an error. The tests compare lines, because an `ignore` comment for one checker does
+not show what the others report.
 """
 
 import importlib.util

@@ -76,7 +76,7 @@ class Session:
     findings: tuple[Finding, ...] = ()
     """The findings about the file; if it yields several sessions, the first has all of them."""
     phrases: Phrases = field(default_factory=Phrases)
-    """How messages say what to change in the file."""
+    """The wording of messages about changes to the file."""
 
     @property
     def servers(self) -> list[Any]:

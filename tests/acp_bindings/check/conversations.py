@@ -1,4 +1,4 @@
-"""Conversations to check: one in which nothing is wrong, and the pieces to make others of."""
+"""Conversations to check: a valid one, and the parts to build others."""
 
 import json
 from collections.abc import Iterable
@@ -21,7 +21,7 @@ HTTP: Message = {"type": "http", "name": "search", "url": "https://example.com/m
 
 
 def call(method: str, params: Any = None, *, id: int | str | None = None) -> Message:  # noqa: A002
-    """A request, or without an *id* a notification."""
+    """Return a request, or a notification if there is no *id*."""
     more = {} if id is None else {"id": id}
     return {"jsonrpc": "2.0", **more, "method": method, **({} if params is None else {"params": params})}
 
@@ -37,14 +37,14 @@ def error(id: int | str | None, code: int, message: str = "no") -> Message:  # n
 def opening(
     *, agent: Message | None = None, client: Message | None = None, asked: Any = 1, answered: Any = 1
 ) -> list[Message]:
-    """`initialize` and its answer, by v1."""
+    """Return `initialize` and its response in v1."""
     said = {"protocolVersion": asked, "clientInfo": INFO, "clientCapabilities": CLIENT_V1 if client is None else client}
     answer = {"protocolVersion": answered, "agentInfo": INFO, "agentCapabilities": AGENT_V1 if agent is None else agent}
     return [call("initialize", said, id=0), result(0, answer)]
 
 
 def opening_v2(*, session: Message | None = None, **more: Any) -> list[Message]:
-    """`initialize` and its answer, by v2."""
+    """Return `initialize` and its response in v2."""
     said = {"protocolVersion": 2, "info": INFO, "capabilities": {}}
     answer = {"protocolVersion": 2, "info": INFO, "capabilities": {"session": session or {}}, **more}
     return [call("initialize", said, id=0), result(0, answer)]
@@ -98,7 +98,7 @@ CLEAN: list[Message] = [
     call("session/close", {"sessionId": "s1"}, id=6),
     result(6, {}),
 ]
-"""What no rule has anything to say of."""
+"""A conversation without findings."""
 
 
 def as_lines(messages: Iterable[Any]) -> list[bytes]:
@@ -106,22 +106,22 @@ def as_lines(messages: Iterable[Any]) -> list[bytes]:
 
 
 def check(*messages: Any, **options: Any) -> list[Found]:
-    """What is found in a recording of *messages*, each a line."""
+    """Return the findings for a recording with one line for each of *messages*."""
     return list(Check(as_lines(messages), **options))
 
 
 def rules(*messages: Any, **options: Any) -> list[str]:
-    """The rules of what is found, in its order."""
+    """Return the rules of the findings, in order."""
     return [each.rule for each in check(*messages, **options)]
 
 
 def where(found: Found) -> str:
-    """`3 params.cwd`: the line and the path."""
+    """Return the line and the path, such as `3 params.cwd`."""
     path = "".join(f"[{each}]" if isinstance(each, int) else f".{each}" for each in found.path)
     return f"{found.line} {path.removeprefix('.')}".strip()
 
 
 def the(rule: str, *messages: Any, **options: Any) -> Found:
-    """The one finding of *rule*."""
+    """Return the only finding of *rule*."""
     (found,) = [each for each in check(*messages, **options) if each.rule == rule]
     return found

@@ -1,4 +1,4 @@
-"""Where nothing is wrong, nothing is found."""
+"""Valid conversations have no findings."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The command: what it prints, where, and with which status it ends."""
+"""The command: its output, where it is written, and the exit status."""
 
 import io
 import json
@@ -22,7 +22,7 @@ SECRETS = ("hunter2hunter2", "t0psecret", "Bearer token123", "p4ssw0rd", "sk-abc
 
 
 def run(*arguments: str, given: bytes = b"") -> tuple[int, str, str]:
-    """The status of the command and what it prints, run here: a process takes most of its time to load."""
+    """Return the exit status and the output of the command, run in this process because starting another is slow."""
     printed, told = io.BytesIO(), io.BytesIO()
     streams = {"stdin": io.BytesIO(given), "stdout": printed, "stderr": told}
     with pytest.MonkeyPatch.context() as patch:
@@ -36,7 +36,7 @@ def run(*arguments: str, given: bytes = b"") -> tuple[int, str, str]:
 
 
 def run_apart(*arguments: str, given: bytes = b"") -> tuple[int, str, str]:
-    """The same in a process of its own."""
+    """Do the same in a separate process."""
     command = [sys.executable, "-W", "error", "-m", "acp_bindings", *arguments]
     done = subprocess.run(command, input=given, capture_output=True, timeout=60, check=False)
     return done.returncode, done.stdout.decode(), done.stderr.decode()
@@ -272,7 +272,7 @@ def test_the_rules_are_listed() -> None:
 
 
 def with_secrets() -> bytes:
-    """Every finding there could be about servers, of which each value is a secret."""
+    """A recording with every possible finding about servers, in which each value is a secret."""
     stdio: dict[str, Any] = {
         "name": "a b",
         "command": "npx",

@@ -1,4 +1,4 @@
-"""No input makes the check fall over, and none makes it show a secret."""
+"""No input makes the check raise an exception or show a secret."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -50,7 +50,7 @@ JUNK: list[Any] = [
 
 
 def places(value: Any) -> Iterator[tuple[Any, Any]]:
-    """Every container in *value* with a key or an index in it."""
+    """Yield every container in *value*, with one of its keys or indices."""
     if isinstance(value, dict):
         members = cast("dict[str, Any]", value)
         for key in members:
@@ -64,7 +64,7 @@ def places(value: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def damaged(random: Random) -> bytes:
-    """A conversation, or a message or a payload of one, with something wrong in it."""
+    """Return a conversation, a message or a payload, with an error in it."""
     messages: list[Any] = json.loads(json.dumps(random.choice(CONVERSATIONS)))
     for _ in range(random.randrange(4)):
         container, key = random.choice(list(places(messages)))
@@ -86,7 +86,7 @@ def damaged(random: Random) -> bytes:
 
 
 def piece(random: Random, lines: list[Any]) -> Any:
-    """Anything that stands in *lines*, or one of them."""
+    """Return one of *lines*, or any value inside them."""
     container, key = random.choice(list(places([lines])))
     return container[key]
 

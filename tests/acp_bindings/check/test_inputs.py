@@ -1,4 +1,4 @@
-"""What a file may be like: long, empty, of another system, damaged."""
+"""Unusual input files: long, empty, damaged, or from another operating system."""
 
 import codecs
 import json

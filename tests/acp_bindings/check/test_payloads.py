@@ -1,4 +1,4 @@
-"""What stands in a message, without it: which type it is, and what is wrong with it."""
+"""Payloads without their messages: detecting the type, and reporting what is invalid."""
 
 import json
 from typing import Any
@@ -139,7 +139,7 @@ def test_servers_alone_are_checked_as_in_a_request() -> None:
 
 @pytest.mark.full
 def test_very_many_faults_of_one_payload_are_told() -> None:
-    """Each compared with all that were told before, they would take hours."""
+    """Comparing each with all that were reported before would take hours."""
     variable = {"name": "KEY", "value": "x"}
 
     found = check(STDIO | {"env": [variable] * 100_000}, type="McpServer")

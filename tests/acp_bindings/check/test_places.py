@@ -1,4 +1,4 @@
-"""The lines of a document are those in which things stand."""
+"""Findings have the line numbers of the values in the document."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Each rule finds what breaks it, at its place; named after the rows of the requirements that they are of."""
+"""Each rule reports a violation at its position. Tests are named after the rows of the requirements."""
 
 import json
 import sys
@@ -40,12 +40,12 @@ TERMINAL_LOGIN = {"id": "t", "name": "T", "type": "terminal"}
 
 
 def asked(method: str, **params: Any) -> list[Any]:
-    """A request of the client that the agent answers."""
+    """Return a request of the client and the agent's response."""
     return [call(method, params, id=50), error(50, -32000)]
 
 
 def asked_back(method: str, **params: Any) -> list[Any]:
-    """A request of the agent that the client answers."""
+    """Return a request of the agent and the client's response."""
     return [*new(), call(method, params, id=50), error(50, -32000)]
 
 
@@ -59,7 +59,7 @@ def said(block: dict[str, Any]) -> list[Any]:
 
 
 def terminal(data: str) -> Any:
-    """Output of a terminal, by v2."""
+    """Return the output of a terminal in v2."""
     chunk = {"sessionUpdate": "terminal_output_chunk", "terminalId": "t", "data": data}
     return call("session/update", {"sessionId": "s1", "update": chunk})
 
@@ -70,7 +70,7 @@ TOOL = call(
 
 
 def permission(*, session: str = "s1", cancel: str = "s1") -> list[Any]:
-    """A prompt, for which the agent asks for permission, and the client cancels it."""
+    """Return a prompt for which the agent requests permission, and which the client then cancels."""
     ask = {"sessionId": session, "toolCall": {"toolCallId": "c"}, "options": [OPTION]}
     return [
         prompt(2, session=session)[0],
@@ -80,7 +80,7 @@ def permission(*, session: str = "s1", cancel: str = "s1") -> list[Any]:
 
 
 def chosen(outcome: str) -> Any:
-    """The answer to that."""
+    """Return the response to the permission request."""
     more = {"optionId": "yes"} if outcome == "selected" else {}
     return result(9, {"outcome": {"outcome": outcome, **more}})
 
@@ -292,10 +292,10 @@ BROKEN: dict[str, list[Any]] = {
     "secret.recorded": [*opening(), *new(mcpServers=[STDIO | {"env": [{"name": "API_KEY", "value": "secret123"}]}])],
     "secret.url": [*opening(), *new(mcpServers=[HTTP | {"url": "https://me:hunter2@example.com/mcp"}])],
 }
-"""For each rule a conversation that breaks it."""
+"""A conversation for each rule that breaks it."""
 
 ELSEWHERE = {"schema.payload"}
-"""What no conversation has; `test_payloads` has it."""
+"""Rules that no conversation here breaks; `test_payloads` tests them."""
 
 IN_UNSTABLE = {
     "capability.archive",

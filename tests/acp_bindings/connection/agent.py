@@ -1,4 +1,4 @@
-"""An agent over its standard streams, for the tests: it answers, prints where it should not, dies, or stays."""
+"""An agent over its standard streams: it responds, prints in the wrong place, dies, or does not exit."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ async def stay(params: Any, connection: Connection) -> None:
 
 @handlers.on("_test/block")
 async def block(params: Any, connection: Connection) -> None:
-    """Take up the whole process, deaf to everything but SIGKILL."""
+    """Block the process, which ignores all signals except SIGKILL."""
     import signal
     import time
 

@@ -13,13 +13,13 @@ from tests.leftovers import children, open_files
 
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
-    """At its end, a connection does not wait long for a peer that reads nothing."""
+    """Shorten the wait of a closing connection for a peer that does not read."""
     monkeypatch.setattr("acp_bindings.connection._connection._FLUSH", 0.1)
 
 
 @pytest.fixture(autouse=True)
 async def nothing_left(anyio_backend: str) -> AsyncGenerator[None]:
-    """At the end of the test, what there was at its beginning and no more."""
+    """Check that a test leaves nothing behind that did not exist when it began."""
     # Children too: servers that other tests share may be running.
     files, before, tasks = open_files(), children(), len(anyio.get_running_tasks())
     yield

@@ -1,4 +1,4 @@
-"""Both ends of a connection, ours or bare, over real pipes and sockets, and what they are made to handle and say."""
+"""Both ends of a connection, ours or bare, over real pipes and sockets, with handlers for tests."""
 
 # pyright: reportPrivateUsage=false
 
@@ -27,7 +27,7 @@ SECRET = "sk-hunter2-never-shown"
 
 
 async def streams() -> tuple[UNIXSocketStream, UNIXSocketStream]:
-    """Two ends that are connected."""
+    """Return two connected ends."""
     one, other = socket.socketpair()
     return await UNIXSocketStream.from_socket(one), await UNIXSocketStream.from_socket(other)
 
@@ -36,7 +36,7 @@ async def streams() -> tuple[UNIXSocketStream, UNIXSocketStream]:
 async def both(
     *, agent: Any = None, client: Any = None, **options: Any
 ) -> AsyncGenerator[tuple[Connection, Connection]]:
-    """An agent and a client with these handlers, over two pipes."""
+    """Connect an agent and a client with these handlers over two pipes."""
     (to_agent, from_client), (to_client, from_agent) = os.pipe(), os.pipe()
     ends = Reader(to_agent), Writer(from_agent), Reader(to_client), Writer(from_client)
     os.set_blocking(from_agent, False)
@@ -55,7 +55,7 @@ async def both(
 
 
 class Bare:
-    """The other end without a connection of ours: lines as they are."""
+    """The other end without a `Connection`: it sends and receives lines unchanged."""
 
     def __init__(self, stream: UNIXSocketStream) -> None:
         self.stream = stream
@@ -66,7 +66,7 @@ class Bare:
         await self.stream.send(b"".join(_line(each) + b"\n" for each in messages))
 
     async def hear(self) -> Any:
-        """The next message."""
+        """Return the next message."""
         with anyio.fail_after(5):
             while b"\n" not in self._bytes:
                 self._bytes += await self.stream.receive()
@@ -82,7 +82,7 @@ async def against(
     protocol: ProtocolPackage = v1,
     **options: Any,
 ) -> AsyncGenerator[tuple[Connection, Bare]]:
-    """One end of ours, and a bare one."""
+    """Connect an end of ours and a bare one."""
     one, other = await streams()
     async with (
         one,
@@ -93,7 +93,7 @@ async def against(
 
 
 async def fill(connection: Connection) -> None:
-    """Tell a peer that reads nothing more than there is room for."""
+    """Send notifications until there is no more room, to a peer that does not read."""
     await connection.notify("x" * 1_000_000, method="_acme/told")
     while connection._outbox._lines:
         await anyio.lowlevel.checkpoint()
@@ -111,7 +111,7 @@ async def forever(params: Any, connection: Connection) -> None:
 
 
 def nothing(params: Any, connection: Connection) -> None:
-    """The empty answer."""
+    """Do nothing, so that the response is empty."""
 
 
 def an_x(params: Any, connection: Connection) -> str:

@@ -1,4 +1,4 @@
-"""Hostile and broken peers, and careless users: what each costs, and that it costs no more than that."""
+"""Hostile and broken peers, and careless users: the effects of each are limited."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ async def test_a_cancellation_of_what_is_no_id_cancels_nothing(params: Any, prot
 @pytest.mark.parametrize("junk", [b"\n", b"x\n", b'{"method":"x"}\n'])
 async def test_a_flood_of_garbage_lets_other_tasks_have_their_turns(junk: bytes) -> None:
     class Flood:
-        """All at once, and then the end."""
+        """A source that returns everything at once, and then the end."""
 
         chunks: ClassVar = [junk * (65536 // len(junk))]
 
@@ -60,7 +60,7 @@ async def test_a_flood_of_garbage_lets_other_tasks_have_their_turns(junk: bytes)
             return self.chunks.pop()
 
         async def aclose(self) -> None:
-            """Nothing."""
+            """Do nothing."""
 
     sink, other = await streams()
     turns = 0
@@ -79,7 +79,7 @@ async def test_a_flood_of_garbage_lets_other_tasks_have_their_turns(junk: bytes)
 
 
 class Eager:
-    """A sink that takes everything at once."""
+    """A sink that accepts everything at once."""
 
     def __init__(self) -> None:
         self.sent = b""
@@ -92,10 +92,10 @@ class Eager:
         self.sent += item
 
     async def aclose(self) -> None:
-        """Nothing is open."""
+        """Do nothing, because nothing is open."""
 
     async def last(self) -> Any:
-        """The response, which is the last message."""
+        """Return the response, which is the last message."""
         while not self.sent.endswith(b"\n") or b'"id":' not in self.sent.splitlines()[-1]:
             await anyio.lowlevel.checkpoint()
         return json.loads(self.sent.splitlines()[-1])
@@ -375,7 +375,7 @@ async def test_what_is_done_with_an_answer_may_meet_something_cancelled() -> Non
 
 
 def nothing(params: Any, connection: Any) -> None:
-    """The empty answer."""
+    """Do nothing, so that the response is empty."""
 
 
 @pytest.mark.parametrize("where", ["then", "handler", "aside"])
@@ -426,7 +426,7 @@ async def test_a_connection_has_one_block_and_says_so() -> None:
 @pytest.mark.parametrize("asks", [True, False])
 async def test_what_a_handler_means_for_the_program_comes_out_of_the_block_as_it_is(method: str, asks: bool) -> None:
     class Stop(BaseException):
-        """As SystemExit, which asyncio lets out of its loop at once."""
+        """An exception that ends the program, like SystemExit."""
 
     async def stop(params: Any, connection: Any) -> None:
         raise Stop("mine")
@@ -447,7 +447,7 @@ async def test_what_a_handler_means_for_the_program_comes_out_of_the_block_as_it
 @pytest.mark.usefixtures("hasty")
 async def test_streams_that_cannot_be_closed_hold_up_nobody_and_hide_nothing(fails: bool) -> None:
     class Stuck:
-        """One that wants to say farewell."""
+        """A stream that tries to send a last message when it is closed."""
 
         def __init__(self) -> None:
             self.left = False
@@ -456,7 +456,7 @@ async def test_streams_that_cannot_be_closed_hold_up_nobody_and_hide_nothing(fai
             raise anyio.EndOfStream
 
         async def send(self, item: bytes, /) -> None:
-            """To nobody."""
+            """Discard the item."""
 
         async def aclose(self) -> None:
             try:

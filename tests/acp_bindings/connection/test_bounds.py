@@ -1,4 +1,4 @@
-"""However much a peer sends and however little it reads, what is kept is bounded, and what was held up goes on."""
+"""Memory is bounded however much a peer sends and however little it reads, and paused work continues."""
 
 # pyright: reportPrivateUsage=false
 
@@ -37,11 +37,11 @@ from tests.acp_bindings.connection.support import (
 pytestmark = pytest.mark.anyio
 
 SILENCE = 0.3
-"""Seconds in which nothing is read, after which nothing more will be."""
+"""Seconds without any reading, after which the reader is considered to have stopped."""
 
 
 async def flood(stream: UNIXSocketStream, chunk: bytes) -> int:
-    """Send for as long as it is read; how many bytes were."""
+    """Send until the other end stops reading; return the number of bytes read."""
     sent = 0
     with anyio.move_on_after(SILENCE) as scope:
         while True:
@@ -54,7 +54,7 @@ async def flood(stream: UNIXSocketStream, chunk: bytes) -> int:
 
 
 async def ask_without_end(peer: Bare) -> None:
-    """Send requests for as long as they are read."""
+    """Send requests until the other end stops reading."""
     line = json.dumps({"jsonrpc": "2.0", **doing(1)}).encode() + b"\n"
     while True:
         await peer.stream.send(line * 100)
@@ -196,7 +196,7 @@ async def test_a_request_beyond_most_bytes_is_refused(
 @pytest.mark.parametrize("asks", [True, False])
 async def test_limits_are_checked_within_a_large_chunk(*, asks: bool) -> None:
     class All:
-        """A source that gives everything at once."""
+        """A source that returns everything at once."""
 
         chunks: ClassVar[list[bytes]] = []
 
@@ -206,7 +206,7 @@ async def test_limits_are_checked_within_a_large_chunk(*, asks: bool) -> None:
             return self.chunks.pop()
 
         async def aclose(self) -> None:
-            """Nothing is open."""
+            """Do nothing, because nothing is open."""
 
     line = json.dumps({"jsonrpc": "2.0", "method": "_acme/did", **({"id": 1} if asks else {})}).encode() + b"\n"
     All.chunks = [line * 20_000]

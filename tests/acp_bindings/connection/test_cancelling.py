@@ -1,4 +1,4 @@
-"""Requests that are given up: out of time, or cancelled, by the task that asked or by the peer."""
+"""Requests that time out or are cancelled, by the calling task or by the peer."""
 
 # pyright: reportPrivateUsage=false
 

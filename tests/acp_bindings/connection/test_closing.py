@@ -1,4 +1,4 @@
-"""A connection is closed: what was said before arrives, who waits is told, and nothing is sent or begun afterwards."""
+"""Closing a connection: earlier messages arrive, waiting tasks are notified, and nothing is sent afterwards."""
 
 # pyright: reportPrivateUsage=false
 
@@ -168,7 +168,7 @@ async def test_who_waits_for_the_end_outside_of_a_cancelled_block_is_told_while_
 @pytest.mark.parametrize("method", ["_acme/do", "_acme/wait", "initialize"])
 async def test_what_arrives_when_the_handlers_have_ended_is_dropped(method: str) -> None:
     class Late:
-        """What arrives although nobody waits for it any more."""
+        """A stream whose message arrives after all handlers have ended."""
 
         async def receive(self, max_bytes: int = 65536, /) -> bytes:
             if arrived.is_set():
@@ -178,7 +178,7 @@ async def test_what_arrives_when_the_handlers_have_ended_is_dropped(method: str)
             return json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": {}}).encode() + b"\n"
 
         async def aclose(self) -> None:
-            """Nothing is open."""
+            """Do nothing, because nothing is open."""
 
     arrived = anyio.Event()
     handlers = {"_acme/do": nothing, "_acme/wait": forever, "initialize": nothing}

@@ -1,4 +1,4 @@
-"""Two sides that wait for one another: both flooded, or with handlers that ask through one another's connections."""
+"""Two sides that wait for each other: both flooded, or with handlers that send requests over the other's connection."""
 
 # pyright: reportPrivateUsage=false
 
@@ -149,7 +149,7 @@ class TestBounds:
 
         @handlers.on("_acme/begin", exclusive=True)
         def begin(params: Any, connection: Connection) -> None:
-            """The empty answer."""
+            """Do nothing, so that the response is empty."""
 
         @handlers.on("_acme/read")
         def read(params: Any, connection: Connection) -> None:
@@ -180,22 +180,22 @@ class TestBounds:
 
 
 class Proxy:
-    """Stands between a client and an agent, and passes to one what the other asks or tells; either answers in kind."""
+    """Forwards requests and notifications between a client and an agent, and returns their responses."""
 
     def __init__(self) -> None:
         self.client: Connection
-        """The client's end of the connection to it."""
+        """The client's end of its connection to the proxy."""
         self.agent: Connection
-        """The agent's."""
+        """The agent's end."""
         self.to_client: Connection
         self.to_agent: Connection
 
     async def ask_agent(self, params: Any) -> Any:
-        """What the agent answers."""
+        """Return the agent's response."""
         return await self.to_agent.request(params, method="_acme/same")
 
     async def ask_client(self, params: Any) -> Any:
-        """What the client answers."""
+        """Return the client's response."""
         return await self.to_client.request(params, method="_acme/same")
 
 
@@ -203,7 +203,7 @@ class Proxy:
 async def proxied(
     proxy: Proxy, *, of_client: Any, of_agent: Any, ends: dict[str, Any] | None = None, most_requests: int = 1000
 ) -> AsyncGenerator[None]:
-    """A client and an agent with such a proxy, whose handlers these are of what comes from either."""
+    """Connect a client and an agent through a proxy with these handlers for the messages of each."""
     ends = {"_acme/same": same, **(ends or {})}
     async with (
         both(agent=of_client, client=ends, most_requests=most_requests) as (proxy.to_client, proxy.client),

@@ -1,4 +1,4 @@
-"""What goes wrong in a handler, in an answer or in what is to be sent: who is told what, and what is logged."""
+"""Errors in handlers, in responses and in outgoing messages: who receives them, and what is logged."""
 
 # pyright: reportPrivateUsage=false
 

@@ -1,4 +1,4 @@
-"""What decides how the next line is read is done before that is read: `initialize`, `then`, exclusive handlers."""
+"""Exclusive handlers, `initialize` and `then` finish before the next line is read, because they affect its reading."""
 
 from __future__ import annotations
 

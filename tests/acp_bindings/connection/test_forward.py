@@ -1,4 +1,4 @@
-"""Lines for a listener: told whole, without secrets, and nobody waits for it."""
+"""Lines for a listener: complete, redacted, and never delaying the connection."""
 
 # pyright: reportPrivateUsage=false
 
@@ -19,7 +19,7 @@ SECRET = "sk-hunter2-never-shown"
 
 
 async def told(*chunks: bytes) -> list[str]:
-    """What a listener is told of these chunks."""
+    """Return the lines that a listener receives for these chunks."""
     lines: list[str] = []
     await forward(lines.append, *chunks)
     return lines

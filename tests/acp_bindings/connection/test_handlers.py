@@ -1,4 +1,4 @@
-"""Handlers: what can be one and for what, which of two is called, and what one leaves for others."""
+"""Handlers: what is accepted as a handler, which of two is called, and which messages remain for others."""
 
 from __future__ import annotations
 

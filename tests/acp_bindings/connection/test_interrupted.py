@@ -1,4 +1,4 @@
-"""A connection can be cancelled anywhere, and leaves nothing: before one of a few steps of its tasks, each in turn."""
+"""Cancelling a connection before any step of its tasks leaves nothing behind. Each test tries several steps in turn."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ AGENT = [sys.executable, str(Path(__file__).with_name("agent.py"))]
 
 
 async def talk() -> None:
-    """All that a connection does: requests both ways, updates, a deadline, a handler that is cancelled."""
+    """Use a connection in all ways: requests in both directions, updates, a deadline, a cancelled handler."""
 
     async def prompt(request: v1.PromptRequest, connection: Connection) -> v1.PromptResponse:
         for _ in range(3):

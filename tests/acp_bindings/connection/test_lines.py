@@ -1,4 +1,4 @@
-"""A stream is split into lines, wherever it was cut on its way."""
+"""A stream is split into lines, regardless of how it was split into chunks."""
 
 import random
 

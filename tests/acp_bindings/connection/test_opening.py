@@ -1,4 +1,4 @@
-"""The opening of a connection, over a real socket: it settles on a version, and its rules hold from there on."""
+"""Opening a connection over a real socket: a version is negotiated, and its rules apply from then on."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def answer(params: Any, connection: Connection) -> Any:
 
 
 def agent(*capabilities: str, protocols: Any = (v1,)) -> AgentHandlers:
-    """An agent that knows sessions, and one method of its own."""
+    """An agent that supports sessions and an extension method."""
     handlers = AgentHandlers(AgentHandshake(info=INFO, protocols=protocols, capabilities=capabilities), flavour="posix")
 
     @handlers.on("session/new")
@@ -99,7 +99,7 @@ async def test_a_connection_that_speaks_a_version_already_settles_on_none() -> N
 
 async def test_an_answer_of_another_version_raises_in_the_client() -> None:
     async with against(role="client", protocol=OPENING) as (connection, bare):
-        # Its answer stands there before it is asked.
+        # Its response is there before the request.
         await bare.say({"id": 0, "result": {"protocolVersion": 7}})
         with pytest.raises(UnsupportedProtocolVersion):
             await initialize(connection, ClientHandshake(info=INFO), timeout=5)

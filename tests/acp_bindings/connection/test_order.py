@@ -1,4 +1,4 @@
-"""What comes is handled in the order in which it came: updates, requests, and answers for those who wait for them."""
+"""Messages are handled in the order in which they arrive: updates, requests, and responses to waiting requests."""
 
 # pyright: reportPrivateUsage=false
 

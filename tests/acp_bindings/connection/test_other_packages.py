@@ -1,4 +1,4 @@
-"""A handler for a class of another package than the one that is spoken: nobody would know why it is never called."""
+"""A handler for a class of another protocol version is rejected, because it would silently never be called."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MESSAGE: dict[str, Any] = {"method": "mcp/message", "params": {"serverId": "s", 
 async def told(
     handlers: Handlers | dict[Any, Any], *messages: dict[str, Any], protocol: Any = v1_unstable
 ) -> list[Any]:
-    """The codes of the answers to *messages*, None for a result."""
+    """Return the error codes of the responses to *messages*; None for a result."""
     async with against(handlers, protocol=protocol) as (_, peer):
         await peer.say(*messages, {"id": "last", "method": "session/load"})
         answers: list[Any] = []

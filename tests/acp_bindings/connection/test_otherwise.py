@@ -1,4 +1,4 @@
-"""One handler for all that has none of its own: extensions nobody knew of, and what is passed on to somebody else."""
+"""One handler for all messages without a handler: unknown extensions, and messages to forward."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ def test_there_is_one_and_it_takes_a_message_and_a_connection() -> None:
 
 
 def passing_on(ends: dict[str, Connection], end: str) -> Handlers:
-    """What passes on all that it hears to one of *ends*."""
+    """Return handlers that forward all messages to one of *ends*."""
     handlers = Handlers()
 
     @handlers.otherwise
@@ -178,7 +178,7 @@ def passing_on(ends: dict[str, Connection], end: str) -> Handlers:
 
 @asynccontextmanager
 async def proxied(agent: Any, client: Any) -> AsyncGenerator[tuple[Connection, Connection]]:
-    """An agent and a client, and between them what passes on all that either of them says."""
+    """Connect an agent and a client through a proxy that forwards all their messages."""
     ends: dict[str, Connection] = {}
     async with (
         both(agent=agent, client=passing_on(ends, "client")) as (agent_, to_agent),

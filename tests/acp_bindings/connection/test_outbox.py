@@ -1,4 +1,4 @@
-"""Lines that wait to be written: no more of them than there is room for, and none once nothing can be written."""
+"""Lines that wait to be written: no more than there is room for, and none after writing has failed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ OWED = 8 * 1024 * 1024
 
 
 class Broken:
-    """A sink that takes nothing."""
+    """A sink that accepts nothing."""
 
     def __init__(self, error: Exception | None = None) -> None:
         self.error = error or anyio.BrokenResourceError()
@@ -26,11 +26,11 @@ class Broken:
         raise self.error
 
     async def aclose(self) -> None:
-        """Nothing is open."""
+        """Do nothing, because nothing is open."""
 
 
 class Slow:
-    """A sink that notes the most that it was given at once."""
+    """A sink that records the largest write."""
 
     def __init__(self) -> None:
         self.most = 0
@@ -40,16 +40,16 @@ class Slow:
         await anyio.sleep(0.001)
 
     async def aclose(self) -> None:
-        """Nothing is open."""
+        """Do nothing, because nothing is open."""
 
 
 class Held:
-    """A sink that takes its time for as many writes as may end, and takes nothing at once."""
+    """A slow sink, which accepts nothing at once and ends only as many writes as it may."""
 
     def __init__(self) -> None:
         self.may_end = anyio.Semaphore(0)
         self.tried: list[bytes] = []
-        """What it should have taken at once."""
+        """The items that it should have accepted at once."""
         self.sent: list[bytes] = []
 
     def send_at_once(self, item: bytes) -> int:
@@ -61,18 +61,18 @@ class Held:
         self.sent.append(item)
 
     async def aclose(self) -> None:
-        """Nothing is open."""
+        """Do nothing, because nothing is open."""
 
 
 class Prompt:
-    """A sink that takes at once what there is room for."""
+    """A sink that accepts at once as much as there is room for."""
 
     def __init__(self, room: int) -> None:
         self.room = room
         self.taken: list[bytes] = []
-        """What it took at once."""
+        """The bytes accepted at once."""
         self.sent: list[bytes] = []
-        """What it took in its time."""
+        """The bytes accepted later."""
 
     def send_at_once(self, item: bytes) -> int:
         self.taken.append(item[: self.room])
@@ -82,11 +82,11 @@ class Prompt:
         self.sent.append(item)
 
     async def aclose(self) -> None:
-        """Nothing is open."""
+        """Do nothing, because nothing is open."""
 
 
 async def written(outbox: Outbox) -> None:
-    """Let it write all that waits."""
+    """Let it write everything that waits."""
     with anyio.fail_after(5):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(outbox.run)

@@ -1,4 +1,4 @@
-"""The peer leaves, or says no more: what came before is handled and answered, and who waits for it is told."""
+"""A peer that exits or closes its output: earlier messages are handled and answered, and waiting requests fail."""
 
 # pyright: reportPrivateUsage=false
 

@@ -1,4 +1,4 @@
-"""Ends of pipes: what is read is neither lost nor waited for when it is not there, and what is written stays whole."""
+"""Ends of pipes: reads lose nothing and do not block on missing input, and writes stay whole."""
 
 import asyncio
 import os
@@ -211,7 +211,7 @@ def pipe() -> tuple[int, Writer]:
 
 
 async def read(source: int, size: int) -> bytes:
-    """So many bytes, or what there is until the end."""
+    """Return this many bytes, or fewer at the end of the pipe."""
     reader, heard = Reader(source), b""
     with anyio.fail_after(5):
         while len(heard) < size:

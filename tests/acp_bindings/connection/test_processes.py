@@ -1,4 +1,4 @@
-"""A child process as the peer: started, talked to, heard to its end, and nothing of it left."""
+"""A child process as the peer: it is started, used and closed, and its output is read to the end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the package shows, and what it says where its extra is missing."""
+"""The public names of the package, and the error message if its extra is not installed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from acp_bindings.connection import Connection, connect_process, connect_stdio
 
 @pytest.fixture(autouse=True)
 def nothing_left() -> None:
-    """There is no loop here."""
+    """Replace the fixture of conftest.py, because there is no event loop here."""
 
 
 def test_the_public_names_are_sorted_and_there() -> None:
@@ -48,7 +48,7 @@ def test_what_a_way_to_connect_has_in_common_with_a_connection_is_the_same(conne
 
 
 def described(function: Any) -> dict[str, str]:
-    """What the docstring says of each argument."""
+    """Return the description of each argument in the docstring."""
     arguments = str(getdoc(function)).partition("Args:\n")[2].partition("\n\n")[0]
     pairs = re.findall(r"^    (\w+): (.*(?:\n {5,}.*)*)", arguments, re.MULTILINE)
     return {name: " ".join(text.split()) for name, text in pairs}

@@ -1,4 +1,4 @@
-"""What one end asks the other answers: either may ask, many requests at once, and what is large arrives whole."""
+"""Requests and responses in both directions, many at the same time, and with large payloads."""
 
 from __future__ import annotations
 

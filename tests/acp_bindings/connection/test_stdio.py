@@ -1,4 +1,4 @@
-"""Our own standard streams as the connection, whatever they are: pipes, files; and what they are afterwards."""
+"""Connections over our own standard streams, which may be pipes or files, and their state afterwards."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PRINT = json.dumps({"jsonrpc": "2.0", "id": 2, "method": "_test/print"})
 
 @pytest.fixture(autouse=True)
 def nothing_left() -> None:
-    """These are processes of their own, without a loop here."""
+    """Replace the fixture of conftest.py, because these tests use separate processes and no event loop."""
 
 
 @pytest.fixture(params=["asyncio", "trio"])
@@ -77,7 +77,7 @@ anyio.run(main, backend=sys.argv[1])
 
 @pytest.mark.parametrize("backend", ["asyncio", "trio"])
 def test_who_leaves_does_not_wait_for_a_peer_that_neither_writes_nor_reads(backend: str) -> None:
-    # Pipes are read in threads on Windows alone, so that it is asked for here.
+    # Pipes are read in threads only on Windows, so the test requests it.
     with subprocess.Popen([sys.executable, "-c", LEAVES, backend], stdin=-1, stdout=-1) as process:
         assert process.stdout
         assert process.stdout.readline() == b"begun\n"

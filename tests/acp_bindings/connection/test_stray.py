@@ -1,4 +1,4 @@
-"""What is no message at all costs nothing but itself, and is told of where an answer is missed."""
+"""Lines that are not messages affect nothing else, and are reported where a response is missing."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.anyio
 
 
 async def print_to(peer: Bare, *lines: bytes) -> None:
-    """Have the other end read lines that are no messages."""
+    """Make the other end read lines that are not messages."""
     await peer.say(*lines)
     for _ in lines:
         while "error" not in await peer.hear():
@@ -68,7 +68,7 @@ async def test_one_that_prints_nothing_is_only_late() -> None:
 
 
 def do_nothing(params: object, connection: Connection) -> None:
-    """A handler by whose answer the other end knows what was read."""
+    """Handle a request, whose response shows the other end what has been read."""
 
 
 async def test_one_that_has_ended_no_line_is_told_of() -> None:
@@ -166,7 +166,7 @@ async def test_the_first_ones_are_warned_of_and_a_flood_is_not(caplog: pytest.Lo
 
 async def test_a_message_that_is_wrong_is_no_such_line(caplog: pytest.LogCaptureFixture) -> None:
     wrong: dict[str, Any] = {"method": "session/update", "params": {}}
-    # Of these the peer is told.
+    # These are reported to the peer.
     answered: list[dict[str, Any]] = [
         {"id": 1, "method": "no/such", "params": {}},
         {"id": 2, "method": "fs/read_text_file", "params": {}},
@@ -194,7 +194,7 @@ async def test_an_answer_with_the_id_in_another_type_is_warned_of(caplog: pytest
 
 
 async def test_a_notification_that_is_lost_is_warned_of_unless_it_is_a_flood(caplog: pytest.LogCaptureFixture) -> None:
-    """Nobody answers it, so that nobody would know why there is no update."""
+    """It has no response, so without a warning the missing update could not be explained."""
     content = {"type": "hologram", "data": SECRET}
     update = {"sessionUpdate": "agent_message_chunk", "content": content}
     wrong: dict[str, Any] = {"method": "session/update", "params": {"sessionId": "s", "update": update}}

@@ -1,4 +1,4 @@
-"""Many senders, slow readers and cancellations, by a seed: the order is kept, and nobody who waits is passed over."""
+"""Random senders, slow readers and cancellations: the order is preserved, and every waiting task gets its turn."""
 
 # pyright: reportPrivateUsage=false
 
@@ -28,19 +28,19 @@ pytestmark = pytest.mark.anyio
 
 STREAMS, SHORT, BEGINS, PINGS, TELLERS = 12, 5, 20, 40, 5
 NOTES = 150
-"""Notifications of a stream."""
+"""The number of notifications in a stream."""
 AHEAD = 10
-"""Notifications that a handler sends before it returns, to follow its response; a task of it sends as many later."""
+"""The number of notifications that a handler sends before it returns, to follow its response, and later from a task."""
 
 
 class Sluggish:
-    """A source that is read in pieces of any size, with pauses of any number of turns of the other tasks."""
+    """A source that is read in random pieces, with random pauses in which other tasks run."""
 
     def __init__(self, source: Reader, random: Random) -> None:
         self._source, self._random = source, random
 
     async def receive(self, max_bytes: int = 65536, /) -> bytes:
-        """The next piece."""
+        """Return the next piece."""
         for _ in range(self._random.choice([0, 0, 1, 20])):
             await anyio.lowlevel.checkpoint()
         return await self._source.receive(self._random.choice([7, 1000, 30_000]))
@@ -51,21 +51,21 @@ class Sluggish:
 
 
 class Wire:
-    """What one side has written, line by line, and who had to wait for room."""
+    """The lines that one side has written, and the tasks that had to wait for room."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self._monkeypatch = monkeypatch
         self.lines: list[bytes] = []
         self.waits: list[tuple[Place, bytes, int, set[bytes]]] = []
-        """Of each that waited: its place and first line, the lines written before, and those that waited already."""
+        """For each task that waited: its place and first line, the lines written before, and tasks already waiting."""
 
     def trace(self, who: str, line: bytes) -> None:
-        """Take a line that is sent."""
+        """Record a line that is sent."""
         if who == "us":
             self.lines.append(line)
 
     def watch(self, connection: Connection) -> None:
-        """Note everyone who waits for room from now on."""
+        """Record every task that waits for room from now on."""
         outbox = connection._outbox
         line_up = outbox.line_up
 
@@ -78,7 +78,7 @@ class Wire:
         self._monkeypatch.setattr(outbox, "line_up", noting)
 
     def barging(self) -> list[bytes]:
-        """The lines that were written before others that had waited for longer."""
+        """Return the lines that were written before others that had waited longer."""
         places = {line: place for place, line in enumerate(self.lines)}
         assert len(places) == len(self.lines)
         return [
@@ -90,27 +90,27 @@ class Wire:
         ]
 
     def messages(self) -> list[dict[str, Any]]:
-        """All that was written."""
+        """Return everything that was written."""
         return [json.loads(line) for line in self.lines]
 
 
 def waits_for_nothing(line: bytes) -> bool:
-    """Whether this is a line that never waits for room: a cancellation, or the response of an exclusive handler."""
+    """Return True if the line never waits for room: a cancellation, or the response of an exclusive handler."""
     return b"$/cancel_request" in line or b'"result":"settle' in line
 
 
 class Talk:
-    """A conversation of an agent and a client, by a seed."""
+    """A random conversation of an agent and a client, reproducible by its seed."""
 
     def __init__(self, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
         self.random = Random(seed)
         self.agent_wire, self.client_wire = Wire(monkeypatch), Wire(monkeypatch)
         self.heard: list[tuple[str, int]] = []
-        """The notifications that the client's handler was called with: who sent it and its number."""
+        """The notifications that the client's handler received: the sender and its number."""
         self.told: dict[str, list[int]] = defaultdict(list)
-        """The numbers of those that the agent's was, by sender."""
+        """The numbers of the notifications that the agent's handler received, by sender."""
         self.outcomes: dict[str, Any] = {}
-        """The result of each request of the client, or the code of the error."""
+        """The result of each request of the client, or its error code."""
         self.given_up: set[str] = set()
 
     async def pause(self, *turns: int) -> None:
@@ -176,7 +176,7 @@ class Talk:
 
     @asynccontextmanager
     async def connected(self) -> AsyncGenerator[Connection]:
-        """The client's end of a connection over pipes, whose readers are slow."""
+        """Open the client's end of a connection over pipes with slow readers."""
         (to_agent, from_client), (to_client, from_agent) = os.pipe(), os.pipe()
         os.set_blocking(from_agent, False)
         os.set_blocking(from_client, False)
@@ -205,7 +205,7 @@ class Talk:
             yield client
 
     async def run(self) -> None:
-        """Have everything sent at the same time, and wait until all of it has arrived."""
+        """Send everything at the same time, and wait until all of it has arrived."""
         async with self.connected() as client:
             work = [
                 *(partial(self.ask, client, "stream", number) for number in range(STREAMS)),
@@ -231,7 +231,7 @@ class Talk:
             self.outcomes[name] = error.code
 
     async def ask_for_short(self, client: Connection, number: int, patience: int) -> None:
-        """Ask for a stream, and give it up when so many notifications of any stream have come."""
+        """Request a stream, and cancel it after this many notifications of any stream."""
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(partial(self.ask, client, "stream", number, name=f"short {number}"))
             while len(self.heard) < patience:

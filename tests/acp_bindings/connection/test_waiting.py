@@ -1,4 +1,4 @@
-"""`wait_for`: what messages of the peer bring about, or the end of the connection."""
+"""`wait_for`: waiting for the effect of the peer's messages, or for the end of the connection."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lines to read, the codecs of either side, and the answers that are due."""
+"""Lines to read, the codecs of both sides, and the expected responses."""
 
 import json
 from typing import Any
@@ -22,7 +22,7 @@ def client(protocol: ProtocolPackage = v1) -> Codec:
 
 
 def answered(message: object) -> Any:
-    """The answer that is due to a bad line."""
+    """Return the expected response to an invalid line."""
     assert isinstance(message, BadLine)
     assert message.reply is not None
     assert message.reply.endswith(b"\n")

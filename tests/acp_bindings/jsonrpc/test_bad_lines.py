@@ -1,4 +1,4 @@
-"""Lines that cannot be used: what is wrong is said, by its code and in words, and the next line is read."""
+"""Invalid messages are reported by code and message, and the next line is read."""
 
 import importlib
 import io

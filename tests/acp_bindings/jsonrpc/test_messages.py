@@ -1,4 +1,4 @@
-"""Messages as objects: they show no secrets, can be copied, and carry the findings that were asked for."""
+"""Message objects: they do not show secrets, can be copied, and carry the requested findings."""
 
 import copy
 import pickle

@@ -1,4 +1,4 @@
-"""Most lines are read quickly, by their heads: that gives exactly what taking them apart gives, whatever they hold."""
+"""The fast path, which reads most lines by their beginning, gives the same result as full parsing."""
 
 from typing import Any, NoReturn
 
@@ -10,7 +10,7 @@ from tests.acp_bindings.jsonrpc.support import agent, client, line
 
 
 class Quick(Codec):
-    """A codec that takes no line apart."""
+    """A codec that only uses the fast path."""
 
     def _read_value(self, value: object) -> NoReturn:
         """Fail."""
@@ -18,10 +18,10 @@ class Quick(Codec):
 
 
 class Thorough(Codec):
-    """A codec that takes every line apart."""
+    """A codec that fully parses every line."""
 
     def _read_quickly(self, line: bytes | bytearray) -> None:
-        """Leave it."""
+        """Use the full parser."""
 
 
 @pytest.mark.parametrize(

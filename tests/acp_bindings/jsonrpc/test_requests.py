@@ -1,4 +1,4 @@
-"""Requests and notifications of the peer, as they are read: their ids, their params, and methods of extensions."""
+"""Reading the peer's requests and notifications: ids, params, and extension methods."""
 
 import json
 from typing import Any, cast

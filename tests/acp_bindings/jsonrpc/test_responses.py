@@ -1,4 +1,4 @@
-"""Responses: each is read as the answer to its own request, whatever else a peer may write instead."""
+"""Reading responses: each is assigned to its request, even if the peer writes unusual ones."""
 
 import json
 from typing import Any
@@ -83,7 +83,7 @@ def test_what_has_the_id_of_an_open_request_is_its_answer(members: dict[str, Any
     ("id_", "members"), [(0, {"params": {}}), (0, {"methd": "logout", "params": {}}), (1, {"methd": "logout"})]
 )
 def test_a_request_without_its_method_is_refused(id_: int, members: dict[str, Any]) -> None:
-    """Nobody would know otherwise why it is never answered."""
+    """Otherwise nothing would explain why there is never a response."""
     codec = client()
     codec.request(v1.LogoutRequest())
 

@@ -1,4 +1,4 @@
-"""The protocol and the role of a codec: what it reads and sends by them, and what can be neither."""
+"""The protocol version and the role of a codec: what it reads and sends, and which values are invalid."""
 
 from types import SimpleNamespace
 from typing import Any

@@ -1,4 +1,4 @@
-"""What is written: requests, notifications and answers, and what of these is refused and leaves nothing behind."""
+"""Writing requests, notifications and responses. Refused messages leave nothing behind."""
 
 import json
 import math

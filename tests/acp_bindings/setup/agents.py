@@ -1,4 +1,4 @@
-"""Agents as a client knows them from their answer to `initialize`: those that can do all, and those that cannot."""
+"""Agents as described by their response to `initialize`: with all capabilities, and with none."""
 
 from typing import Any
 
@@ -37,9 +37,9 @@ def agent(protocol: Any, capabilities: dict[str, Any]) -> AgentPeer:
 ABLE = {each.__name__.rpartition(".")[2]: agent(each, V1_ALL) for each in (v1, v1_unstable)} | {
     each.__name__.rpartition(".")[2]: agent(each, V2_ALL) for each in (v2, v2_unstable)
 }
-"""An agent of each package that can do all that the package has a word for."""
+"""An agent of each package with all capabilities that the package defines."""
 
 BARE = {each.__name__.rpartition(".")[2]: agent(each, {}) for each in (v1, v1_unstable)} | {
     each.__name__.rpartition(".")[2]: agent(each, {"session": {"mcp": {"stdio": {}}}}) for each in (v2, v2_unstable)
 }
-"""An agent of each package that can do what every one can."""
+"""An agent of each package with only the capabilities that every agent has."""

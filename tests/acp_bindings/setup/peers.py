@@ -1,4 +1,4 @@
-"""Agents and clients as their part of `initialize` told of them, for tests that need one."""
+"""Agents and clients as described by their part of `initialize`."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,7 +12,7 @@ INFO = {"name": "it", "version": "1"}
 
 
 def agent(package: Any = v1, capabilities: Mapping[str, Any] | None = None, auth_methods: Any = ()) -> AgentPeer:
-    """An agent that advertised *capabilities*, the JSON of them."""
+    """Return an agent that advertised *capabilities*, as JSON."""
     first = package in (v1, v1_unstable)
     said = {"agentCapabilities" if first else "capabilities": capabilities or {}, "authMethods": list(auth_methods)}
     named = {"agentInfo" if first else "info": INFO}
@@ -20,7 +20,7 @@ def agent(package: Any = v1, capabilities: Mapping[str, Any] | None = None, auth
 
 
 def client(package: Any = v1, capabilities: Mapping[str, Any] | None = None) -> ClientPeer:
-    """A client that advertised *capabilities*, the JSON of them."""
+    """Return a client that advertised *capabilities*, as JSON."""
     first = package in (v1, v1_unstable)
     said = {"clientCapabilities" if first else "capabilities": capabilities or {}}
     named = {"clientInfo" if first else "info": INFO}

@@ -1,4 +1,4 @@
-"""MCP servers that are reached through ACP itself, which the unstable packages describe and nothing here runs."""
+"""MCP servers reached through ACP itself, which the unstable packages define and this package does not run."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What the errors mean that an agent answers with."""
+"""The meaning of the errors that an agent responds with."""
 
 import copy
 import pickle

@@ -1,4 +1,4 @@
-"""Logging in: what is offered to whom, and what may be asked for."""
+"""Authentication: the methods offered to each client, and what may be requested."""
 
 from typing import Any
 

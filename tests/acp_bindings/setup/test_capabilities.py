@@ -1,4 +1,4 @@
-"""The table of capabilities knows every capability, method and kind of thing that the four schemas have."""
+"""The table of capabilities contains every capability, method and kind of value in the four schemas."""
 
 from collections.abc import Iterator
 from typing import Any, get_args
@@ -28,7 +28,7 @@ from tests.acp_bindings.schemas import load
 PACKAGES: list[Any] = [v1, v1_unstable, v2, v2_unstable]
 SIDES: list[Side] = ["agent", "client"]
 COMMON = {"auth.terminal", "elicitation", "elicitation.form", "elicitation.url"}
-"""What both versions have a place for, in a client."""
+"""The client capabilities that exist in both versions."""
 
 
 def message(package: Any, side: Side) -> type[Model]:
@@ -36,7 +36,7 @@ def message(package: Any, side: Side) -> type[Model]:
 
 
 def leaves(model: type[Model], way: tuple[str, ...]) -> Iterator[str]:
-    """Every place at which a class of capabilities says something: booleans, and objects that hold nothing more."""
+    """Yield every capability in a class of capabilities: booleans, and objects without further capabilities."""
     for name, type_ in members(model).items():
         if issubclass(type_, Model) and members(type_):
             yield from leaves(type_, (*way, name))
@@ -99,7 +99,7 @@ def test_the_sides_of_methods_are_those_that_the_table_expects() -> None:
 
 
 def arms(union: Any) -> Iterator[type[Model]]:
-    """The classes of a union, as deep as it goes."""
+    """Yield the classes of a union, including those of nested unions."""
     if isinstance(union, type):
         yield union
     else:
@@ -109,7 +109,7 @@ def arms(union: Any) -> Iterator[type[Model]]:
 
 
 def kinds(union: Any) -> set[str]:
-    """The tags of the alternatives that the schema knows."""
+    """Return the discriminator values of the variants that the schema defines."""
     found = {each: each.__pydantic_fields__["type"].annotation for each in arms(union)}
     return {get_args(tag)[0] for each, tag in found.items() if not each.__name__.startswith("Other")}
 

@@ -1,6 +1,6 @@
-"""Every combination of what a peer can do: what is read of it, what is written for it, what may be sent to it.
+"""Every combination of a peer's capabilities: how it is read and written, and what may be sent to the peer.
 
-What is expected is spelt out here, as JSON and as messages, and not taken from the table of capabilities.
+The expected values are written out here, as JSON and as messages, and not derived from the table of capabilities.
 """
 
 from collections.abc import Iterable, Mapping
@@ -86,7 +86,7 @@ BOOLEANS = {
     *(("fs", each) for each in ("readTextFile", "writeTextFile")),
     ("terminal",),
 }
-"""What is true or false in v1; everything else is an object or is not there. So is `auth.terminal` of a client."""
+"""The v1 capabilities that are booleans, as is a client's `auth.terminal`. Others are objects or absent."""
 
 BASELINE = {"session.load", "session.list", "session.resume", "session.close"}
 
@@ -96,7 +96,7 @@ def is_boolean(way: tuple[str, ...], version: int) -> bool:
 
 
 def advertised(names: Iterable[str], places: Mapping[str, tuple[str, ...]], version: int) -> Json:
-    """The JSON of an agent's or a client's capabilities."""
+    """Return the JSON of an agent's or a client's capabilities."""
     said: Json = {}
     for name in names:
         *way, last = places[name]
@@ -108,7 +108,7 @@ def advertised(names: Iterable[str], places: Mapping[str, tuple[str, ...]], vers
 
 
 def subsets(names: Iterable[str]) -> list[set[str]]:
-    """All of them, of up to twelve names; of more, all with one or two names, or without these, and 500 at random."""
+    """Return all subsets of up to twelve names; of more names, the small and the large subsets, and 500 random ones."""
     listed = sorted(names)
     if len(listed) <= 12:
         return [set(each) for size in range(len(listed) + 1) for each in combinations(listed, size)]
@@ -141,7 +141,7 @@ def contents(package: Any) -> dict[str, Any]:
 
 
 def messages(package: Any) -> list[tuple[Any, set[str]]]:
-    """Requests to an agent, each with all that it needs."""
+    """Requests to an agent, each with all the capabilities that it requires."""
     first = package in (v1, v1_unstable)
     text, link = package.TextContent(text="t"), package.ResourceLink(name="l", uri="file:///l")
 
@@ -197,7 +197,7 @@ AGENTS: list[Any] = [
 
 
 def always(package: Any) -> set[str]:
-    """What an agent with sessions can do without saying so."""
+    """Return the capabilities that every agent with sessions has without advertising them."""
     return {"session", "mcp.stdio"} if package in (v1, v1_unstable) else {"session", *BASELINE}
 
 

@@ -1,4 +1,4 @@
-"""What a command means on this system, with real files on a real PATH."""
+"""Resolving commands on this system, with real files on a real PATH."""
 
 import os
 import shutil
@@ -14,7 +14,7 @@ EXTENSION = ".CMD" if sys.platform == "win32" else ""
 
 @pytest.fixture
 def tools(tmp_path: Path) -> Path:
-    """A directory with a program and a file that is none."""
+    """A directory with a program and a file that is not a program."""
     made = tmp_path / "tools"
     made.mkdir()
     program = made / f"serve{EXTENSION}"

@@ -1,4 +1,4 @@
-"""What is refused before it is sent, with its reason; what is assumed; and what is refused after it came."""
+"""Messages refused before sending, with the reason; assumed capabilities; and messages refused after arrival."""
 
 from typing import Any
 

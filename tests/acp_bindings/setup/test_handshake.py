@@ -1,4 +1,4 @@
-"""The handshake: what each side says, what the other makes of it, and the package that both speak then."""
+"""The handshake: what each side sends, how the other reads it, and the negotiated protocol version."""
 
 import contextlib
 from typing import Any
@@ -194,7 +194,7 @@ def test_a_client_of_both_versions_asks_for_the_latest_and_says_the_rest_in_both
     assert said["info"] == said["clientInfo"] == raw(EDITOR)
     assert said["capabilities"] == {"elicitation": {"url": {}}}
     assert said["clientCapabilities"]["terminal"] is True
-    # Who speaks one version alone reads it without a word of complaint.
+    # A side that supports only one version reads it without findings.
     for package in (v1, v2):
         found: list[Finding] = []
         assert decode(package.InitializeRequest, said | {"protocolVersion": 1}, findings=found)

@@ -1,4 +1,4 @@
-"""The conversation as an agent keeps it and replays it, in all versions."""
+"""The conversation as an agent stores and replays it, in all versions."""
 
 from typing import Any
 

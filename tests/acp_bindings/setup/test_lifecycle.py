@@ -1,4 +1,4 @@
-"""Where a connection stands: what may come when, for both sides and for who reads a recording."""
+"""The state of a connection: which messages are allowed when, for both sides and for readers of recordings."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -63,7 +63,7 @@ def test_what_came_too_early_changes_nothing() -> None:
     lifecycle.see("client", INITIALIZE)
     lifecycle.see("agent", answered(2))
     assert (lifecycle.is_ready, lifecycle.version) == (True, 2)
-    # It was not answered, so that it is no other request before a second initialize.
+    # It has no response yet, so it does not count as another request before a second initialize.
     lifecycle.see("client", INITIALIZE)
 
 

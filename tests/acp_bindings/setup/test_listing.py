@@ -1,4 +1,4 @@
-"""All pages of `session/list`: what is asked for next, and when there is no more."""
+"""All pages of `session/list`: the cursor of the next request, and the end of the list."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What the generated types of `initialize` must do for the rules around them to hold, on the wire and in Python."""
+"""Requirements for the generated types of `initialize`, in JSON and in Python."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -25,7 +25,7 @@ def issues(type_: Any, raw: Any) -> set[tuple[Any, ...]]:
 
 
 def below(model: type[Model]) -> Iterator[type[Model]]:
-    """The class of capabilities and those of all its members."""
+    """Yield the class of capabilities and the classes of all its fields."""
     yield model
     for type_ in members(model).values():
         if issubclass(type_, Model):

@@ -1,4 +1,4 @@
-"""Absolute paths of both kinds on any host, and what is said of the texts that are none."""
+"""Absolute paths of both kinds on any host, and the messages about strings that are not absolute paths."""
 
 import copy
 import os

@@ -1,4 +1,4 @@
-"""What a peer said of itself, asked by one name for all versions."""
+"""The properties of a peer, with the same names for all versions."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""What `acp_bindings.setup` gives to whom, and what it costs to import."""
+"""The public names of `acp_bindings.setup`, and what importing it loads."""
 
 import ast
 import re
@@ -91,6 +91,6 @@ def test_every_error_stands_in_the_tree_below_what_it_is_one_of() -> None:
 
 
 def _errors(root: type[AcpError]) -> list[type[AcpError]]:
-    """The errors of setup below *root*."""
+    """Return the subclasses of *root* in setup."""
     below = [found for each in root.__subclasses__() for found in (each, *_errors(each))]
     return [each for each in below if each.__module__.startswith("acp_bindings.setup.")]

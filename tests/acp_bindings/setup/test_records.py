@@ -1,4 +1,4 @@
-"""What a client remembers of a session, stores without secrets, and is told of before it loads it."""
+"""Session records: stored without secrets, and checked before a session is loaded."""
 
 import json
 import pickle

@@ -1,4 +1,4 @@
-"""The boundary of a session, against links, loops and files that are not there yet, in real directories."""
+"""The boundary of a session, with links, loops and missing files in real directories."""
 
 import os
 import pickle
@@ -12,7 +12,7 @@ from acp_bindings.setup._paths import NotAbsolute, OutsideRoots, Roots
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """A project beside a secret; `out` in the project leads to the secret's directory."""
+    """A project next to a secret. `out` in the project is a link to the directory of the secret."""
     made = tmp_path / "project"
     (made / "src").mkdir(parents=True)
     (made / "src" / "main.py").write_text("main")

@@ -1,4 +1,4 @@
-"""Entries of `mcpServers`: in the form that a version wants, and what is known to go wrong with them."""
+"""Entries of `mcpServers` in the format of each version, and known problems with them."""
 
 import re
 from typing import Any

@@ -1,4 +1,4 @@
-"""What the generated types of sessions must do for the rules around them to hold, on the wire and in Python."""
+"""Requirements for the generated types of sessions, in JSON and in Python."""
 
 import traceback
 from typing import Any, get_args

@@ -1,4 +1,4 @@
-"""The requests that make sessions and come back to them, as they stand on the wire in each version."""
+"""The requests that create and reopen sessions, in the JSON of each version."""
 
 from collections.abc import Callable
 from functools import partial

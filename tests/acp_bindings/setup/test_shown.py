@@ -1,4 +1,4 @@
-"""A text from elsewhere, as it is shown in one line."""
+"""Text from other programs is shown in one line."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A type of an MCP server that is none, or not that of its members, is told which one is meant."""
+"""An unknown transport type, or one that does not match the members: the error names the intended one."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Updates as a client gets them, in good order and in bad: what is history, what is news, and that none is lost."""
+"""Updates in the right and the wrong order: which are history, which are new, and that none is lost."""
 
 import pickle
 from typing import Any
@@ -60,7 +60,7 @@ def test_what_comes_after_the_answer_is_news() -> None:
 
 @pytest.mark.requirement("R58")
 def test_the_session_is_known_before_the_load_is_sent() -> None:
-    """A client that says so too late gets what has come, as the history that it is."""
+    """If the client registers too late, the updates that arrived before still count as history."""
     updates = Collector()
     assert updates.receive(user("Hello")) == []
     assert updates.expect(LOAD) == replayed(user("Hello"))

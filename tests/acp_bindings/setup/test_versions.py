@@ -1,4 +1,4 @@
-"""Versions: which there are, what is none, and on which two sides settle."""
+"""Versions: which are supported, which values are invalid, and which one two sides agree on."""
 
 from typing import Any
 

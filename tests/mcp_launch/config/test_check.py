@@ -296,7 +296,7 @@ def test_the_words_are_those_that_a_file_of_the_format_is_read_by(name: str) -> 
 
     assert (called("command"), called("env")) == (known.command, known.env)
     assert called("url") in known.urls
-    # Where there is no type, the name of the URL is all that tells the transport, or the URL itself.
+    # Without a type, only the name of the URL or the URL itself determines the transport.
     told = dict(known.phrases.urls)
     assert told.keys() == {"http", "sse"} & {*known.transports} - known.types.keys()
     assert all(known.guess(member, f"http://h/{kind}") == kind for kind, member in told.items())

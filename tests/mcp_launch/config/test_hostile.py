@@ -35,7 +35,7 @@ WRONG: list[Any] = [None, True, 0, -1.5, 1e999, "", "${", "${}", "$", "x", [], [
 
 
 def survives(text: str, *, name: str | None = None) -> None:
-    """Read it, and write what comes out for every client."""
+    """Read a file, and write the result for every client."""
     try:
         config = read_config(text, source="f.json", format=name, env={}, workspace="/home/ada/shop")
     except UnusableInput as error:

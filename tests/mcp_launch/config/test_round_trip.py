@@ -1,4 +1,4 @@
-"""From every format to every other and back: what both can say stays what it was."""
+"""Conversion from every format to every other and back preserves what both can express."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CAN: dict[str, set[str]] = {
     "gemini": {"http", "sse", "env", "cwd", "timeout", "disabled"},
     "goose": {"http", "timeout", "disabled", "own"},
 }
-"""What each can say beside plain servers of stdio; `own` is a variable that is passed on by its name."""
+"""The optional features of each format. `own` is a variable that is passed on by its name."""
 for words in CAN.values():
     words.update({"own"} if "env" in words else set())
 
@@ -47,7 +47,7 @@ LITERALS = [
 
 
 def text(draw: random.Random, can: set[str]) -> Any:
-    """A text that all that `can` say."""
+    """Return a random value that all formats with these features can express."""
     makers: list[Reference] = []
     if "env" in can:
         makers.append(Reference("", "env", draw.choice(["TOKEN", "API_KEY"])))
@@ -85,7 +85,7 @@ def server(draw: random.Random, name: str, can: set[str]) -> dict[str, Any]:
             "args": args,
             "env": pairs(draw, can),
         }
-    # Goose has no variables in URLs; some clients tell SSE by the end of the path.
+    # Goose has no variables in URLs; some clients detect SSE by the end of the path.
     headers = [each for each in pairs(draw, can - {"own"}) if each["name"] != "LOG_LEVEL"]
     url = "https://h.example.com/mcp?x=1" if kind == "http" else "https://h.example.com/sse"
     return {"type": kind, "name": name, "url": url, "headers": headers}
@@ -113,7 +113,7 @@ def config(seed: int, can: set[str]) -> Config:
 
 
 def said(config: Config) -> list[Any]:
-    """The meaning of a config, without the order of variables."""
+    """Return the meaning of a config, regardless of the order of variables."""
     return [
         (entry.name, normal(entry.written), entry.written_cwd, entry.timeout, entry.disabled)
         for entry in config.entries

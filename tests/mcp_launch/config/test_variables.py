@@ -1,4 +1,4 @@
-"""References: what each client replaces, and how another says it."""
+"""References to variables: which ones each client replaces, and their form in other formats."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command `mcp-launch`, run in the process of the test: one of its own spends most of its time on imports."""
+"""Run the command `mcp-launch` in the process of the test, because a separate process spends most time on imports."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.mcp_launch.explore.here import ODD, Command, Done
 
 @pytest.fixture
 def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Generator[Command]:
-    """Runs the command with these words, and that on standard input."""
+    """A function that runs the command with these arguments and this standard input."""
     handlers = {number: signal.getsignal(number) for number in ENDING}
 
     def run(*args: str, stdin: str = "") -> Done:
@@ -40,7 +40,7 @@ def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
 
 @pytest.fixture
 def file(tmp_path: Path) -> str:
-    """A file with an odd server, and one that cannot be started."""
+    """A file with the odd server, and one that cannot be started."""
     path = tmp_path / "servers.json"
     path.write_text(json.dumps({"mcpServers": {"odd": ODD, "gone": {"command": "/no/such/program"}}}))
     return str(path)
@@ -48,7 +48,7 @@ def file(tmp_path: Path) -> str:
 
 @pytest.fixture
 def odd_file(tmp_path: Path) -> str:
-    """A file with the odd server alone."""
+    """A file with only the odd server."""
     path = tmp_path / "odd.json"
     path.write_text(json.dumps({"mcpServers": {"odd": ODD}}))
     return str(path)

@@ -18,7 +18,7 @@ PLAIN: dict[str, Any] = {"command": sys.executable, "args": ["-S", str(SERVERS /
 
 @dataclass(frozen=True, kw_only=True)
 class Done:
-    """How it ended, and what it printed."""
+    """The exit status and the output of a command."""
 
     status: object
     out: str

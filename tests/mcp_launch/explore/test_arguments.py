@@ -14,7 +14,7 @@ from tests.mcp_launch.servers.offers import TYPED
 
 
 def one(schema: Any, text: str) -> Any:
-    """What `x=text` becomes where x has that schema."""
+    """Return the value of `x=text` for an x with this schema."""
     return read_arguments([f"x={text}"], {"type": "object", "properties": {"x": schema}})["x"]
 
 

@@ -16,7 +16,7 @@ from tests.mcp_launch.test_command import COMMAND, ENV, run
 
 
 def completed(*words: str) -> list[str]:
-    """What is offered for the last of these words."""
+    """Return the completions of the last of these words."""
     done = run(
         _MCP_LAUNCH_COMPLETE="complete_bash",
         COMP_WORDS=shlex.join(["mcp-launch", *words]),

@@ -16,7 +16,7 @@ NOTHING: dict[str, dict[str, Any]] = {
     "prompts": {"servers": []},
     "call": {"server": None, "tool": None, "result": None, "saved": [], "error": None, "failure": None},
 }
-"""What each of them prints beside that it did not work, and why."""
+"""The JSON that each command prints in addition to its errors."""
 
 
 @pytest.mark.parametrize("name", NOTHING)

@@ -35,21 +35,21 @@ ANY: Schema = {"type": "object"}
 
 
 def scripted(folder: Path, **script: Any) -> list[str]:
-    """The command of a server whose tools and responses are these."""
+    """Return the command of a server with these tools and responses."""
     path = folder / "script.json"
     path.write_text(json.dumps(script))
     return [sys.executable, "-S", str(SERVERS / "scripted.py"), str(path)]
 
 
 def taking(input_schema: Any) -> dict[str, Any]:
-    """What a server needs that has one tool, which takes this."""
+    """Return the script of a server with one tool that has this input schema."""
     result = {"content": [{"type": "text", "text": "called"}]}
     return {"tools": [{"name": "tool", "inputSchema": input_schema}], "tool": {"result": result}}
 
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A schema has half a second."""
+    """Shorten the time for a schema to half a second."""
     monkeypatch.setattr(arguments, "Budgets", lambda: Budgets(validate=0.5))
 
 
@@ -160,7 +160,7 @@ def test_the_lines_after_a_rejected_schema_are_done(tmp_path: Path, command: Com
 
 
 def itself(count: int, *, length: int = 1) -> Schema:
-    """A schema whose members are all the whole schema again."""
+    """Return a schema whose members all have the whole schema again."""
     return {**ANY, "properties": {f"p{n}" * length: {"$ref": "#"} for n in range(count)}}
 
 
@@ -279,7 +279,7 @@ def descendants(pid: int) -> list[int]:
 
 
 def validating(pid: int) -> list[int]:
-    """The process in which that command validates."""
+    """Return the process in which that command validates."""
     found: list[int] = []
     for child in descendants(pid):
         try:

@@ -1,4 +1,4 @@
-"""`mcp-launch shell`, whose lines come from a pipe; test_terminal.py has those that a person types."""
+"""`mcp-launch shell` with commands from a pipe; test_terminal.py types them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Schemas as a person reads them."""
+"""Schemas in readable form."""
 
 from __future__ import annotations
 
@@ -212,7 +212,7 @@ def test_alternatives_that_multiply_are_not_all_laid_out(end: dict[str, Any]) ->
 
 
 def test_an_object_that_is_a_part_of_itself_in_many_ways_is_spelled_out_once() -> None:
-    """Spelled out wherever it stands, it would take hours."""
+    """Spelling it out at every occurrence would take hours."""
     members = {f"m{n}": {"$ref": "#/$defs/Node"} for n in range(80)}
     node = {"anyOf": [{"type": "object", "properties": members}, {"type": "array", "items": {"$ref": "#/$defs/Node"}}]}
     schema = {"properties": {"tree": {"$ref": "#/$defs/Node"}}, "$defs": {"Node": node}}

@@ -1,4 +1,4 @@
-"""The commands that explore servers in a real terminal: a shell with history and completion, and nothing that harms."""
+"""The explore commands in a real terminal: a shell with history and completion, and harmless output."""
 
 from __future__ import annotations
 

@@ -26,11 +26,11 @@ from tests.mcp_launch.failures.secrets import Planted
 __all__ = ["beside"]
 
 _CAP = 20.0
-"""Seconds after which it is called hung."""
+"""Seconds after which the client counts as hung."""
 
 
 async def beside(case: Case, folder: Path) -> str:
-    """What becomes of the case's server there, in a line."""
+    """Return a line with the outcome of the case's server in that client."""
     with Scene.of(Planted(str(case)), folder) as scene:
         entry = json.dumps(_tame(case.server(scene))).encode()
         began = time.perf_counter()
@@ -50,7 +50,7 @@ async def beside(case: Case, folder: Path) -> str:
 
 
 def _tame(entry: Entry) -> Entry:
-    """The entry without what is there for the search for secrets only, which this client would show."""
+    """Return the entry without the secrets that are only planted for the search, which this client would show."""
     hard = ("ECHO", "SECRET_AWKWARD", "X-Awkward")
     return {
         key: [pair for pair in value if pair["name"] not in hard] if key in ("env", "headers") else value

@@ -1,4 +1,4 @@
-"""The ways in which servers fail, with a case for each, and the expected messages.
+"""The ways in which servers fail, with a case and the expected message for each.
 
 The tests play every case on both event loops; `python -m tests.mcp_launch.failures.table` prints them.
 """
@@ -26,32 +26,32 @@ Group: TypeAlias = Literal["stdio", "Streamable HTTP", "SSE", "many at once"]
 
 PATIENT = Budgets(close=1.0)
 SHORT = Budgets(connect=0.5, handshake=0.8, probe=0.3, close=1.0)
-"""For servers that use up their time."""
+"""Budgets for servers that use all of their time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """One server."""
+    """A case with one server."""
 
     group: Group
     what: str
-    """What happens."""
+    """A description of the case."""
     server: Callable[[Scene], Entry]
     must: str = "works"
     """`works`, `works + warning`, or the stage and the code of the failure."""
     says: tuple[str, ...] = ()
-    """What the failure's message holds, or else the warnings."""
+    """Strings that the failure's message must contain, or else the warnings."""
     facts: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """Facts of the failure: the value, or a pattern in it."""
     report: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """Members of the server's report."""
     budgets: Budgets = PATIENT
     within: float = 2.0
-    """Seconds after which it must be known how things stand, what is done with it included."""
+    """Seconds within which the outcome must be known and `then` must have ended."""
     then: Callable[[Scene, Fleet], Awaitable[None]] | None = None
-    """What is done with the launched server."""
+    """Uses the launched server."""
     after: Callable[[Scene], None] | None = None
-    """What must hold when all is closed."""
+    """Checks the state after everything has been closed."""
 
     def __str__(self) -> str:
         return f"{self.group}: {self.what}"
@@ -59,12 +59,12 @@ class Case:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario:
-    """Several servers."""
+    """A case with several servers."""
 
     what: str
     must: str
     play: Callable[[Scene], Awaitable[tuple[str, Fleet | None]]]
-    """Launch and close them; what came of it, in the words of `must`."""
+    """Launches and closes them, and returns the outcome in the form of `must`."""
     group: Group = "many at once"
     within: float = 3.0
 

@@ -17,12 +17,12 @@ from tests.mcp_launch.support import run_python
 __all__ = ["Checked", "check_all"]
 
 _TIMEOUT = 15.0
-"""Enough for importing the SDK on a machine that has other things to do; the mute ones use it up."""
+"""Seconds to import the SDK on a busy machine. Silent servers use all of it."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Checked:
-    """What one run of the command gave."""
+    """The result of one run of the command."""
 
     servers: int
     seconds: float
@@ -34,7 +34,7 @@ class Checked:
 
 
 def check_all(folder: Path, *, as_json: bool) -> Checked:
-    """Run the command over one file with every case that is one server; each must fare as in the catalogue."""
+    """Run the command on a file with every single-server case. Each must have the same outcome as in the catalogue."""
     cases = [case for case in CASES if isinstance(case, Case)]
     planted = [Planted(f"{case}, checked") for case in cases]
     with Scene.of(Planted("nobody"), folder) as scene:
@@ -65,7 +65,7 @@ def check_all(folder: Path, *, as_json: bool) -> Checked:
 
 
 def _told(output: str, *, as_json: bool) -> dict[str, str]:
-    """How each server fared, as text that holds its code and its stage."""
+    """Return the outcome of each server, as a string that contains its code and its stage."""
     if as_json:
         try:
             report: dict[str, Any] = json.loads(output)

@@ -26,35 +26,35 @@ from tests.mcp_launch.failures.secrets import Leak, Planted, leaks
 __all__ = ["Outcome", "play"]
 
 _SETTLE = 2.0
-"""Seconds that the system gets to let go of what was killed or closed."""
+"""Seconds for the system to release what was killed or closed."""
 _DEPRECATED = "the SSE transport is deprecated by MCP"
 
 
 @dataclass(slots=True, kw_only=True)
 class Outcome:
-    """What was measured of one case."""
+    """The measurements of one case."""
 
     measured: str = ""
-    """In the words of the case's `must`."""
+    """The outcome in the form of the case's `must`."""
     seconds: float = 0.0
-    """Until it was known how things stand, and used if it works."""
+    """Seconds until the outcome was known and a working server had been used."""
     closing: float | None = None
-    """From the end of the block until all was closed."""
+    """Seconds from the end of the block until everything was closed."""
     processes: int = 0
     descriptors: int = 0
     tasks: int = 0
     said: list[str] = field(default_factory=list[str])
     """The failure's message and the warnings."""
     wrong: list[str] = field(default_factory=list[str])
-    """What is not as it must be."""
+    """Descriptions of everything that is not as expected."""
     shown: dict[str, str] = field(default_factory=dict[str, str])
-    """Everything that a user, a log or a debugger could have seen, by where."""
+    """Everything that a user, a log or a debugger could have seen, by channel."""
     planted: Planted
     leaks: list[Leak] = field(default_factory=list[Leak])
 
 
 async def play(case: Case | Scenario, folder: Path, *, grace: float) -> Outcome:
-    """Play the case in that folder; `grace` are the seconds that a wait may go past its budget."""
+    """Play the case in that folder. `grace` is the number of seconds by which a wait may exceed its budget."""
     outcome = Outcome(planted=Planted(str(case)))
     before, tasks = _descriptors(), len(anyio.get_running_tasks())
     with everything_logged() as logged:
@@ -127,12 +127,12 @@ async def _several(case: Scenario, scene: Scene, outcome: Outcome) -> None:
 
 
 def _redacted(said: list[str]) -> list[str]:
-    # What was repeated in ten forms stands there ten times.
+    # A string that was repeated in ten forms occurs ten times.
     return [re.sub(r"(\[redacted\]\W*){2,}", "[redacted] … ", text) for text in said]
 
 
 def _other_members(fleet: Fleet, case: Case) -> Iterator[str]:
-    """What of the server's report is not as it must be."""
+    """Yield the differences between the server's report and the expected one."""
     [found] = fleet.report["servers"]
     for name, wanted in case.report.items():
         if found.get(name) != wanted:
@@ -154,7 +154,7 @@ def _holds(found: Any, wanted: Any) -> bool:
 
 
 def _ill_formed(failure: LaunchFailure, seconds: float) -> Iterator[str]:
-    """What no failure may be, whatever it is about."""
+    """Yield violations of the rules for all failures."""
     if str(failure) != f"{failure.server}: {failure.message}":
         yield "its text does not begin with the name of the server"
     if len(failure.message.splitlines()) != 1:
@@ -166,7 +166,7 @@ def _ill_formed(failure: LaunchFailure, seconds: float) -> Iterator[str]:
 
 
 def _show(outcome: Outcome, fleet: Fleet, scene: Scene, entry: Entry, *, when: str) -> None:
-    """Keep what could be seen of the fleet and of our own process."""
+    """Store everything that can be seen of the fleet and of our own process."""
     servers = list(fleet)
     texts: list[object] = [fleet, fleet.servers, fleet.report, *servers, *(server.warnings for server in servers)]
     texts += [server.session for server in servers if server.state == "ready"]
@@ -194,7 +194,7 @@ def _show(outcome: Outcome, fleet: Fleet, scene: Scene, entry: Entry, *, when: s
 
 
 def _titles(scene: Scene) -> Iterator[str]:
-    """How we and our servers are listed by tools like ps."""
+    """Yield the titles of our process and of our servers, as tools like ps show them."""
     for pid in (os.getpid(), *scene.marked.running()):
         for path in (Path(f"/proc/{pid}/cmdline"), *Path(f"/proc/{pid}/task").glob("*/comm")):
             try:
@@ -204,7 +204,7 @@ def _titles(scene: Scene) -> Iterator[str]:
 
 
 async def _settle(scene: Scene, *, before: int, tasks: int, outcome: Outcome) -> None:
-    """Count what is left, once the system has had time to let it go."""
+    """Count what is left after the system has had time to release it."""
     with anyio.move_on_after(_SETTLE):
         while scene.marked.running() or _descriptors() > before or len(anyio.get_running_tasks()) > tasks:
             gc.collect()

@@ -12,7 +12,7 @@ __all__ = ["everything_logged"]
 
 @contextmanager
 def everything_logged() -> Generator[io.StringIO]:
-    """Turn every logger to its lowest level until the block ends; what they log is in the text."""
+    """Set every logger to its lowest level until the block ends, and yield their output."""
     text = io.StringIO()
     handler = _Handler(text)
     handler.setFormatter(logging.Formatter("%(levelname)s %(name)s %(message)s"))

@@ -22,22 +22,22 @@ Entry: TypeAlias = dict[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scene:
-    """What the servers of one case are made from."""
+    """The parts from which the servers of one case are built."""
 
     folder: Path
     marked: Marked
     planted: Planted
     web: Web
-    """It repeats the secrets that it is sent."""
+    """The server repeats the secrets in its requests."""
     other: Web
-    """On another origin, where nothing must be sent."""
+    """A server with another origin, to which nothing must be sent."""
     tls_port: int
     closed_port: int
 
     @classmethod
     @contextmanager
     def of(cls, planted: Planted, folder: Path) -> Generator[Scene]:
-        """The scene with these secrets, with its web servers running."""
+        """Yield the scene with these secrets while its web servers run."""
         with (
             misbehaving_web(repeats_secrets=True) as web,
             misbehaving_web(repeats_secrets=True) as other,
@@ -56,15 +56,15 @@ class Scene:
             )
 
     def plain(self, mode: str = "works", *, name: str = "server") -> Entry:
-        """The small server over stdio that misbehaves as the mode says."""
+        """Return the small server over stdio that misbehaves as the mode says."""
         return self.marked.plain(mode, name=name, env=self._env())
 
     def command(self, command: str, *args: str) -> Entry:
-        """Any command."""
+        """Return a server with any command."""
         return self.marked.stdio("server", command, *args, env=self._env())
 
     def file(self, text: str) -> Entry:
-        """A command that is a file of that text, which is not executable."""
+        """Return a server whose command is a file with that text, which is not executable."""
         script = self.folder / "script"
         script.write_text(text)
         return self.command(str(script))
@@ -77,7 +77,7 @@ class Scene:
         login: Literal["none", "basic", "bearer"] = "basic",
         base: str | None = None,
     ) -> Entry:
-        """The web server that misbehaves as the path says, or the one at `base`; `login` is how we come."""
+        """Return the web server that misbehaves as the path says, or the one at `base`."""
         planted = self.planted
         scheme, _, place = (base or self.web.origin).partition("://")
         user = f"{planted['user']}:{quote(planted['awkward password'], safe='')}@" if login == "basic" else ""
@@ -88,7 +88,7 @@ class Scene:
         return http(f"{scheme}://{user}{place}/{path}?{query}", name="server", headers=headers, kind=kind)
 
     def url(self, url: str, **headers: str) -> Entry:
-        """Any URL, with headers of that name."""
+        """Return a server with any URL and a header of that name."""
         return http(url, name="server", headers={"X-Key": self.planted["header"], **headers})
 
     def _env(self) -> dict[str, str]:

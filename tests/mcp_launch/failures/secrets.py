@@ -1,7 +1,7 @@
 """Secrets to plant, and the search for them in all output; each secret identifies its origin.
 
-A secret holds runs of random letters. No way of quoting changes letters, so that a run is found in JSON, in a URL, in
-HTML and in half a secret alike; only base64 changes them, in one of three ways.
+A secret contains runs of random letters. Quoting never changes letters, so a run can be found in JSON, in a URL, in
+HTML and in half a secret. Only base64 changes them, in one of three ways.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ class Leak:
     """A secret that can be read where it must not be."""
 
     secret: str
-    """Where it was planted."""
+    """The place where it was planted."""
     form: str
-    """`plain`, however quoted, or `base64`."""
+    """`plain`, in any form of quoting, or `base64`."""
     channel: str
-    """Where it was found."""
+    """The place where it was found."""
     around: str
 
     def __str__(self) -> str:
@@ -36,14 +36,14 @@ class Leak:
 
 
 class Planted:
-    """The secrets of one case, each of its own kind and like no other of any run."""
+    """The secrets of one case, each of its own kind and unique across all runs."""
 
     def __init__(self, owner: str) -> None:
         self._owner = owner
         self._values: dict[str, str] = {}
 
     def __getitem__(self, kind: str) -> str:
-        """The secret of that kind, made when it is first asked for. An `awkward` one is hard to quote."""
+        """Return the secret of that kind, created at first use. An `awkward` one is hard to quote."""
         if kind not in self._values:
             first, second = (_run(), _run())
             awkward = f"{first}\"/'{second} +<&é"
@@ -52,11 +52,11 @@ class Planted:
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """Those that were planted."""
+        """The kinds of secrets that were planted."""
         return tuple(self._values)
 
     def runs(self) -> Iterator[tuple[str, str]]:
-        """What to search for, each with the name of its secret."""
+        """Yield the strings to search for, each with the name of its secret."""
         for kind, value in self._values.items():
             for run in _RUN.findall(value):
                 yield f"{kind} of {self._owner!r}", run
@@ -66,7 +66,7 @@ class Planted:
 
 
 def leaks(texts: Mapping[str, str], planted: Iterable[Planted]) -> list[Leak]:
-    """Every place in the texts, which have the name of their channel, where a secret can be read."""
+    """Return every place where a secret can be read. The keys of the texts are the names of their channels."""
     needles = [(name, form, needle) for each in planted for name, run in each.runs() for form, needle in _forms(run)]
     return [
         Leak(name, form, channel, " ".join(text[max(0, at - 40) : at + len(needle) + 20].split()))
@@ -83,6 +83,6 @@ def _run() -> str:
 def _forms(run: str) -> Iterator[tuple[str, str]]:
     yield "plain", run
     for shift in range(3):
-        # The letters of base64 that depend on this run alone, whatever stands before and behind it.
+        # The letters of base64 that depend only on this run, whatever comes before and after it.
         coded = base64.b64encode(b"\0" * shift + run.encode()).decode()
         yield "base64", coded[(0, 2, 3)[shift] : (len(run) + shift) * 8 // 6]

@@ -28,13 +28,13 @@ from tests.mcp_launch.failures.secrets import Leak, leaks
 Show: TypeAlias = Callable[[Case | Scenario, Outcome], None]
 
 _GRACE = 1.0
-"""Seconds that a wait may go past its budget, on a machine that has other things to do."""
+"""Seconds by which a wait may exceed its budget on a busy machine."""
 _WIDTHS = (37, 30, 30, 4, 4, 4, 5)
 _COMPLAINTS = ("Traceback", "Exception ignored", "ResourceWarning", "RuntimeWarning", "never retrieved")
 
 
 def main() -> int:
-    """Play, print and judge."""
+    """Play the cases, print the table, and return the exit status."""
     options = _options()
     cases = [case for case in CASES if options.only in str(case)]
     with tempfile.TemporaryDirectory() as folder, _kept_to_itself() as (out, kept):
@@ -97,7 +97,7 @@ def _check(folder: Path, *, as_json: bool) -> Checked:
 
 @contextmanager
 def _kept_to_itself() -> Generator[tuple[TextIO, Callable[[], str]]]:
-    """A block whose output, and its children's, goes to a file; with it, the way out, and what is in the file."""
+    """Redirect our output and our children's to a file. Yield the original output, and a function to read the file."""
     sys.stdout.flush()
     sys.stderr.flush()
     warnings.simplefilter("always")
@@ -123,7 +123,7 @@ def _kept_to_itself() -> Generator[tuple[TextIO, Callable[[], str]]]:
 
 
 class _Table:
-    """Prints, and remembers what it printed."""
+    """Prints text, and stores what it printed."""
 
     def __init__(self, out: TextIO, *, messages: bool) -> None:
         self.printed: list[str] = []
@@ -132,13 +132,13 @@ class _Table:
         self._group = ""
 
     def print(self, line: str) -> None:
-        """One line."""
+        """Print one line."""
         self.printed.append(f"{line}\n")
         self._out.write(self.printed[-1])
         self._out.flush()
 
     def row(self, case: Case | Scenario, outcome: Outcome) -> None:
-        """One case, under the head of its group."""
+        """Print one case, below the heading of its group."""
         if case.group != self._group:
             self._group = case.group
             self.print("")
@@ -153,7 +153,7 @@ class _Table:
             self.print(f"    {line}")
 
     def row_if_wrong(self, case: Case | Scenario, outcome: Outcome) -> None:
-        """One case, if it is worth a line."""
+        """Print one case if there is something to report."""
         if outcome.wrong:
             self.row(case, outcome)
 
@@ -166,7 +166,7 @@ class _Table:
         outcomes: Mapping[str, Sequence[Outcome]],
         checked: Sequence[Checked],
     ) -> None:
-        """How many are right, and what is left."""
+        """Print how many cases are right, and what is left."""
         self.print("")
         self.print("s: seconds until it failed, or was ready and used; end: until all was closed;")
         self.print(f"left: processes, descriptors and tasks; wrong is also a wait {_GRACE:g} s past its budget")
@@ -187,7 +187,7 @@ class _Table:
 
 
 def _search_all(table: _Table, outcomes: Sequence[Outcome], checked: Sequence[Checked], *, said: str) -> list[Leak]:
-    """Search what no single case could search, and say what was searched in all."""
+    """Search everything that a single case could not search, and print how much was searched in total."""
     planted = [outcome.planted for outcome in outcomes] + [one for each in checked for one in each.planted]
     own = {"standard output and error of this process": said, "this table": "".join(table.printed)}
     found = [

@@ -34,55 +34,55 @@ asks = MCPServer("asks", version="1", log_level="ERROR")
 
 
 def ask_model() -> Sample:
-    """What is asked of the client's model."""
+    """The request to the client's model."""
     return Sample([SamplingMessage(role="user", content=TextContent(text="2 + 2?"))], max_tokens=5)
 
 
 @asks.tool()
 def complete(answer: Annotated[CreateMessageResult, Resolve(ask_model)]) -> str:
-    """Tell what the client's model says."""
+    """Return the response of the client's model."""
     assert isinstance(answer.content, TextContent)
     return f"{answer.model} says {answer.content.text}"
 
 
 class Colour(BaseModel):
-    """What the user is asked for."""
+    """The user's response."""
 
     name: str
 
 
 def ask_user() -> Elicit[Colour]:
-    """What the user is asked."""
+    """The question for the user."""
     return Elicit("Which colour?", Colour)
 
 
 @asks.tool()
 def choose(colour: Annotated[Colour, Resolve(ask_user)]) -> str:
-    """Tell what the user says."""
+    """Return the user's choice."""
     return f"the user wants {colour.name}"
 
 
 def ask_roots() -> ListRoots:
-    """The question where to work."""
+    """The request for the roots."""
     return ListRoots()
 
 
 @asks.tool()
 def where(roots: Annotated[ListRootsResult, Resolve(ask_roots)]) -> str:
-    """Tell where to work."""
+    """Return the client's roots."""
     return f"at {', '.join(str(root.uri) for root in roots.roots)}"
 
 
 @asks.tool()
 def client(ctx: Context) -> str:
-    """Tell what the client says that it can do, as JSON."""
+    """Return the client's capabilities as JSON."""
     capabilities = ctx.client_capabilities
     return capabilities.model_dump_json(by_alias=True, exclude_none=True) if capabilities else "null"
 
 
 @asks.tool()
 async def log(ctx: Context) -> str:
-    """Log something that matters and something that does not."""
+    """Log a warning and a debug message."""
     await ctx.log("debug", "a detail")  # pyright: ignore[reportDeprecated]
     await ctx.log("warning", {"disk": "full"}, logger_name="asks.disk")  # pyright: ignore[reportDeprecated]
     return "logged"
@@ -90,7 +90,7 @@ async def log(ctx: Context) -> str:
 
 @asks.tool()
 async def work(ctx: Context) -> str:
-    """Work, and tell how far it is."""
+    """Work, and report progress."""
     await ctx.report_progress(1, 2, "half of it")
     await ctx.report_progress(2, 2)
     return "worked"
@@ -98,21 +98,21 @@ async def work(ctx: Context) -> str:
 
 @asks.tool()
 async def change(ctx: Context) -> str:
-    """Say that the tools changed, in the way of either era."""
+    """Notify the client that the tools changed, as in both eras."""
     await ctx.notify_tools_changed()
     await ctx.session.send_tool_list_changed()
     return "changed"
 
 
 async def refuse_discovery(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
-    """Be a server of the older era, over HTTP."""
+    """Refuse discovery over HTTP, like a server of the older era."""
     if ctx.method == "server/discover":
         raise MCPError(code=METHOD_NOT_FOUND, message="Method not found")
     return await call_next(ctx)
 
 
 class WithoutDiscovery(ReadStream):
-    """Be a server of the older era, over stdio: there the SDK decides for the newer one before anybody is asked."""
+    """Refuses discovery over stdio, where the SDK would otherwise select the newer era before it calls middleware."""
 
     def __init__(self, inner: Source, write: Sink) -> None:
         super().__init__(inner)

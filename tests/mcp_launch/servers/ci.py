@@ -1,4 +1,4 @@
-"""A small MCP server over stdio, without the SDK, that writes commands to CI runners wherever it can.
+"""A small MCP server over stdio, without the SDK, that writes commands for CI runners in every text that it sends.
 
 `ci.py fails` writes them to standard error and exits.
 """
@@ -24,7 +24,7 @@ ANSWERS: dict[str, Any] = {
 
 
 def answer(method: str, params: dict[str, Any]) -> dict[str, Any]:
-    """The member of the response that answers a request."""
+    """Return the member of the response to a request."""
     if method == "initialize":
         offers: dict[str, Any] = {"tools": {}, "resources": {}, "prompts": {}, "logging": {}}
         info = {"name": SAID, "version": SAID}

@@ -1,4 +1,4 @@
-"""A real MCP server, built with the SDK, that tells what it was given: environment, directory or HTTP headers.
+"""A real MCP server, built with the SDK, that returns its environment, directory or HTTP headers.
 
 `echo.py stdio` serves standard input and output; `echo.py http` and `echo.py sse` print their URL first.
 """
@@ -18,26 +18,26 @@ echo = MCPServer("echo", version="1", log_level="ERROR")
 
 @echo.tool()
 def environment(name: str) -> str | None:
-    """Tell the value of an environment variable."""
+    """Return the value of an environment variable."""
     return os.environ.get(name)
 
 
 @echo.tool()
 def directory() -> str:
-    """Tell the working directory."""
+    """Return the working directory."""
     return os.getcwd()
 
 
 @echo.tool()
 def headers(ctx: Context) -> str:
-    """Tell the headers of the request that made this call, as JSON."""
+    """Return the headers of the request for this call, as JSON."""
     request = ctx.request_context.request
     return json.dumps([] if request is None else list(request.headers.items()))
 
 
 @echo.resource("memo://today")
 def today() -> str:
-    """What is to be done."""
+    """The tasks of the day."""
     return "nothing"
 
 

@@ -8,7 +8,7 @@ from urllib.parse import quote, quote_plus
 
 
 def forms(value: str) -> list[str]:
-    """The value as it is, quoted for JSON, Python, a URL and HTML, and in base64."""
+    """Return the value unquoted, quoted for JSON, Python, a URL and HTML, and in base64."""
     data = value.encode()
     return [
         value,

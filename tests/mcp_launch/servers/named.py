@@ -1,4 +1,4 @@
-"""A small MCP server over stdio whose only tool has the name of its first argument and returns its input."""
+"""A small MCP server over stdio. Its only tool has the name in its first argument and returns its input."""
 
 import json
 import sys
@@ -15,7 +15,7 @@ def main() -> None:
 
 
 def result(method: str, params: Any) -> dict[str, Any]:
-    """The result of a request, or its error."""
+    """Return the result or the error of a request."""
     match method:
         case "initialize":
             info = {"name": "named", "version": "1"}

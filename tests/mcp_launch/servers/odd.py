@@ -1,6 +1,6 @@
-"""A small MCP server over stdio that answers, but in odd ways: its first argument names how.
+"""A small MCP server over stdio that responds in unusual ways, depending on its first argument.
 
-Where that is a JSON object, its members are the answer to `tools/list`.
+If the argument is a JSON object, its members are added to the response to `tools/list`.
 """
 
 import json
@@ -15,7 +15,7 @@ MODE = sys.argv[1]
 
 
 def main() -> None:
-    """Serve, oddly."""
+    """Serve, misbehaving as the mode says."""
     start = globals().get(f"start_{MODE}")
     if start is not None:
         start()
@@ -32,7 +32,7 @@ def main() -> None:
 
 
 def answer(request_id: Any, method: str, params: dict[str, Any]) -> None:
-    """Answer a request."""
+    """Respond to a request."""
     if MODE.endswith("ignores_handshake") and method == "initialize":
         return
     if MODE.endswith(("knows_2026_alone", "ignores_handshake")):
@@ -73,7 +73,7 @@ def answer(request_id: Any, method: str, params: dict[str, Any]) -> None:
 
 
 def answer_of_2026(method: str) -> dict[str, Any]:
-    """The result or error of a server that has no handshake."""
+    """Return the result or error of a server without a handshake."""
     whole = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
     if method == "server/discover":
         info = {"name": "odd", "version": "1"}
@@ -85,7 +85,7 @@ def answer_of_2026(method: str) -> dict[str, Any]:
 
 
 def send(message: dict[str, Any]) -> None:
-    """Write a message, in the way of the mode."""
+    """Write a message in the format of the mode."""
     text = json.dumps({"jsonrpc": "2.0", **message})
     other: dict[str, Any] = {"jsonrpc": "2.0", "id": 4711, "result": {}}
     match MODE:
@@ -118,13 +118,13 @@ def send(message: dict[str, Any]) -> None:
 
 
 def logs() -> list[dict[str, Any]]:
-    """What is counted before each answer."""
+    """Return the log messages that are sent before each response."""
     method = "notifications/message"
     return [{"jsonrpc": "2.0", "method": method, "params": {"level": "info", "data": count}} for count in range(20)]
 
 
 def framed(text: str) -> bytes:
-    """A message in the form of the mode, which mostly is that of MCP."""
+    """Frame a message as the mode requires, usually as MCP does."""
     match MODE:
         case "frames_as_language_servers":
             return f"Content-Length: {len(text)}\r\n\r\n{text}".encode()
@@ -147,36 +147,36 @@ def write(line: str) -> None:
 
 
 def start_starts_slowly_and_knows_2026_alone() -> None:
-    """Take longer to start than anybody gets to answer the probe."""
+    """Start more slowly than the timeout of the probe."""
     time.sleep(1)
 
 
 def start_starts_slowly_and_ignores_handshake() -> None:
-    """Take longer to start than anybody gets to answer the probe."""
+    """Start more slowly than the timeout of the probe."""
     time.sleep(1)
 
 
 def start_notifies_first() -> None:
-    """Log and notify before anything was asked."""
+    """Send logs and notifications before the first request."""
     params = {"level": "info", "data": "starting"}
     write(json.dumps({"jsonrpc": "2.0", "method": "notifications/message", "params": params}))
     write(json.dumps({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}))
 
 
 def start_forks_stubborn() -> None:
-    """Start many children that ignore SIGTERM, which start more."""
+    """Start many children that ignore SIGTERM and start more children."""
     script = "trap '' TERM; sleep 60 & sleep 60 & sleep 60 & wait"
     for _ in range(5):
         subprocess.Popen(["/bin/sh", "-c", script], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
 
 
 def start_leaves_daemon() -> None:
-    """Start a process that leaves the group, and holds the pipes."""
+    """Start a process that leaves the process group and keeps the pipes open."""
     subprocess.Popen([sys.executable, "-S", "-c", "import time; time.sleep(60)"], start_new_session=True)
 
 
 def call_die_with_helper() -> None:
-    """Crash, while a helper that inherited the streams goes on."""
+    """Crash, while a helper that inherited the streams continues."""
     subprocess.Popen(["/bin/sleep", "60"])
     sys.stderr.write("out of paper\n")
     sys.stderr.flush()
@@ -184,37 +184,37 @@ def call_die_with_helper() -> None:
 
 
 def call_leave_helper() -> None:
-    """Leave in peace, while a helper holds the output but not the input."""
+    """Exit normally, while a helper keeps the output open but not the input."""
     subprocess.Popen(["/bin/sleep", "60"], stdin=subprocess.DEVNULL)
     os._exit(0)
 
 
 def call_close_output() -> None:
-    """Close standard output and live on."""
+    """Close standard output and keep running."""
     os.close(1)
     time.sleep(60)
 
 
 def call_close_input() -> None:
-    """Close standard input and live on."""
+    """Close standard input and keep running."""
     os.close(0)
     time.sleep(60)
 
 
 def call_stop() -> None:
-    """Be stopped, as by a debugger."""
+    """Stop, as in a debugger."""
     os.kill(os.getpid(), signal.SIGSTOP)
 
 
 def call_write_half() -> None:
-    """Die in the middle of a line."""
+    """Exit in the middle of a line."""
     sys.stdout.write('{"jsonrpc": "2.0", "id": 3, "res')
     sys.stdout.flush()
     os._exit(4)
 
 
 def call_flood_both() -> None:
-    """Flood standard error while 20 MB are on their way on standard output."""
+    """Flood standard error while 20 MB are being written to standard output."""
     write('{"jsonrpc": "2.0", "method": "notifications/message", "params": {"data": "')
     subprocess.Popen(["/bin/sh", "-c", "head -c 8000000 /dev/zero | tr '\\0' x >&2"])
     write(json.dumps({"jsonrpc": "2.0", "method": "notifications/none", "params": {"data": "y" * 20_000_000}}))

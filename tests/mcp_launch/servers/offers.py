@@ -9,7 +9,7 @@ from typing import Any
 PIXEL = base64.b64encode(b"\x89PNG\r\n\x1a\n\x00pixel").decode()
 SECRET = os.environ.get("SECRET", "")
 OFFERS: dict[str, Any] = json.loads(os.environ.get("OFFERS", '{"tools": 1, "resources": 1, "prompts": 1}'))
-"""What there is: none where it is empty, and it cannot be listed where it is null."""
+"""The offered kinds: none of a kind that is absent; listing a kind fails if its value is null."""
 NO_IDEA: dict[str, Any] = {"error": {"code": -1, "message": "no idea"}}
 PAGE = 4
 RUDE = "\033[2J\033]0;title\007boo\nnext"
@@ -70,7 +70,7 @@ def main() -> None:
 
 
 def answer(method: str, params: dict[str, Any]) -> dict[str, Any] | None:  # noqa: PLR0911 - a list of cases
-    """The result or error for a request, or None for silence."""
+    """Return the result or error of a request; None to send no response."""
     match method:
         case "initialize":
             has = {kind: {"listChanged": True} for kind in ("tools", "resources", "prompts") if kind in OFFERS}
@@ -152,7 +152,7 @@ def call(params: dict[str, Any]) -> dict[str, Any] | None:  # noqa: PLR0911, PLR
 
 
 def progress(params: dict[str, Any], done: float, said: str) -> None:
-    """Tell how far it is, if anybody asked."""
+    """Report progress if the client requested it."""
     meta: dict[str, Any] = params.get("_meta") or {}
     token = meta.get("progressToken")
     if token is not None:
@@ -161,7 +161,7 @@ def progress(params: dict[str, Any], done: float, said: str) -> None:
 
 
 def log(said: str) -> None:
-    """Log something."""
+    """Send a log message."""
     write({"method": "notifications/message", "params": {"level": "info", "data": said}})
 
 

@@ -1,6 +1,6 @@
-"""A small MCP server over stdio, without the SDK, that misbehaves in the way its first argument names.
+"""A small MCP server over stdio, without the SDK, that misbehaves as its first argument says.
 
-With ECHO in its environment it repeats every secret that it was given wherever it says anything at all.
+With ECHO in its environment, it repeats all of its secrets in everything that it writes.
 """
 
 import json
@@ -13,11 +13,11 @@ from typing import Any
 
 MODE = sys.argv[1] if len(sys.argv) > 1 else "works"
 SILENT = ("exits_silently", "mute", "prints_usage", "logs_then_exits", "wraps_mute_child")
-"""Modes of which it matters that nothing is written on standard error."""
+"""Modes in which nothing may be written to standard error."""
 
 
 def main() -> None:
-    """Misbehave at the start if asked to, then serve."""
+    """Misbehave at the start if requested, then serve."""
     if MODE not in SILENT:
         complain(leaked(""))
     start = globals().get(f"start_{MODE}")
@@ -36,7 +36,7 @@ def main() -> None:
 
 
 def answer(message: dict[str, Any]) -> dict[str, Any] | None:  # noqa: PLR0911 - a list of cases
-    """The result or error for a request, or None for silence."""
+    """Return the result or error of a request; None to send no response."""
     method = message["method"]
     if MODE == "mute":
         return None
@@ -63,7 +63,7 @@ def answer(message: dict[str, Any]) -> dict[str, Any] | None:  # noqa: PLR0911 -
 
 
 def discover(request_id: Any) -> dict[str, Any] | None:
-    """What this server says to the probe, which it does not know."""
+    """Return the response to the probe, which this server does not support."""
     refusal = error(-32601, "Method not found")
     if MODE.startswith("swallows_probe"):
         return None
@@ -75,7 +75,7 @@ def discover(request_id: Any) -> dict[str, Any] | None:
 
 
 def initialize() -> dict[str, Any]:
-    """What this server says to the handshake."""
+    """Return the response to the handshake."""
     if MODE.endswith("rejects"):
         return error(-32603, leaked(f"the licence {os.environ.get('SECRET')} has expired"))
     version = leaked("1999-01-01") if MODE == "speaks_old_version" else "2025-06-18"
@@ -91,7 +91,7 @@ def initialize() -> dict[str, Any]:
 
 
 def list_resources() -> dict[str, Any] | None:
-    """What this server says when it is asked for its resources, of which it can list none."""
+    """Return the response to `resources/list`, which never contains resources."""
     match MODE:
         case "hangs_at_resources":
             return None
@@ -130,7 +130,7 @@ def write(line: str) -> None:
 
 
 def leaked(said: str) -> str:
-    """What is said, with the secrets behind it if they are to be repeated."""
+    """Return the message, followed by the secrets if this server repeats them."""
     if "ECHO" not in os.environ:
         return said
     from leak import forms
@@ -140,7 +140,7 @@ def leaked(said: str) -> str:
 
 
 def complain(said: str) -> None:
-    """Write to standard error, in two pieces, so that a secret comes in two."""
+    """Write to standard error in two pieces, so that a secret is split."""
     half = len(said) // 2
     for piece in (said[:half], said[half:] + "\n") if said else ():
         sys.stderr.write(piece)
@@ -148,19 +148,19 @@ def complain(said: str) -> None:
 
 
 def forever() -> None:
-    """Stay until killed."""
+    """Run until killed."""
     while True:
         time.sleep(60)
 
 
 def start_exits_with_message() -> None:
-    """Fail as a server does whose configuration is wrong, and repeat a secret while doing so."""
+    """Fail like a server with an invalid configuration, and repeat a secret."""
     sys.stderr.write(f"cannot start with key {os.environ.get('SECRET')}\n")
     sys.exit(3)
 
 
 def start_exits_silently() -> None:
-    """Fail without a word."""
+    """Fail without a message."""
     sys.exit(7)
 
 
@@ -170,7 +170,7 @@ def start_dies_of_signal() -> None:
 
 
 def start_prints_usage() -> None:
-    """Take the lack of arguments for a call for help."""
+    """Print the usage and exit, as if arguments were required."""
     sys.stdout.write(leaked("usage: plain [--port PORT]") + "\n")
     sys.exit(2)
 
@@ -183,35 +183,35 @@ def start_logs_then_exits() -> None:
 
 
 def start_logs_then_silent() -> None:
-    """Be a web server, say."""
+    """Report that it is a web server."""
     write(leaked("Listening on port 8080"))
     forever()
 
 
 def start_listens_for_http() -> None:
-    """Be a web server that says where, and is careless with its key."""
+    """Report the URL of a web server with a key in it."""
     sys.stderr.write(leaked(f"running on http://key:{os.environ.get('SECRET')}@127.0.0.1:8000/mcp?key=1") + "\n")
     sys.stderr.flush()
     forever()
 
 
 def start_prints_banner() -> None:
-    """Say hello on the wrong stream."""
+    """Write a greeting to the wrong stream."""
     write(leaked("Welcome to plain 1.0"))
 
 
 def start_begins_with_mark() -> None:
-    """Begin the output as some runtimes do."""
+    """Write a byte order mark first, as some runtimes do."""
     sys.stdout.write("\ufeff")
 
 
 def start_needs_a_second() -> None:
-    """Take a second to get going."""
+    """Take a second to start."""
     time.sleep(1)
 
 
 def start_mutters() -> None:
-    """Say something, and then nothing any more."""
+    """Write something, and then nothing more."""
     sys.stderr.write("loading the model\n")
     sys.stderr.flush()
     forever()
@@ -224,14 +224,14 @@ def start_prints_bytes() -> None:
 
 
 def start_floods_stderr() -> None:
-    """Fill every pipe buffer there is."""
+    """Fill every pipe buffer."""
     for _ in range(4 * 1024):
         sys.stderr.write("x" * 1023 + "\n")
     sys.stderr.write("the last line\n")
 
 
 def start_ignores_end() -> None:
-    """Take neither a closed input nor SIGTERM for an answer."""
+    """Ignore the end of the input and SIGTERM."""
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
 
 
@@ -244,13 +244,13 @@ def start_leaves_child() -> None:
 
 
 def start_waits_at_gate() -> None:
-    """Take long to start: until there is a file."""
+    """Wait for a file before serving."""
     while not os.path.exists(os.environ["GATE"]):
         time.sleep(0.01)
 
 
 def start_works_once() -> None:
-    """Spoil something when started, so that it cannot be started again."""
+    """Break something at the start, so that it cannot be started again."""
     if os.path.exists(os.environ["GATE"]):
         sys.exit("the database is locked")
     with open(os.environ["GATE"], "w"):
@@ -258,7 +258,7 @@ def start_works_once() -> None:
 
 
 def start_wraps_mute_child() -> None:
-    """Hand the pipes to a child that never answers, and wait for it."""
+    """Pass the pipes to a child that never responds, and wait for it."""
     sys.exit(subprocess.call([sys.executable, __file__, "mute"]))
 
 

@@ -1,4 +1,4 @@
-"""A web server that sends exactly the bytes of a test, one request for each connection."""
+"""A web server that sends exactly the bytes of a test, with one request per connection."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from typing import Any, TypeAlias
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """What a client asked."""
+    """A request of a client."""
 
     method: str
     target: str
     headers: dict[str, str]
-    """By their names in lower case."""
+    """The headers, by lower-case name."""
     body: bytes
     released: threading.Event
-    """Set when the server ends: wait for it in order to never answer."""
+    """Set when the server ends. Wait for it to never respond."""
 
     @property
     def message(self) -> dict[str, Any]:
-        """The JSON-RPC message in it."""
+        """The JSON-RPC message in the body."""
         return json.loads(self.body) if self.body else {}
 
     @property
     def asks(self) -> str:
-        """The method of that message, or of HTTP."""
+        """The method of the JSON-RPC message, or of HTTP."""
         return self.message.get("method", self.method)
 
 
@@ -46,12 +46,12 @@ class Raw:
     port: int
     origin: str
     seen: list[Request] = field(default_factory=list[Request])
-    """Every request."""
+    """Every request so far."""
 
 
 @contextmanager
 def raw_server(answer: Answer, *, host: str = "127.0.0.1", tls: ssl.SSLContext | None = None) -> Generator[Raw]:
-    """Serve until the block ends; a connection is closed when its answer is sent."""
+    """Serve until the block ends. A connection is closed after its response."""
     released = threading.Event()
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     connections: list[socket.socket] = []
@@ -124,24 +124,24 @@ def _read(connection: socket.socket, released: threading.Event) -> Request:
 
 
 def head(status: int = 200, *, content_type: str = "application/json", **headers: object) -> bytes:
-    """The start of an answer; `Content_Length=5` is a header."""
+    """Return the head of a response; `Content_Length=5` is a header."""
     lines = [f"HTTP/1.1 {status} Said", f"Content-Type: {content_type}", "Connection: close"]
     lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
     return "\r\n".join((*lines, "", "")).encode()
 
 
 def reply(status: int = 200, body: bytes = b"", *, content_type: str = "application/json", **headers: object) -> bytes:
-    """A whole answer."""
+    """Return a complete response."""
     return head(status, content_type=content_type, Content_Length=len(body), **headers) + body
 
 
 def event(data: object, *, name: str = "message") -> bytes:
-    """An event of an event stream; what is no text is written as JSON."""
+    """Return an event of an event stream. Anything but a string is written as JSON."""
     return f"event: {name}\ndata: {data if isinstance(data, str) else json.dumps(data)}\n\n".encode()
 
 
 def result(message: dict[str, Any]) -> dict[str, Any]:
-    """What a small MCP server of the handshake era, which has no tools, answers to a message."""
+    """Return the response of a small MCP server of the handshake era, which has no tools."""
     results: dict[str, Any] = {
         "initialize": {
             "protocolVersion": "2025-06-18",
@@ -156,7 +156,7 @@ def result(message: dict[str, Any]) -> dict[str, Any]:
 
 
 def works(request: Request) -> bytes:
-    """The answer of a small MCP server with a session."""
+    """Return the response of a small MCP server with a session."""
     if request.method != "POST":
         return reply(204 if request.method == "DELETE" else 405)
     if "id" not in request.message:

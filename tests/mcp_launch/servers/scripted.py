@@ -1,7 +1,7 @@
 """A small MCP server over stdio, without the SDK, whose tools and responses are the JSON of its first argument.
 
-The argument is the path of a file with an object: `tools` are the tools that it lists, and every other key is a method
-or the name of a tool, with the `result` or `error` that is sent for it.
+The argument is the path of a file with an object. `tools` are the listed tools. Every other key is a method or the name
+of a tool, with the `result` or `error` to send.
 """
 
 import json

@@ -1,6 +1,6 @@
 """A small MCP server over stdio, without the SDK, that sends the lines of a file when the tool `any` is called.
 
-`sends.py METHOD FILE` sends them in answer to that method; `$ID` in a line is the id of the request.
+`sends.py METHOD FILE` sends them in response to that method; `$ID` in a line is the id of the request.
 """
 
 import json
@@ -9,7 +9,7 @@ from typing import Any
 
 
 def plain(asked: dict[str, Any]) -> bytes:
-    """The answer of a server with one tool."""
+    """Return the response of a server with one tool."""
     results: dict[str, Any] = {
         "initialize": {
             "protocolVersion": "2025-06-18",
@@ -26,7 +26,7 @@ def plain(asked: dict[str, Any]) -> bytes:
 
 
 def answers(asked: dict[str, Any], method: str, lines: list[bytes]) -> list[bytes]:
-    """What is sent when this was asked."""
+    """Return the lines to send for this request."""
     if "id" not in asked or "method" not in asked:
         return []
     is_meant = asked["method"] == method and asked.get("params", {}).get("name", "any") == "any"

@@ -32,7 +32,7 @@ Message = dict[str, Any]
 
 
 def result(message: Message) -> Message:
-    """The response of a server whose tools take anything."""
+    """Return the response of a server whose tools accept anything."""
     results: dict[str, Message] = {
         "initialize": {
             "protocolVersion": "2025-06-18",
@@ -49,13 +49,13 @@ def result(message: Message) -> Message:
 
 
 def requests(method: str) -> Iterator[Message]:
-    """Requests without end."""
+    """Yield requests forever."""
     for number in itertools.count(1):
         yield {"jsonrpc": "2.0", "id": f"{method}-{number}", "method": method}
 
 
 def flood(start: bytes, end: bytes) -> Iterator[bytes]:
-    """Pings without end, many at a time, each between *start* and *end*."""
+    """Yield pings forever, many at a time, each between *start* and *end*."""
     pings = requests("ping")
     while True:
         yield b"".join(start + json.dumps(next(pings)).encode() + end for _ in range(1000))
@@ -67,7 +67,7 @@ def floods(mode: str, message: Message) -> bool:
 
 
 def is_response(message: Message) -> bool:
-    """Return True for what the client sends in response to a request of this server."""
+    """Return True if the client sent the message as a response to a request of this server."""
     return "method" not in message
 
 
@@ -180,14 +180,14 @@ class Web:
 
 
 def taken(messages: queue.SimpleQueue[Message], request: Request) -> Iterator[Message]:
-    """What comes in a queue until the server ends."""
+    """Yield the messages of a queue until the server ends."""
     while not request.released.is_set():
         with contextlib.suppress(queue.Empty):
             yield messages.get(timeout=0.05)
 
 
 def handler(kind: str, web: Web) -> Callable[[Request], Iterator[bytes]]:
-    """What `raw_server` answers with."""
+    """Return the handler for `raw_server`."""
     return web.http if kind == "http" else web.sse
 
 

@@ -20,23 +20,23 @@ HERE = (x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address("127.0.0.
 
 @dataclass(frozen=True, kw_only=True)
 class Certificates:
-    """Where they are."""
+    """Paths of certificates."""
 
     authority: str
     server: str
-    """With its key."""
+    """The server's certificate with its key."""
     expired: str
-    """The same, of the day before yesterday."""
+    """The same, expired the day before yesterday."""
     loose: str
-    """The same, without what names the key that signed it."""
+    """The same, without the identifier of the key that signed it."""
     elsewhere: str
     """The same, for another host."""
     client: str
     client_key: str
-    """Encrypted."""
+    """The client's key, encrypted."""
 
     def serving(self, certificate: str | None = None, *, asks_client: bool = False) -> ssl.SSLContext:
-        """A context for a server, with the good certificate if no other is given."""
+        """Return a context for a server, with the valid certificate by default."""
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(certificate or self.server)
         if asks_client:
@@ -46,7 +46,7 @@ class Certificates:
 
 
 def certificates(folder: Path, *, password: str) -> Certificates:
-    """Write them; the client's key is encrypted with the password."""
+    """Write the certificates. The client's key is encrypted with the password."""
     authority_key = ec.generate_private_key(ec.SECP256R1())
     authority_id = x509.AuthorityKeyIdentifier.from_issuer_public_key(authority_key.public_key())
     issuer = _name("an authority of our own")

@@ -1,4 +1,4 @@
-"""Web servers that misbehave in the way their path names, in a thread of the test process."""
+"""Web servers that misbehave as their path says, in a thread of the test process."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tests.mcp_launch.servers.leak import forms
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Answers by the first part of the path."""
+    """Responds according to the first part of the path."""
 
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
@@ -36,25 +36,25 @@ class Handler(BaseHTTPRequestHandler):
     events: ClassVar[queue.SimpleQueue[bytes | None]]
     seen: ClassVar[list[tuple[str, str, dict[str, str]]]]
     echoes: ClassVar[bool]
-    """Whether it repeats the secrets of a request wherever it says anything at all."""
+    """True if the server repeats the secrets of a request in everything that it sends."""
 
     def do_POST(self) -> None:
-        """A message of the client."""
+        """Handle a message of the client."""
         self.body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         self._behave()
 
     def do_GET(self) -> None:
-        """An event stream is asked for."""
+        """Handle the request for an event stream."""
         self.body = b""
         self._behave()
 
     def do_DELETE(self) -> None:
-        """The farewell."""
+        """Handle the end of the session."""
         self.body = b""
         self._behave()
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the name of the base class
-        """Keep quiet."""
+        """Do not log."""
 
     def _behave(self) -> None:
         self.seen.append((self.command, self.path, dict(self.headers)))
@@ -99,7 +99,7 @@ class Handler(BaseHTTPRequestHandler):
         self.close_connection = True
 
     def _to(self) -> None:
-        """Send away with the status and to the port that the rest of the path names."""
+        """Redirect with the status and to the port in the rest of the path."""
         status, _, port = self._rest.partition("/")
         self._reply(int(status), "", Location=f"http://127.0.0.1:{port}/mcp")
 
@@ -114,7 +114,7 @@ class Handler(BaseHTTPRequestHandler):
             self._works()
 
     def _tool404(self) -> None:
-        """Works until a tool is called, by when the session is forgotten."""
+        """Works until a tool is called, when the session no longer exists."""
         if b'"tools/call"' in self.body:
             self._reply(404, "no such session")
         else:
@@ -137,14 +137,14 @@ class Handler(BaseHTTPRequestHandler):
             self._answer(json.loads(self.body))
 
     def _swallows(self) -> None:
-        """Works, but says nothing to what it does not know."""
+        """Works, but does not respond to unknown methods."""
         if b'"server/discover"' in self.body:
             self._never()
         else:
             self._works()
 
     def _clingy(self) -> None:
-        """Works, but never answers the farewell."""
+        """Works, but never responds to the end of the session."""
         self._works()
 
     def _expires(self) -> None:
@@ -155,28 +155,28 @@ class Handler(BaseHTTPRequestHandler):
             self._works()
 
     def _forgets(self) -> None:
-        """Works until the list of tools, by when the session is forgotten."""
+        """Works until the list of tools, when the session no longer exists."""
         if b'"tools/list"' in self.body:
             self._reply(404, "no such session")
         else:
             self._works()
 
     def _squeezes(self) -> None:
-        """Works until the list of tools, which is not compressed as it says."""
+        """Works until the list of tools, which is not compressed as the header claims."""
         if b'"tools/list"' in self.body:
             self._reply(200, "no gzip", content_type="application/json", **{"Content-Encoding": "gzip"})
         else:
             self._works()
 
     def _mumbles(self) -> None:
-        """Works until the list of tools, in place of which it repeats what it was sent."""
+        """Works until the list of tools, where it repeats the request instead."""
         if b'"tools/list"' in self.body:
             self._reply(200, json.dumps(str(self.headers.get("X-Key"))), content_type="application/json")
         else:
             self._works()
 
     def _refuses(self) -> None:
-        """Says no in MCP and in HTTP."""
+        """Refuses with both an MCP error and an HTTP status."""
         reply = {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": "no"}}
         self._reply(400, json.dumps(reply), content_type="application/json")
 
@@ -195,7 +195,7 @@ class Handler(BaseHTTPRequestHandler):
             self._reply(200, reply, content_type="application/json", **{"Mcp-Session-Id": session})
 
     def _result(self, message: dict[str, Any]) -> dict[str, Any]:
-        """The answer of a small MCP server without tools."""
+        """Return the response of a small MCP server without tools."""
         results: dict[str, Any] = {
             "initialize": {
                 "protocolVersion": "2025-06-18",
@@ -209,14 +209,14 @@ class Handler(BaseHTTPRequestHandler):
         return {"jsonrpc": "2.0", "id": message["id"], "error": {"code": -32601, "message": "Method not found"}}
 
     def _sse(self) -> None:
-        """The deprecated transport, as far as its endpoint, where every message is refused."""
+        """Serve the deprecated transport with an endpoint that refuses every message."""
         if self.command == "POST":
             self._reply(405, "")
         else:
             self._stream("event: endpoint\ndata: /500\n\n")
 
     def _events(self) -> None:
-        """The deprecated transport, which works in the way that the rest of the path names."""
+        """Serve the deprecated transport, working as the rest of the path says."""
         if self.command == "POST" and b'"hold"' in self.body:
             self._never()
         elif self.command == "POST" and b'"forget"' in self.body:
@@ -236,7 +236,7 @@ class Handler(BaseHTTPRequestHandler):
         self.close_connection = True
 
     def _tells(self) -> None:
-        """The deprecated transport, which refuses the list of tools and repeats a secret while doing so."""
+        """Serve the deprecated transport, refuse the list of tools, and repeat a secret."""
         if b'"tools/list"' in self.body:
             self._reply(401, "", **{"WWW-Authenticate": str(self.headers.get("X-Key"))})
         else:
@@ -248,7 +248,7 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.flush()
 
     def _say(self, message: dict[str, Any]) -> None:
-        """Answer on the event stream."""
+        """Respond on the event stream."""
         if message.get("method") == "tools/call":
             tool = message["params"]["name"]
             if tool == "hang_up":
@@ -264,15 +264,15 @@ class Handler(BaseHTTPRequestHandler):
         self.events.put(json.dumps(reply, ensure_ascii=False).encode())
 
     def _nowhere(self) -> None:
-        """The deprecated transport, whose endpoint is no URL."""
+        """Serve the deprecated transport with an endpoint that is not a valid URL."""
         self._stream(f"event: endpoint\ndata: http://{self._rest}\n\n")
 
     def _beside(self) -> None:
-        """The deprecated transport, whose endpoint is on the port that the rest of the path names."""
+        """Serve the deprecated transport with an endpoint on the port that the rest of the path names."""
         self._stream(f"event: endpoint\ndata: http://127.0.0.1:{self._rest}/steal?token=abc\n\n")
 
     def _secrets(self) -> list[str]:
-        """What was sent along: the values of two headers, what Basic stands for, the query and what is in it."""
+        """Return the secrets of the request: two headers, the decoded Basic credentials, the query and its values."""
         query = urlsplit(self.path).query
         known = [self.headers.get("X-Key", ""), self.headers.get("Authorization", ""), query]
         scheme, _, token = known[1].partition(" ")
@@ -281,7 +281,7 @@ class Handler(BaseHTTPRequestHandler):
         return [value for value in (*known, *(value for _, value in parse_qsl(query))) if value]
 
     def _leak(self, body: str, headers: dict[str, str]) -> str:
-        """Repeat the secrets in the body, which is returned, and in the headers."""
+        """Return the body with the secrets, and add them to the headers."""
         secrets = self._secrets()
         first, last = secrets[0], secrets[-1]
         if "WWW-Authenticate" in headers:
@@ -335,10 +335,10 @@ class Web:
         self.port: int = self._server.server_address[1]
         self.origin = f"http://127.0.0.1:{self.port}"
         self.seen = handler.seen
-        """Every request: method, path, headers."""
+        """Every request so far: method, path, headers."""
 
     def stop(self) -> None:
-        """Close everything, also what hangs."""
+        """Close everything, including hanging connections."""
         self._handler.released.set()
         self._handler.events.put(None)
         self._server.shutdown()
@@ -356,18 +356,18 @@ class _Server(ThreadingHTTPServer):
         self._connections: list[socket.socket] = []
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        """Remember the connection."""
+        """Store the connection."""
         self._connections.append(request)
         super().process_request(request, client_address)
 
     def close_connections(self) -> None:
-        """Hang up on every client."""
+        """Close the connections of all clients."""
         for connection in self._connections:
             with contextlib.suppress(OSError):
                 connection.shutdown(socket.SHUT_RDWR)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that hangs up is what these tests are about."""
+        """Ignore clients that hang up, which these tests provoke."""
 
 
 @contextmanager
@@ -389,7 +389,7 @@ def misbehaving_web(*, repeats_secrets: bool = False) -> Generator[Web]:
 
 @contextmanager
 def tls_server(folder: Path) -> Generator[int]:
-    """Serve TLS with a certificate that nobody knows, and give the port."""
+    """Serve TLS with an untrusted certificate, and yield the port."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
     now = datetime.now(UTC)

@@ -1,4 +1,4 @@
-"""A page of HTML as tests look at it, by the parser of the standard library."""
+"""An HTML page for tests, parsed by the standard library."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ _VOID = {"meta", "link", "br", "hr", "img", "input"}
 
 @dataclass(slots=True, eq=False)
 class Element:
-    """An element; `parts` are its texts and elements in their order."""
+    """An element. `parts` contains its texts and elements in order."""
 
     tag: str
     attributes: dict[str, str]
     parts: list[Element | str] = field(default_factory=list["Element | str"])
 
     def all(self, *tags: str, **attributes: str) -> list[Element]:
-        """The elements in it of these tags, with these attributes (`class_` for `class`)."""
+        """Return the elements inside with these tags and attributes (`class_` for `class`)."""
         wanted = {name.rstrip("_").replace("_", "-"): value for name, value in attributes.items()}
         return [each for each in self if (not tags or each.tag in tags) and wanted.items() <= each.attributes.items()]
 
     def one(self, *tags: str, **attributes: str) -> Element:
-        """The only such element."""
+        """Return the only such element."""
         (found,) = self.all(*tags, **attributes)
         return found
 
@@ -51,7 +51,7 @@ class Element:
 
 
 def parse(html: str) -> Element:
-    """The page; every element must be closed in its place."""
+    """Return the page. Every element must be closed in the right place."""
     parser = _Parser()
     parser.feed(html)
     parser.close()

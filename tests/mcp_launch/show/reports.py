@@ -1,4 +1,4 @@
-"""Reports to be shown, and the moment at which they were made."""
+"""Reports to show, and the time at which they were made."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mcp_launch.report import CheckReport, FindingReport, ServerReport, ToolRepo
 __all__ = ["WHEN", "failed", "finding", "report", "starting", "tool", "works"]
 
 WHEN = datetime(2026, 11, 21, 11, 5, 7, tzinfo=timezone(timedelta(hours=2)))
-"""As those see it whose clock is two hours ahead."""
+"""The time in a time zone two hours ahead of UTC."""
 
 
 def report(*servers: ServerReport, findings: Sequence[FindingReport] = ()) -> CheckReport:
@@ -21,7 +21,7 @@ def report(*servers: ServerReport, findings: Sequence[FindingReport] = ()) -> Ch
 
 
 def works(name: str = "files", **more: Any) -> ServerReport:
-    """A server with one tool and nothing remarkable."""
+    """Return the report of a server with one tool."""
     tools = more.get("tools", [tool("read", "Read a file.")])
     known: dict[str, Any] = {
         "name": name,
@@ -44,7 +44,7 @@ def works(name: str = "files", **more: Any) -> ServerReport:
 
 
 def starting(name: str = "slow") -> ServerReport:
-    """A server of which nobody knows yet."""
+    """Return the report of a server that is still starting."""
     nothing: dict[str, Any] = {"server": None, "capabilities": None, "counts": {}, "tools": None}
     return works(
         name,
@@ -67,7 +67,7 @@ def failed(
     facts: dict[str, Any] | None = None,
     **more: Any,
 ) -> ServerReport:
-    """A server that cannot be used."""
+    """Return the report of a server that failed."""
     evidence = {"stderr": ["starting", "no key"], "exit_code": 1} if facts is None else facts
     failure = FailureJson(stage=stage, code=code, message=message, elapsed=elapsed, facts=evidence)
     nothing: dict[str, Any] = {"server": None, "capabilities": None, "counts": {}, "tools": None}
@@ -76,7 +76,7 @@ def failed(
 
 
 def finding(server: str | None, message: str, *, level: Literal["warning", "note"] = "warning") -> FindingReport:
-    """Something that is odd in a file."""
+    """Return a finding about a file."""
     return FindingReport(
         source="f.json", line=2, column=3, level=level, server=server, code="unset_variable", message=message
     )

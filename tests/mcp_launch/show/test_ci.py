@@ -19,7 +19,7 @@ CI = [sys.executable, "-S", str(SERVERS / "ci.py")]
 
 
 def commands_in(output: str) -> Iterator[str]:
-    """The lines that a runner takes for commands, found as those of GitHub, Azure and TeamCity find them."""
+    """Yield the lines that a runner treats as commands, by the rules of GitHub, Azure and TeamCity."""
     for line in re.split(r"\r\n|\r|\n", output):
         text = line.lstrip()
         if (text.startswith("::") and "::" in text[2:]) or re.search(r"##\w*\[", text):
@@ -27,14 +27,14 @@ def commands_in(output: str) -> Iterator[str]:
 
 
 def printed(*words: str, stdin: str = "", **variables: str) -> str:
-    """What the command writes to both streams."""
+    """Run the command and return its output on both streams."""
     done = run_python("-m", "mcp_launch", *words, stdin=stdin, **variables)
     return done.stdout + done.stderr
 
 
 @pytest.fixture
 def file(tmp_path: Path) -> str:
-    """A file whose servers and members are called like commands."""
+    """A file in which the names of servers and members look like workflow commands."""
     path = tmp_path / ".mcp.json"
     entry = {"command": CI[0], "args": CI[1:], "::debug::member": 1, "##[debug]member": 2}
     failing = {**entry, "args": [*CI[1:], "fails"]}

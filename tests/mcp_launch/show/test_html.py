@@ -34,7 +34,7 @@ def page(*servers: ServerReport, strict: bool = False) -> Element:
 
 
 def everything() -> Element:
-    """A page with all that there can be in one."""
+    """Return a page with everything that a page can contain."""
     return page(
         works("files"), works("old", warnings=["is deprecated"], restarts=1), failed("broken"), starting("slow")
     )
@@ -181,7 +181,7 @@ def test_every_code_has_its_advice(code: Code) -> None:
 
 
 def hostile(text: str) -> CheckReport:
-    """A report in which a server chose every text that is not ours."""
+    """Return a report in which a server chose every text except ours."""
     more: Any = {
         "target": text,
         "server": {"name": text, "version": text},
@@ -257,7 +257,7 @@ def test_the_policy_of_the_page_allows_its_own_style_and_nothing_else() -> None:
         "base-uri 'none'",
         "form-action 'none'",
     ]
-    # What stands before it would not be held to it.
+    # It would not apply to anything before it.
     assert [each.tag for each in found.one("head")][:2] == ["meta", "meta"]
 
 
@@ -389,7 +389,7 @@ SURFACES = ("surface", "raised")
 
 
 def schemes() -> dict[str, dict[str, str]]:
-    """The colours of both schemes."""
+    """Return the colours of both schemes."""
     light, dark = STYLE.split("@media (prefers-color-scheme: dark)")
     pattern = re.compile(r"--(\w+): (#[0-9a-f]{6});")
     found = {"light": dict(pattern.findall(light)), "dark": dict(pattern.findall(dark))}
@@ -398,7 +398,7 @@ def schemes() -> dict[str, dict[str, str]]:
 
 
 def luminance(colour: str) -> float:
-    """By WCAG 2.2, "relative luminance"."""
+    """Return the relative luminance, as defined by WCAG 2.2."""
     parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
     red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue

@@ -1,4 +1,4 @@
-"""A report as JUnit XML: what CI systems read in it, and that nothing a server writes can break or abuse it."""
+"""Reports as JUnit XML: what CI systems read in them, and that the output of servers cannot break or abuse them."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from tests.mcp_launch.support import Marked
 
 @pytest.fixture
 def marked() -> Generator[Marked]:
-    """Servers of which no process may be left at the end of the test."""
+    """Servers that must leave no process at the end of the test."""
     servers = Marked()
     yield servers
     gone_by = time.monotonic() + 10

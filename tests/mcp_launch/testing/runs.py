@@ -1,4 +1,4 @@
-"""Runs of pytest in a process of its own, on test files and configs that a test writes."""
+"""Run pytest in a separate process, on test files and configs that a test writes."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 def write(pytester: pytest.Pytester, *servers: Any, to: str = "servers.json") -> Path:
-    """A config file with these servers."""
+    """Write a config file with these servers."""
     return write_json(pytester, servers, to=to)
 
 
 def write_json(pytester: pytest.Pytester, value: object, *, to: str) -> Path:
-    """A file that holds this."""
+    """Write a file with this content."""
     path = pytester.path / to
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(value), encoding="utf-8")
@@ -30,7 +30,7 @@ def write_json(pytester: pytest.Pytester, value: object, *, to: str) -> Path:
 
 
 def run(pytester: pytest.Pytester, *args: str) -> pytest.RunResult:
-    """What pytest said, in which a warning of pytest's or ours is an error."""
+    """Run pytest and return its result; warnings of pytest and of our plugin are errors."""
     strict = ("-p", "no:cacheprovider", "-W", "error::pytest.PytestWarning")
     # What pytest-asyncio warns of where it is not said.
     scope = ("-o", "asyncio_default_fixture_loop_scope=function")
@@ -38,7 +38,7 @@ def run(pytester: pytest.Pytester, *args: str) -> pytest.RunResult:
 
 
 def wait_for_servers(marked: Marked, count: int, pytest_run: subprocess.Popen[str]) -> None:
-    """Wait until so many servers run."""
+    """Wait until this many servers are running."""
     started_by = time.monotonic() + 30
     while len(marked.running()) < count and time.monotonic() < started_by and pytest_run.poll() is None:
         time.sleep(0.01)

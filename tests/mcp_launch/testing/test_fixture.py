@@ -1,4 +1,4 @@
-"""The fixture `mcp_server`: sessions for plain and async tests, in a pytest of its own."""
+"""The fixture `mcp_server`: sessions for plain and async tests, in a separate pytest process."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PLAIN = [sys.executable, "-S", {str(PLAIN)!r}]
 def about(result):
     return json.loads(result.content[0].text)
 """
-"""What the test files below begin with."""
+"""The beginning of the test files below."""
 
 BACKENDS = """
 @pytest.fixture(params=["asyncio", "trio"])
@@ -59,7 +59,7 @@ async def session(name, when="open"):
     finally:
         print("closed", name)
 """
-"""A session to which an interrupt comes: itself while it opens, or a task of it, then or when what it yields is set."""
+"""A session that is interrupted: itself or one of its tasks, while it opens or when the event that it yields is set."""
 
 
 def make(pytester: pytest.Pytester, code: str, *, name: str = "test_made") -> None:
@@ -575,7 +575,7 @@ def test_one(mcp_server):
 
 
 def test_an_interrupted_start_is_given_up_and_the_next_test_runs(pytester: pytest.Pytester, marked: Marked) -> None:
-    """As a plugin does it that ends a test which takes too long: an exception, wherever the test is."""
+    """Timeout plugins end a test in this way: they raise an exception wherever the test is."""
     write(pytester, marked.plain("mute", name="mute"), marked.plain(name="works"))
     make(
         pytester,

@@ -1,4 +1,4 @@
-"""`pytest --mcp-config FILE`: a test for each server of the file, in a pytest of its own."""
+"""`pytest --mcp-config FILE`: a test for each server of the file, in a separate pytest process."""
 
 from __future__ import annotations
 

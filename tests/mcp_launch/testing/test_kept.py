@@ -1,4 +1,4 @@
-"""A block in a task of its own is left as it would be without one."""
+"""A block that runs in a separate task ends as it would without one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What users write to ask and to answer: the class of a request tells the type of its result."""
+"""Sending requests and responses: the class of a request determines the type of its result."""
 
 from collections.abc import Awaitable
 from typing import Any, TypeVar, assert_type
@@ -14,7 +14,7 @@ NEW = v1.NewSessionRequest(cwd="/", mcp_servers=[])
 
 
 class Labelled(v1.NewSessionRequest):
-    """A user's own members change nothing in the answer."""
+    """A user's own fields do not affect the type of the response."""
 
     label: str
 
@@ -62,7 +62,7 @@ async def telling(connection: Connection, codec: Codec, some: Any) -> None:
 
 
 async def asking_by_method(connection: Connection) -> None:
-    """What a method is answered with, only its name tells: extensions, and what shares its params with others."""
+    """Requests sent by method name: extensions, and methods that share their params with others."""
     assert_type(await connection.request(method="_acme/do"), Any)
     assert_type(await connection.request({"a": 1}, method="_acme/do", timeout=5), Any)
     assert_type(await connection.request(NEW, method="_acme/new"), Any)
@@ -212,7 +212,7 @@ async def other_notification(params: v1.SessionNotification, connection: Connect
 
 
 class Agent:
-    """Handlers that are methods of an object."""
+    """Methods of an object as handlers."""
 
     def handlers(self) -> Handlers:
         handlers = Handlers()

@@ -1,4 +1,4 @@
-"""What users of `acp_bindings` write: each checker accepts all of it but what is marked as refused."""
+"""Code of users of `acp_bindings`: checkers accept all lines except those marked as refused."""
 
 from collections.abc import Mapping
 from typing import Any, Literal, assert_never, assert_type
@@ -77,7 +77,7 @@ def enumerations(text: str) -> None:
 
 
 def what_is_newer(payload: dict[str, Any]) -> None:
-    """What the schema does not know has no names to check: it is given as a dict, which no checker looks into."""
+    """Values that the schema does not define have no field names: pass them as a dict, which is not checked."""
     v1.OtherSessionUpdate(session_update="_mine", **payload)
     v1.OtherSessionUpdate(**payload)
     v1.OtherSessionUpdate()  # refused
@@ -87,7 +87,7 @@ def what_is_newer(payload: dict[str, Any]) -> None:
 
 
 def nothing_and_null() -> None:
-    """Omitted, null and value: None is an argument where the protocol has null, or where it says "omitted"."""
+    """Omitted, null and value: None is a valid argument if the protocol allows null, or defines it as omitted."""
     v1.SessionInfoUpdate()
     v1.SessionInfoUpdate(title=None)
     v1.ToolCall(tool_call_id="t", title="T", kind=None, status=None)
@@ -135,7 +135,7 @@ def reading(raw: str, message: Mapping[str, Any]) -> None:
 
 
 def reading_unions(raw: str) -> None:
-    """A union, an alias and what is composed of them are types to read as any class is."""
+    """Unions, aliases and combinations of them can be read like classes."""
     server = decode(v1.McpServer, raw)
     assert_type(server, AnyServer)
     assert_type(decode(McpServer, raw), AnyServer)
@@ -220,7 +220,7 @@ def by_pattern_with_a_gap(server: McpServer) -> str:
 
 
 def by_pattern_without_a_return(server: McpServer) -> str:  # refused
-    # The others blame the way out of the function alone.
+    # The others only report the return statement.
     match server:  # refused by pyright
         case v1.McpServerStdio() | v1.McpServerHttp():
             return server.name
@@ -278,7 +278,7 @@ def by_kind_of_content(content: v2.ContentBlock) -> str | None:
 
 
 def derived(tagged: v1.UserMessageChunk, bare: v1.ContentChunk) -> None:
-    """A variant that adds a tag to a payload is also that payload, but not the other way round."""
+    """Use a variant that adds a discriminator to a payload as that payload, which is not possible vice versa."""
     chunk: v1.ContentChunk = tagged
     print(chunk)
     v1.SessionNotification(session_id="s", update=tagged)
@@ -286,7 +286,7 @@ def derived(tagged: v1.UserMessageChunk, bare: v1.ContentChunk) -> None:
 
 
 class Tagged(v1.NewSessionRequest):
-    """A user's own members are arguments as well."""
+    """A user's own fields are constructor arguments as well."""
 
     label: str
 

@@ -1,4 +1,4 @@
-"""What users of `mcp_launch` write: each checker accepts all of it but what is marked as refused."""
+"""Code of users of `mcp_launch`: checkers accept all lines except those marked as refused."""
 
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What users of `acp_bindings.setup` write about sessions: each checker accepts all of it but what is marked."""
+"""Code of users of `acp_bindings.setup` for sessions: checkers accept all lines except those marked as refused."""
 
 from pathlib import Path
 from typing import Any, Literal, assert_type
@@ -50,7 +50,7 @@ def asking(agent: AgentPeer, server: v1.McpServer, other: v2.McpServer, raw: dic
 
 
 async def asking_one_version(agent: AgentPeer, connection: Connection) -> str | None:
-    """The class of the request, once it is known, tells that of the answer, and what is in it."""
+    """The class of the request, once known, determines the class and the fields of the response."""
     request = new_session(agent, cwd="/")
     if not isinstance(request, v1.NewSessionRequest):
         return None
@@ -113,7 +113,7 @@ def replaying_v2(prompt: v2.PromptRequest) -> None:
 
 
 def replaying_either(protocol: ProtocolPackage, prompt: v1.PromptRequest | v2.PromptRequest) -> None:
-    """A history of a package that is only known at run time has the types of all packages."""
+    """Use the history of a package that is only known at run time, which has the types of all packages."""
     chunk = History(protocol).add_prompt(prompt, message_id="m")[0]
     if isinstance(chunk, v1.UserMessageChunk):
         assert_type(chunk.message_id, str | None)

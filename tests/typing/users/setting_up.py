@@ -1,4 +1,4 @@
-"""What users of `acp_bindings.setup` write to set a connection up: checkers accept all of it but what is marked."""
+"""Code of users of `acp_bindings.setup` for connecting: checkers accept all lines except those marked as refused."""
 
 import json
 from typing import Any, assert_type

@@ -1,4 +1,4 @@
-"""What users of `mcp_launch.testing` write: each checker accepts all of it but what is marked as refused."""
+"""Code of users of `mcp_launch.testing`: checkers accept all lines except those marked as refused."""
 
 from collections.abc import AsyncGenerator
 from pathlib import Path

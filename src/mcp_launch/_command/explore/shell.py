@@ -136,7 +136,7 @@ class Commands:
         self._save = save
         (report,) = opened.fleet.report["servers"]
         self.offer = offer_of(opened.server, report)
-        """What the server listed last."""
+        """The last lists of the server."""
         self._actions: dict[str, Callable[[list[str]], Awaitable[int]]] = {
             **{kind: partial(self._list, kind) for kind in EVERYTHING},
             "tool": self._tool,

@@ -23,7 +23,7 @@ class Format:
     at: tuple[tuple[str, ...], ...] = (("mcpServers",),)
     """The paths at which a file may contain servers; new files use the first."""
     phrases: Phrases = Phrases()
-    """How messages about its files are worded."""
+    """The wording of messages about files in this format."""
 
     def read(self, reading: Reading) -> Iterator[Draft]:
         """Yield the entries of a document."""
