@@ -8,7 +8,9 @@ import pytest
 FULL = (
     *(f"tests/docs/test_{each}.py" for each in ("conversation", "documents", "embedded", "testing")),
     "tests/examples/",
+    "tests/mcp_launch/config/test_hostile.py",
     "tests/mcp_launch/explore/test_terminal.py",
+    "tests/mcp_launch/show/test_ci.py",
     "tests/mcp_launch/test_command_terminal.py",
     "tests/mcp_launch/testing/",
 )
