@@ -50,9 +50,9 @@ class Rounds(NamedTuple):
 QUICK = Rounds(*[1] * len(Rounds._fields))
 FIRST_USE = """
 import anyio
-from benchmarks.launch import contestants
-open_all = contestants.CONTESTANTS[{name!r}].enter()
-anyio.run(contestants.seconds_to_open, open_all, [contestants.stdio({seconds})])
+from benchmarks.launch import launchers
+open_all = launchers.CONTESTANTS[{name!r}].enter()
+anyio.run(launchers.seconds_to_open, open_all, [launchers.stdio({seconds})])
 """
 
 
