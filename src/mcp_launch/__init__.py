@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from mcp_launch.options import Budgets, Limits, Options, Restart
     from mcp_launch.report import Report, report_schema
     from mcp_launch.session import open_session
+    from mcp_launch.sessions import SessionServers, for_sessions
 
 __all__ = [
     "AcpConsumer",
@@ -55,10 +56,12 @@ __all__ = [
     "Options",
     "Report",
     "Restart",
+    "SessionServers",
     "UnknownServer",
     "UnknownTool",
     "UnusableInput",
     "capabilities",
+    "for_sessions",
     "launch",
     "open_session",
     "report_schema",
@@ -82,6 +85,7 @@ if not TYPE_CHECKING:
         "_servers.launched": "LaunchedServer",
         "_servers.record": "Change Changes",
         "session": "open_session",
+        "sessions": "SessionServers for_sessions",
         "_through_acp.consumer": "AcpConsumer",
         "_through_acp.provider": "AcpProvider AcpServer",
     }

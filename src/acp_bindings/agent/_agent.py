@@ -1,0 +1,330 @@
+"""An agent: what a program registers, and the handlers that serve clients with it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Any, Generic, Literal, TypeAlias, TypeVar
+
+import anyio
+from anyio.abc import TaskGroup
+
+from acp_bindings import v1, v2
+from acp_bindings.agent._offers import Command, Offers, OnSet, Option
+from acp_bindings.agent._session import M, McpProvider, Session, log
+from acp_bindings.agent._sessions import OpenSessions
+from acp_bindings.agent._stores import MemorySessions, SessionStore
+from acp_bindings.agent._turn import Turn
+from acp_bindings.connection import AgentHandlers, Connection, connect_stdio
+from acp_bindings.jsonrpc import ProtocolPackage
+from acp_bindings.setup import OPENING, AgentHandshake
+
+PromptHandler: TypeAlias = "Callable[[Turn[M]], Awaitable[object]]"
+"""Works on a prompt. It returns a `StopReason`, or None for `end_turn`."""
+
+H = TypeVar("H", bound=Callable[..., Any])
+
+Content: TypeAlias = Literal["audio", "embedded_context", "image"]
+
+GRACE = 0.5
+"""Seconds for turns to end after the client has closed its side."""
+_EXIT = 1.0
+"""Seconds from the close of all sessions to the end of the process, if a prompt handler ignores its cancellation."""
+_OWN = frozenset(
+    {
+        "initialize",
+        "session/cancel",
+        "session/close",
+        "session/delete",
+        "session/list",
+        "session/load",
+        "session/new",
+        "session/prompt",
+        "session/resume",
+        "session/set_config_option",
+        "session/set_mode",
+    }
+)
+"""Methods that the agent handles itself."""
+
+
+class Agent(Generic[M]):
+    """An ACP agent.
+
+        agent = Agent("hello", version="1.0")
+
+        @agent.prompt
+        async def answer(turn: Turn) -> None:
+            await turn.say(f"You said {turn.text}.")
+
+        agent.run()
+
+    It supports v1 and v2, any number of sessions, cancellation, and loading of sessions.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        version: str,
+        title: str | None = None,
+        mcp: McpProvider[M] | None = None,
+        sessions: SessionStore | None = None,
+        protocols: Sequence[ProtocolPackage] = (v1, v2),
+        accepts: Collection[Content] = (),
+        prompts: Literal["refuse", "queue"] = "refuse",
+        capabilities: Collection[str] = (),
+        auth_methods: Sequence[Any] = (),
+    ) -> None:
+        """Describe an agent.
+
+        Args:
+            name: the name for programs.
+            version: the version of the agent.
+            title: the name for users.
+            mcp: starts the MCP servers of sessions: `mcp_launch.for_sessions()`. Without it, the agent does not accept
+                any, and reports those that v1 clients send nevertheless.
+            sessions: where sessions are stored: `FolderSessions`, `RedisSessions`, or your own `SessionStore`. By
+                default they are in memory, and lost when the process ends.
+            protocols: the supported protocol packages, one for each version.
+            accepts: the content of prompts in addition to text and links.
+            prompts: the response to a prompt for a session that is busy: an error, or that of its own turn, which
+                begins when those before have ended.
+            capabilities: further capabilities, whose methods you handle with `on`.
+            auth_methods: the authentication methods. Handle them with `login`.
+        """
+        self._name = name
+        self._info = v1.Implementation(name=name, version=version, title=name if title is None else title)
+        self._mcp = mcp
+        self._store: SessionStore = MemorySessions() if sessions is None else sessions
+        self._protocols = tuple(protocols)
+        self._capabilities = {
+            "session.additional_directories",
+            "session.close",
+            "session.delete",
+            "session.list",
+            "session.load",
+            "session.resume",
+            *(f"prompt.{each}" for each in accepts),
+            *(mcp.capabilities if mcp else ()),
+            *capabilities,
+        }
+        self._auth_methods = tuple(auth_methods)
+        self._queued = prompts == "queue"
+        self._offers = Offers()
+        self._handler: PromptHandler[M] | None = None
+        self._on_open: Callable[[Session[M]], Awaitable[object]] | None = None
+        self._login: Callable[[str], Awaitable[object]] | None = None
+        self._extensions: dict[str, Callable[[Any, Connection], Any]] = {}
+        self._open: OpenSessions[M] | None = None
+        self._exit: threading.Timer | None = None
+
+    def __repr__(self) -> str:
+        return f"<Agent {self._name}>"
+
+    def prompt(self, handler: Callable[[Turn[M]], Awaitable[object]]) -> Callable[[Turn[M]], Awaitable[object]]:
+        """Decorate the handler of prompts, which gets a `Turn`.
+
+        It returns a stop reason, or None for `end_turn`. If it raises a `RequestError`, the client gets that error. Any
+        other exception is logged, and the client only gets "Internal error".
+        """
+        if self._handler is not None:
+            raise ValueError(f"agent {self._name} already has a prompt handler")
+        self._handler = handler
+        return handler
+
+    def command(self, name: str, description: str, *, hint: str | None = None) -> Callable[[H], H]:
+        """Decorate the handler of a slash command, which gets a `Turn` with `arguments` set.
+
+        Args:
+            name: the name without the slash.
+            description: what the command does, for the user.
+            hint: what to enter after the name; None if nothing.
+        """
+        if not name or name.startswith("/") or any(map(str.isspace, name)):
+            raise ValueError(f"the name of a command must be a word without a slash, not {name!r}")
+
+        def register(handler: H) -> H:
+            self._offers.commands[name] = Command(name, description, hint, handler)
+            return handler
+
+        return register
+
+    def mode(self, id_: str, name: str, *, description: str | None = None) -> None:
+        """Add a mode that the user can select. The first one is the default. `session.mode` is the current one."""
+        more = {} if description is None else {"description": description}
+        self._offers.modes[id_] = {"id": id_, "name": name, **more}
+
+    def on_mode(self, handler: OnSet) -> OnSet:
+        """Decorate a function that is called with a session and the mode to which it changes."""
+        self._offers.on_mode = handler
+        return handler
+
+    def option(
+        self,
+        id_: str,
+        name: str,
+        values: Mapping[str, str] | None = None,
+        *,
+        default: str | bool,
+        description: str | None = None,
+        category: str | None = None,
+        on_set: OnSet | None = None,
+    ) -> None:
+        """Add a config option that the user can change. `session.options[id_]` is its current value.
+
+        Args:
+            id_: the id.
+            name: the name for users.
+            values: the names of the possible values by their ids; None for an option that is on or off.
+            default: the value in new sessions.
+            description: what the option does.
+            category: `model`, `thought_level` or another category of the protocol.
+            on_set: called with a session and the new value, before it is announced.
+
+        Raises:
+            InvalidParams: *default* is not one of the values.
+        """
+        option = Option(id_, name, values, default, description, category, on_set)
+        option.check(default)
+        self._offers.options[id_] = option
+
+    def on_open(self, handler: Callable[[Session[M]], Awaitable[object]]) -> Callable[[Session[M]], Awaitable[object]]:
+        """Decorate a function that is called with each session that is created or loaded, before the response.
+
+        If it raises, the session is not opened, and the client gets an error.
+        """
+        self._on_open = handler
+        return handler
+
+    def login(self, handler: Callable[[str], Awaitable[object]]) -> Callable[[str], Awaitable[object]]:
+        """Decorate the function that logs in, with the id of one of the `auth_methods`."""
+        self._login = handler
+        return handler
+
+    def on(self, method: str) -> Callable[[H], H]:
+        """Decorate the handler of an extension method (`_…`), or of a method of one of the `capabilities`.
+
+        It gets the params and the `Connection`, like the handlers of `acp_bindings.connection.Handlers`.
+        """
+        if method in _OWN:
+            raise ValueError(f"{method} is handled by the agent itself")
+
+        def register(handler: H) -> H:
+            self._extensions[method] = handler
+            return handler
+
+        return register
+
+    def run(self, *, backend: Literal["asyncio", "trio"] = "asyncio") -> None:
+        """Serve the client that started this process over standard input and output, until it exits or a signal comes.
+
+        Raises:
+            ValueError: the agent is incomplete, for example without a prompt handler.
+        """
+        self._exit = threading.Timer(_EXIT, _abandon, [self._name])
+        self._exit.daemon = True
+        try:
+            anyio.run(self._run_process, backend=backend)
+        finally:
+            self._exit.cancel()
+
+    async def serve(self, *, grace: float = GRACE) -> None:
+        """Serve the client that started this process, over standard input and output, until it leaves.
+
+        Args:
+            grace: seconds for turns to end after the client has closed its side.
+        """
+        async with (
+            self.serving() as handlers,
+            connect_stdio(protocol=OPENING, handlers=handlers, grace=grace) as connection,
+        ):
+            await self.attend(connection)
+
+    async def _run_process(self) -> None:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(_cancel_on_signal, tasks)
+            await self.serve()
+            tasks.cancel_scope.cancel()
+
+    @asynccontextmanager
+    async def serving(self) -> AsyncGenerator[AgentHandlers]:
+        """Open the agent for any number of connections, and yield the handlers for them.
+
+            async with agent.serving() as handlers, Connection(source, sink, protocol=OPENING, role="agent",
+                                                               handlers=handlers) as connection:
+                await agent.attend(connection)
+
+        All sessions are closed at the end of the block.
+
+        Raises:
+            ValueError: the agent is incomplete.
+            RuntimeError: the agent is being served already.
+        """
+        if self._handler is None:
+            raise ValueError(f"agent {self._name} has no prompt handler; decorate one with @agent.prompt")
+        if self._auth_methods and self._login is None:
+            raise ValueError(f"agent {self._name} has auth_methods, but no function decorated with @agent.login")
+        if self._open is not None:
+            raise RuntimeError(f"agent {self._name} is being served already")
+        more = {"auth.login"} if self._login else set[str]()
+        handshake = AgentHandshake(
+            info=self._info,
+            protocols=self._protocols,
+            capabilities=self._capabilities | more,
+            auth_methods=self._auth_methods,
+        )
+        handlers = AgentHandlers(handshake, flavour="windows" if os.name == "nt" else "posix")
+        async with anyio.create_task_group() as tasks:
+            self._open = OpenSessions(
+                handlers,
+                tasks,
+                handler=self._handler,
+                offers=self._offers,
+                store=self._store,
+                mcp=self._mcp,
+                queued=self._queued,
+                on_open=self._on_open,
+            )
+            if login := self._login:
+                handlers.on("authenticate")(lambda request, _: login(request.method_id))
+                handlers.on("auth/login")(lambda request, _: login(request.method_id))
+            for method, extension in self._extensions.items():
+                handlers.on(method)(extension)
+            try:
+                yield handlers
+            finally:
+                with anyio.CancelScope(shield=True):
+                    await self._open.close()
+                self._open = None
+                if self._exit:
+                    self._exit.start()
+                tasks.cancel_scope.cancel()
+
+    async def attend(self, connection: Connection) -> None:
+        """Wait until *connection* has ended, and close its sessions."""
+        if self._open is None:
+            raise RuntimeError("connections are attended in the block of `serving`")
+        try:
+            await connection.wait_ended()
+        finally:
+            with anyio.CancelScope(shield=True):
+                await self._open.close(connection)
+
+
+def _abandon(name: str) -> None:
+    log.error("a prompt handler of agent %s ignores its cancellation; the process exits without it", name)
+    os._exit(1)
+
+
+async def _cancel_on_signal(tasks: TaskGroup) -> None:
+    if sys.platform == "win32":
+        return
+    with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
+        async for _ in signals:
+            tasks.cancel_scope.cancel()
+            return

@@ -1,0 +1,141 @@
+"""What an agent offers in its sessions: modes, config options and slash commands."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from acp_bindings._vocabulary import commands_from_v1, options_from_v1
+from acp_bindings.setup.errors import InvalidParams
+
+if TYPE_CHECKING:
+    from acp_bindings.agent._session import Session
+
+OnSet: TypeAlias = "Callable[[Session[Any], Any], Awaitable[None]]"
+"""Called with the session and the new value, before it is announced. It may raise a `RequestError` to refuse."""
+
+MODE = "mode"
+"""The id of the config option that has the modes in v2."""
+
+
+@dataclass(frozen=True)
+class Option:
+    """A setting of a session that the user may change: one of several values, or on and off."""
+
+    id: str
+    name: str
+    values: Mapping[str, str] | None
+    """The names of the values by id; None for on and off."""
+    default: str | bool
+    description: str | None = None
+    category: str | None = None
+    on_set: OnSet | None = None
+
+    def check(self, value: object) -> str | bool:
+        """Return *value* if it is valid.
+
+        Raises:
+            InvalidParams: it is not one of the values.
+        """
+        if self.values is None:
+            if isinstance(value, bool):
+                return value
+            raise InvalidParams(f"{self.id}: must be true or false")
+        if isinstance(value, str) and value in self.values:
+            return value
+        raise InvalidParams(f"{self.id}: must be one of {', '.join(self.values)}")
+
+    def to_json(self, value: str | bool) -> dict[str, Any]:
+        """Return the config option of v1 with its current *value*."""
+        more = {"description": self.description, "category": self.category}
+        json: dict[str, Any] = {"id": self.id, "name": self.name, "currentValue": value}
+        json |= {name: text for name, text in more.items() if text is not None}
+        if self.values is None:
+            return {"type": "boolean", **json}
+        return {
+            "type": "select",
+            **json,
+            "options": [{"value": id_, "name": name} for id_, name in self.values.items()],
+        }
+
+
+@dataclass(frozen=True)
+class Command:
+    """A slash command."""
+
+    name: str
+    description: str
+    hint: str | None
+    handler: Callable[[Any], Awaitable[Any]]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the command as v1 has it."""
+        more = {} if self.hint is None else {"input": {"hint": self.hint}}
+        return {"name": self.name, "description": self.description, **more}
+
+
+class Offers:
+    """The modes, options and commands of an agent."""
+
+    def __init__(self) -> None:
+        self.modes: dict[str, dict[str, str]] = {}
+        """The modes as v1 has them, by id."""
+        self.on_mode: OnSet | None = None
+        self.options: dict[str, Option] = {}
+        self.commands: dict[str, Command] = {}
+
+    def opening(self, session: Session[Any]) -> dict[str, Any]:
+        """Return the fields of *session* in the response to `session/new`, `session/load` and `session/resume`."""
+        said: dict[str, Any] = {}
+        client = session.client
+        if self.modes and client.version == 1:
+            said["modes"] = {"currentModeId": session.mode, "availableModes": list(self.modes.values())}
+        if options := self.config_options(session):
+            said["configOptions"] = options
+        if self.commands and client.version > 1:
+            said["availableCommands"] = commands_from_v1(self.available_commands())
+        return said
+
+    def available_commands(self) -> list[dict[str, Any]]:
+        """Return the commands as v1 has them."""
+        return [each.to_json() for each in self.commands.values()]
+
+    def config_options(self, session: Session[Any]) -> list[dict[str, Any]]:
+        """Return the config options of *session* in the version of its client, if the client supports them."""
+        client = session.client
+        options = [
+            option.to_json(session.options[id_])
+            for id_, option in self.options.items()
+            if option.values is not None or client.supports("config_options.boolean")
+        ]
+        if client.version == 1:
+            return options
+        if self.modes:
+            values = {id_: mode["name"] for id_, mode in self.modes.items()}
+            mode = Option(MODE, "Mode", values, session.mode or "", category="mode")
+            options.insert(0, mode.to_json(session.mode or ""))
+        return options_from_v1(options)
+
+    def check_mode(self, mode: object) -> str:
+        """Return the id of a mode.
+
+        Raises:
+            InvalidParams: the agent does not have this mode.
+        """
+        if isinstance(mode, str) and mode in self.modes:
+            return mode
+        raise InvalidParams(
+            f"mode: must be one of {', '.join(self.modes)}" if self.modes else "this agent has no modes"
+        )
+
+    def option(self, id_: str) -> Option:
+        """Return the option with an id.
+
+        Raises:
+            InvalidParams: the agent does not have this option.
+        """
+        if (found := self.options.get(id_)) is None:
+            known = f"; it has {', '.join(self.options)}" if self.options else ""
+            raise InvalidParams(f'configId: the agent does not have the option "{id_}"{known}')
+        return found

@@ -1,0 +1,423 @@
+"""A session: its MCP servers, the turn that is running, its settings, and its history in the store."""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
+from typing import TYPE_CHECKING, Any, Generic, Protocol
+
+import anyio
+from anyio.abc import TaskStatus
+from pydantic_core import from_json
+from typing_extensions import TypeVar
+
+from acp_bindings import v1
+from acp_bindings._vocabulary import from_v1
+from acp_bindings.agent._stores import SessionStore, StoredSession
+from acp_bindings.connection import Connection, ConnectionClosed
+from acp_bindings.decoding import decode
+from acp_bindings.encoding import encode
+from acp_bindings.errors import DecodeError
+from acp_bindings.jsonrpc import INVALID_REQUEST
+from acp_bindings.setup import ClientPeer, History, RequestError, Roots
+
+if TYPE_CHECKING:
+    from acp_bindings.agent._offers import Offers
+    from acp_bindings.agent._turn import Turn
+
+log = logging.getLogger("acp_bindings.agent")
+
+M = TypeVar("M", default=Any)
+M_co = TypeVar("M_co", covariant=True, default=Any)
+
+CLOSING = 5.0
+"""Seconds for a cancelled turn to end before its session closes without it."""
+
+
+class McpProvider(Protocol[M_co]):
+    """Starts the MCP servers of sessions. `mcp_launch.for_sessions()` returns one."""
+
+    @property
+    def capabilities(self) -> Collection[str]:
+        """The capabilities that the agent advertises for it, such as `mcp.http`."""
+        ...
+
+    @property
+    def errors(self) -> tuple[type[Exception], ...]:
+        """The exceptions with which a tool call may fail, and whose messages are for the user."""
+        ...
+
+    def open(self, servers: Sequence[Any], session: Session[Any]) -> AbstractAsyncContextManager[M_co]:
+        """Return a context manager that starts *servers*, yields `Session.mcp`, and closes them.
+
+        It reports servers that fail with `Session.report`, and forwards their questions to the user with
+        `Session.forward_elicitation`.
+        """
+        ...
+
+    def tool_call_update(self, tool_call_id: str, result: Any) -> v1.SessionToolCallUpdate | None:
+        """Return the end of a tool call with the *result* of an MCP tool; None if it is not one."""
+        ...
+
+
+class Session(Generic[M]):
+    """A session with a client, from `session/new` or `session/load` until it is closed.
+
+    `turn.session` is the session of a turn. It is created by the agent, not by your program.
+    """
+
+    mcp: M
+    """The MCP servers of the session: a `mcp_launch.Fleet` with `mcp=mcp_launch.for_sessions()`, otherwise None."""
+
+    def __init__(
+        self,
+        stored: StoredSession,
+        *,
+        servers: Sequence[Any],
+        connection: Connection,
+        client: ClientPeer,
+        store: SessionStore,
+        offers: Offers,
+        in_store: bool = False,
+    ) -> None:
+        self.id = stored.session_id
+        """The id."""
+        self.cwd = stored.cwd
+        """The working directory, an absolute path."""
+        self.additional_directories = stored.additional_directories
+        """Further directories that the session may work in."""
+        self.roots = Roots(self.cwd, *self.additional_directories)
+        """Checks that a path is in `cwd` or in one of the additional directories."""
+        self.title = stored.title
+        """The title for lists of sessions: the beginning of the first prompt until `set_title` changes it."""
+        self.data: dict[str, Any] = dict(stored.data.get("data", {}))
+        """JSON that is stored with the session when a turn ends, such as the messages of a model."""
+        self.servers = servers
+        self.connection = connection
+        """The connection to the client. It changes when another client loads the session."""
+        self.client = client
+        """The client: its name, version and capabilities."""
+        self._store = store
+        self._offers = offers
+        kept: Mapping[str, Any] = stored.data.get("options", {})
+        self.mode: str | None = stored.data.get("mode") if stored.data.get("mode") in offers.modes else None
+        """The id of the current mode; None if the agent does not have modes."""
+        if self.mode is None:
+            self.mode = next(iter(offers.modes), None)
+        self.options: dict[str, str | bool] = {
+            id_: _valid(option.check, kept.get(id_), option.default) for id_, option in offers.options.items()
+        }
+        """The current values of the config options, by id. Change them with `set_option`."""
+        self.turn: Turn[M] | None = None
+        """The turn that is running."""
+        self._queue: deque[anyio.Event] = deque()
+        self._pending: list[Any] = []
+        """Updates of v1 that are not in the store yet."""
+        self._has_pending = anyio.Event()
+        self._writing = anyio.Lock()
+        self._stored = in_store
+        """True if the session is in the store. A session without a prompt is not stored."""
+        self.failure: RequestError | None = None
+        """The reason why the session can no longer be stored."""
+        self._closing, self._closed = anyio.Event(), anyio.Event()
+        self._reported: set[str] = set()
+
+    def __repr__(self) -> str:
+        return f"<Session {self.id}>"
+
+    @property
+    def is_closing(self) -> bool:
+        """True if the session is closed or about to be."""
+        return self._closing.is_set()
+
+    async def run(self, provider: McpProvider[M] | None, *, task_status: TaskStatus[None]) -> None:
+        """Keep the MCP servers until the session is closed. Started when they are ready or have failed."""
+        try:
+            opened: Any = provider.open(self.servers, self) if provider else nullcontext()
+            async with opened as self.mcp, anyio.create_task_group() as tasks:
+                tasks.start_soon(self._store_pending)
+                task_status.started()
+                await self._closing.wait()
+                with anyio.move_on_after(CLOSING) as waited:
+                    await self.end_turn()
+                if waited.cancelled_caught:
+                    log.error("the prompt handler of session %s ignores its cancellation; closing without it", self.id)
+                tasks.cancel_scope.cancel()
+        finally:
+            with anyio.CancelScope(shield=True):
+                if self.failure is None:
+                    await self._last_flush()
+                await self._store.release(self.id)
+            self._closed.set()
+
+    async def close(self) -> None:
+        """Cancel the turn, close the MCP servers, and wait until they have ended."""
+        self._closing.set()
+        for waiting in self._queue:
+            waiting.set()
+        await self._closed.wait()
+
+    async def end_turn(self) -> None:
+        """Cancel the turn, if one is running, and wait until it has ended."""
+        while turn := self.turn:
+            turn.cancel()
+            await turn.done.wait()
+
+    def attach(self, connection: Connection, client: ClientPeer) -> None:
+        """Continue with another connection, whose client has loaded the session."""
+        self.connection, self.client = connection, client
+
+    async def begin(self, turn: Turn[M], *, queued: bool) -> None:
+        """Make *turn* the running one.
+
+        Raises:
+            RequestError: another turn is running, and prompts are not queued; or the session is closed.
+        """
+        if self.turn and not queued:
+            raise RequestError(
+                INVALID_REQUEST, "the session is busy with another prompt; cancel it, or wait for its end"
+            )
+        while self.turn and not self.is_closing:
+            self._queue.append(free := anyio.Event())
+            try:
+                await free.wait()
+            finally:
+                if free in self._queue:
+                    self._queue.remove(free)
+        if self.failure:
+            raise self.failure
+        if self.is_closing:
+            raise RequestError(INVALID_REQUEST, "the session is closed")
+        self.turn = turn
+
+    def end(self, turn: Turn[M]) -> None:
+        """Allow the next turn."""
+        if self.turn is turn:
+            self.turn = None
+            if self._queue:
+                self._queue.popleft().set()
+
+    async def send(self, update: v1.SessionUpdate) -> None:
+        """Send an update and store it in the history.
+
+        Args:
+            update: any update of v1. In v2 it is converted.
+        """
+        self.keep(update)
+        await self.show(update)
+
+    async def show(self, update: Any, *, after_response: bool = False) -> None:
+        """Send an update without storing it, for what is only of interest now."""
+        protocol: Any = self.connection.protocol
+        params: Any = (
+            v1.SessionNotification if protocol is v1 else protocol.METHODS["session/update"].notification.params
+        )
+        if protocol is not v1:
+            update = from_v1(protocol, update)
+        try:
+            await self.connection.notify(params(session_id=self.id, update=update), after_response=after_response)
+        except ConnectionClosed:
+            # The client finds it in the history when it loads the session.
+            return
+
+    def keep(self, update: Any) -> None:
+        """Store an update in the history, soon."""
+        if not self._pending:
+            self._has_pending.set()
+        self._pending.append(update)
+
+    async def report(self, text: str, *, severity: str = "warning") -> None:
+        """Inform the user about a problem, once: by a notice if the client supports them, otherwise by a message.
+
+        Args:
+            text: the problem, in a sentence.
+            severity: `info`, `warning` or `error`.
+        """
+        if text in self._reported:
+            return
+        self._reported.add(text)
+        if self.client.supports("notices"):
+            update: Any = v1.Notice(severity=severity, title=text)
+        else:
+            update = _message(f"{text}\n\n", f"report-{len(self._reported)}")
+        # Servers may fail before the client knows the id of the session, which is in the response.
+        await self.show(update, after_response=True)
+
+    async def show_state(self, state: dict[str, Any]) -> None:
+        """Send the state of v2."""
+        protocol: Any = self.connection.protocol
+        await self.show(decode(protocol.SessionUpdate, {"sessionUpdate": "state_update", **state}))
+
+    def has_same_servers(self, request: Any) -> bool:
+        """Return True if a request to load the session names the servers and directories that it has."""
+        return tuple(request.additional_directories) == tuple(self.additional_directories) and [
+            encode(each) for each in request.mcp_servers
+        ] == [encode(each) for each in self.servers]
+
+    async def set_title(self, title: str) -> None:
+        """Change the title of the session."""
+        self.title = title
+        await self.show(v1.SessionInfoUpdate(title=title))
+        if self._stored:
+            await self.flush(changed=True)
+
+    async def set_mode(self, mode: str, *, by_client: bool = False) -> None:
+        """Change the mode, and announce it.
+
+        Raises:
+            InvalidParams: the agent does not have this mode.
+        """
+        mode = self._offers.check_mode(mode)
+        if self._offers.on_mode:
+            await self._offers.on_mode(self, mode)
+        self.mode = mode
+        if self.client.version > 1:
+            await self._announce_options(by_client=by_client)
+        elif not by_client:
+            await self.show(v1.CurrentModeUpdate(current_mode_id=mode))
+
+    async def set_option(self, id_: str, value: str | bool, *, by_client: bool = False) -> None:
+        """Change a config option, and announce it.
+
+        Raises:
+            InvalidParams: the agent does not have this option or this value.
+        """
+        option = self._offers.option(id_)
+        checked = option.check(value)
+        if option.on_set:
+            await option.on_set(self, checked)
+        self.options[id_] = checked
+        await self._announce_options(by_client=by_client)
+
+    async def _announce_options(self, *, by_client: bool) -> None:
+        # The client gets them with the response to its request.
+        if not by_client:
+            protocol: Any = self.connection.protocol
+            options = self._offers.config_options(self)
+            json = {"sessionUpdate": "config_option_update", "configOptions": options}
+            await self.show(decode(protocol.SessionUpdate, json))
+
+    async def elicit(self, message: str, schema: Mapping[str, Any]) -> dict[str, Any] | None:
+        """Ask the user to fill in a form, and return what was entered; None if the user or the client declines.
+
+        Args:
+            message: the question.
+            schema: a JSON schema of an object with plain properties, as in `elicitation/create`.
+        """
+        response = await self.forward_elicitation({"mode": "form", "message": message, "requestedSchema": dict(schema)})
+        return (response.get("content") or {}) if response["action"] == "accept" else None
+
+    async def forward_elicitation(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """Send `elicitation/create` to the client, and return its response as JSON.
+
+        A client that does not support the mode is not asked: the response is `{"action": "decline"}`.
+
+        Args:
+            params: the params as JSON, without the session.
+        """
+        if not self.client.supports(f"elicitation.{params['mode']}"):
+            return {"action": "decline"}
+        protocol: Any = self.connection.protocol
+        request = decode(protocol.CreateElicitationRequest, {**params, "sessionId": self.id})
+        response = await self.connection.request(request, method="elicitation/create")
+        answer: dict[str, Any] = from_json(encode(response))
+        return answer
+
+    async def history(self) -> list[v1.SessionUpdate]:
+        """Return the conversation so far, as updates of v1."""
+        await self.flush()
+        if not self._stored:
+            return []
+        _, lines = await self._store.load(self.id)
+        return updates_in(lines, self.id)
+
+    async def replay(self, *, with_history: bool) -> None:
+        """Send the history to the client, and in v2 the state."""
+        protocol = self.connection.protocol
+        history = await self.history() if with_history else []
+        updates = [each if protocol is v1 else from_v1(protocol, each) for each in history]
+        for notification in History(protocol, updates).replay(self.id):
+            await self.connection.notify(notification)
+
+    async def flush(self, *, changed: bool = False) -> None:
+        """Store what is pending. Everything is in the store when this returns.
+
+        Args:
+            changed: also store the title and the data if nothing else is pending.
+
+        Raises:
+            RequestError: the store has failed.
+        """
+        async with self._writing:
+            if self.failure:
+                raise self.failure
+            if not (self._pending or changed):
+                return
+            updates, self._pending = self._pending, []
+            lines = [encode(each) for each in _merged(updates)]
+            try:
+                await self._store.append(self._described(), lines)
+            except RequestError as error:
+                self._pending[:0] = updates
+                self.failure = error
+                raise
+            self._stored = True
+
+    def _described(self) -> StoredSession:
+        data: dict[str, Any] = {"mode": self.mode, "options": self.options, "data": self.data}
+        return StoredSession(
+            session_id=self.id,
+            cwd=self.cwd,
+            additional_directories=tuple(self.additional_directories),
+            title=self.title,
+            data=data,
+        )
+
+    async def _store_pending(self) -> None:
+        """Store updates in batches, while they are sent."""
+        while True:
+            await self._has_pending.wait()
+            self._has_pending = anyio.Event()
+            try:
+                await self.flush()
+            except RequestError as error:
+                log.error("session %s cannot be stored: %s", self.id, error)
+                if self.turn:
+                    self.turn.cancel()
+                return
+
+    async def _last_flush(self) -> None:
+        try:
+            await self.flush()
+        except RequestError as error:
+            log.error("session %s cannot be stored: %s", self.id, error)
+
+
+def updates_in(lines: Sequence[bytes], session_id: str) -> list[v1.SessionUpdate]:
+    """Return the updates of a stored history. Lines that are not updates are skipped with a warning."""
+    updates: list[v1.SessionUpdate] = []
+    for line in lines:
+        try:
+            updates.append(decode(v1.SessionUpdate, line))
+        except DecodeError as error:
+            log.warning("the history of session %s has an invalid line, which is skipped: %s", session_id, error)
+    return updates
+
+
+def _merged(updates: list[Any]) -> list[Any]:
+    """Return *updates* with the chunks of each message joined."""
+    return [each.update for each in History(v1, updates).replay("")]
+
+
+def _message(text: str, id_: str) -> v1.AgentMessageChunk:
+    return v1.AgentMessageChunk(content=v1.TextContent(text=text), message_id=id_)
+
+
+def _valid(check: Callable[[object], str | bool], value: object, default: str | bool) -> str | bool:
+    """Return a stored *value* if it is still valid, otherwise *default*."""
+    try:
+        return default if value is None else check(value)
+    except RequestError:
+        return default

@@ -1,0 +1,359 @@
+"""The open sessions of an agent, and the handlers of the methods that concern them."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Generic
+
+import anyio
+from anyio.abc import TaskGroup
+
+from acp_bindings import v1
+from acp_bindings.agent._offers import MODE, Offers
+from acp_bindings.agent._session import M, McpProvider, Session, log
+from acp_bindings.agent._stores import SessionStore, StoredSession
+from acp_bindings.agent._turn import StopReason, Turn
+from acp_bindings.connection import AgentHandlers, Connection
+from acp_bindings.decoding import decode
+from acp_bindings.encoding import encode
+from acp_bindings.jsonrpc import INTERNAL_ERROR
+from acp_bindings.setup import History, InvalidParams, RequestError, SessionNotFound
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+_TITLE = 80
+"""Characters of a title that is made of the first prompt."""
+_TICK = 0.25
+_BLOCKED = 0.5
+"""Seconds from which a blocked event loop is reported."""
+_CANCELLING = 2.0
+"""Seconds to wait for a turn whose request the client has cancelled, before the response."""
+
+
+class OpenSessions(Generic[M]):
+    """The open sessions of an agent that is being served."""
+
+    def __init__(
+        self,
+        handlers: AgentHandlers,
+        tasks: TaskGroup,
+        *,
+        handler: Callable[[Turn[M]], Awaitable[object]],
+        offers: Offers,
+        store: SessionStore,
+        mcp: McpProvider[M] | None,
+        queued: bool,
+        on_open: Callable[[Session[M]], Awaitable[object]] | None,
+    ) -> None:
+        self._handlers = handlers
+        self._tasks = tasks
+        self._handler = handler
+        self._offers = offers
+        self._store = store
+        self._mcp = mcp
+        self._queued = queued
+        self._on_open = on_open
+        self._sessions: dict[str, Session[M]] = {}
+        self._running = 0
+        """The number of turns that are running."""
+        self._locks: dict[str, anyio.Lock] = {}
+        """One for each session that is being opened, closed or deleted."""
+        for method, handle in (
+            ("session/new", self.new),
+            ("session/load", self.load),
+            ("session/resume", self.load),
+            ("session/prompt", self.prompt),
+            ("session/cancel", self.cancel),
+            ("session/list", self.list),
+            ("session/close", self.close_session),
+            ("session/delete", self.delete),
+        ):
+            handlers.on(method)(handle)
+        if offers.modes:
+            handlers.on("session/set_mode")(self.set_mode)
+        if offers.modes or offers.options:
+            handlers.on("session/set_config_option")(self.set_option)
+
+    async def close(self, connection: Connection | None = None) -> None:
+        """Close all sessions, or those of one connection."""
+        async with anyio.create_task_group() as tasks:
+            for session in list(self._sessions.values()):
+                if connection is None or session.connection is connection:
+                    tasks.start_soon(self._close, session)
+
+    async def new(self, request: Any, connection: Connection) -> Any:
+        """Create a session."""
+        stored = StoredSession(
+            session_id=str(uuid.uuid4()),
+            cwd=request.cwd,
+            additional_directories=tuple(request.additional_directories),
+        )
+        session = await self._open(stored, request, connection)
+        await self._announce_commands(session)
+        package: Any = connection.protocol
+        return decode(package.NewSessionResponse, {"sessionId": session.id, **self._said(session)})
+
+    async def load(self, request: Any, connection: Connection) -> Any:
+        """Open a stored session, or take over one that is open, and send its history if that is requested."""
+        package: Any = connection.protocol
+        with_history = History.is_requested(request)
+        async with self._alone(request.session_id):
+            session = await self._take_over(request, connection) or await self._reopen(request, connection)
+            # v2 requires the state also without a history.
+            if with_history or session.client.version > 1:
+                await session.replay(with_history=with_history)
+            await self._announce_commands(session)
+        is_load = type(request).__name__ == "LoadSessionRequest"
+        response = package.LoadSessionResponse if is_load else package.ResumeSessionResponse
+        return decode(response, self._said(session))
+
+    async def prompt(self, request: Any, connection: Connection) -> Any:
+        """Run a turn. In v1 its end is the response; in v2 the response comes at once, and a state tells the end."""
+        session = self._find(request.session_id, connection)
+        prompt = decode(v1.PromptRequest, encode(request)).prompt if connection.protocol is not v1 else request.prompt
+        turn = Turn(session, prompt, self._mcp)
+        handler = self._handler_of(turn)
+        await session.begin(turn, queued=self._queued)
+        try:
+            await self._echo(session, turn)
+            outcome = _Outcome()
+            self._tasks.start_soon(self._run, turn, handler, outcome)
+        except BaseException:
+            turn.end()
+            session.end(turn)
+            raise
+        package: Any = connection.protocol
+        if session.client.version > 1:
+            return package.PromptResponse(message_id=turn.message_id)
+        try:
+            await turn.done.wait()
+        except anyio.get_cancelled_exc_class():
+            turn.cancel()
+            with anyio.move_on_after(_CANCELLING, shield=True):
+                await turn.done.wait()
+            raise
+        if isinstance(outcome.reason, BaseException):
+            raise outcome.reason
+        return package.PromptResponse(stop_reason=outcome.reason)
+
+    def cancel(self, params: Any, connection: Connection) -> None:
+        """Cancel the turn of a session."""
+        session = self._sessions.get(params.session_id)
+        if session and session.connection is connection and session.turn:
+            session.turn.cancel()
+
+    async def list(self, request: Any, connection: Connection) -> Any:
+        """Return a page of the stored sessions."""
+        page = await self._store.list(cwd=request.cwd, cursor=request.cursor)
+        sessions = [
+            {
+                "sessionId": each.session_id,
+                "cwd": each.cwd,
+                **({"additionalDirectories": list(each.additional_directories)} if each.additional_directories else {}),
+                **({"title": each.title} if each.title else {}),
+                **({"updatedAt": each.updated_at} if each.updated_at else {}),
+            }
+            for each in page.sessions
+        ]
+        more = {} if page.next_cursor is None else {"nextCursor": page.next_cursor}
+        package: Any = connection.protocol
+        return decode(package.ListSessionsResponse, {"sessions": sessions, **more})
+
+    async def close_session(self, request: Any, connection: Connection) -> None:
+        """Cancel the turn of a session and close its servers. It is not an error if it is not open."""
+        async with self._alone(request.session_id):
+            session = self._sessions.get(request.session_id)
+            if session and session.connection is connection:
+                await self._close(session)
+
+    async def delete(self, request: Any, _: Connection) -> None:
+        """Close a session and remove it from the store. It is not an error if it does not exist."""
+        async with self._alone(request.session_id):
+            if session := self._sessions.get(request.session_id):
+                await self._close(session)
+            await self._store.delete(request.session_id)
+
+    async def set_mode(self, request: Any, connection: Connection) -> None:
+        """Change the mode of a session."""
+        await self._find(request.session_id, connection).set_mode(request.mode_id, by_client=True)
+
+    async def set_option(self, request: Any, connection: Connection) -> Any:
+        """Change a config option of a session; in v2 also its mode."""
+        session = self._find(request.session_id, connection)
+        if request.config_id == MODE and self._offers.modes and session.client.version > 1:
+            await session.set_mode(request.value, by_client=True)
+        else:
+            await session.set_option(request.config_id, request.value, by_client=True)
+        package: Any = connection.protocol
+        options = self._offers.config_options(session)
+        return decode(package.SetSessionConfigOptionResponse, {"configOptions": options})
+
+    async def _watch(self) -> None:
+        """Report handlers that block the event loop, and so all other sessions, while turns are running."""
+        while self._running:
+            before = monotonic()
+            await anyio.sleep(_TICK)
+            if (blocked := monotonic() - before - _TICK) > _BLOCKED:
+                log.warning(
+                    "the event loop was blocked for %.1f s, and with it all sessions; "
+                    "call blocking functions with anyio.to_thread.run_sync",
+                    blocked,
+                )
+
+    def _find(self, session_id: str, connection: Connection) -> Session[M]:
+        session = self._sessions.get(session_id)
+        # Another client may have loaded it since; this one has to load it again.
+        if session is None or session.is_closing or session.connection is not connection:
+            raise SessionNotFound(session_id)
+        return session
+
+    @asynccontextmanager
+    async def _alone(self, session_id: str) -> AsyncGenerator[None]:
+        """Open, close or delete one session at a time."""
+        lock = self._locks.setdefault(session_id, anyio.Lock())
+        try:
+            async with lock:
+                yield
+        finally:
+            if not lock.locked() and not lock.statistics().tasks_waiting:
+                self._locks.pop(session_id, None)
+
+    async def _open(
+        self, stored: StoredSession, request: Any, connection: Connection, *, in_store: bool = False
+    ) -> Session[M]:
+        """Start the servers of a session."""
+        session: Session[M] = Session(
+            stored,
+            servers=request.mcp_servers,
+            connection=connection,
+            client=self._handlers.settled(connection).client,
+            store=self._store,
+            offers=self._offers,
+            in_store=in_store,
+        )
+        await self._tasks.start(session.run, self._mcp)
+        self._sessions[session.id] = session
+        try:
+            if request.mcp_servers and self._mcp is None:
+                await session.report("This agent does not support MCP servers. Those of the session are not used.")
+            if self._on_open:
+                await self._on_open(session)
+        except BaseException:
+            with anyio.CancelScope(shield=True):
+                await self._close(session)
+            raise
+        return session
+
+    async def _reopen(self, request: Any, connection: Connection) -> Session[M]:
+        stored, _ = await self._store.load(request.session_id)
+        try:
+            _check_cwd(stored.cwd, request.cwd)
+            return await self._open(stored, request, connection, in_store=True)
+        except BaseException:
+            with anyio.CancelScope(shield=True):
+                await self._store.release(request.session_id)
+            raise
+
+    async def _take_over(self, request: Any, connection: Connection) -> Session[M] | None:
+        """Return the session if it is open already, with the same servers. Otherwise close it and return None."""
+        session = self._sessions.get(request.session_id)
+        if session is None:
+            return None
+        _check_cwd(session.cwd, request.cwd)
+        if not session.has_same_servers(request):
+            await self._close(session)
+            return None
+        await session.end_turn()
+        session.attach(connection, self._handlers.settled(connection).client)
+        return session
+
+    async def _close(self, session: Session[M]) -> None:
+        await session.close()
+        if self._sessions.get(session.id) is session:
+            del self._sessions[session.id]
+
+    def _said(self, session: Session[M]) -> dict[str, Any]:
+        return self._offers.opening(session)
+
+    async def _announce_commands(self, session: Session[M]) -> None:
+        """Send the commands after the response, which in v2 has them."""
+        if self._offers.commands and session.client.version == 1:
+            commands = self._offers.available_commands()
+            json = {"sessionUpdate": "available_commands_update", "availableCommands": commands}
+            await session.show(decode(v1.AvailableCommandsUpdate, json), after_response=True)
+
+    def _handler_of(self, turn: Turn[M]) -> Callable[[Turn[M]], Awaitable[object]]:
+        """Return the handler of the slash command with which the prompt begins, or that of prompts."""
+        first = turn.prompt[0] if turn.prompt else None
+        if isinstance(first, v1.TextContent) and first.text.startswith("/"):
+            name, _, rest = first.text[1:].partition(" ")
+            if command := self._offers.commands.get(name.strip()):
+                turn.command, turn.arguments = command.name, rest.strip()
+                return command.handler
+        return self._handler
+
+    async def _echo(self, session: Session[M], turn: Turn[M]) -> None:
+        """Store the prompt. In v2 the client gets it as the message that it has become, and the new state."""
+        if session.title is None and (title := " ".join(turn.text.split())[:_TITLE]):
+            session.title = title
+        chunks = [v1.UserMessageChunk(content=each, message_id=turn.message_id) for each in turn.prompt]
+        for chunk in chunks:
+            session.keep(chunk)
+        # The client may rely on a prompt that was accepted.
+        await session.flush()
+        if session.client.version > 1:
+            for chunk in chunks:
+                await session.show(chunk)
+            await session.show_state({"state": "running"})
+
+    async def _run(self, turn: Turn[M], handler: Callable[[Turn[M]], Awaitable[object]], outcome: _Outcome) -> None:
+        """Run a turn, and report its end."""
+        session = turn.session
+        reason: Any = "cancelled"
+        self._running += 1
+        if self._running == 1:
+            self._tasks.start_soon(self._watch)
+        try:
+            reason = await turn.run(handler)
+            await session.flush(changed=True)
+        except RequestError as error:
+            reason = error
+        except Exception as error:  # noqa: BLE001 - it is a program's mistake, of which the client learns nothing
+            log.error("the prompt handler failed in session %s", session.id, exc_info=error)
+            reason = RequestError(INTERNAL_ERROR, "Internal error")
+        except BaseException as error:
+            reason = error
+            raise
+        finally:
+            with anyio.CancelScope(shield=True):
+                if session.client.version > 1:
+                    await session.show_state(_idle(reason))
+            self._running -= 1
+            outcome.reason = reason
+            turn.end()
+            session.end(turn)
+
+
+@dataclass
+class _Outcome:
+    """The end of a turn."""
+
+    reason: StopReason | BaseException = "end_turn"
+
+
+def _idle(reason: Any) -> dict[str, Any]:
+    """Return the state of v2 after a turn."""
+    if isinstance(reason, RequestError):
+        error = {"code": reason.code, "message": reason.message}
+        return {"state": "idle", "stopReason": "error", "error": error}
+    return {"state": "idle", "stopReason": "cancelled" if isinstance(reason, BaseException) else reason}
+
+
+def _check_cwd(stored: str, requested: str) -> None:
+    if stored != requested:
+        raise InvalidParams("cwd: the session belongs to another directory; session/list has it", data={"cwd": stored})
