@@ -45,7 +45,7 @@ class Place:
         self.sessions = folder / "sessions"
         self.project = folder / "project"
         self.project.mkdir()
-        run = f"import anyio, agent; anyio.run(agent.main, backend={loop!r})"
+        run = f"import agent; agent.agent.run(backend={loop!r})"
         self.command = [sys.executable, "-c", run] if loop != "asyncio" else [sys.executable, str(AGENT)]
 
     @property

@@ -112,11 +112,13 @@ async def test_servers_that_fail_are_told_of_and_the_others_work(place: Place, v
         response = await talk.ask(request)
         talk.seen.show(talk.seen.updates.created(response.session_id))
 
-        failed = response.meta["acp-bindings/failed-mcp-servers"]
-        assert sorted(failed) == ["other", "typo"]
-        assert "command not found" in failed["typo"]
         await talk.seen.until(lambda: len(talk.seen.all) >= 2)
-        assert [who for who, _ in talk.seen.said()] == ["notice", "notice"]
+        notices = talk.seen.said()
+        assert [who for who, _ in notices] == ["notice", "notice"]
+        assert sorted(text.partition(": command not found")[0] for _, text in notices) == [
+            "MCP server other",
+            "MCP server typo",
+        ]
         assert await talk.prompt(response.session_id, "call tools__where") == "end_turn"
         assert talk.seen.said()[-1] == ("completed", str(place.project))
 
@@ -217,23 +219,25 @@ async def test_load_and_resume_are_answered_with_objects(place: Place, version: 
         session = await talk.new(place.project)
         await talk.prompt(session, "say Hello")
         assert await talk.load(session, place.project) == type_()
-        failed = await talk.load(session, place.project, TYPO)
-        assert list(failed.meta["acp-bindings/failed-mcp-servers"]) == ["typo"]
+        assert await talk.load(session, place.project, TYPO) == type_()
         resume = resume_session(talk.agent, SessionRecord(session_id=session, cwd=str(place.project)))
         assert await talk.reopen(resume) == talk.wire.ResumeSessionResponse()
 
 
 @pytest.mark.requirement("R102")
-async def test_a_session_cannot_be_loaded_before_its_first_prompt(place: Place, version: int) -> None:
+async def test_a_session_is_stored_from_its_first_prompt_on(place: Place, version: int) -> None:
     async with talking(place, version) as talk:
         session = await talk.new(place.project)
-        assert list(place.sessions.iterdir()) == []
+        assert not list(place.sessions.glob("*"))
+        await talk.load(session, place.project)
+        await talk.ask(talk.wire.CloseSessionRequest(session_id=session))
         with pytest.raises(RequestFailed) as caught:
             await talk.load(session, place.project)
         lost = error_from(caught.value, session_id=session)
         assert isinstance(lost, SessionNotFound)
         assert (lost.code, lost.session_id) == (-32002, session)
 
+        session = await talk.new(place.project)
         await talk.prompt(session, "say Hello")
         assert [each.name for each in place.sessions.iterdir()] == [f"{session}.jsonl"]
         await talk.load(session, place.project)
@@ -252,12 +256,12 @@ async def test_what_was_never_a_session_is_not_found(place: Place, wrong: str) -
 
 
 @pytest.mark.requirement("R97")
-async def test_lines_of_a_history_that_cannot_be_read_are_skipped(place: Place, version: int) -> None:
+async def test_a_history_loads_without_its_incomplete_last_line(place: Place, version: int) -> None:
     async with talking(place, version) as talk:
         session = await talk.new(place.project)
         await talk.prompt(session, "say Hello")
     with (place.sessions / f"{session}.jsonl").open("ab") as file:
-        file.write(b'garbage\n\n{"sessionUpdate": "agent_mess')
+        file.write(b'{"sessionUpdate": "agent_mess')
     async with talking(place, version) as talk:
         await talk.load(session, place.project)
         assert talk.seen.said(replay=True) == HELLO
@@ -330,7 +334,7 @@ async def test_delete_forgets_a_session_and_may_come_again(place: Place, version
 async def test_sessions_are_listed_in_pages_the_latest_first(place: Place, version: int, tmp_path: Path) -> None:
     async with talking(place, version) as talk:
         made: list[str] = []
-        for number in range(45):
+        for number in range(105):
             folder = place.project if number else tmp_path
             session = await talk.new(folder)
             await talk.prompt(session, f"say {number}")
@@ -339,10 +343,10 @@ async def test_sessions_are_listed_in_pages_the_latest_first(place: Place, versi
         listing, pages = SessionListing(talk.agent), list[list[Any]]()
         while listing.request is not None:
             pages.append(listing.take(await talk.ask(listing.request)))
-        assert [len(each) for each in pages] == [20, 20, 5]
+        assert [len(each) for each in pages] == [50, 50, 5]
         listed = [each for page in pages for each in page]
         assert [each.session_id for each in listed] == made[::-1]
-        assert (listed[0].title, listed[0].cwd) == ("say 44", str(place.project))
+        assert (listed[0].title, listed[0].cwd) == ("say 104", str(place.project))
 
         other = await talk.ask(talk.wire.ListSessionsRequest(cwd=str(tmp_path)))
         assert [each.session_id for each in other.sessions] == made[:1]
@@ -372,7 +376,7 @@ async def test_files_are_read_and_written_through_the_client_within_the_roots_al
         assert ends[1] == '"../secret" is outside of the session\'s directories'
 
 
-@pytest.mark.parametrize("answer", ["yes", "no", None])
+@pytest.mark.parametrize("answer", ["allow", "reject", None])
 async def test_nothing_is_written_without_permission(place: Place, version: int, answer: str | None) -> None:
     handlers = Handlers()
 
@@ -392,5 +396,5 @@ async def test_nothing_is_written_without_permission(place: Place, version: int,
         session = await talk.new(place.project)
         await talk.prompt(session, "write notes.txt remember this")
         written = place.project / "notes.txt"
-        assert written.exists() == (answer == "yes")
-        assert talk.seen.said()[-1][0] == ("completed" if answer == "yes" else "failed")
+        assert written.exists() == (answer == "allow")
+        assert talk.seen.said()[-1][0] == ("completed" if answer == "allow" else "failed")

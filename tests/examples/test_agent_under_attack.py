@@ -56,7 +56,7 @@ async def test_litter_in_its_folder_hides_no_session(place: Place, version: int)
 @pytest.mark.parametrize("command", ["read pipe", "write pipe x"])
 async def test_what_is_no_file_is_neither_read_nor_written(place: Place, command: str) -> None:
     async def allow(request: v2.RequestPermissionRequest, connection: Connection) -> v2.RequestPermissionResponse:
-        return v2.RequestPermissionResponse(outcome=v2.SelectedPermissionOutcome(option_id="yes"))
+        return v2.RequestPermissionResponse(outcome=v2.SelectedPermissionOutcome(option_id="allow"))
 
     # A thread that waits for the other end of a pipe could not be cancelled.
     os.mkfifo(place.project / "pipe")
