@@ -6,6 +6,7 @@ import logging
 from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Protocol
 
 import anyio
@@ -228,6 +229,14 @@ class Session(Generic[M]):
             self._has_pending.set()
         self._pending.append(update)
 
+    def keep_text(self, type_: Any, message_id: str, text: str) -> None:
+        """Store a piece of a message in the history, soon. Pieces are stored together."""
+        last = self._pending[-1] if self._pending else None
+        if type(last) is _Pieces and last.message_id == message_id:
+            last.texts.append(text)
+        else:
+            self.keep(_Pieces(type_, message_id, [text]))
+
     async def report(self, text: str, *, severity: str = "warning") -> None:
         """Inform the user about a problem, once: by a notice if the client supports them, otherwise by a message.
 
@@ -356,7 +365,7 @@ class Session(Generic[M]):
             if not (self._pending or changed):
                 return
             updates, self._pending = self._pending, []
-            lines = [encode(each) for each in _merged(updates)]
+            lines = [encode(each.joined() if isinstance(each, _Pieces) else each) for each in updates]
             try:
                 await self._store.append(self._described(), lines)
             except RequestError as error:
@@ -406,9 +415,17 @@ def updates_in(lines: Sequence[bytes], session_id: str) -> list[v1.SessionUpdate
     return updates
 
 
-def _merged(updates: list[Any]) -> list[Any]:
-    """Return *updates* with the chunks of each message joined."""
-    return [each.update for each in History(v1, updates).replay("")]
+@dataclass(slots=True)
+class _Pieces:
+    """The pieces of a message that are not in the store yet."""
+
+    type_: Any
+    message_id: str
+    texts: list[str]
+
+    def joined(self) -> Any:
+        """Return the pieces as one update."""
+        return self.type_(content=v1.TextContent(text="".join(self.texts)), message_id=self.message_id)
 
 
 def _message(text: str, id_: str) -> v1.AgentMessageChunk:

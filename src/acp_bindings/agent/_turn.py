@@ -91,20 +91,22 @@ class Turn(Generic[M]):
 
     async def say(self, text: str) -> None:
         """Stream a piece of the agent's message. Pieces are shown as one message until something else is sent."""
-        await self._stream("message", v1.AgentMessageChunk, text)
+        if text:
+            await self.session.show(self._chunk("message", v1.AgentMessageChunk, text))
 
     async def think(self, text: str) -> None:
         """Stream a piece of the agent's thoughts."""
-        await self._stream("thought", v1.AgentThoughtChunk, text)
+        if text:
+            await self.session.show(self._chunk("thought", v1.AgentThoughtChunk, text))
 
-    async def _stream(self, kind: str, type_: Any, text: str) -> None:
+    def _chunk(self, kind: str, type_: Any, text: str) -> Any:
+        """Return a piece of the message that is being streamed, or of a new one, and store it."""
         if self._speaking[0] != kind:
             self._check_running()
             self._speaking = (kind, str(uuid.uuid4()))
-        if text:
-            session, update = self.session, type_(content=v1.TextContent(text=text), message_id=self._speaking[1])
-            session.keep(update)
-            await session.show(update)
+        message_id = self._speaking[1]
+        self.session.keep_text(type_, message_id, text)
+        return type_(content=v1.TextContent(text=text), message_id=message_id)
 
     async def send(self, update: v1.SessionUpdate) -> None:
         """Send any update of v1, which is converted for a client of v2, and store it in the history."""
