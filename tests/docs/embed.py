@@ -107,7 +107,8 @@ def _run(command: str, *, page: str = "") -> str:
         done = subprocess.run(
             words,
             cwd=ROOT,
-            env=os.environ | {"COLUMNS": str(WIDTH), "TERMINAL_WIDTH": str(WIDTH), "NO_COLOR": "1", "TERM": "dumb"},
+            env=os.environ
+            | {"COLUMNS": str(WIDTH), "TERMINAL_WIDTH": str(WIDTH), "NO_COLOR": "1", "TERM": "dumb", "HOME": folder},
             stdin=stdin,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

@@ -89,6 +89,7 @@ NOT_RUN = {
     "docs/connection.md: initialize: no response within 30 s; the",  # it would take that long
     "docs/generation.md: published schema → vocabulary check → pa",  # a drawing
     "docs/launching.md: mcp servers:",  # for the reader's CI
+    "docs/tutorial.md: {",  # the settings of an editor
     "docs/tutorial.md: pip install '.[launch]'",  # already done where the tests run
 }
 """The beginning of each block, with the reason."""

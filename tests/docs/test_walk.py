@@ -117,7 +117,7 @@ def test_a_program_is_saved_after_each_step(tmp_path: Path) -> None:
 
     saved = [step.saved.get("agent.py") for step in steps(page)]
 
-    assert saved == ["print('one')\n", None, "WHO = 'me'\nprint('one')\n"]
+    assert saved == ["print('one')\n", None, "WHO = 'me'\n"]
 
 
 @pytest.mark.parametrize("page", PAGES)
