@@ -42,6 +42,7 @@ class Place:
 
     def __init__(self, folder: Path, *, loop: str = "asyncio") -> None:
         self.mark = uuid.uuid4().hex
+        self.home = folder
         self.sessions = folder / "sessions"
         self.project = folder / "project"
         self.project.mkdir()
@@ -51,7 +52,12 @@ class Place:
     @property
     def env(self) -> dict[str, str]:
         """Variables for the environment of the agent and of everything that it starts."""
-        return {MARK: self.mark, "ACP_SESSIONS": str(self.sessions), "PYTHONPATH": str(AGENT.parent)}
+        return {
+            MARK: self.mark,
+            "HOME": str(self.home),
+            "ACP_SESSIONS": str(self.sessions),
+            "PYTHONPATH": str(AGENT.parent),
+        }
 
     def tools(self, name: str = "tools") -> dict[str, Any]:
         """An MCP server over stdio with the tools of `tools.py` and the mark in its environment."""

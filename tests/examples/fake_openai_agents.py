@@ -1,0 +1,26 @@
+"""`examples/openai_agents_agent.py` with a model that calls a tool and repeats its result."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import openai_agents_agent as example
+from agents import set_tracing_disabled
+from agents.testing import ModelCall, ModelStep, ScriptedModel, assistant_message, function_call
+
+
+def begin(call: ModelCall) -> Any:
+    messages: list[Any] = [*call.input] if isinstance(call.input, list) else [call.input]
+    prompts = sum(each.get("role") == "user" for each in messages)
+    return [assistant_message(f"Prompt {prompts}. Let me look."), function_call("tools__where", {}, call_id="call_1")]
+
+
+def end(call: ModelCall) -> Any:
+    last: Any = call.input[-1]
+    return [assistant_message(f"It is {last['output']}")]
+
+
+if __name__ == "__main__":
+    set_tracing_disabled(disabled=True)
+    example.model.model = ScriptedModel([ModelStep.respond(begin), ModelStep.respond(end)] * 2)
+    example.agent.run()
