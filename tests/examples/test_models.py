@@ -12,7 +12,7 @@ from acp_bindings import v1, v2
 from acp_bindings.connection import Connection, Handlers
 from tests.examples.support import Place, talking
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.full]
 
 
 @pytest.fixture(params=["fake_pydantic_ai.py", "fake_openai_agents.py"])
