@@ -19,9 +19,9 @@ from typing import Any
 
 import pytest
 
-from mcp_launch import Budgets, Fleet, Options, launch
+from mcp_launch import Budgets, Fleet, launch
 from mcp_launch._command import run as running
-from mcp_launch._command.inputs import Session
+from mcp_launch._command.inputs import Session, Typed
 from mcp_launch._extra import NEEDED
 from mcp_launch.report import check_schema
 from tests.mcp_launch.support import SECRET, SERVERS, SOURCE, Marked, run_python, wait_until, web_server
@@ -526,7 +526,7 @@ def test_servers_are_started_before_the_libraries_are_imported(args: tuple[str, 
 
     before, spawned, after = done.stderr.partition("SPAWNED")
     assert spawned
-    assert imported_by(before) & (SLOW | {"ruamel.yaml", "mcp_launch.config._locations"}) == set()
+    assert imported_by(before) & (SLOW | {"ruamel.yaml"}) == set()
     assert imported_by(after) & SLOW == SLOW - {"rich"}
 
 
@@ -587,7 +587,7 @@ def test_a_server_may_take_all_of_a_long_timeout(
         """Do nothing, because the test only checks how they were launched."""
 
     monkeypatch.setattr(running, "launch", launch_seen)
-    running.run([Session(source="-", entries=[], cwd=str(tmp_path))], use, timeout=timeout, options=Options())
+    running.run(Typed(timeout=timeout), [Session(source="-", entries=[], cwd=str(tmp_path))], use)
 
     assert given == [handshake]
 

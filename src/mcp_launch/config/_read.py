@@ -15,6 +15,7 @@ from mcp_launch.config._detection import HOLDERS, format_of_path, format_of_shap
 from mcp_launch.config._documents import Document, Grammar, read_json, unusable
 from mcp_launch.config._entries import Config, Entry, Finding
 from mcp_launch.config._formats import format_called
+from mcp_launch.config._formats.acp import ACCEPTED
 from mcp_launch.config._formats.format import Draft, Format, Reading, Writing
 from mcp_launch.config._references import Reference, Text, replaced, texts_in
 from mcp_launch.failures import UnusableInput
@@ -131,8 +132,6 @@ def _is_of_another(value: Any, known: Format) -> bool:
 def _by_shape(document: Document, *, source: str) -> Format:
     if name := format_of_shape(document.value):
         return format_called(name)
-    from mcp_launch.config._formats.acp import ACCEPTED  # noqa: PLC0415
-
     meant = meant_by(document.value, "mcpServers") or f"; expected {ACCEPTED}"
     raise unusable(source, document.place(), f"contains no mcpServers{meant}")
 
@@ -227,12 +226,8 @@ def _hint(name: str, chosen: Format) -> str:
 
 
 def _json(value: Any) -> str:
-    text = json.dumps(value, indent=2, ensure_ascii=False)
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        # A lone surrogate can be escaped in JSON, but not encoded in UTF-8.
-        text = json.dumps(value, indent=2)
+    # A lone surrogate can be escaped in JSON, but not encoded in UTF-8.
+    text = json.dumps(value, indent=2, ensure_ascii=False).encode(errors="backslashreplace").decode()
     return f"{text}\n"
 
 

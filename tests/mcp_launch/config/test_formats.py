@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,8 +12,7 @@ from mcp_launch import UnusableInput
 from mcp_launch.config import FORMATS, Config, Entry, Finding, Place, read_config
 from mcp_launch.config._formats import format_called
 from mcp_launch.config._formats.map import MapFormat
-
-SAMPLES = Path(__file__).parent / "samples"
+from tests.mcp_launch.config.test_hostile import FILES, SAMPLES
 
 
 def read(sample: str, source: str, *, env: dict[str, str] | None = None, workspace: str | None = None) -> Config:
@@ -343,18 +341,7 @@ def test_an_acp_entry_without_a_name_is_called_by_its_place() -> None:
 
 
 @pytest.mark.parametrize(
-    ("sample", "name"),
-    [
-        ("mcp.json.claude-code", "claude-code"),
-        ("claude.json", "claude-code"),
-        ("vscode_mcp.json", "vscode"),
-        ("vscode_settings.json", "vscode"),
-        ("windsurf_mcp_config.json", "windsurf"),
-        ("zed_settings.json", "zed"),
-        ("gemini_settings.json", "gemini"),
-        ("goose_config.yaml", "goose"),
-        ("session_new.json", "acp"),
-    ],
+    ("sample", "name"), [each for each in FILES.items() if each[1] not in {"claude-desktop", "cursor"}]
 )
 def test_the_shape_tells_the_format_where_no_name_does(sample: str, name: str) -> None:
     source = "some.yaml" if sample.endswith("yaml") else "standard input"

@@ -63,67 +63,6 @@ def test_a_path_tells_whose_file_it_is(path: str, name: str | None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("platform", "paths"),
-    [
-        (
-            "linux",
-            [
-                ("claude-desktop", "/h/.config/Claude/claude_desktop_config.json"),
-                ("vscode", "/h/.config/Code/User/mcp.json"),
-                ("zed", "/h/.config/zed/settings.json"),
-                ("goose", "/h/.config/goose/config.yaml"),
-            ],
-        ),
-        (
-            "darwin",
-            [
-                ("claude-desktop", "/h/Library/Application Support/Claude/claude_desktop_config.json"),
-                ("vscode", "/h/Library/Application Support/Code/User/mcp.json"),
-                ("zed", "/h/.config/zed/settings.json"),
-                ("goose", "/h/.config/goose/config.yaml"),
-            ],
-        ),
-        (
-            "win32",
-            [
-                ("claude-desktop", "/h/AppData/Roaming/Claude/claude_desktop_config.json"),
-                ("vscode", "/h/AppData/Roaming/Code/User/mcp.json"),
-                ("zed", "/h/AppData/Roaming/Zed/settings.json"),
-                ("goose", "/h/AppData/Roaming/Block/goose/config/config.yaml"),
-            ],
-        ),
-    ],
-)
-def test_each_client_keeps_its_file_where_it_does(
-    platform: str, paths: list[tuple[str, str]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    of_projects = [
-        ("claude-code", "/p/.mcp.json"),
-        ("vscode", "/p/.vscode/mcp.json"),
-        ("cursor", "/p/.cursor/mcp.json"),
-        ("zed", "/p/.zed/settings.json"),
-        ("gemini", "/p/.gemini/settings.json"),
-    ]
-    of_users = [
-        ("claude-code", "/h/.claude.json"),
-        ("cursor", "/h/.cursor/mcp.json"),
-        ("windsurf", "/h/.codeium/windsurf/mcp_config.json"),
-        ("windsurf", "/h/.codeium/mcp_config.json"),
-        ("gemini", "/h/.gemini/settings.json"),
-    ]
-    for name in ("HOME", "USERPROFILE"):
-        monkeypatch.setenv(name, "/h")
-    for name in ("APPDATA", "XDG_CONFIG_HOME"):
-        monkeypatch.delenv(name, raising=False)
-
-    found = [(each.format, each.path, each.scope) for each in places(directory="/p", platform=platform)]
-    assert found == [
-        *((name, Path(path), "project") for name, path in of_projects),
-        *((name, Path(path), "user") for name, path in [*of_users, *paths]),
-    ]
-
-
-@pytest.mark.parametrize(
     ("platform", "env", "path"),
     [
         ("linux", {"HOME": "/h"}, "/h/.config/Claude/claude_desktop_config.json"),

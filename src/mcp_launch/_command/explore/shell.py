@@ -15,9 +15,9 @@ import anyio
 from mcp_launch._command.explore.arguments import WrongArguments, read_untrusted
 from mcp_launch._command.explore.calling import call_tool, complain_of, pieces_of, print_answer, write_pieces
 from mcp_launch._command.explore.listing import blocks_of, in_short, offer_of, tool_lines, write_blocks
-from mcp_launch._command.explore.opened import Opened, Use, use_one
+from mcp_launch._command.explore.opened import Opened, use_one
 from mcp_launch._command.explore.terminal import Candidate, candidates, piped_lines, split_words, terminal_lines
-from mcp_launch._command.inputs import Session
+from mcp_launch._command.inputs import Session, Typed
 from mcp_launch._command.show.text import printable, write
 from mcp_launch.failures import UnusableInput, did_you_mean
 from mcp_launch.options import EVERYTHING, Listing
@@ -41,23 +41,18 @@ COMMANDS = {
 """The usage of each command and what it does. The shell itself handles `quit`."""
 
 
-def explore(session: Session, *, timeout: float, save: str | None, verbose: bool, show_secrets: bool) -> int:
+def explore(typed: Typed, session: Session, *, save: str | None, show_secrets: bool) -> int:
     """Start the server and run commands on it until `quit` or the end of the input.
 
     On a terminal there are history and completion, and Ctrl-C cancels the running command. Otherwise commands are read
     from standard input, and the exit status is that of the first command that failed.
-
-    Raises:
-        UnusableInput: standard output cannot be written to.
-        SystemExit: a signal arrived.
     """
     stale: set[str] = set()
 
     async def ready(opened: Opened) -> int:
         return await _Shell(opened, Commands(opened, stale, save)).run()
 
-    use = Use(ready=ready, changed=stale.add)
-    return use_one(session, use, lists=EVERYTHING, timeout=timeout, verbose=verbose, show_secrets=show_secrets)
+    return use_one(typed, session, ready, lists=EVERYTHING, show_secrets=show_secrets, changed=stale.add)
 
 
 class _Shell:

@@ -13,6 +13,7 @@ from mcp_launch._json_values import as_items, as_members, is_empty
 from mcp_launch.config._detection import meant_by
 from mcp_launch.config._documents import Path
 from mcp_launch.config._entries import Entry
+from mcp_launch.config._formats.claude import ClaudeCode
 from mcp_launch.config._formats.format import Draft, Format, Reading, Writing
 from mcp_launch.config._references import Text, map_leaves
 
@@ -55,8 +56,6 @@ class Acp(Format):
             case [*entries]:
                 return self._read_array(entries, at, reading)
             case dict():
-                from mcp_launch.config._formats.claude import ClaudeCode  # noqa: PLC0415 - most have an array
-
                 return ClaudeCode().read_map(as_members(params["mcpServers"]), at, reading)
             case _:
                 raise reading.refuse("mcpServers must be an array or a map of servers", path=at)
@@ -89,9 +88,6 @@ class Acp(Format):
         for member in (*lost, *(member for member, value in entry.extra.items() if not is_empty(value))):
             writing.note(entry, "not_said", f"ACP does not support {member!r} in a server; it was omitted")
         return server
-
-
-FORMATS = (Acp(),)
 
 
 def _note_odd(entry: dict[str, Any], name: str, path: Path, reading: Reading) -> None:

@@ -46,8 +46,7 @@ class Gemini(MapFormat):
         excluded = set(texts(lists.get("excluded")))
         allowed = set(texts(lists.get("allowed")))
         for draft in super().read(reading):
-            draft.disabled = draft.name in excluded or (bool(allowed) and draft.name not in allowed)
-            yield draft
+            yield draft._replace(disabled=draft.name in excluded or (bool(allowed) and draft.name not in allowed))
 
     def transport(self, raw: Mapping[str, Any]) -> Any:
         return "http" if "httpUrl" in raw else super().transport(raw)
@@ -185,6 +184,3 @@ def _is_own(pair: Mapping[str, Any]) -> bool:
     """Return True if a variable of `env` is only forwarded from the environment, with the same name."""
     value = pair.get("value")
     return isinstance(value, Text) and value.parts == (Reference("", "env", str(pair.get("name"))),)
-
-
-FORMATS = (Gemini(), Goose())

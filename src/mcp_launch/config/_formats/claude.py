@@ -39,14 +39,11 @@ class ClaudeCode(MapFormat):
         off = set(texts(project.get("disabledMcpServers")))
         path = ("projects", reading.workspace or "")
         own = as_members(project.get("mcpServers"))
-        for draft in self.read_map(own, (*path, "mcpServers"), reading):
-            draft.disabled = draft.name in off
-            yield draft
         everywhere = as_members(value.get("mcpServers"))
-        for draft in self.read_map(everywhere, ("mcpServers",), reading):
-            if draft.name not in own:
-                draft.disabled = draft.name in off
-                yield draft
+        for servers, at in ((own, (*path, "mcpServers")), (everywhere, ("mcpServers",))):
+            for draft in self.read_map(servers, at, reading):
+                if servers is own or draft.name not in own:
+                    yield draft._replace(disabled=draft.name in off)
         for name, other in projects.items() if reading.workspace is None else ():
             if there := as_members(as_members(other).get("mcpServers")):
                 message = f"the servers of this project are not read: {', '.join(there)}; pass the project as workspace"
@@ -64,6 +61,3 @@ class ClaudeDesktop(MapFormat):
     title = "Claude Desktop"
     transports = ("stdio",)
     phrases = Phrases(needs='a "command"')
-
-
-FORMATS = (ClaudeCode(), ClaudeDesktop())

@@ -140,6 +140,3 @@ class Zed(MapFormat):
         if kind == "stdio":
             raw.setdefault("args", [])  # required by Zed
         return raw
-
-
-FORMATS = (VsCode(), Cursor(), Windsurf(), Zed())

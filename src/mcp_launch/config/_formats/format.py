@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from mcp_launch.config._documents import Document, Grammar, Path, Place, unusable
 from mcp_launch.config._entries import NOTHING, Config, Entry, Finding
@@ -34,30 +34,18 @@ class Format:
         raise NotImplementedError
 
 
-class Draft:
+class Draft(NamedTuple):
     """An entry before its references are replaced."""
 
-    def __init__(
-        self,
-        name: str,
-        server: Any,
-        path: Path,
-        *,
-        cwd: Any = None,
-        disabled: bool = False,
-        timeout: float | None = None,
-        extra: Mapping[str, Any] = NOTHING,
-        place: Place | None = None,
-    ) -> None:
-        self.name = name
-        self.server = server
-        self.path = path
-        self.cwd = cwd
-        self.disabled = disabled
-        self.timeout = timeout
-        self.extra = extra
-        self.place = place
-        """The position of its name, if not at its path."""
+    name: str
+    server: Any
+    path: Path
+    cwd: Any = None
+    disabled: bool = False
+    timeout: float | None = None
+    extra: Mapping[str, Any] = NOTHING
+    place: Place | None = None
+    """The position of its name, if not at its path."""
 
 
 class Reading:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from math import inf
 from typing import Any, ClassVar, cast
 from urllib.parse import urlsplit
 
@@ -16,6 +18,13 @@ from mcp_launch.failures import NoServers, did_you_mean
 
 MEMBERS = frozenset({"command", "args", "env", "url", "headers"})
 """The members in which most clients replace references."""
+
+_BOOLEAN = "true or false"
+_TYPES: Mapping[str, Callable[[Any], bool]] = {
+    "a string": lambda value: isinstance(value, str | Text),
+    "a number": lambda value: isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < inf,
+    _BOOLEAN: lambda value: isinstance(value, bool),
+}
 
 
 class MapFormat(Format):
@@ -101,19 +110,19 @@ class MapFormat(Format):
         if reading.client == self.name:
             self._note_refused(name, kind, seen, path, reading)
         server, used = self.shape(name, kind, seen, path, reading)
-        cwd = self._cwd(seen, name, path, reading)
-        timeout, disabled = self._timeout(raw, name, path, reading), self._disabled(raw, name, path, reading)
-        used |= {"type", "transport"}
-        used |= {self.cwd} if self.cwd and cwd is not None else set()
-        used |= {self.timeout[0]} if self.timeout and timeout is not None else set()
-        used |= {self.disabled[0]} if self.disabled and disabled is not None else set()
+        own = partial(self._own, name=name, path=path, reading=reading)
+        timed, unit = self.timeout or (None, 1.0)
+        off, meant = self.disabled or (None, True)
+        cwd, timeout, disabled = own(seen, self.cwd, "a string"), own(raw, timed, "a number"), own(raw, off, _BOOLEAN)
+        fields = {self.cwd: cwd, timed: timeout, off: disabled}
+        used |= {"type", "transport", *(member for member, value in fields.items() if member and value is not None)}
         return Draft(
             name,
             server,
             path,
             cwd=cwd,
-            disabled=bool(disabled),
-            timeout=timeout,
+            disabled=disabled is meant,
+            timeout=None if timeout is None else timeout * unit,
             extra={member: value for member, value in raw.items() if member not in used},
         )
 
@@ -181,34 +190,15 @@ class MapFormat(Format):
             reading.note("wrong_type", message, path=(*path, member), server=name)
         return value
 
-    def _cwd(self, raw: Mapping[str, Any], name: str, path: Path, reading: Reading) -> str | Text | None:
-        cwd = raw.get(self.cwd) if self.cwd else None
-        if cwd is None or isinstance(cwd, str | Text):
-            return cwd
-        self._note_type(str(self.cwd), "a string", name, path, reading)
-        return None
-
-    def _timeout(self, raw: Mapping[str, Any], name: str, path: Path, reading: Reading) -> float | None:
-        if self.timeout is None or raw.get(self.timeout[0]) is None:
-            return None
-        member, unit = self.timeout
-        value = raw[member]
-        if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < float("inf"):
-            return value * unit
-        self._note_type(member, "a number", name, path, reading)
-        return None
-
-    def _disabled(self, raw: Mapping[str, Any], name: str, path: Path, reading: Reading) -> bool | None:
-        if self.disabled is None or self.disabled[0] not in raw:
-            return None
-        member, value = self.disabled
-        if isinstance(raw[member], bool):
-            return raw[member] is value
-        self._note_type(member, "true or false", name, path, reading)
-        return None
-
-    def _note_type(self, member: str, wanted: str, name: str, path: Path, reading: Reading) -> None:
+    def _own(
+        self, raw: Mapping[str, Any], member: str | None, wanted: str, *, name: str, path: Path, reading: Reading
+    ) -> Any:
+        """Return the value of a member; None, with a finding, if its type is wrong."""
+        value: Any = raw.get(member) if member else None
+        if member is None or value is None or _TYPES[wanted](value):
+            return value
         reading.note("wrong_type", f"{member} must be {wanted}; it was ignored", path=(*path, member), server=name)
+        return None
 
     def write(self, writing: Writing) -> Any:
         """Return the JSON of a file, with the map where the client looks first."""
