@@ -257,7 +257,7 @@ def test_what_the_command_needs_is_what_the_extra_brings() -> None:
     ("stdin", "says"),
     [
         (b"\xff\xfe[\0]\0", ": not UTF-8 at byte 0; is it UTF-16? Save it as UTF-8"),
-        (b"[" + b"1" * 5000 + b"]", ":1:1: contains a number that is too long"),
+        (b"[" + b"1" * 5000 + b"]", ":1:1: contains a number that is too long, or NaN or Infinity"),
     ],
 )
 def test_input_that_is_no_json_text_exits_2(stdin: bytes, says: str, tmp_path: Path) -> None:

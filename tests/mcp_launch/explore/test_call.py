@@ -88,36 +88,27 @@ def test_a_url_can_be_called_without_a_file(command: Command) -> None:
     assert ["authorization", f"Bearer {SECRET}"] in json.loads(done.out)
 
 
-@pytest.mark.parametrize(
-    ("words", "has_command", "read"),
-    [
-        (["f.json", "server", "tool", "a=1"], False, (["f.json"], "server", "tool", ["a=1"])),
-        (["f.json", "tool", "a=1", "b"], False, (["f.json"], None, "tool", ["a=1", "b"])),
-        (["f.json", "server", "tool", "b"], False, (["f.json"], "server", "tool", ["b"])),
-        (["f=1.json", "tool"], False, (["f=1.json"], None, "tool", [])),
-        (["-", "server", "tool"], False, (["-"], "server", "tool", [])),
-        (["https://h/?a=1", "tool", "b", "a=1"], False, (["https://h/?a=1"], None, "tool", ["b", "a=1"])),
-        (["tool", "a=1"], True, ([], None, "tool", ["a=1"])),
-        (["tool", "b"], True, ([], None, "tool", ["b"])),
-    ],
-)
-def test_each_word_has_its_place(words: list[str], has_command: bool, read: tuple[object, ...]) -> None:
-    assert read_words(words, has_command=has_command) == read
+PLACES: list[tuple[list[str], str | None, bool, tuple[list[str], str | None, str, list[str]]]] = [
+    (["f.json", "server", "tool", "a=1"], None, False, (["f.json"], "server", "tool", ["a=1"])),
+    (["f.json", "tool", "a=1", "b"], None, False, (["f.json"], None, "tool", ["a=1", "b"])),
+    (["f.json", "server", "tool", "b"], None, False, (["f.json"], "server", "tool", ["b"])),
+    (["f=1.json", "tool"], None, False, (["f=1.json"], None, "tool", [])),
+    (["-", "server", "tool"], None, False, (["-"], "server", "tool", [])),
+    (["https://h/?a=1", "tool", "b", "a=1"], None, False, (["https://h/?a=1"], None, "tool", ["b", "a=1"])),
+    (["tool", "a=1"], None, True, ([], None, "tool", ["a=1"])),
+    (["tool", "b"], None, True, ([], None, "tool", ["b"])),
+    (["f.json", "server", "a=1"], "x=y", False, (["f.json"], "server", "x=y", ["a=1"])),
+    (["f.json", "a=1", "b"], "x=y", False, (["f.json"], None, "x=y", ["a=1", "b"])),
+    (["f.json"], "x=y", False, (["f.json"], None, "x=y", [])),
+    (["https://h/", "a=1"], "x=y", False, (["https://h/"], None, "x=y", ["a=1"])),
+    (["a=1"], "x=y", True, ([], None, "x=y", ["a=1"])),
+    ([], "x=y", True, ([], None, "x=y", [])),
+]
 
 
-@pytest.mark.parametrize(
-    ("words", "has_command", "read"),
-    [
-        (["f.json", "server", "a=1"], False, (["f.json"], "server", "x=y", ["a=1"])),
-        (["f.json", "a=1", "b"], False, (["f.json"], None, "x=y", ["a=1", "b"])),
-        (["f.json"], False, (["f.json"], None, "x=y", [])),
-        (["https://h/", "a=1"], False, (["https://h/"], None, "x=y", ["a=1"])),
-        (["a=1"], True, ([], None, "x=y", ["a=1"])),
-        ([], True, ([], None, "x=y", [])),
-    ],
-)
-def test_a_tool_named_by_an_option_is_not_a_word(words: list[str], has_command: bool, read: tuple[object, ...]) -> None:
-    assert read_words(words, tool="x=y", has_command=has_command) == read
+@pytest.mark.parametrize(("words", "tool", "has_command", "read"), PLACES)
+def test_each_word_has_its_place(words: list[str], tool: str | None, has_command: bool, read: object) -> None:
+    assert read_words(words, tool=tool, has_command=has_command) == read
 
 
 @pytest.mark.parametrize("name", ["-x", "a=b"])
