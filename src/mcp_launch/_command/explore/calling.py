@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
 import anyio
+from rich.filesize import decimal
 
 from mcp_launch._command.explore.arguments import WrongArguments, read_untrusted
 from mcp_launch._command.explore.opened import Opened, use_one
@@ -104,7 +105,7 @@ async def call_tool(
     """
     try:
         on_progress = opened.notices.progress if progress else None
-        return Answer(result=await opened.session.call_tool(tool.name, arguments, wait, on_progress))
+        return Answer(result=await opened.server.session.call_tool(tool.name, arguments, wait, on_progress))
     except LaunchFailure as failure:
         opened.notices.complain(str(failure))
         return Answer(failure=failure.to_json())
@@ -313,7 +314,7 @@ def _binary(coded: str, *, media_type: object, about: str, name: str | None = No
         data = base64.b64decode(coded, validate=True)
     except ValueError:
         return Piece(text=f"[{about}: its data is not base64]")
-    return Piece(data=data, media_type=kind, name=name, about=", ".join(_texts(about, kind, _size(len(data)))))
+    return Piece(data=data, media_type=kind, name=name, about=", ".join(_texts(about, kind, decimal(len(data)))))
 
 
 def _file_name(stem: str, number: int, name: str, piece: Piece) -> str:
@@ -329,10 +330,6 @@ def _file_name(stem: str, number: int, name: str, piece: Piece) -> str:
 def _safe(name: str) -> str:
     """Return a server's name without separators, leading dots, and characters that are special in a shell."""
     return re.sub(r"([^A-Za-z0-9._-]|\.{2,})+", "_", name).strip("._-")[-_LONGEST:]
-
-
-def _size(count: int) -> str:
-    return f"{count} bytes" if count < 1000 else f"{count / 1000:.1f} kB" if count < 1e6 else f"{count / 1e6:.1f} MB"
 
 
 def _texts(*parts: object) -> list[str]:

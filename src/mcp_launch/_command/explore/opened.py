@@ -19,7 +19,6 @@ from mcp_launch.options import Listing, Options
 from mcp_launch.report import ServerReport
 
 if TYPE_CHECKING:
-    from mcp import Client
     from mcp_types import LoggingMessageNotificationParams, Prompt, Tool
 
 Named = TypeVar("Named", "Tool", "Prompt")
@@ -83,15 +82,6 @@ class Opened:
     def name(self) -> str:
         """The name of the server in its file."""
         return self.server.name
-
-    @property
-    def session(self) -> Client:
-        """The session of the server.
-
-        Raises:
-            LaunchFailure: the server has exited.
-        """
-        return self.server.session
 
     def find(self, kind: Literal["tool", "prompt"], name: str, listed: Sequence[Named]) -> Named:
         """Return the tool or prompt with this name, among those that the server listed."""

@@ -73,12 +73,12 @@ class Acp(Format):
             written for entry in writing.config.entries if (written := self._write_entry(entry, writing)) is not None
         ]
         for member in sorted(writing.config.rest):
-            writing.note(None, "not_said", f"ACP does not support {member}; it was omitted")
+            self.omit(writing, None, member)
         return servers if writing.config.cwd is None else {"cwd": writing.config.cwd, "mcpServers": servers}
 
     def _write_entry(self, entry: Entry, writing: Writing) -> Any:
         if entry.disabled:
-            writing.note(entry, "left_out", "ACP does not support disabled servers; it was omitted")
+            self.omit(writing, entry, "disabled servers", "left_out")
             return None
         server = map_leaves(entry.written, lambda leaf: _plain(entry, leaf, writing))
         # ACP entries are unchanged.
@@ -86,7 +86,7 @@ class Acp(Format):
             server = _complete(cast("dict[str, Any]", server))
         lost = ["cwd"] * (entry.written_cwd is not None) + ["timeout"] * (entry.timeout is not None)
         for member in (*lost, *(member for member, value in entry.extra.items() if not is_empty(value))):
-            writing.note(entry, "not_said", f"ACP does not support {member!r} in a server; it was omitted")
+            self.omit(writing, entry, f"{member!r} in a server")
         return server
 
 

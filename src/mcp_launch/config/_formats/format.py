@@ -33,6 +33,10 @@ class Format:
         """Return the JSON of a file with these entries."""
         raise NotImplementedError
 
+    def omit(self, writing: Writing, entry: Entry | None, what: str, code: str = "not_said") -> None:
+        """Add a finding about something that this client does not support."""
+        writing.note(entry, code, f"{self.title} does not support {what}; it was omitted")
+
 
 class Draft(NamedTuple):
     """An entry before its references are replaced."""

@@ -227,7 +227,7 @@ class MapFormat(Format):
             if member in self.keeps:
                 file[member] = value
             else:
-                writing.note(None, "not_said", f"{self.title} does not support {member}; it was omitted")
+                self.omit(writing, None, member)
         return {**file, self.at[0][0]: servers}
 
     def unshape(self, entry: Entry, kind: str, server: Mapping[str, Any], writing: Writing) -> dict[str, Any]:
@@ -246,9 +246,7 @@ class MapFormat(Format):
             if value or ours not in ("env", "headers"):
                 raw[theirs] = self._render(entry, theirs, value, writing)
         for member in sorted(set(server) - {"type", "name", "_meta", *names}):
-            writing.note(
-                entry, "not_said", f"{self.title} does not support {member} in a server of type {kind}; it was omitted"
-            )
+            self.omit(writing, entry, f"{member} in a server of type {kind}")
         return raw
 
     def literal(self, entry: Entry, member: str, text: str, writing: Writing) -> str:
@@ -268,10 +266,10 @@ class MapFormat(Format):
         kind = members.get("type", "stdio")
         if kind not in self.transports:
             shown = f"of type {kind}" if isinstance(kind, str) else "with a type that is not a string"
-            writing.note(entry, "left_out", f"{self.title} does not support servers {shown}; it was omitted")
+            self.omit(writing, entry, f"servers {shown}", "left_out")
             return None
         if entry.disabled and self.disabled is None and not self.disables_apart:
-            writing.note(entry, "left_out", f"{self.title} does not support disabled servers; it was omitted")
+            self.omit(writing, entry, "disabled servers", "left_out")
             return None
         raw = self.unshape(entry, str(kind), members, writing)
         return self._write_more(entry, raw, writing)
@@ -326,20 +324,19 @@ class MapFormat(Format):
             if self.cwd and raw.get(self.command) is not None:
                 raw[self.cwd] = self._render(entry, self.cwd, entry.written_cwd, writing)
             else:
-                writing.note(entry, "not_said", f"{self.title} does not support a directory per server; it was omitted")
+                self.omit(writing, entry, "a directory per server")
         if entry.timeout is not None:
             if self.timeout:
                 raw[self.timeout[0]] = _number(entry.timeout / self.timeout[1])
             else:
-                writing.note(entry, "not_said", f"{self.title} does not support a timeout per server; it was omitted")
+                self.omit(writing, entry, "a timeout per server")
         if self.disabled and entry.disabled:
             raw[self.disabled[0]] = self.disabled[1]
         for member, value in entry.extra.items():
             if self.name == writing.config.format or (member in self.SHARED and member in self.known()):
                 raw.setdefault(member, value)
             elif not is_empty(value):
-                message = f"{self.title} does not support {member!r}, or uses it differently; it was omitted"
-                writing.note(entry, "not_said", message)
+                self.omit(writing, entry, f"{member!r}, or uses it differently")
         return raw
 
     def known(self) -> set[str]:
