@@ -14,7 +14,7 @@ from mcp_launch.config._detection import meant_by
 from mcp_launch.config._documents import Path
 from mcp_launch.config._entries import Entry
 from mcp_launch.config._formats.claude import ClaudeCode
-from mcp_launch.config._formats.format import Draft, Format, Reading, Writing
+from mcp_launch.config._formats.format import Format, Reading, Writing
 from mcp_launch.config._references import Text, map_leaves
 
 ACCEPTED = (
@@ -29,7 +29,7 @@ class Acp(Format):
     name = "acp"
     title = "ACP"
 
-    def read(self, reading: Reading) -> Iterator[Draft]:
+    def read(self, reading: Reading) -> Iterator[Entry]:
         value = reading.document.value
         if isinstance(value, list):
             return self._read_array(as_items(value), (), reading)
@@ -40,7 +40,7 @@ class Acp(Format):
             return self._read_params(as_members(value).get("params"), ("params",), reading)
         return self._read_params(value, (), reading)
 
-    def _read_params(self, value: Any, path: Path, reading: Reading) -> Iterator[Draft]:
+    def _read_params(self, value: Any, path: Path, reading: Reading) -> Iterator[Entry]:
         params = as_members(value)
         if "mcpServers" not in params:
             meant = meant_by(params, "mcpServers") or f"; expected {ACCEPTED}"
@@ -60,13 +60,13 @@ class Acp(Format):
             case _:
                 raise reading.refuse("mcpServers must be an array or a map of servers", path=at)
 
-    def _read_array(self, entries: list[Any], at: Path, reading: Reading) -> Iterator[Draft]:
+    def _read_array(self, entries: list[Any], at: Path, reading: Reading) -> Iterator[Entry]:
         for index, entry in enumerate(entries):
             path = (*at, index)
             name = as_members(entry).get("name")
             called = name if isinstance(name, str) and name else f"mcpServers[{index}]"
             _note_odd(as_members(entry), called, path, reading)
-            yield Draft(called, entry, path, place=reading.document.place((*path, "name")))
+            yield Entry(called, None, reading.document.place((*path, "name")), entry)
 
     def write(self, writing: Writing) -> Any:
         servers = [

@@ -12,7 +12,7 @@ from mcp_launch._json_values import as_items, as_members, is_empty, kind_of
 from mcp_launch.config._detection import HOLDERS, meant_by
 from mcp_launch.config._documents import Path, unusable
 from mcp_launch.config._entries import Entry
-from mcp_launch.config._formats.format import Draft, Format, Reading, Writing
+from mcp_launch.config._formats.format import Format, Reading, Writing
 from mcp_launch.config._references import Reference, Text, map_leaves
 from mcp_launch.failures import NoServers, did_you_mean
 
@@ -65,7 +65,7 @@ class MapFormat(Format):
     SHARED: ClassVar = frozenset({"description", "envFile"})
     """Members with the same meaning in every client that supports them."""
 
-    def read(self, reading: Reading) -> Iterator[Draft]:
+    def read(self, reading: Reading) -> Iterator[Entry]:
         """Yield the entries of the first map that is present."""
         for at in self.at:
             if not _holds(reading.document.value, at):
@@ -85,7 +85,7 @@ class MapFormat(Format):
             raise reading.refuse(f"{none}; it contains {others[0]}, which other clients use")
         raise NoServers(str(reading.refuse(none + meant_by(reading.document.value, self.at[0][0]))))
 
-    def read_map(self, servers: Mapping[str, Any], at: Path, reading: Reading) -> Iterator[Draft]:
+    def read_map(self, servers: Mapping[str, Any], at: Path, reading: Reading) -> Iterator[Entry]:
         """Yield the entries of a map."""
         for name, raw in servers.items():
             path = (*at, name)
@@ -93,11 +93,11 @@ class MapFormat(Format):
                 message = f"a server must be a map, not {kind_of(raw)}"
                 reading.note("wrong_type", message, path=path, server=name)
                 # Without members it cannot be launched, which the launcher reports too.
-                yield Draft(name, {"name": name}, path)
-            elif (draft := self.read_entry(name, cast("dict[str, Any]", raw), path, reading)) is not None:
-                yield draft
+                yield Entry(name, None, reading.document.key_place(path), {"name": name})
+            elif (entry := self.read_entry(name, cast("dict[str, Any]", raw), path, reading)) is not None:
+                yield entry
 
-    def read_entry(self, name: str, raw: dict[str, Any], path: Path, reading: Reading) -> Draft | None:
+    def read_entry(self, name: str, raw: dict[str, Any], path: Path, reading: Reading) -> Entry | None:
         """Return an entry, or None, with a finding, if it is not a server that can be launched."""
         self._note_unknown(name, raw, path, reading)
         seen = {
@@ -116,11 +116,12 @@ class MapFormat(Format):
         cwd, timeout, disabled = own(seen, self.cwd, "a string"), own(raw, timed, "a number"), own(raw, off, _BOOLEAN)
         fields = {self.cwd: cwd, timed: timeout, off: disabled}
         used |= {"type", "transport", *(member for member, value in fields.items() if member and value is not None)}
-        return Draft(
+        return Entry(
             name,
+            None,
+            reading.document.key_place(path),
             server,
-            path,
-            cwd=cwd,
+            written_cwd=cwd,
             disabled=disabled is meant,
             timeout=None if timeout is None else timeout * unit,
             extra={member: value for member, value in raw.items() if member not in used},
