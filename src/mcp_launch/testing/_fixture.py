@@ -8,7 +8,7 @@ from contextlib import AbstractAsyncContextManager, ExitStack
 from dataclasses import replace
 from functools import partial, update_wrapper
 from types import TracebackType
-from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
+from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar
 
 import anyio
 import pytest
@@ -36,16 +36,8 @@ class _Blocking(Generic[P, T]):
 
     def __init__(self, method: Callable[Concatenate[Client, P], Awaitable[T]]) -> None:
         self._method = method
-        self.__doc__ = method.__doc__
 
-    @overload
-    def __get__(self, session: None, owner: type[McpSession]) -> Self: ...
-    @overload
-    def __get__(self, session: McpSession, owner: type[McpSession]) -> Callable[P, T]: ...
-    def __get__(self, session: McpSession | None, owner: type[McpSession]) -> Self | Callable[P, T]:
-        if session is None:
-            return self
-
+    def __get__(self, session: McpSession, owner: type[McpSession]) -> Callable[P, T]:
         def call(*args: P.args, **kwargs: P.kwargs) -> T:
             __tracebackhide__ = True
             return session.run(partial(self._method, session.client, *args, **kwargs))

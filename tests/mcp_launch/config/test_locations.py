@@ -12,7 +12,7 @@ from mcp_launch.config._locations import Candidate, places
 
 
 def test_without_a_variable_for_it_the_home_directory_is_pythons() -> None:
-    found = {each.path for each in places(env={}, platform="linux")}
+    found = {each.path for each in places(None, {}, "linux")}
 
     assert Path.home() / ".claude.json" in found
 
@@ -38,7 +38,7 @@ def test_files_that_are_there_are_found_the_projects_first(tmp_path: Path) -> No
 @pytest.mark.parametrize("platform", ["linux", "darwin", "win32"])
 def test_every_client_has_a_place_that_tells_its_format(platform: str) -> None:
     env = {"HOME": "/home/ada", "USERPROFILE": "C:/Users/ada", "APPDATA": "C:/Users/ada/AppData/Roaming"}
-    found = list(places(directory="/p", env=env, platform=platform))
+    found = list(places("/p", env, platform))
 
     assert {each.format for each in found} == set(FORMATS) - {"acp"}
     for each in found:
@@ -73,6 +73,6 @@ def test_a_path_tells_whose_file_it_is(path: str, name: str | None) -> None:
     ],
 )
 def test_each_system_has_its_own_place_for_settings(platform: str, env: dict[str, str], path: str) -> None:
-    (found,) = [each.path for each in places(env=env, platform=platform) if each.format == "claude-desktop"]
+    (found,) = [each.path for each in places(None, env, platform) if each.format == "claude-desktop"]
 
     assert PurePath(found) == PurePath(path)
