@@ -98,40 +98,26 @@ def test_zed_starts_what_has_a_command_or_a_url(entry: dict[str, Any], server: d
 
 
 @pytest.mark.parametrize(
-    ("entry", "column", "code", "says"),
+    ("entry", "column", "unused"),
     [
-        (
-            {"name": "n", "command": "/c", "url": "http://h", "args": [], "env": []},
-            33,
-            "unused_member",
-            "url has no effect in a server of this type",
-        ),
-        (
-            {"name": "n", "type": "http", "url": "http://h", "command": "/c"},
-            51,
-            "unused_member",
-            "command has no effect in a server of this type",
-        ),
-        (
-            {"name": "n", "type": "sse", "url": "http://h", "command": "/c"},
-            50,
-            "unused_member",
-            "command has no effect in a server of this type",
-        ),
-        (
-            {"name": "n", "command": "/c", "args": [], "env": [*pairs(A="1", K="v"), *pairs(K="w")]},
-            111,
-            "repeated_variable",
-            "the variable K occurs twice in env; the last value is used",
-        ),
+        ({"name": "n", "command": "/c", "url": "http://h", "args": [], "env": []}, 33, "url"),
+        ({"name": "n", "type": "http", "url": "http://h", "command": "/c"}, 51, "command"),
+        ({"name": "n", "type": "sse", "url": "http://h", "command": "/c"}, 50, "command"),
     ],
 )
-def test_members_of_acp_entries_without_effect_are_reported(
-    entry: dict[str, Any], column: int, code: str, says: str
-) -> None:
+def test_members_of_acp_entries_without_effect_are_reported(entry: dict[str, Any], column: int, unused: str) -> None:
     config = read_config(json.dumps([entry]), source="f")
 
-    assert (config.servers, config.findings) == ([entry], (Finding(1, column, "n", code, says),))
+    finding = Finding(1, column, "n", "unused_member", f"{unused} has no effect in a server of this type")
+    assert (config.servers, config.findings) == ([entry], (finding,))
+
+
+def test_a_repeated_variable_of_an_acp_entry_is_reported() -> None:
+    entry = {"name": "n", "command": "/c", "args": [], "env": [*pairs(A="1", K="v"), *pairs(K="w")]}
+    config = read_config(json.dumps([entry]), source="f")
+
+    says = "the variable K occurs twice in env; the last value is used"
+    assert (config.servers, config.findings) == ([entry], (Finding(1, 111, "n", "repeated_variable", says),))
 
 
 def test_an_acp_entry_without_a_name_is_called_by_its_place() -> None:
@@ -458,40 +444,25 @@ def test_of_a_map_that_any_client_may_have_written_is_not_said_what_one_refuses(
     assert read_config(json.dumps({"cwd": "/p", "mcpServers": servers}), source="f", format="acp").findings == ()
 
 
+ONE = '{"a": {"command": "c"}}'
+ACP = '{"name": "a", "command": "c", "args": [], "env": []}'
+
+
 @pytest.mark.parametrize(
-    ("source", "text", "column", "says"),
+    ("source", "text", "column", "client", "looks", "chosen"),
     [
-        (
-            ".mcp.json",
-            '{"inputs": [], "servers": {"a": {"command": "c"}}}',
-            16,
-            "Claude Code will not find these servers: it looks for mcpServers, but they are in the format of VS Code",
-        ),
-        (
-            ".mcp.json",
-            '{"inputs": [], "mcp": {"servers": {"a": {"command": "c"}}}}',
-            16,
-            "Claude Code will not find these servers: it looks for mcpServers, but they are in the format of VS Code",
-        ),
-        (
-            "claude_desktop_config.json",
-            '[{"name": "a", "command": "c", "args": [], "env": []}]',
-            1,
-            "Claude Desktop will not find these servers: it looks for mcpServers, but they are in the format of ACP",
-        ),
-        (
-            ".mcp.json",
-            '{"mcpServers": [{"name": "a", "command": "c", "args": [], "env": []}]}',
-            2,
-            "Claude Code will not find these servers: it needs a map as mcpServers, but they are in the format of ACP",
-        ),
+        (".mcp.json", f'{{"inputs": [], "servers": {ONE}}}', 16, "Claude Code", "looks for mcpServers", "VS Code"),
+        (".mcp.json", f'{{"mcp": {{"servers": {ONE}}}}}', 2, "Claude Code", "looks for mcpServers", "VS Code"),
+        ("claude_desktop_config.json", f"[{ACP}]", 1, "Claude Desktop", "looks for mcpServers", "ACP"),
+        (".mcp.json", f'{{"mcpServers": [{ACP}]}}', 2, "Claude Code", "needs a map as mcpServers", "ACP"),
     ],
 )
 def test_a_file_named_for_one_client_with_servers_of_another_is_reported(
-    source: str, text: str, column: int, says: str
+    *, source: str, text: str, column: int, client: str, looks: str, chosen: str
 ) -> None:
     config = read_config(text, source=source)
 
+    says = f"{client} will not find these servers: it {looks}, but they are in the format of {chosen}"
     assert [entry.name for entry in config.entries] == ["a"]
     assert config.findings == (Finding(1, column, None, "other_client", says),)
 
