@@ -154,7 +154,7 @@ def chosen(sessions: Sequence[Session], name: str | None, *, tool: str | None = 
     meant = [each for each in known if name is None or each[0] == name]
     names = [each for each, _, _ in known if each is not None]
     if not known:
-        raise UnusableInput("there are no servers")
+        raise UnusableInput("no servers were found")
     if name is None and len(known) > 1:
         if tool in names:
             raise UnusableInput(f'no tool of "{tool}" was given; use call FILE {tool} TOOL name=value ...')

@@ -197,7 +197,7 @@ def _advice(text: str, found: str, *, is_extra: bool) -> str:  # noqa: PLR0911 -
     if re.search(r"(?m)^\[\[?[A-Za-z_][\w.\"-]*\]\]?[ \t\r]*$", text):
         return "; this looks like TOML, which is not supported"
     if is_extra and found in "}]":
-        return "; there is nothing to close here"
+        return "; this bracket does not close anything"
     if is_extra and '"jsonrpc"' in text:
         # Probably a recording, with one message per line.
         return "; pass a single request, not a whole conversation"

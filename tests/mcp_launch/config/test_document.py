@@ -66,7 +66,7 @@ def test_what_a_grammar_allows_is_read(text: str, grammar: Grammar, value: objec
             "f:2:1: not JSON: Extra data; pass a single request, not a whole conversation",
         ),
         ('{"a": 1}\n{"b": 2}', JSON, "f:2:1: not JSON: Extra data; the file must contain a single object"),
-        ('{"a": 1}}', JSON, "f:1:9: not JSON: Extra data; there is nothing to close here"),
+        ('{"a": 1}}', JSON, "f:1:9: not JSON: Extra data; this bracket does not close anything"),
         ('{"a": {"b": 1}\n', JSON, "f:2:1: not JSON: Expecting ',' delimiter; a bracket is not closed"),
         ('{"a": ["b"', JSON, "f:1:11: not JSON: Expecting ',' delimiter; a bracket is not closed"),
         ("{\u201ca\u201d: 1}", JSON, 'f:1:2: not JSON: Expecting property name enclosed in double quotes; use "'),

@@ -46,8 +46,8 @@ def test_a_server_without_a_name_is_not_among_those_to_choose_from(tmp_path: Pat
 @pytest.mark.parametrize(
     ("servers", "words", "says"),
     [
-        ([], ("tool",), "there are no servers"),
-        ([], ("server", "tool"), "there are no servers"),
+        ([], ("tool",), "no servers were found"),
+        ([], ("server", "tool"), "no servers were found"),
         ([{"command": "/a"}, {"command": "/b"}], ("tool",), "the 2 servers have no names; add names to select one"),
     ],
 )

@@ -100,7 +100,7 @@ class Goose(MapFormat):
         name = shown if isinstance(shown, str) and shown else name
         kind = raw.get("type")
         if isinstance(kind, str) and kind in _PROVIDED:
-            reading.note("not_in_file", f"{_PROVIDED[kind]}; there is no server to launch", path=path, server=name)
+            reading.note("not_in_file", f"{_PROVIDED[kind]} and is not launched", path=path, server=name)
             return None
         return super().read_entry(name, raw, path, reading)
 
