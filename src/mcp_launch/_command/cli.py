@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial, wraps
-from importlib.resources import files
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -478,5 +477,7 @@ means the same as the old one there, or `write_config` reports the loss."""
 @app.command(cls=LightCommand)
 def schema() -> None:
     """Print the JSON schema of the report that check --json prints."""
+    from importlib.resources import files  # noqa: PLC0415 - slow to import
+
     # Stored in a file, because generating it loads pydantic; the tests compare the two.
     write((files("mcp_launch._command") / "report.schema.json").read_text(encoding="utf-8").rstrip())
