@@ -1,36 +1,28 @@
 """The pictures of docs/pictures: `mcp-launch check` on a terminal, and the page that its `--html` writes.
 
-Real servers are checked, most of them from examples/, by the real command on a real pseudo-terminal. What that shows
-becomes SVG, for light and dark; the page is opened in Chromium, for light and dark, wide and narrow. Chromium is that
-of the system (on Debian `apt-get install chromium fonts-inter fonts-texgyre`); CHROMIUM names another.
+The command checks real servers, most of them from examples/. Its output becomes SVG, for light and dark; the page is
+opened in Chromium, for light and dark, wide and narrow. Chromium is that of the system (on Debian
+`apt-get install chromium fonts-inter fonts-texgyre`); CHROMIUM names another.
 """
 
 from __future__ import annotations
 
-import fcntl
 import importlib
 import io
 import json
 import os
-import pty
 import re
 import shutil
-import struct
 import subprocess
 import sys
 import tempfile
-import termios
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from itertools import groupby
-from operator import attrgetter
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from rich.color import Color
 from rich.console import Console
-from rich.style import Style
 from rich.terminal_theme import TerminalTheme
 from rich.text import Text
 
@@ -40,7 +32,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PICTURES = ROOT / "docs" / "pictures"
 SHOWN = "/home/ada/project"
 """What the folder is called in the pictures, which are the same wherever they are made."""
-COLUMNS, LINES = 110, 60
+COLUMNS = 110
 
 
 def _theme(*colours: str) -> TerminalTheme:
@@ -58,25 +50,27 @@ _THEMES: Mapping[Literal["light", "dark"], TerminalTheme] = {
     ),
 }
 _SIZES = {"wide": (1120, 1240), "narrow": (390, 1240)}
-_COLOURS = {"brown": "yellow"}
-"""What pyte calls otherwise than rich."""
 
 
 def main() -> int:
-    """Make all of them anew."""
+    """Make all of them."""
     PICTURES.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name).resolve()
         with _project(folder):
             command = ["mcp-launch", "check", "servers.json", "--html", "report.html"]
-            status, screen = _on_a_terminal(command, folder)
-        if status != 1:
-            sys.stderr.write(screen.decode(errors="replace"))
+            path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+            env = os.environ | {"FORCE_COLOR": "1", "TERM": "xterm-256color", "PATH": path}
+            done = subprocess.run(
+                command, cwd=folder, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+            )
+        if done.returncode != 1:
+            sys.stderr.write(done.stdout)
             return 1
         page = folder / "report.html"
         page.write_text(page.read_text(encoding="utf-8").replace(str(folder), SHOWN), encoding="utf-8")
         for scheme, theme in _THEMES.items():
-            svg = _drawn(screen.replace(str(folder).encode(), SHOWN.encode()), theme, title=" ".join(command))
+            svg = _drawn(done.stdout.replace(str(folder), SHOWN), theme, title=" ".join(command))
             (PICTURES / f"check-{scheme}.svg").write_text(svg, encoding="utf-8")
         _photograph(page)
     return 0
@@ -105,64 +99,12 @@ def _project(folder: Path) -> Generator[None]:
         yield
 
 
-def _on_a_terminal(command: list[str], folder: Path) -> tuple[int, bytes]:
-    """The exit status of a command, and all that it wrote to its terminal."""
-    main, terminal = pty.openpty()
-    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", LINES, COLUMNS, 0, 0))
-    kept = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "COLUMNS", "LINES", "CI")}
-    env = {**kept, "TERM": "xterm-256color", "PATH": f"{Path(sys.executable).parent}{os.pathsep}{kept['PATH']}"}
-    written = bytearray()
-    with subprocess.Popen(command, cwd=folder, env=env, stdin=terminal, stdout=terminal, stderr=terminal) as process:
-        os.close(terminal)
-        # Linux ends a terminal that nobody else holds with an error.
-        while chunk := _read(main):
-            written += chunk
-    os.close(main)
-    return process.returncode, bytes(written)
-
-
-def _read(terminal: int) -> bytes:
-    try:
-        return os.read(terminal, 65536)
-    except OSError:
-        return b""
-
-
-def _drawn(written: bytes, theme: TerminalTheme, *, title: str) -> str:
-    """What a terminal shows in the end, as SVG that needs no font of elsewhere."""
+def _drawn(printed: str, theme: TerminalTheme, *, title: str) -> str:
+    """Return the output of a command as SVG that needs no other fonts."""
     console = Console(record=True, width=COLUMNS, file=io.StringIO(), color_system="truecolor", force_terminal=True)
-    for line in _screen(written):
-        console.print(line, soft_wrap=True)
+    console.print(Text.from_ansi(printed.rstrip()))
     svg = console.export_svg(title=title, theme=theme, unique_id="check")
     return re.sub(r"\s*@font-face \{.*?\}", "", svg, flags=re.DOTALL)
-
-
-def _screen(written: bytes) -> list[Text]:
-    """The lines of the screen, by a terminal in memory: progress is drawn over and over."""
-    pyte: Any = importlib.import_module("pyte")  # it has no types
-    screen = pyte.Screen(COLUMNS, LINES)
-    pyte.ByteStream(screen).feed(written)
-    lines: list[Text] = []
-    for number in range(LINES):
-        line = Text()
-        cells = (screen.buffer[number][column] for column in range(COLUMNS))
-        for (colour, bold, italic), run in groupby(cells, attrgetter("fg", "bold", "italics")):
-            style = Style(color=_colour(colour), bold=bold, italic=italic)
-            line.append("".join(cell.data for cell in run), style)
-        line.rstrip()
-        lines.append(line)
-    while lines and not lines[-1].plain:
-        lines.pop()
-    return lines
-
-
-def _colour(name: str) -> Color | None:
-    if name == "default":
-        return None
-    if re.fullmatch("[0-9a-f]{6}", name):
-        return Color.parse(f"#{name}")
-    known = _COLOURS.get(name.removeprefix("bright"), name.removeprefix("bright"))
-    return Color.parse(f"bright_{known}" if name.startswith("bright") else known)
 
 
 def _photograph(page: Path) -> None:

@@ -39,22 +39,8 @@ REQUIRED = Requirements(
     (Decision("D1", "Some write `.`.", "It is refused."),),
 )
 GOOD = [
-    Proof(
-        "tests/a/test_x.py",
-        "test_a_dot_is_refused",
-        (
-            "R1",
-            "D1",
-        ),
-    ),
-    Proof(
-        "tests/a/test_x.py",
-        "test_long_ones_too",
-        (
-            "R1",
-            "R10",
-        ),
-    ),
+    Proof("tests/a/test_x.py", "test_a_dot_is_refused", ("R1", "D1")),
+    Proof("tests/a/test_x.py", "test_long_ones_too", ("R1", "R10")),
     Proof("tests/b/test_y.py", "test_it_says_so", ("R1",)),
 ]
 
@@ -73,53 +59,6 @@ def test_the_tests_of_every_part_always_run() -> None:
     always = [Path(folder) for folder in project["tool"]["pytest"]["ini_options"]["testpaths"]]
 
     assert [part.tests for part in read().parts if not any(map(Path(part.tests).is_relative_to, always))] == []
-
-
-def test_a_page_has_a_table_of_rows_for_each_section_and_one_of_decisions() -> None:
-    assert page(REQUIRED, GOOD).partition("of this project that implement it:\n\n")[2] == LISTED
-
-
-LISTED = """- **setup**: the rules
-- **check**: the command
-
-3 rows, 2 with tests, 3 tests.
-
-## Paths
-
-From <https://example.org/paths>.
-
-|  | what | level | side | parts | tests |
-|---|---|---|---|---|---|
-| <a id="r1"></a>R1 | A path is absolute. ([D1](#d1)) | MUST | client | setup, check | [3](#r1-tests) |
-| <a id="r2"></a>R2 | It was a draft. *No test: That was long ago.* | status |  |  |  |
-| <a id="r10"></a>R10 | It may be `a\\|b`. **Open:** How long is not said. | MAY | agent | setup | [1](#r10-tests) |
-
-<details><summary>The tests of R1 to R10</summary>
-
-- <a id="r1-tests"></a>**R1**: [a dot is refused](../tests/a/test_x.py); [long ones too](../tests/a/test_x.py); \
-[it says so](../tests/b/test_y.py)
-- <a id="r10-tests"></a>**R10**: [long ones too](../tests/a/test_x.py)
-
-</details>
-
-## Decisions
-
-Decisions where texts, schemas and programs disagree.
-
-|  | what differs | what is done here | tests |
-|---|---|---|---|
-| <a id="d1"></a>D1 | Some write `.`. | It is refused. | [1](#d1-tests) |
-
-<details><summary>The tests of D1</summary>
-
-- <a id="d1-tests"></a>**D1**: [a dot is refused](../tests/a/test_x.py)
-
-</details>
-"""
-
-
-def test_a_section_without_tests_has_no_folded_list() -> None:
-    assert "<details>" not in page(REQUIRED, [])
 
 
 def test_every_link_within_the_page_has_a_target() -> None:
@@ -142,17 +81,7 @@ def test_every_link_within_the_page_has_a_target() -> None:
             ["tests/a/test_y.py: test_no_row: there is no R3"],
         ),
         (
-            [
-                *GOOD,
-                Proof(
-                    "tests/a/test_y.py",
-                    "test_x",
-                    (
-                        "R1",
-                        "D2",
-                    ),
-                ),
-            ],
+            [*GOOD, Proof("tests/a/test_y.py", "test_x", ("R1", "D2"))],
             ["tests/a/test_y.py: test_x: there is no D2"],
         ),
         ([*GOOD, Proof("tests/a/test_y.py", "test_x", ("R2",))], ["R2 has a test, and a reason why it has none"]),

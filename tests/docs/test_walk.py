@@ -112,14 +112,6 @@ def test_marked_blocks_are_skipped_and_the_log_has_the_reason(
     assert "left out: it needs an editor\n" in capsys.readouterr().out
 
 
-def test_a_program_is_saved_after_each_step(tmp_path: Path) -> None:
-    page = "```python step\nprint('one')\n```\n\n```sh\npython agent.py\n```\n\n```python step\nWHO = 'me'\n```\n"
-
-    saved = [step.saved.get("agent.py") for step in steps(page)]
-
-    assert saved == ["print('one')\n", None, "WHO = 'me'\n"]
-
-
 @pytest.mark.parametrize("page", PAGES)
 def test_every_block_of_the_pages_can_be_walked(page: str) -> None:
     found = list(steps((ROOT / page).read_text(encoding="utf-8")))

@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING
 
 from mcp_launch._command.find_servers import read_inputs, started_ahead
 from mcp_launch._command.inputs import Session, Typed
-from mcp_launch._command.show.text import complain, found_in, write, write_json, write_refusal
+from mcp_launch._command.show.text import (
+    complain,
+    found_in,
+    print_findings,
+    print_lines,
+    write,
+    write_json,
+    write_refusal,
+)
+from mcp_launch._command.trust import lines_of, planned
 from mcp_launch.failures import UnusableInput
 from mcp_launch.report import CheckReport
 
@@ -18,62 +27,22 @@ if TYPE_CHECKING:
     from mcp_launch.fleet import Fleet
 
 
-def check(
-    typed: Typed,
-    *,
-    timeout: float,
-    strict: bool,
-    as_json: bool,
-    junit: str | None,
-    html: str | None,
-    verbose: bool,
-    watch: bool,
-    list_only: bool,
-) -> int:
-    """Check the servers, or only list them, print the report, and return the exit status.
-
-    Raises:
-        UnusableInput: the arguments or a file are invalid, or the report cannot be written.
-        SystemExit: a signal arrived.
-    """
-    if list_only:
-        if given := [name for name, value in (("junit", junit), ("html", html), ("watch", watch)) if value]:
-            raise UnusableInput(f"--list starts nothing and cannot be combined with --{given[0]}")
-        return _list(typed, as_json=as_json)
-    once = partial(
-        _once, typed, timeout=timeout, strict=strict, as_json=as_json, junit=junit, html=html, verbose=verbose
-    )
-    if watch:
-        from mcp_launch._command.run import watch as watch_files  # noqa: PLC0415
-
-        watch_files(typed, once)
-    return once()
-
-
-def _once(
-    typed: Typed, *, timeout: float, strict: bool, as_json: bool, junit: str | None, html: str | None, verbose: bool
-) -> int:
+def check_once(typed: Typed, *, strict: bool, as_json: bool, junit: str | None, html: str | None) -> int:
+    """Check the servers, print the report, and return the exit status."""
     when = datetime.now(UTC)
     unusable: list[str] = []
     # A report in a file cannot list invalid inputs, and one of these may contain a server that --only names.
     sessions = _sessions(typed, unusable, as_json=as_json, needs_all=bool(junit or html or typed.only))
     with started_ahead(sessions, strict=strict):
         # Imported while the servers start.
-        from mcp_launch._command.run import run, with_traffic  # noqa: PLC0415
+        from mcp_launch._command.run import run  # noqa: PLC0415
         from mcp_launch.options import Options  # noqa: PLC0415
 
-        options = Options(strict=strict)
-        report = run(
-            sessions,
-            partial(_report, sessions, unusable=unusable, quiet=as_json),
-            timeout=timeout,
-            options=with_traffic(options) if verbose else options,
-        )
+        use = partial(_report, sessions, unusable=unusable, quiet=as_json)
+        report = run(typed, sessions, use, options=Options(strict=strict))
     if as_json:
         write_json(report)
     else:
-        from mcp_launch._command.show.text import print_lines  # noqa: PLC0415
-
         print_lines(report)
     if junit or html:
         from mcp_launch._command.show.files import write_files  # noqa: PLC0415
@@ -87,10 +56,8 @@ def _once(
     return 0 if report["ok"] and not (strict and warned) else 1
 
 
-def _list(typed: Typed, *, as_json: bool) -> int:
-    from mcp_launch._command.show.text import print_findings  # noqa: PLC0415 - not needed to check
-    from mcp_launch._command.trust import lines_of, planned  # noqa: PLC0415
-
+def list_servers(typed: Typed, *, as_json: bool) -> int:
+    """Print the servers that would be started, and return the exit status."""
     unusable: list[str] = []
     sessions = _sessions(replace(typed, trust=True), unusable, as_json=as_json)
     found = [each for session in sessions for each in found_in(session.source, session.findings)]

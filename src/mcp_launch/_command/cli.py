@@ -5,21 +5,48 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial, wraps
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from mcp_launch._command.inputs import Typed, is_program
-from mcp_launch.config._formats import FORMATS
+from acp_bindings._cli import version, written_by
+from mcp_launch._command.check import check_once, list_servers
+from mcp_launch._command.find_servers import (
+    chosen,
+    names_in,
+    read_file,
+    read_inputs,
+    read_words,
+    started_ahead,
+    text_of,
+)
+from mcp_launch._command.inputs import Call, Typed, is_program
+from mcp_launch._command.show.text import (
+    DOCUMENTS,
+    complain,
+    found_in,
+    print_findings,
+    refusing,
+    write,
+    write_file,
+    write_refusal,
+)
+from mcp_launch.config import FORMATS, write_config
+from mcp_launch.config._formats import format_called
+from mcp_launch.failures import UnusableInput
 
 if TYPE_CHECKING:
     from mcp_launch.options import Listing
 
 
 def main() -> None:
-    """Run the command with the arguments of this process, and exit with its status."""
+    """Run the command with the arguments of this process, and exit with its status.
+
+    An `UnusableInput` from any part of the command is printed, and the status is 2.
+    """
     if reconfigure := getattr(sys.stdout, "reconfigure", None):
         # A name with characters that the terminal cannot show must not stop the output.
         reconfigure(errors="backslashreplace")
@@ -27,23 +54,16 @@ def main() -> None:
     # The command of a server follows "--"; typer must not read its options.
     end = arguments.index("--") if "--" in arguments else len(arguments)
     command = arguments[end + 1 :] if end < len(arguments) else None
-    from acp_bindings._cli import written_by  # noqa: PLC0415
-    from mcp_launch.failures import UnusableInput  # noqa: PLC0415
-
     with written_by("mcp-launch"):
         try:
             app(arguments[:end], prog_name="mcp-launch", obj=command)
         except UnusableInput as error:
-            from mcp_launch._command.show.text import complain  # noqa: PLC0415
-
             complain(str(error))
             raise SystemExit(2) from None
 
 
 def complete_server(context: typer.Context, incomplete: str) -> list[str]:
     """Return the names of servers in the files on the command line that begin with *incomplete*."""
-    from mcp_launch._command.commands import names_in  # noqa: PLC0415
-
     params = context.params
     several: list[str] = params.get("servers") or []
     words: list[str] = params.get("words") or []
@@ -74,12 +94,8 @@ class LightCommand(TyperCommand):
             if hasattr(error, "param_type"):
                 # An option is missing, and its help lists the possible values.
                 error.message = getattr(error.param, "help", None) or ""
-            if as_json:
-                # Imported late: most command lines are correct.
-                from mcp_launch._command.show.text import DOCUMENTS, write_refusal  # noqa: PLC0415
-
-                if info_name in DOCUMENTS:
-                    write_refusal(info_name, [error.format_message()])
+            if as_json and info_name in DOCUMENTS:
+                write_refusal(info_name, [error.format_message()])
             raise
 
     def get_params(self, ctx: Any) -> list[Any]:
@@ -115,12 +131,6 @@ def _process_value(annotation: Any, param: Any, process: Callable[[Any, object],
     return process(ctx, value)
 
 
-Timeout = Annotated[
-    float, typer.Option("--timeout", metavar="SECONDS", help="Seconds until all servers must be ready.", min=0.1)
-]
-Verbose = Annotated[
-    bool, typer.Option("--verbose", "-v", help="Print all messages to standard error, with secrets redacted.")
-]
 Json = Annotated[bool, typer.Option("--json", help="Print a single JSON document.")]
 Save = Annotated[
     str | None,
@@ -137,10 +147,10 @@ Workspace = Annotated[
 ]
 
 
-def _typed(
+def _servers(
     servers: Annotated[list[str] | None, typer.Argument(metavar="FILE|URL", hidden=True)] = None,
     *,
-    header: Annotated[
+    headers: Annotated[
         list[str] | None,
         typer.Option("--header", "-H", metavar="'NAME: VALUE'", help="Send this header to the URL; repeatable."),
     ] = None,
@@ -178,43 +188,36 @@ def _typed(
         str | None,
         typer.Option("--cwd", metavar="DIR", help="Working directory of the servers, instead of the one in FILE."),
     ] = None,
-    command: list[str] | None = None,
-) -> Typed:
-    """Return the options that name servers as one object. Their declarations above are those of every subcommand."""
-    return Typed(
-        servers=servers or (),
-        command=command,
-        headers=header or (),
-        env=env or (),
-        sse=sse,
-        only=only or (),
-        cwd=cwd,
-        workspace=workspace,
-        discover=discover,
-        trust=trust,
-    )
+    timeout: Annotated[
+        float, typer.Option("--timeout", metavar="SECONDS", help="Seconds until all servers must be ready.", min=0.1)
+    ] = 30.0,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Print all messages to standard error, with secrets redacted.")
+    ] = False,
+) -> None:
+    """Declare the options of all subcommands that start servers: the fields of `Typed`."""
 
 
 def _with_servers(*, several: bool = True) -> Callable[[Callable[..., int]], Callable[..., None]]:
     """Return a decorator for subcommands that start servers.
 
-    It adds the options of `_typed` in front of `--timeout`, passes their values as the first argument, and exits with
-    the returned status. With *several* there may be any number of files and URLs.
+    It adds the options of `_servers`, passes their values as the first argument, and exits with the returned status.
+    With *several* there may be any number of files and URLs; otherwise the subcommand's own options are first.
     """
-    left_out = {"command"} if several else {"command", "servers", "discover", "trust"}
-    shared = [each for name, each in _parameters(_typed).items() if name not in left_out]
+    left_out = () if several else ("servers", "discover", "trust")
+    shared = [each for name, each in _parameters(_servers).items() if name not in left_out]
 
     def decorate(function: Callable[..., int]) -> Callable[..., None]:
         @wraps(function)
         def subcommand(context: typer.Context, **values: Any) -> None:
             given = {each.name: values.pop(each.name) for each in shared}
-            raise typer.Exit(function(_typed(**given, command=context.obj), **values))
+            named = {name: value for name, value in given.items() if value is not None}
+            raise typer.Exit(function(Typed(**named, command=context.obj), **values))
 
         _, *own = _parameters(function).values()
-        before = [each.name for each in own].index("timeout")
         context = inspect.Parameter("context", inspect.Parameter.POSITIONAL_ONLY, annotation=typer.Context)
-        signature = inspect.Signature([context, *own[:before], *shared, *own[before:]])
-        subcommand.__dict__["__signature__"] = signature
+        parameters = [context, *shared, *own] if several else [context, *own, *shared]
+        subcommand.__dict__["__signature__"] = inspect.Signature(parameters)
         return subcommand
 
     return decorate
@@ -236,8 +239,6 @@ app = typer.Typer(
 
 def _print_version(is_given: bool) -> None:
     if is_given:
-        from acp_bindings._cli import version  # noqa: PLC0415
-
         typer.echo(f"mcp-launch {version()}")
         raise typer.Exit
 
@@ -257,7 +258,6 @@ def mcp_launch(
 def check(
     typed: Typed,
     *,
-    timeout: Timeout = 30.0,
     strict: Annotated[
         bool,
         typer.Option("--strict", help="Treat warnings as failures, and reject commands without an absolute path."),
@@ -269,7 +269,6 @@ def check(
     html: Annotated[
         str | None, typer.Option("--html", metavar="FILE", help="Also write the whole report as an HTML page.")
     ] = None,
-    verbose: Verbose = False,
     watch: Annotated[bool, typer.Option("--watch", help="Check again whenever a FILE changes, until Ctrl-C.")] = False,
     list_only: Annotated[
         bool, typer.Option("--list", help="List the servers that would be started, and start nothing.")
@@ -295,28 +294,29 @@ def check(
     FILE are invalid, a FILE was not confirmed, or the report cannot be written; 129, 130 or 143 after SIGHUP, Ctrl-C
     or SIGTERM, once all servers have exited. With --list: 0 or 2.
     """  # noqa: D301 - \b keeps the lines of a paragraph in the help
-    from mcp_launch._command.check import check  # noqa: PLC0415
+    if list_only:
+        if given := [name for name, value in (("junit", junit), ("html", html), ("watch", watch)) if value]:
+            raise UnusableInput(f"--list starts nothing and cannot be combined with --{given[0]}")
+        return list_servers(typed, as_json=as_json)
+    once = partial(check_once, typed, strict=strict, as_json=as_json, junit=junit, html=html)
+    if watch:
+        from mcp_launch._command.run import watch as watch_files  # noqa: PLC0415 - slow to import
 
-    return check(
-        typed,
-        timeout=timeout,
-        strict=strict,
-        as_json=as_json,
-        junit=junit,
-        html=html,
-        verbose=verbose,
-        watch=watch,
-        list_only=list_only,
-    )
+        watch_files(typed, once)
+    return once()
 
 
 def _add_listing(kind: Listing, text: str) -> None:
     @app.command(kind, cls=LightCommand, help=text)
     @_with_servers()
-    def listing(typed: Typed, *, timeout: Timeout = 30.0, as_json: Json = False, verbose: Verbose = False) -> int:
-        from mcp_launch._command.commands import list_offers  # noqa: PLC0415
+    def listing(typed: Typed, *, as_json: Json = False) -> int:
+        with refusing(kind, as_json=as_json):
+            sessions = read_inputs(typed)
+            with started_ahead(sessions):
+                # Imported while the servers start.
+                from mcp_launch._command.explore.listing import list_all  # noqa: PLC0415
 
-        return list_offers(typed, kind, timeout=timeout, as_json=as_json, verbose=verbose)
+                return list_all(typed, sessions, kind, as_json=as_json)
 
 
 _add_listing(
@@ -370,9 +370,7 @@ def call(
         typer.Option("--wait", metavar="SECONDS", help="Seconds to wait for the result.  [default: 300]", min=0.1),
     ] = None,
     save: Save = None,
-    timeout: Timeout = 30.0,
     as_json: Json = False,
-    verbose: Verbose = False,
     show_secrets: ShowSecrets = False,
 ) -> int:
     """Call a tool and print its result.
@@ -390,21 +388,28 @@ def call(
     Exit status: 0 if the tool succeeded; 1 if it reported an error, or the server failed or did not respond; 2 if the
     arguments are invalid, so that no tool was called, or the result cannot be written; 129, 130 or 143 after a signal.
     """  # noqa: D301 - \b keeps the lines of a paragraph in the help
-    from mcp_launch._command.commands import call  # noqa: PLC0415
+    with refusing("call", as_json=as_json):
+        places, server, tool, arguments = read_words(words or (), tool=tool, has_command=typed.command is not None)
+        if whole == "-":
+            if "-" in places:
+                raise UnusableInput("standard input already contains the servers; use --args @FILE for the arguments")
+            whole = text_of("-", source="standard input")
+        session = chosen(read_inputs(replace(typed, servers=places)), server, tool=tool)
+        wanted = Call(
+            tool=tool,
+            words=arguments,
+            whole=whole,
+            checked=not unchecked,
+            wait=wait,
+            save=save,
+            as_json=as_json,
+            show_secrets=show_secrets,
+        )
+        with started_ahead([session]):
+            # Imported while the server starts.
+            from mcp_launch._command.explore.calling import call_once  # noqa: PLC0415
 
-    return call(
-        typed,
-        words or (),
-        tool=tool,
-        whole=whole,
-        checked=not unchecked,
-        timeout=timeout,
-        wait=wait,
-        save=save,
-        as_json=as_json,
-        verbose=verbose,
-        show_secrets=show_secrets,
-    )
+            return call_once(typed, session, wanted)
 
 
 @app.command(cls=LightCommand)
@@ -415,8 +420,6 @@ def shell(
     server: Annotated[str | None, typer.Argument(metavar="SERVER", hidden=True, autocompletion=complete_server)] = None,
     *,
     save: Save = None,
-    timeout: Timeout = 30.0,
-    verbose: Verbose = False,
     show_secrets: ShowSecrets = False,
 ) -> int:
     """Explore a server interactively: list what it offers, call tools, read resources, and get prompts.
@@ -428,9 +431,14 @@ def shell(
     Exit status: 0 on a terminal; otherwise the status of the first command that failed, as for call; 1 if the server
     does not start; 2 if the arguments or FILE are invalid; 129, 130 or 143 after a signal.
     """
-    from mcp_launch._command.commands import shell  # noqa: PLC0415
+    if place == "-":
+        raise UnusableInput("standard input is used for the commands of the shell; pass a FILE")
+    session = chosen(read_inputs(replace(typed, servers=[] if place is None else [place])), server)
+    with started_ahead([session]):
+        # Imported while the server starts.
+        from mcp_launch._command.explore.shell import explore  # noqa: PLC0415
 
-    return shell(typed, place, server, timeout=timeout, save=save, verbose=verbose, show_secrets=show_secrets)
+        return explore(typed, session, save=save, show_secrets=show_secrets)
 
 
 @app.command(cls=LightCommand)
@@ -451,14 +459,25 @@ def convert(
 
     Exit status: 0 if the result was printed; 2 if FILE is invalid or the result cannot be written.
     """
-    from mcp_launch._command.commands import convert  # noqa: PLC0415
+    format_called(to)  # first: an unknown format matters more than problems of the file
+    config = read_file(file, format=origin, workspace=workspace)
+    text, lost = write_config(config, to)
+    found = [each for each in config.findings if each.code not in _OF_LAUNCHING]
+    print_findings(found_in(config.source, sorted([*found, *lost], key=lambda each: each.place)))
+    write_file(text)
 
-    convert(file, to=to, origin=origin, workspace=workspace)
+
+_OF_LAUNCHING = frozenset(
+    {"asks_user", "disabled", "missing_type", "not_read", "other_transport", "unknown_variable", "unset_variable"}
+)
+"""Codes of findings that `convert` does not report, because they only matter for starting the servers. The new file
+means the same as the old one there, or `write_config` reports the loss."""
 
 
 @app.command(cls=LightCommand)
 def schema() -> None:
     """Print the JSON schema of the report that check --json prints."""
-    from mcp_launch._command.commands import print_schema  # noqa: PLC0415
+    from importlib.resources import files  # noqa: PLC0415 - slow to import
 
-    print_schema()
+    # Stored in a file, because generating it loads pydantic; the tests compare the two.
+    write((files("mcp_launch._command") / "report.schema.json").read_text(encoding="utf-8").rstrip())

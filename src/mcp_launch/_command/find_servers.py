@@ -8,8 +8,9 @@ import sys
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
+from itertools import takewhile
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
@@ -19,8 +20,10 @@ from mcp_launch._command.inputs import (
     is_like_a_url,
     is_program,
     is_url,
+    name_of,
     only_named,
     source_of,
+    there_are,
     with_unique_names,
 )
 from mcp_launch._command.signals import signals_deferred
@@ -30,7 +33,7 @@ from mcp_launch.config._documents import Place
 from mcp_launch.config._entries import Config, Entry
 from mcp_launch.config._formats import format_called
 from mcp_launch.config._read import read_config
-from mcp_launch.failures import NoServers, Phrases, UnusableInput
+from mcp_launch.failures import NoServers, Phrases, UnusableInput, did_you_mean
 
 LONGEST = 16 * 2**20
 """The maximum size of a config file, in bytes. Some clients keep other data in theirs."""
@@ -47,10 +50,6 @@ def read_inputs(typed: Typed, *, unusable: Callable[[UnusableInput], object] | N
 
     A file that specifies directories for some of its servers yields a session for each directory. Files with errors are
     skipped, and *unusable* is called with each error.
-
-    Raises:
-        UnusableInput: the arguments are missing or contradict each other; or a file is invalid or not trusted, and
-            *unusable* is None or there is nothing else to launch.
     """
     _refuse_contradictions(typed)
     more = typed.command is not None or typed.discover
@@ -87,11 +86,7 @@ def started_ahead(sessions: Iterable[Session], *, strict: bool = False) -> Gener
 
 
 def read_file(given: str, *, format: str | None = None, workspace: str | None = None) -> Config:  # noqa: A002
-    """Read the config in a file, or on standard input if that is `-`. *workspace* may be relative.
-
-    Raises:
-        UnusableInput: the file cannot be read, or contains no list of servers.
-    """
+    """Read the config in a file, or on standard input if that is `-`. *workspace* may be relative."""
     source = source_of(given)
     text = text_of(given, source=source, longest=LONGEST)
     directory = None if workspace is None else os.path.abspath(workspace)
@@ -106,8 +101,7 @@ def read_file(given: str, *, format: str | None = None, workspace: str | None = 
 def text_of(file: str, *, source: str, longest: int = -1) -> str:
     """Return the text of a file, or of standard input if that is `-`. *source* is its name in messages.
 
-    Raises:
-        UnusableInput: it cannot be read, is not UTF-8, or has more than *longest* bytes, unless that is negative.
+    It may have at most *longest* bytes, unless that is negative.
     """
     size = longest + 1 if longest >= 0 else -1
     # Standard input is None if the parent process has closed it.
@@ -130,6 +124,60 @@ def text_of(file: str, *, source: str, longest: int = -1) -> str:
         raise UnusableInput(f"{source}: not UTF-8 at byte {error.start}{_other_bytes(file, error.object)}") from None
     except ValueError:
         raise UnusableInput(f"{source}: is not a valid file name") from None
+
+
+def read_words(
+    words: Sequence[str], *, tool: str | None = None, has_command: bool
+) -> tuple[list[str], str | None, str, list[str]]:
+    """Return the files or URLs, the name of the server, the tool, and its arguments.
+
+    The words are `[FILE|URL] [SERVER] TOOL [NAME=VALUE]...`, without FILE or URL if there is a command after `--`, and
+    without TOOL if *tool* is given by `--tool`.
+    """
+    places = [] if has_command else list(words[:1])
+    rest = list(words[len(places) :])
+    names = list(takewhile(lambda word: "=" not in word, rest))
+    if not names and tool is None:
+        raise UnusableInput(
+            "no tool was given; use call FILE [SERVER] TOOL name=value ..., or call TOOL ... -- COMMAND"
+        )
+    # Only a file can contain several servers. Otherwise another name is rejected as an argument without a value.
+    has_several = "-" in places or bool(Typed(servers=places).files)
+    has_server = has_several and len(names) > (1 if tool is None else 0)
+    server = rest.pop(0) if has_server else None
+    return places, server, rest.pop(0) if tool is None else tool, rest
+
+
+def chosen(sessions: Sequence[Session], name: str | None, *, tool: str | None = None) -> Session:
+    """Return a session with only the server of this name, or with the only server if *name* is None."""
+    known = [(name_of(entry.server), session, entry) for session in sessions for entry in session.entries]
+    meant = [each for each in known if name is None or each[0] == name]
+    names = [each for each, _, _ in known if each is not None]
+    if not known:
+        raise UnusableInput("no servers were found")
+    if name is None and len(known) > 1:
+        if tool in names:
+            raise UnusableInput(f'no tool of "{tool}" was given; use call FILE {tool} TOOL name=value ...')
+        raise UnusableInput(
+            f"specify the server; {there_are(names)}"
+            if names
+            else f"the {len(known)} servers have no names; add names to select one"
+        )
+    if not meant:
+        raise UnusableInput(f'no server is named "{name}"{did_you_mean(name or "", names) or f"; {there_are(names)}"}')
+    # If several servers have the name, the first is used, as in a launch.
+    _, session, entry = meant[0]
+    return replace(session, entries=[entry])
+
+
+def names_in(places: Sequence[str]) -> list[str]:
+    """Return the names of the servers in files; invalid files are skipped."""
+    names: list[str] = []
+    for file in Typed(servers=places).files:
+        with suppress(UnusableInput):
+            found = (name_of(server) for session in read_inputs(Typed(servers=[file])) for server in session.servers)
+            names += [name for name in found if name is not None]
+    return names
 
 
 def _refuse_contradictions(typed: Typed) -> None:
@@ -198,11 +246,7 @@ def _config_sessions(config: Config, typed: Typed, *, origin: Literal["file", "p
 
 
 def url_session(url: str, typed: Typed) -> Session:
-    """Return the server at a URL.
-
-    Raises:
-        UnusableInput: a header has no colon.
-    """
+    """Return the server at a URL."""
     try:
         name = urlsplit(url).hostname
     except ValueError:
@@ -214,11 +258,7 @@ def url_session(url: str, typed: Typed) -> Session:
 
 
 def command_session(words: Sequence[str], typed: Typed) -> Session:
-    """Return the server that a command starts.
-
-    Raises:
-        UnusableInput: a variable is neither NAME=VALUE nor the name of one that is set.
-    """
+    """Return the server that a command starts."""
     server = {
         "name": _called(words),
         # Looked up as a shell does: users need not type the absolute path that ACP requires.

@@ -7,14 +7,11 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from mcp_launch._json_values import as_members
-from mcp_launch.config._entries import Entry, Finding
+from mcp_launch.config import Candidate, Entry, Finding, discover
 from mcp_launch.failures import Phrases, UnknownServer, UnusableInput
-
-if TYPE_CHECKING:
-    from mcp_launch.config._locations import Candidate
 
 _LIKE_A_URL = re.compile(r"\w{2,}:/|[\w.-]+:\d{1,5}(?:[/?#]|$)")
 
@@ -38,6 +35,8 @@ class Typed:
     """The directory of the project, which may be relative."""
     trust: bool = False
     """True if servers of the project's files are started without confirmation."""
+    timeout: float = 30.0
+    verbose: bool = False
 
     @property
     def files(self) -> list[str]:
@@ -49,9 +48,6 @@ class Typed:
         """Return the existing files of clients for --discover, without those in `servers`."""
         if not self.discover:
             return {}
-        # Imported late: rarely used.
-        from mcp_launch.config._locations import discover  # noqa: PLC0415
-
         typed = {os.path.abspath(each) for each in self.servers}
         found = discover(directory=self.workspace or os.getcwd())
         # If the project is the home directory, a file of both counts as the user's.
@@ -91,7 +87,7 @@ class Session:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """A call of a tool, as it was typed."""
+    """The options of `call`."""
 
     tool: str
     words: Sequence[str] = field(default=(), repr=False)
@@ -100,6 +96,11 @@ class Call:
     """All arguments as a JSON object, or `@FILE`."""
     checked: bool = True
     """True if arguments that the schema does not allow are rejected."""
+    wait: float | None = None
+    """The timeout of the call in seconds."""
+    save: str | None = None
+    as_json: bool = False
+    show_secrets: bool = False
 
 
 def is_url(given: str) -> bool:
@@ -141,11 +142,7 @@ def name_of(server: object) -> str | None:
 
 
 def only_named(sessions: Iterable[Session], only: Sequence[str]) -> list[Session]:
-    """Return the sessions with only the servers of these names.
-
-    Raises:
-        UnusableInput: a name is unknown.
-    """
+    """Return the sessions with only the servers of these names."""
     known = {name for session in sessions for name in _names(session)}
     if unknown := next((name for name in only if name not in known), None):
         for session in sessions:

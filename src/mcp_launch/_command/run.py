@@ -32,22 +32,24 @@ _ARROWS: dict[Direction, str] = {"sent": "->", "received": "<-"}
 
 
 def run(
+    typed: Typed,
     sessions: Sequence[Session],
     use: Callable[[Sequence[Fleet]], Awaitable[T]],
     *,
-    timeout: float,
-    options: Options,
+    options: Options | None = None,
     lists: Collection[Listing] = EVERYTHING,
 ) -> T:
     """Launch a fleet for each session, and return the result of *use*, which is called while they start.
 
-    Raises:
-        SystemExit: a signal arrived; all servers have exited.
+    With --verbose, messages and standard error of the servers are printed.
     """
+    options = options or Options()
+    if typed.verbose:
+        options = replace(options, stderr=_show_stderr, traffic=_show_message)
     # Reports contain what the libraries would log, without secrets in URLs and headers.
     logging.getLogger().addHandler(logging.NullHandler())
     try:
-        return anyio.run(_run, sessions, use, timeout, options, lists)
+        return anyio.run(_run, sessions, use, typed.timeout, options, lists)
     finally:
         # The event loop has reset the signals to Python's defaults instead of our handlers.
         exit_on_signals()
@@ -60,18 +62,8 @@ async def settled(fleets: Sequence[Fleet], *, quiet: bool = False) -> None:
             await fleet.settled()
 
 
-def with_traffic(options: Options) -> Options:
-    """Return the options with callbacks that print messages and standard error."""
-    return replace(options, stderr=_show_stderr, traffic=_show_message)
-
-
 def watch(typed: Typed, once: Callable[[], object]) -> NoReturn:
-    """Call *once* now and after each change of a file, until a signal arrives.
-
-    Raises:
-        UnusableInput: no file was given, or standard input.
-        SystemExit: a signal arrived.
-    """
+    """Call *once* now and after each change of a file, until a signal arrives."""
     if not typed.files or "-" in typed.servers:
         raise UnusableInput("--watch requires a FILE that can change")
     while True:

@@ -23,11 +23,7 @@ def exit_on_signals() -> None:
 
 
 def exit_if_signalled() -> None:
-    """Exit if a signal has arrived. Python drops a SystemExit that is raised in a callback.
-
-    Raises:
-        SystemExit: a signal has arrived.
-    """
+    """Exit if a signal has arrived. Python drops a SystemExit that is raised in a callback."""
     if _received:
         raise SystemExit(128 + _received[0])
 

@@ -71,9 +71,6 @@ def trusted(sessions: list[Session], *, unusable: Callable[[UnusableInput], obje
     """Return the sessions that may be started. On a terminal, ask the user to confirm those of the project.
 
     *unusable* is called with an error for each file that is skipped.
-
-    Raises:
-        UnusableInput: a file is not trusted, and *unusable* is None or there is nothing else to start.
     """
     untrusted = [
         each for each in sessions if each.origin == "project" and each.entries and _key(each) not in _confirmed

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from mcp_launch._json_values import as_members
+from mcp_launch.config._locations import PROJECT
 from mcp_launch.failures import nearest
 
 FILES: Mapping[str, tuple[str, ...]] = {
@@ -20,14 +22,7 @@ FILES: Mapping[str, tuple[str, ...]] = {
     "goose": ("goose/config.yaml", "goose/config/config.yaml"),
 }
 """The endings of the paths of each client's files."""
-PROJECT_FILES = (
-    (".vscode", "mcp.json"),
-    (".vscode", "settings.json"),
-    (".cursor", "mcp.json"),
-    (".zed", "settings.json"),
-    (".gemini", "settings.json"),
-    (".mcp.json",),
-)
+PROJECT_FILES = (*PROJECT.values(), ".vscode/settings.json")
 """The files in a project directory."""
 HOLDERS = ("mcpServers", "servers", "context_servers")
 """The members that contain a map of servers, except that of Goose, which other clients use differently."""
@@ -77,12 +72,10 @@ def shapes_of(value: Any) -> list[str]:
 
 def project_of(source: str, *, home: str | None) -> str | None:
     """Return the directory of the project that the file belongs to; None for a file of the user."""
-    parts = tuple(_parts_of(source))
-    for ending in PROJECT_FILES:
-        if parts[-len(ending) :] == ending:
-            directory = os.path.abspath(source)
-            for _ in ending:
-                directory = os.path.dirname(directory)
+    for file in PROJECT_FILES:
+        ending = file.split("/")
+        if _parts_of(source)[-len(ending) :] == ending:
+            directory = str(Path(os.path.abspath(source)).parents[len(ending) - 1])
             return None if home and directory == os.path.abspath(home) else directory
     return None
 

@@ -7,8 +7,8 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from math import isinf
-from typing import Any, Literal, NamedTuple, NoReturn, TypeAlias, cast
+from math import isfinite
+from typing import Any, Literal, NamedTuple, TypeAlias, cast
 
 from mcp_launch.failures import UnusableInput
 
@@ -91,7 +91,7 @@ def read_json(text: str, *, source: str, comments: bool = False, trailing_commas
         value: Any = json.loads(
             blanked,
             object_pairs_hook=_unique,
-            parse_constant=_refuse_constant,
+            parse_constant=_finite,
             parse_float=_finite,
         )
     except json.JSONDecodeError as error:
@@ -100,12 +100,9 @@ def read_json(text: str, *, source: str, comments: bool = False, trailing_commas
     except _TwiceError:
         key, at = _first_repeated(blanked)
         raise unusable(source, place_in(text, at), f"the name {key!r} occurs twice in one object") from None
-    except _ConstantError as error:
-        at = _first_bare(blanked, str(error))
-        raise unusable(source, place_in(text, at), f"not JSON: {error} is not a JSON number") from None
     except ValueError:
         # Python limits the digits of integers.
-        raise unusable(source, Place(1, 1), "contains a number that is too long") from None
+        raise unusable(source, Place(1, 1), "contains a number that is too long, or NaN or Infinity") from None
     return _Json(value, blanked)
 
 
@@ -200,7 +197,7 @@ def _advice(text: str, found: str, *, is_extra: bool) -> str:  # noqa: PLR0911 -
     if re.search(r"(?m)^\[\[?[A-Za-z_][\w.\"-]*\]\]?[ \t\r]*$", text):
         return "; this looks like TOML, which is not supported"
     if is_extra and found in "}]":
-        return "; there is nothing to close here"
+        return "; this bracket does not close anything"
     if is_extra and '"jsonrpc"' in text:
         # Probably a recording, with one message per line.
         return "; pass a single request, not a whole conversation"
@@ -215,10 +212,6 @@ class _TwiceError(Exception):
     pass
 
 
-class _ConstantError(Exception):
-    pass
-
-
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return the members of an object. A repeated name would silently drop a server."""
     members = dict(pairs)
@@ -227,13 +220,9 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return members
 
 
-def _refuse_constant(name: str) -> NoReturn:
-    raise _ConstantError(name)
-
-
 def _finite(digits: str) -> float:
     value = float(digits)
-    if isinf(value):
+    if not isfinite(value):
         raise ValueError(digits)
     return value
 
@@ -252,14 +241,6 @@ def _first_repeated(text: str) -> tuple[str, int]:
                 return name, found.start()
             levels[-1].add(name)
     raise AssertionError("no name occurs twice")
-
-
-def _first_bare(text: str, word: str) -> int:
-    """Return the index of a word outside of strings."""
-    for found in re.finditer(rf"{_STRING}|(?P<word>{re.escape(word)})", text):
-        if found["word"]:
-            return found.start()
-    return 0
 
 
 def _skip_space(text: str, at: int) -> int:

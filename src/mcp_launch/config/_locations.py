@@ -69,17 +69,14 @@ def discover(
     platform: str = sys.platform,
 ) -> list[Candidate]:
     """Return the existing files of all clients: those of the project in *directory*, if given, then the user's."""
-    return [each for each in places(directory=directory, env=env, platform=platform) if _is_file(each.path)]
+    found = places(directory, os.environ if env is None else env, platform)
+    return [each for each in found if os.path.isfile(each.path)]
 
 
 def places(
-    *,
-    directory: str | os.PathLike[str] | None = None,
-    env: Mapping[str, str] | None = None,
-    platform: str = sys.platform,
+    directory: str | os.PathLike[str] | None, variables: Mapping[str, str], platform: str
 ) -> Iterator[Candidate]:
     """Yield all possible files."""
-    variables = os.environ if env is None else env
     if directory is not None:
         for name, below in PROJECT.items():
             yield Candidate(path=Path(directory, below), format=name, scope="project")
@@ -94,10 +91,3 @@ def places(
     }
     for name, pattern in SYSTEM.get(platform, SYSTEM["linux"]).items():
         yield Candidate(path=Path(pattern.format(**roots)), format=name)
-
-
-def _is_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except OSError:
-        return False

@@ -15,7 +15,8 @@ from mcp_launch.config._detection import HOLDERS, format_of_path, format_of_shap
 from mcp_launch.config._documents import Document, Grammar, read_json, unusable
 from mcp_launch.config._entries import Config, Entry, Finding
 from mcp_launch.config._formats import format_called
-from mcp_launch.config._formats.format import Draft, Format, Reading, Writing
+from mcp_launch.config._formats.acp import ACCEPTED
+from mcp_launch.config._formats.format import Format, Reading, Writing
 from mcp_launch.config._references import Reference, Text, replaced, texts_in
 from mcp_launch.failures import UnusableInput
 
@@ -52,7 +53,7 @@ def read_config(
         workspace = project_of(source, home=variables.get("HOME") or variables.get("USERPROFILE"))
     document, chosen, client = _recognized(text, format, source=source)
     reading = Reading(document, source=source, client=client.name if client else None, workspace=workspace)
-    entries = tuple([_entry(draft, chosen, reading, variables) for draft in chosen.read(reading)])
+    entries = tuple([_replaced(entry, chosen, reading, variables) for entry in chosen.read(reading)])
     if client is not None and client.name != chosen.name:
         _note_misnamed(client, chosen, reading)
     _note_others(chosen, reading)
@@ -131,8 +132,6 @@ def _is_of_another(value: Any, known: Format) -> bool:
 def _by_shape(document: Document, *, source: str) -> Format:
     if name := format_of_shape(document.value):
         return format_called(name)
-    from mcp_launch.config._formats.acp import ACCEPTED  # noqa: PLC0415
-
     meant = meant_by(document.value, "mcpServers") or f"; expected {ACCEPTED}"
     raise unusable(source, document.place(), f"contains no mcpServers{meant}")
 
@@ -156,25 +155,23 @@ def _note_others(chosen: Format, reading: Reading) -> None:
             reading.note("other_client", message, path=(member,))
 
 
-def _entry(draft: Draft, chosen: Format, reading: Reading, env: Mapping[str, str]) -> Entry:
-    place = draft.place or reading.document.key_place(draft.path)
-    if draft.disabled:
-        reading.note_at("disabled", f"is disabled in {chosen.title} and not started", place=place, server=draft.name)
+def _replaced(entry: Entry, chosen: Format, reading: Reading, env: Mapping[str, str]) -> Entry:
+    """Return the entry with its references replaced, and report those without a value."""
+    if entry.disabled:
+        reading.note_at(
+            "disabled", f"is disabled in {chosen.title} and not started", place=entry.place, server=entry.name
+        )
     else:
-        for text in texts_in([draft.server, draft.cwd]):
-            _note_unset(text, draft, chosen, reading, env)
-    return Entry(
-        name=draft.name,
-        server=replaced(draft.server, env, reading.workspace),
-        place=place,
-        written=draft.server,
-        written_cwd=draft.cwd,
-        disabled=draft.disabled,
-        cwd=_directory(replaced(draft.cwd, env, reading.workspace), reading.workspace),
-        timeout=draft.timeout,
-        extra=draft.extra,
-        secrets=tuple(_secrets(as_members(draft.server), env, reading.workspace)),
-    )
+        for text in texts_in([entry.written, entry.written_cwd]):
+            for reference in text.references:
+                if reference.value(env, reading.workspace) is None:
+                    code, message = _unset(reference, chosen)
+                    reading.note_at(code, message, place=text.place, server=entry.name)
+    cwd = replaced(entry.written_cwd, env, reading.workspace)
+    if cwd is not None and reading.workspace is not None:
+        cwd = os.path.normpath(os.path.join(reading.workspace, cwd))
+    secrets = tuple(_secrets(as_members(entry.written), env, reading.workspace))
+    return entry._replace(server=replaced(entry.written, env, reading.workspace), cwd=cwd, secrets=secrets)
 
 
 def _secrets(server: Mapping[str, Any], env: Mapping[str, str], workspace: str | None) -> Iterator[str]:
@@ -190,18 +187,6 @@ def _secrets(server: Mapping[str, Any], env: Mapping[str, str], workspace: str |
         inside = whole[max(at, path.start(1)) : min(at + len(value), path.end(1))]
         # A variable may contain a whole URL; only long parts of its path can be keys.
         yield from (part for part in inside.split("/") if len(part) >= (_KEY if "/" in value else 1))
-
-
-def _directory(cwd: str | None, workspace: str | None) -> str | None:
-    """Return the directory of a server, relative to the project."""
-    return cwd if cwd is None or workspace is None else os.path.normpath(os.path.join(workspace, cwd))
-
-
-def _note_unset(text: Text, draft: Draft, chosen: Format, reading: Reading, env: Mapping[str, str]) -> None:
-    for reference in text.references:
-        if reference.value(env, reading.workspace) is None:
-            code, message = _unset(reference, chosen)
-            reading.note_at(code, message, place=text.place, server=draft.name)
 
 
 def _unset(reference: Reference, chosen: Format) -> tuple[str, str]:
@@ -227,12 +212,8 @@ def _hint(name: str, chosen: Format) -> str:
 
 
 def _json(value: Any) -> str:
-    text = json.dumps(value, indent=2, ensure_ascii=False)
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        # A lone surrogate can be escaped in JSON, but not encoded in UTF-8.
-        text = json.dumps(value, indent=2)
+    # A lone surrogate can be escaped in JSON, but not encoded in UTF-8.
+    text = json.dumps(value, indent=2, ensure_ascii=False).encode(errors="backslashreplace").decode()
     return f"{text}\n"
 
 

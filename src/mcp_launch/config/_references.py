@@ -9,24 +9,21 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, Literal, NamedTuple, TypeAlias, cast
 
 from mcp_launch.config._documents import Path, Place
 
 Kind: TypeAlias = Literal["env", "input", "file", "workspace", "workspace name", "home", "separator", "unknown"]
 
 
-class Reference:
+class Reference(NamedTuple):
     """A reference. Two are equal if they mean the same, even if they are written differently."""
 
-    __slots__ = ("default", "kind", "name", "text")
-
-    def __init__(self, text: str, kind: Kind, name: str = "", default: str | None = None) -> None:
-        self.text = text
-        """The reference as written in the file."""
-        self.kind: Kind = kind
-        self.name = name
-        self.default = default
+    text: str
+    """The reference as written in the file."""
+    kind: Kind
+    name: str = ""
+    default: str | None = None
 
     @property
     def shown(self) -> str:
@@ -55,17 +52,13 @@ class Reference:
                 return None
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Reference) and self._meaning == other._meaning
+        return isinstance(other, Reference) and self[1:] == other[1:]
 
     def __hash__(self) -> int:
-        return hash(self._meaning)
+        return hash(self[1:])
 
     def __repr__(self) -> str:
         return f"<Reference {self.shown}>"
-
-    @property
-    def _meaning(self) -> tuple[Kind, str, str | None]:
-        return self.kind, self.name, self.default
 
 
 class Text:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from math import isfinite
 from typing import Any, cast
 
@@ -35,7 +35,7 @@ def read_yaml(text: str, *, source: str) -> Document:
             root: Any = reader.compose(text)
             if root is None:
                 raise unusable(source, Place(1, 1), "is empty")
-            return _Yaml(_Construction(source, reader).value(root), root)
+            return _Yaml(_value(root, source, reader.constructor.construct_object, iter(range(MOST_NODES))), root)
     except MarkedYAMLError as raised:
         error: Any = raised
         what = " ".join(str(error.problem or error.context or "cannot be read").split())
@@ -68,44 +68,33 @@ class _Yaml(Document):
                 yield index, item, item
 
 
-class _Construction:
-    """Builds the value of a tree of nodes."""
+def _value(node: Any, source: str, scalar: Callable[[Any], Any], budget: Iterator[int], depth: int = 0) -> Any:
+    if next(budget, None) is None:
+        raise unusable(source, _mark(node), "its aliases make it too large")
+    if depth > DEEPEST:
+        raise unusable(source, _mark(node), f"nested too deeply: more than {DEEPEST} levels")
+    if node.id == "scalar":
+        return _plain(node, scalar)
+    if node.id == "sequence":
+        return [_value(item, source, scalar, budget, depth + 1) for item in node.value]
+    members: dict[str, Any] = {}
+    for key, value in node.value:
+        if key.id != "scalar":
+            raise unusable(source, _mark(key), "a name must be a string")
+        if key.value in members:
+            raise unusable(source, _mark(key), f"the name {key.value!r} occurs twice in one object")
+        members[key.value] = _value(value, source, scalar, budget, depth + 1)
+    return members
 
-    def __init__(self, source: str, reader: Any) -> None:
-        self._source = source
-        self._scalar = reader.constructor.construct_object
-        self._left = MOST_NODES
 
-    def value(self, node: Any, depth: int = 0) -> Any:
-        self._left -= 1
-        if self._left < 0:
-            raise unusable(self._source, _mark(node), "its aliases make it too large")
-        if depth > DEEPEST:
-            raise unusable(self._source, _mark(node), f"nested too deeply: more than {DEEPEST} levels")
-        if node.id == "mapping":
-            return self._mapping(node, depth)
-        if node.id == "sequence":
-            return [self.value(item, depth + 1) for item in node.value]
-        return self._plain(node)
-
-    def _mapping(self, node: Any, depth: int) -> dict[str, Any]:
-        members: dict[str, Any] = {}
-        for key, value in node.value:
-            if key.id != "scalar":
-                raise unusable(self._source, _mark(key), "a name must be a string")
-            if key.value in members:
-                raise unusable(self._source, _mark(key), f"the name {key.value!r} occurs twice in one object")
-            members[key.value] = self.value(value, depth + 1)
-        return members
-
-    def _plain(self, node: Any) -> Any:
-        try:
-            value = self._scalar(node)
-        except Exception:  # noqa: BLE001 - an unknown tag, or an invalid date or number: use its text
-            value = node.value
-        # JSON has no dates, bytes, or numbers such as NaN: use their text.
-        is_json = isinstance(value, str | int | None) or (isinstance(value, float) and isfinite(value))
-        return value if is_json else node.value
+def _plain(node: Any, scalar: Callable[[Any], Any]) -> Any:
+    try:
+        value = scalar(node)
+    except Exception:  # noqa: BLE001 - an unknown tag, or an invalid date or number: use its text
+        value = node.value
+    # JSON has no dates, bytes, or numbers such as NaN: use their text.
+    is_json = isinstance(value, str | int | None) or (isinstance(value, float) and isfinite(value))
+    return value if is_json else node.value
 
 
 def _mark(node: Any) -> Place:

@@ -8,7 +8,7 @@ from contextlib import AbstractAsyncContextManager, ExitStack
 from dataclasses import replace
 from functools import partial, update_wrapper
 from types import TracebackType
-from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
+from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar
 
 import anyio
 import pytest
@@ -36,16 +36,8 @@ class _Blocking(Generic[P, T]):
 
     def __init__(self, method: Callable[Concatenate[Client, P], Awaitable[T]]) -> None:
         self._method = method
-        self.__doc__ = method.__doc__
 
-    @overload
-    def __get__(self, session: None, owner: type[McpSession]) -> Self: ...
-    @overload
-    def __get__(self, session: McpSession, owner: type[McpSession]) -> Callable[P, T]: ...
-    def __get__(self, session: McpSession | None, owner: type[McpSession]) -> Self | Callable[P, T]:
-        if session is None:
-            return self
-
+    def __get__(self, session: McpSession, owner: type[McpSession]) -> Callable[P, T]:
         def call(*args: P.args, **kwargs: P.kwargs) -> T:
             __tracebackhide__ = True
             return session.run(partial(self._method, session.client, *args, **kwargs))
@@ -129,7 +121,7 @@ class McpServerFixture:
             UnusableInput: no server is specified, or an event loop is running here: use `open`.
         """
         __tracebackhide__ = True
-        block = self._block(server, command, env, cwd=cwd, timeout=timeout, options=options)
+        block = self.open(server, command=command, env=env, cwd=cwd, timeout=timeout, options=options)
         if _in_event_loop():
             raise UnusableInput(
                 "mcp_server(…) blocks, which an event loop cannot do; use: async with mcp_server.open(…) as session"
@@ -157,23 +149,11 @@ class McpServerFixture:
         It runs in the event loop of the test. It may be exited in another task than it was entered in, so that async
         fixtures can use it under any plugin. Arguments and exceptions are those of calling the fixture.
         """
-        return Kept(self._block(server, command, env, cwd=cwd, timeout=timeout, options=options))
-
-    def _block(
-        self,
-        server: str | Mapping[str, Any] | BaseModel | MCPServer[Any] | Server[Any] | None,
-        command: Sequence[str | os.PathLike[str]] | None,
-        env: Mapping[str, str] | None,
-        *,
-        cwd: str | os.PathLike[str] | None,
-        timeout: float | None,
-        options: Options | None,
-    ) -> AbstractAsyncContextManager[Client]:
         if (server is None) == (command is None) or (env is not None and command is None):
             raise UnusableInput("pass the name of a server, command=[…] (and env={…}), or a server object")
         seconds = settings.timeout(self._config) if timeout is None else timeout
         if isinstance(server, MCPServer | Server):
-            return client_of(server, "auto", options or Options(), patience=seconds)
+            return Kept(client_of(server, "auto", options or Options(), patience=seconds))
         entry: object = server
         named: list[str | None] = []
         if command is not None:
@@ -183,7 +163,7 @@ class McpServerFixture:
             entry, named = found.server, [directory, found.cwd]
             own = options or Options()
             options = replace(own, secrets=[*own.secrets, *found.secrets])
-        return open_session(
+        block = open_session(
             entry,
             cwd=os.path.join(settings.directory(self._config, *named), cwd or ""),
             timeout=seconds,
@@ -191,6 +171,7 @@ class McpServerFixture:
             budgets=Budgets(connect=seconds, handshake=seconds, list=seconds, call=seconds),
             options=options,
         )
+        return Kept(block)
 
     def _entry_named(self, name: str) -> tuple[Entry, str | None]:
         """Return the entry with this name, and the directory that its file specifies."""

@@ -27,6 +27,14 @@ def check(*args: str, stdin: str = "", **variables: str) -> Any:
     return run_python("-m", "mcp_launch", "check", *args, stdin=stdin, **variables)
 
 
+NOWHERE = {"HOME": "/no/such/home", "XDG_CONFIG_HOME": "/no/such/home"}
+
+
+def discover(folder: Path, *args: str) -> Any:
+    """Check the servers in the files of this project."""
+    return check("--discover", "--trust", "--workspace", str(folder), *args, **NOWHERE)
+
+
 def works(**env: str) -> dict[str, Any]:
     return {"command": sys.executable, "args": [str(SERVERS / "plain.py"), "works"], "env": {"SECRET": SECRET, **env}}
 
@@ -156,9 +164,7 @@ def test_the_files_of_all_clients_are_found_those_of_the_project_first(
 def test_discover_and_workspace_can_be_typed(tmp_path: Path) -> None:
     written(tmp_path, ".cursor/mcp.json", {"mcpServers": {"one": works(WHERE="${workspaceFolder}")}})
 
-    done = check(
-        "--discover", "--trust", "--workspace", str(tmp_path), HOME="/no/such/home", XDG_CONFIG_HOME="/no/such/home"
-    )
+    done = discover(tmp_path)
 
     assert (done.returncode, done.stderr, done.stdout.split()[:2]) == (0, "", ["ok", "one"])
 
@@ -167,14 +173,11 @@ def test_invalid_discovered_files_are_reported_and_others_checked(tmp_path: Path
     broken = tmp_path / ".mcp.json"
     broken.write_text("{")
     written(tmp_path, ".cursor/mcp.json", {"mcpServers": {"one": works()}})
-    home = {"HOME": "/no/such/home", "XDG_CONFIG_HOME": "/no/such/home"}
 
-    done = check("--discover", "--trust", "--workspace", str(tmp_path), **home)
-    strict = check(
-        "--discover", "--trust", "--workspace", str(tmp_path), "--junit", str(tmp_path / "report.xml"), **home
-    )
+    done = discover(tmp_path)
+    strict = discover(tmp_path, "--junit", str(tmp_path / "report.xml"))
     (tmp_path / ".cursor" / "mcp.json").unlink()
-    none = check("--discover", "--trust", "--workspace", str(tmp_path), "--json", **home)
+    none = discover(tmp_path, "--json")
 
     told = (
         f"mcp-launch: {broken}:1:2: not JSON: Expecting property name enclosed in double quotes; "
@@ -193,9 +196,7 @@ def test_a_discovered_file_with_servers_of_another_client_is_reported(tmp_path: 
     vscode = written(tmp_path, ".vscode/mcp.json", {"mcpServers": {"three": works()}})
     written(tmp_path, ".gemini/settings.json", {"servers": {}, "theme": "dark"})
 
-    done = check(
-        "--discover", "--trust", "--workspace", str(tmp_path), HOME="/no/such/home", XDG_CONFIG_HOME="/no/such/home"
-    )
+    done = discover(tmp_path)
 
     assert (done.returncode, done.stdout.split()[:2], len(done.stdout.splitlines())) == (2, ["ok", "one"], 1)
     vscode_lacks = "contains no servers or mcp.servers, where VS Code expects servers; it contains mcpServers"

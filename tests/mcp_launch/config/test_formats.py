@@ -3,96 +3,49 @@
 from __future__ import annotations
 
 import json
-import os
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from mcp_launch import UnusableInput
-from mcp_launch.config import FORMATS, Config, Entry, Finding, Place, read_config
+from mcp_launch.config import FORMATS, Config, Finding, read_config
 from mcp_launch.config._formats import format_called
 from mcp_launch.config._formats.map import MapFormat
-
-SAMPLES = Path(__file__).parent / "samples"
+from tests.mcp_launch.config.test_hostile import EXPECTED, FILES, SAMPLES
 
 
 def read(sample: str, source: str, *, env: dict[str, str] | None = None, workspace: str | None = None) -> Config:
     return read_config((SAMPLES / sample).read_text("utf-8"), source=source, env=env or {}, workspace=workspace)
 
 
-def found(config: Config) -> list[tuple[int, int, str | None, str]]:
-    return [(each.line, each.column, each.server, each.code) for each in config.findings]
-
-
-def named(config: Config) -> dict[str, Entry]:
-    return {entry.name: entry for entry in config.entries}
-
-
 def pairs(**values: str) -> list[dict[str, str]]:
     return [{"name": name, "value": value} for name, value in values.items()]
 
 
-def test_claude_desktop_has_no_variables() -> None:
-    config = read("claude_desktop_config.json", "/x/Claude/claude_desktop_config.json")
+@pytest.mark.parametrize("sample", EXPECTED)
+def test_the_files_of_each_client_are_read_by_its_rules(sample: str) -> None:
+    expected: dict[str, Any] = {"cwd": None, "rest": {}, **EXPECTED[sample]}
+    config = read(sample, **expected.pop("given"))
 
-    assert (config.format, found(config)) == ("claude-desktop", [])
-    assert config.servers == [
-        {
-            "type": "stdio",
-            "name": "filesystem",
-            "command": "npx",
-            "args": ["-y", "@modelcontextprotocol/server-filesystem", "/Users/ada/Desktop"],
-        },
-        {
-            "type": "stdio",
-            "name": "weather",
-            "command": "uv",
-            "args": ["--directory", "/Users/ada/weather", "run", "weather.py"],
-            "env": pairs(API_KEY="w-123", LITERAL="${NOT_A_VARIABLE}"),
-        },
-    ]
-    assert [entry.place for entry in config.entries] == [Place(3, 5), Place(7, 5)]
+    more: dict[str, Any] = {"disabled": False, "cwd": None, "timeout": None, "extra": {}}
+    assert config.entries
+    assert {
+        "format": config.format,
+        "cwd": config.cwd,
+        "rest": config.rest,
+        "entries": [
+            {"place": [*entry.place], "server": entry.server, **{name: getattr(entry, name) for name in more}}
+            for entry in config.entries
+        ],
+        "findings": [[each.line, each.column, each.server, each.code] for each in config.findings],
+    } == {**expected, "entries": [{**more, **entry} for entry in expected["entries"]]}
 
 
-def test_claude_code_replaces_variables_and_has_defaults() -> None:
-    config = read("mcp.json.claude-code", "/p/.mcp.json", env={"API_KEY": "k", "NOT_EXPANDED": "no"})
+def test_claude_code_reads_only_the_servers_of_the_user_without_a_workspace() -> None:
+    config = read("claude.json", "/home/ada/.claude.json")
 
-    assert config.format == "claude-code"
-    assert config.servers == [
-        {
-            "type": "stdio",
-            "name": "database",
-            "command": "npx",
-            "args": ["-y", "@bytebase/dbhub", "--dsn", "postgresql://localhost/dev"],
-            "env": pairs(TOKEN="${DB_TOKEN}", PLAIN="$NOT_EXPANDED"),
-        },
-        {
-            "type": "http",
-            "name": "api",
-            "url": "https://api.example.com/mcp",
-            "headers": pairs(Authorization="Bearer k"),
-        },
-        {"type": "sse", "name": "old", "headers": [], "url": "https://old.example.com/events"},
-    ]
-    assert named(config)["api"].timeout == 90.0
-    assert found(config) == [(7, 24, "database", "unset_variable")]
-
-
-def test_claude_code_has_servers_of_the_user_and_of_each_project() -> None:
-    alone = read("claude.json", "/home/ada/.claude.json")
-    shop = read("claude.json", "/home/ada/.claude.json", workspace="/home/ada/shop")
-
-    assert [entry.name for entry in alone.entries] == ["everywhere", "both"]
-    assert found(alone) == [(5, 5, None, "other_project"), (15, 5, None, "other_project")]
-    assert [(entry.name, entry.disabled) for entry in shop.entries] == [
-        ("shop", False),
-        ("both", False),
-        ("everywhere", True),
-    ]
-    assert shop.servers[1]["command"] == "/opt/of-project"
-    assert [entry.place for entry in shop.entries] == [Place(9, 9), Place(10, 9), Place(21, 5)]
-    assert found(shop) == [(21, 5, "everywhere", "disabled")]
+    assert [entry.name for entry in config.entries] == ["everywhere", "both"]
+    assert [(each.line, each.code) for each in config.findings] == [(5, "other_project"), (15, "other_project")]
 
 
 def test_claude_code_turns_servers_of_a_project_off_in_it() -> None:
@@ -101,47 +54,6 @@ def test_claude_code_turns_servers_of_a_project_off_in_it() -> None:
 
     config = read_config(text, source="f", format="claude-code", workspace="/p")
     assert [(entry.name, entry.disabled) for entry in config.entries] == [("own", True), ("on", False)]
-
-
-def test_vscode_has_comments_inputs_and_its_own_words() -> None:
-    source = os.path.join(os.sep, "p", ".vscode", "mcp.json")
-    config = read("vscode_mcp.json", source, env={"HOME": "/home/ada", "LOCAL_KEY": "k"})
-
-    where = os.path.abspath(os.path.join(os.sep, "p"))
-    assert config.format == "vscode"
-    assert config.servers == [
-        {
-            "type": "http",
-            "name": "github",
-            "url": "https://api.githubcopilot.com/mcp/",
-            "headers": pairs(Authorization="Bearer ${input:github-key}"),
-        },
-        {
-            "type": "stdio",
-            "name": "local",
-            "command": f"{where}/server",
-            "args": ["--home", "/home/ada", "--", "/* no comment */", "// none either", ",]"],
-            "env": pairs(KEY="k", PORT="8080"),
-        },
-    ]
-    local = named(config)["local"]
-    assert (local.cwd, dict(local.extra)) == (
-        where,
-        {"envFile": "${workspaceFolder}/.env", "dev": {"watch": "src/**"}},
-    )
-    assert [each["id"] for each in config.rest["inputs"]] == ["github-key"]
-    assert found(config) == [
-        (15, 34, "github", "asks_user"),
-        (22, 54, "local", "not_read"),
-        (23, 4, "local", "not_read"),
-    ]
-
-
-def test_vscode_has_servers_in_its_settings_too() -> None:
-    config = read("vscode_settings.json", "/p/.vscode/settings.json")
-
-    assert (config.format, [entry.name for entry in config.entries]) == ("vscode", ["time"])
-    assert config.entries[0].place == Place(6, 13)
 
 
 def test_vscode_takes_numbers_for_texts_and_null_for_no_variable() -> None:
@@ -153,50 +65,6 @@ def test_vscode_takes_numbers_for_texts_and_null_for_no_variable() -> None:
     assert [each[2:] for each in config.findings] == [
         ("n", "not_read", "null removes B from the environment, which is not supported here")
     ]
-
-
-def test_cursor_guesses_the_transport() -> None:
-    config = read("cursor_mcp.json", "/p/.cursor/mcp.json", env={"KEY": "k", "HOME": "/h"}, workspace="/w")
-
-    assert config.format == "cursor"
-    assert [(each["type"], each.get("url", each.get("command"))) for each in config.servers] == [
-        ("stdio", "/w/run"),
-        ("http", "https://remote.example.com/mcp"),
-        ("sse", "https://events.example.com/sse"),
-        ("http", "https://oauth.example.com/mcp"),
-    ]
-    assert config.servers[1]["headers"] == pairs(Authorization="Bearer k")
-    assert found(config) == []
-
-
-def test_windsurf_has_a_word_of_its_own_for_urls() -> None:
-    config = read("windsurf_mcp_config.json", "/h/.codeium/windsurf/mcp_config.json", env={"AUTH_TOKEN": "t"})
-
-    assert config.format == "windsurf"
-    assert config.servers == [
-        {
-            "type": "http",
-            "name": "remote",
-            "url": "https://remote.example.com/mcp",
-            "headers": pairs(API_KEY="Bearer t", FILE="${file:/run/secret}"),
-        }
-    ]
-    assert found(config) == [
-        (3, 5, "github", "disabled"),
-        (12, 66, "remote", "not_read"),
-    ]
-
-
-def test_zed_names_what_its_extensions_start() -> None:
-    config = read("zed_settings.json", "/h/.config/zed/settings.json")
-
-    assert config.format == "zed"
-    assert config.servers == [
-        {"type": "stdio", "name": "local", "command": "some-command", "args": ["arg-1", "arg-2"], "env": []},
-        {"type": "stdio", "name": "older", "command": "/opt/older", "args": ["run"], "env": pairs(K="v")},
-    ]
-    assert named(config)["local"].timeout == 120.0
-    assert found(config) == [(11, 5, "remote", "disabled"), (16, 5, "of-extension", "not_in_file")]
 
 
 @pytest.mark.parametrize(
@@ -229,106 +97,27 @@ def test_zed_starts_what_has_a_command_or_a_url(entry: dict[str, Any], server: d
     assert [each.code for each in config.findings if each.code == "not_in_file"] == ["not_in_file"] * (server is None)
 
 
-def test_gemini_tells_http_from_sse_by_the_member() -> None:
-    config = read("gemini_settings.json", "/h/.gemini/settings.json", env={"EXTERNAL_KEY": "k"})
-
-    assert config.format == "gemini"
-    assert config.servers == [
-        {
-            "type": "stdio",
-            "name": "python",
-            "command": "python",
-            "args": ["-m", "my_mcp_server", "--port", "8080"],
-            "env": pairs(DATABASE_URL="$DB_URL", API_KEY="k"),
-        },
-        {
-            "type": "http",
-            "name": "http",
-            "url": "http://localhost:3000/mcp",
-            "headers": pairs(Authorization="Bearer k"),
-        },
-    ]
-    python = named(config)["python"]
-    assert (python.cwd, python.timeout, dict(python.extra)) == ("/h/mcp-servers/python", 15.0, {"trust": False})
-    assert found(config) == [
-        (10, 31, "python", "unset_variable"),
-        (19, 5, "sse", "disabled"),
-    ]
-
-
-def test_goose_keeps_secrets_elsewhere_and_has_extensions_of_its_own() -> None:
-    config = read("goose_config.yaml", "/h/.config/goose/config.yaml", env={"GITHUB_TOKEN": "t"})
-
-    assert config.format == "goose"
-    assert config.servers == [
-        {
-            "type": "stdio",
-            "name": "GitHub",
-            "command": "npx",
-            "args": ["-y", "@modelcontextprotocol/server-github"],
-            "env": pairs(GITHUB_TOKEN="t", LOG="on", MODE="on"),
-        }
-    ]
-    remote = named(config)["remote"]
-    assert remote.server == {
-        "type": "http",
-        "name": "remote",
-        "url": "https://remote.example.com/mcp",
-        "headers": pairs(**{"Authorization": "Bearer ${REMOTE_TOKEN}", "X-Region": "eu", "X-Literal": "${NOBODY}"}),
-    }
-    assert (remote.disabled, remote.timeout) == (True, 60.0)
-    assert found(config) == [
-        (4, 3, "developer", "not_in_file"),
-        (26, 3, "remote", "disabled"),
-    ]
-
-
-def test_acp_entries_are_passed_on_as_they_are() -> None:
-    config = read("session_new.json", "standard input")
-
-    assert (config.format, config.cwd, found(config)) == ("acp", "/home/ada/shop", [])
-    assert config.servers == [
-        {"name": "fs", "command": "/usr/bin/fs", "args": ["${HOME}"], "env": pairs(K="v")},
-        {"type": "http", "name": "web", "url": "https://web.example.com/mcp", "headers": []},
-    ]
-    assert [entry.place for entry in config.entries] == [Place(8, 16), Place(9, 32)]
-
-
 @pytest.mark.parametrize(
-    ("entry", "column", "code", "says"),
+    ("entry", "column", "unused"),
     [
-        (
-            {"name": "n", "command": "/c", "url": "http://h", "args": [], "env": []},
-            33,
-            "unused_member",
-            "url has no effect in a server of this type",
-        ),
-        (
-            {"name": "n", "type": "http", "url": "http://h", "command": "/c"},
-            51,
-            "unused_member",
-            "command has no effect in a server of this type",
-        ),
-        (
-            {"name": "n", "type": "sse", "url": "http://h", "command": "/c"},
-            50,
-            "unused_member",
-            "command has no effect in a server of this type",
-        ),
-        (
-            {"name": "n", "command": "/c", "args": [], "env": [*pairs(A="1", K="v"), *pairs(K="w")]},
-            111,
-            "repeated_variable",
-            "the variable K occurs twice in env; the last value is used",
-        ),
+        ({"name": "n", "command": "/c", "url": "http://h", "args": [], "env": []}, 33, "url"),
+        ({"name": "n", "type": "http", "url": "http://h", "command": "/c"}, 51, "command"),
+        ({"name": "n", "type": "sse", "url": "http://h", "command": "/c"}, 50, "command"),
     ],
 )
-def test_members_of_acp_entries_without_effect_are_reported(
-    entry: dict[str, Any], column: int, code: str, says: str
-) -> None:
+def test_members_of_acp_entries_without_effect_are_reported(entry: dict[str, Any], column: int, unused: str) -> None:
     config = read_config(json.dumps([entry]), source="f")
 
-    assert (config.servers, config.findings) == ([entry], (Finding(1, column, "n", code, says),))
+    finding = Finding(1, column, "n", "unused_member", f"{unused} has no effect in a server of this type")
+    assert (config.servers, config.findings) == ([entry], (finding,))
+
+
+def test_a_repeated_variable_of_an_acp_entry_is_reported() -> None:
+    entry = {"name": "n", "command": "/c", "args": [], "env": [*pairs(A="1", K="v"), *pairs(K="w")]}
+    config = read_config(json.dumps([entry]), source="f")
+
+    says = "the variable K occurs twice in env; the last value is used"
+    assert (config.servers, config.findings) == ([entry], (Finding(1, 111, "n", "repeated_variable", says),))
 
 
 def test_an_acp_entry_without_a_name_is_called_by_its_place() -> None:
@@ -343,18 +132,7 @@ def test_an_acp_entry_without_a_name_is_called_by_its_place() -> None:
 
 
 @pytest.mark.parametrize(
-    ("sample", "name"),
-    [
-        ("mcp.json.claude-code", "claude-code"),
-        ("claude.json", "claude-code"),
-        ("vscode_mcp.json", "vscode"),
-        ("vscode_settings.json", "vscode"),
-        ("windsurf_mcp_config.json", "windsurf"),
-        ("zed_settings.json", "zed"),
-        ("gemini_settings.json", "gemini"),
-        ("goose_config.yaml", "goose"),
-        ("session_new.json", "acp"),
-    ],
+    ("sample", "name"), [each for each in FILES.items() if each[1] not in {"claude-desktop", "cursor"}]
 )
 def test_the_shape_tells_the_format_where_no_name_does(sample: str, name: str) -> None:
     source = "some.yaml" if sample.endswith("yaml") else "standard input"
@@ -666,40 +444,25 @@ def test_of_a_map_that_any_client_may_have_written_is_not_said_what_one_refuses(
     assert read_config(json.dumps({"cwd": "/p", "mcpServers": servers}), source="f", format="acp").findings == ()
 
 
+ONE = '{"a": {"command": "c"}}'
+ACP = '{"name": "a", "command": "c", "args": [], "env": []}'
+
+
 @pytest.mark.parametrize(
-    ("source", "text", "column", "says"),
+    ("source", "text", "column", "client", "looks", "chosen"),
     [
-        (
-            ".mcp.json",
-            '{"inputs": [], "servers": {"a": {"command": "c"}}}',
-            16,
-            "Claude Code will not find these servers: it looks for mcpServers, but they are in the format of VS Code",
-        ),
-        (
-            ".mcp.json",
-            '{"inputs": [], "mcp": {"servers": {"a": {"command": "c"}}}}',
-            16,
-            "Claude Code will not find these servers: it looks for mcpServers, but they are in the format of VS Code",
-        ),
-        (
-            "claude_desktop_config.json",
-            '[{"name": "a", "command": "c", "args": [], "env": []}]',
-            1,
-            "Claude Desktop will not find these servers: it looks for mcpServers, but they are in the format of ACP",
-        ),
-        (
-            ".mcp.json",
-            '{"mcpServers": [{"name": "a", "command": "c", "args": [], "env": []}]}',
-            2,
-            "Claude Code will not find these servers: it needs a map as mcpServers, but they are in the format of ACP",
-        ),
+        (".mcp.json", f'{{"inputs": [], "servers": {ONE}}}', 16, "Claude Code", "looks for mcpServers", "VS Code"),
+        (".mcp.json", f'{{"mcp": {{"servers": {ONE}}}}}', 2, "Claude Code", "looks for mcpServers", "VS Code"),
+        ("claude_desktop_config.json", f"[{ACP}]", 1, "Claude Desktop", "looks for mcpServers", "ACP"),
+        (".mcp.json", f'{{"mcpServers": [{ACP}]}}', 2, "Claude Code", "needs a map as mcpServers", "ACP"),
     ],
 )
 def test_a_file_named_for_one_client_with_servers_of_another_is_reported(
-    source: str, text: str, column: int, says: str
+    *, source: str, text: str, column: int, client: str, looks: str, chosen: str
 ) -> None:
     config = read_config(text, source=source)
 
+    says = f"{client} will not find these servers: it {looks}, but they are in the format of {chosen}"
     assert [entry.name for entry in config.entries] == ["a"]
     assert config.findings == (Finding(1, column, None, "other_client", says),)
 

@@ -18,19 +18,9 @@ from mcp_launch.config._formats import format_called
 from mcp_launch.config._read import read_document
 
 SAMPLES = Path(__file__).parent / "samples"
-FILES = {
-    "claude_desktop_config.json": "claude-desktop",
-    "mcp.json.claude-code": "claude-code",
-    "claude.json": "claude-code",
-    "vscode_mcp.json": "vscode",
-    "vscode_settings.json": "vscode",
-    "cursor_mcp.json": "cursor",
-    "windsurf_mcp_config.json": "windsurf",
-    "zed_settings.json": "zed",
-    "gemini_settings.json": "gemini",
-    "goose_config.yaml": "goose",
-    "session_new.json": "acp",
-}
+EXPECTED: dict[str, dict[str, Any]] = json.loads((SAMPLES / "expected.json").read_text("utf-8"))
+"""What each sample contains, with the path and the environment that it is read with."""
+FILES = {sample: str(expected["format"]) for sample, expected in EXPECTED.items()}
 WRONG: list[Any] = [None, True, 0, -1.5, 1e999, "", "${", "${}", "$", "x", [], [None], {}, {"": None}, {"a": {"b": []}}]
 
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from mcp_launch import UnusableInput
 from mcp_launch.config import read_config, write_config
+from tests.mcp_launch.config.test_hostile import FILES, SAMPLES
 from tests.mcp_launch.config.test_round_trip import normal
-
-SAMPLES = Path(__file__).parent / "samples"
 
 
 def lost(entry: dict[str, Any], origin: str, to: str, **more: Any) -> tuple[Any, list[tuple[str, str]]]:
@@ -137,20 +135,7 @@ def test_acp_is_written_with_what_version_1_requires() -> None:
     assert json.loads(write_config(config, "acp")[0]) == {"cwd": "/p", "mcpServers": []}
 
 
-@pytest.mark.parametrize(
-    ("sample", "name"),
-    [
-        ("claude_desktop_config.json", "claude-desktop"),
-        ("mcp.json.claude-code", "claude-code"),
-        ("vscode_mcp.json", "vscode"),
-        ("cursor_mcp.json", "cursor"),
-        ("windsurf_mcp_config.json", "windsurf"),
-        ("zed_settings.json", "zed"),
-        ("gemini_settings.json", "gemini"),
-        ("goose_config.yaml", "goose"),
-        ("session_new.json", "acp"),
-    ],
-)
+@pytest.mark.parametrize(("sample", "name"), FILES.items())
 def test_a_file_that_is_written_for_its_own_client_loses_nothing(sample: str, name: str) -> None:
     begun = read_config((SAMPLES / sample).read_text("utf-8"), source="f", format=name, env={})
     text, lost = write_config(begun, name)
@@ -203,5 +188,5 @@ def test_half_a_character_is_written_so_that_a_file_can_hold_it() -> None:
     config = read_config('{"mcpServers": {"n": {"command": "\\ud800é"}}}', source="f")
 
     text, _ = write_config(config, "cursor")
-    assert "\\ud800\\u00e9" in text
+    assert "\\ud800é" in text
     assert text.encode()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import random
 from typing import Any
 
@@ -157,9 +156,3 @@ def test_written_files_are_detected_by_shape_or_read_the_same(name: str) -> None
         source = "f.yaml" if format_called(name).grammar == "yaml" else "f.json"
         entries = read_config(text, source=source, env={}).entries
         assert [entry.name for entry in entries] == [entry.name for entry in config(seed, CAN[name]).entries]
-
-
-@pytest.mark.parametrize("name", [each for each in FORMATS if format_called(each).grammar == "json"])
-def test_what_is_written_for_a_strict_client_is_plain_json(name: str) -> None:
-    text, _ = write_config(config(3, CAN[name]), name)
-    assert json.loads(text)

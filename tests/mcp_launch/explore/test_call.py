@@ -12,8 +12,8 @@ import pytest
 from mcp_types import REQUEST_TIMEOUT
 
 from mcp_launch import UnusableInput
-from mcp_launch._command.commands import read_words
 from mcp_launch._command.explore import calling
+from mcp_launch._command.find_servers import read_words
 from tests.mcp_launch.explore.here import ODD, Command
 from tests.mcp_launch.servers.offers import PIXEL, RUDE
 from tests.mcp_launch.support import SECRET, SERVERS, web_server
@@ -39,16 +39,6 @@ def test_arguments_come_from_standard_input_too(file: str, command: Command) -> 
     assert (done.status, json.loads(done.out)) == (0, {"path": 'it\'s "quoted"', "lines": 2})
 
 
-def test_the_only_server_of_a_file_need_not_be_named(odd_file: str, command: Command) -> None:
-    done = command("call", odd_file, "typed", "path=a")
-
-    assert (done.status, json.loads(done.out)) == (0, {"path": "a"})
-
-
-def test_a_server_can_be_chosen_with_only_as_everywhere(file: str, command: Command) -> None:
-    assert command("call", file, "structured", "--only", "odd").out == '{\n  "n": 1\n}\n'
-
-
 @pytest.mark.parametrize("words", [["call", "typed", "path=a"], ["tools"]], ids=" ".join)
 def test_what_is_odd_about_its_entry_is_said(words: list[str], tmp_path: Path, command: Command) -> None:
     path = tmp_path / ".vscode" / "mcp.json"
@@ -62,10 +52,26 @@ def test_what_is_odd_about_its_entry_is_said(words: list[str], tmp_path: Path, c
     assert "${env:NOT_SET_ANYWHERE} is not set" in done.err
 
 
-def test_a_server_comes_from_standard_input_too(command: Command) -> None:
-    config = json.dumps({"mcpServers": {"odd": ODD}})
+@pytest.mark.parametrize(
+    ("words", "stdin", "out"),
+    [
+        ("odd.json typed path=a", "", '{"path": "a"}\n'),
+        ("servers.json structured --only odd", "", '{\n  "n": 1\n}\n'),
+        ("- structured", json.dumps({"mcpServers": {"odd": ODD}}), '{\n  "n": 1\n}\n'),
+        ("servers.json odd typed --unchecked lines=ten", "", '{"lines": "ten"}\n'),
+        ("servers.json odd rude", "", f"{RUDE}\n"),
+        ("servers.json odd say_more", "", 'one item\n{\n  "items": [\n    1\n  ]\n}\n'),
+    ],
+)
+@pytest.mark.usefixtures("file", "odd_file")
+def test_the_result_is_printed(
+    *, words: str, stdin: str, out: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
+) -> None:
+    monkeypatch.chdir(tmp_path)
 
-    assert command("call", "-", "structured", stdin=config).out == '{\n  "n": 1\n}\n'
+    done = command("call", *words.split(), stdin=stdin)
+
+    assert (done.status, done.out, done.err) == (0, out, "")
 
 
 def test_a_command_can_be_called_without_a_file(command: Command) -> None:
@@ -82,36 +88,27 @@ def test_a_url_can_be_called_without_a_file(command: Command) -> None:
     assert ["authorization", f"Bearer {SECRET}"] in json.loads(done.out)
 
 
-PLACES: list[tuple[list[str], bool, tuple[list[str], str | None, str, list[str]]]] = [
-    (["f.json", "server", "tool", "a=1"], False, (["f.json"], "server", "tool", ["a=1"])),
-    (["f.json", "tool", "a=1", "b"], False, (["f.json"], None, "tool", ["a=1", "b"])),
-    (["f.json", "server", "tool", "b"], False, (["f.json"], "server", "tool", ["b"])),
-    (["f=1.json", "tool"], False, (["f=1.json"], None, "tool", [])),
-    (["-", "server", "tool"], False, (["-"], "server", "tool", [])),
-    (["https://h/?a=1", "tool", "b", "a=1"], False, (["https://h/?a=1"], None, "tool", ["b", "a=1"])),
-    (["tool", "a=1"], True, ([], None, "tool", ["a=1"])),
-    (["tool", "b"], True, ([], None, "tool", ["b"])),
+PLACES: list[tuple[list[str], str | None, bool, tuple[list[str], str | None, str, list[str]]]] = [
+    (["f.json", "server", "tool", "a=1"], None, False, (["f.json"], "server", "tool", ["a=1"])),
+    (["f.json", "tool", "a=1", "b"], None, False, (["f.json"], None, "tool", ["a=1", "b"])),
+    (["f.json", "server", "tool", "b"], None, False, (["f.json"], "server", "tool", ["b"])),
+    (["f=1.json", "tool"], None, False, (["f=1.json"], None, "tool", [])),
+    (["-", "server", "tool"], None, False, (["-"], "server", "tool", [])),
+    (["https://h/?a=1", "tool", "b", "a=1"], None, False, (["https://h/?a=1"], None, "tool", ["b", "a=1"])),
+    (["tool", "a=1"], None, True, ([], None, "tool", ["a=1"])),
+    (["tool", "b"], None, True, ([], None, "tool", ["b"])),
+    (["f.json", "server", "a=1"], "x=y", False, (["f.json"], "server", "x=y", ["a=1"])),
+    (["f.json", "a=1", "b"], "x=y", False, (["f.json"], None, "x=y", ["a=1", "b"])),
+    (["f.json"], "x=y", False, (["f.json"], None, "x=y", [])),
+    (["https://h/", "a=1"], "x=y", False, (["https://h/"], None, "x=y", ["a=1"])),
+    (["a=1"], "x=y", True, ([], None, "x=y", ["a=1"])),
+    ([], "x=y", True, ([], None, "x=y", [])),
 ]
 
 
-@pytest.mark.parametrize(("words", "has_command", "read"), PLACES)
-def test_each_word_has_its_place(words: list[str], has_command: bool, read: tuple[object, ...]) -> None:
-    assert read_words(words, has_command=has_command) == read
-
-
-PLACES_BESIDE_A_TOOL: list[tuple[list[str], bool, tuple[list[str], str | None, str, list[str]]]] = [
-    (["f.json", "server", "a=1"], False, (["f.json"], "server", "x=y", ["a=1"])),
-    (["f.json", "a=1", "b"], False, (["f.json"], None, "x=y", ["a=1", "b"])),
-    (["f.json"], False, (["f.json"], None, "x=y", [])),
-    (["https://h/", "a=1"], False, (["https://h/"], None, "x=y", ["a=1"])),
-    (["a=1"], True, ([], None, "x=y", ["a=1"])),
-    ([], True, ([], None, "x=y", [])),
-]
-
-
-@pytest.mark.parametrize(("words", "has_command", "read"), PLACES_BESIDE_A_TOOL)
-def test_a_tool_that_an_option_names_is_no_word(words: list[str], has_command: bool, read: tuple[object, ...]) -> None:
-    assert read_words(words, tool="x=y", has_command=has_command) == read
+@pytest.mark.parametrize(("words", "tool", "has_command", "read"), PLACES)
+def test_each_word_has_its_place(words: list[str], tool: str | None, has_command: bool, read: object) -> None:
+    assert read_words(words, tool=tool, has_command=has_command) == read
 
 
 @pytest.mark.parametrize("name", ["-x", "a=b"])
@@ -143,39 +140,20 @@ def test_wrong_arguments_are_all_named_and_nothing_is_called(file: str, command:
     assert "tools/call" not in done.err
 
 
-def test_what_the_schema_forbids_can_be_sent_all_the_same(file: str, command: Command) -> None:
-    done = command("call", file, "odd", "typed", "--unchecked", "lines=ten")
-
-    assert (done.status, json.loads(done.out)) == (0, {"lines": "ten"})
-
-
 @pytest.mark.parametrize(
-    ("server", "tool", "says"),
+    ("words", "says"),
     [
-        ("odd", "tpyed", 'mcp-launch: odd: no tool is called "tpyed"; did you mean "typed"?'),
-        ("old", "typed", 'mcp-launch: no server is named "old"; did you mean "odd"?'),
-        ("nothing", "typed", 'mcp-launch: no server is named "nothing"; there are odd, gone'),
+        ("odd tpyed", 'odd: no tool is called "tpyed"; did you mean "typed"?'),
+        ("old typed", 'no server is named "old"; did you mean "odd"?'),
+        ("nothing typed", 'no server is named "nothing"; there are odd, gone'),
+        ("typed path=a", "specify the server; there are odd, gone"),
+        ("odd", 'no tool of "odd" was given; use call FILE odd TOOL name=value ...'),
     ],
 )
-def test_what_there_is_not_is_said_with_what_is_near(
-    server: str, tool: str, says: str, file: str, command: Command
-) -> None:
-    done = command("call", file, server, tool)
+def test_unknown_and_missing_names_are_rejected(words: str, says: str, file: str, command: Command) -> None:
+    done = command("call", file, *words.split())
 
-    assert (done.status, done.out, done.err) == (2, "", f"{says}\n")
-
-
-def test_which_of_several_servers_has_to_be_said(file: str, command: Command) -> None:
-    done = command("call", file, "typed", "path=a")
-
-    assert (done.status, done.out, done.err) == (2, "", "mcp-launch: specify the server; there are odd, gone\n")
-
-
-def test_a_server_without_a_tool_is_asked_for_the_tool(file: str, command: Command) -> None:
-    done = command("call", file, "odd")
-
-    says = 'mcp-launch: no tool of "odd" was given; use call FILE odd TOOL name=value ...\n'
-    assert (done.status, done.out, done.err) == (2, "", says)
+    assert (done.status, done.out, done.err) == (2, "", f"mcp-launch: {says}\n")
 
 
 @pytest.mark.parametrize(
@@ -189,26 +167,24 @@ def test_a_failure_is_a_status_and_a_sentence_without_secrets(
     assert (done.status, done.out, done.err) == (1, "", f"{says}\n")
 
 
-def test_a_failure_of_a_tool_in_json_is_a_result(file: str, command: Command) -> None:
-    done = command("call", file, "odd", "fail", "--json")
+def test_a_failure_in_json_is_a_result_or_an_error(file: str, command: Command) -> None:
+    failed = command("call", file, "odd", "fail", "--json")
+    refused = json.loads(command("call", file, "odd", "refuse", "--json").out)
 
-    found = json.loads(done.out)
-    assert (done.status, found["ok"], found["result"]["isError"], found["error"]) == (1, False, True, None)
-    assert SECRET not in done.out
+    found = json.loads(failed.out)
+    assert (failed.status, found["ok"], found["result"]["isError"], found["error"]) == (1, False, True, None)
+    assert SECRET not in failed.out
+    assert (refused["ok"], refused["result"], refused["failure"]) == (False, None, None)
+    assert refused["error"] == {"code": -32000, "message": "not with [redacted]"}
 
 
-def test_a_refusal_is_no_death_that_is_waited_for(file: str, monkeypatch: pytest.MonkeyPatch, command: Command) -> None:
+def test_a_rejection_does_not_wait_for_the_server_to_exit(
+    file: str, monkeypatch: pytest.MonkeyPatch, command: Command
+) -> None:
     # Its code is that of a closed connection, as with many servers.
     monkeypatch.setattr(calling, "_DYING", math.inf)
 
     assert command("call", file, "odd", "refuse").err == "mcp-launch: odd: not with [redacted]\n"
-
-
-def test_a_refusal_in_json_is_an_error(file: str, command: Command) -> None:
-    found = json.loads(command("call", file, "odd", "refuse", "--json").out)
-
-    assert (found["ok"], found["result"], found["failure"]) == (False, None, None)
-    assert found["error"] == {"code": -32000, "message": "not with [redacted]"}
 
 
 @pytest.mark.parametrize(("server", "code"), [("odd", "exited"), ("gone", "command_not_found")])
@@ -234,21 +210,14 @@ def test_a_server_that_does_not_start_has_the_diagnosis_of_check(file: str, comm
     assert done.err.startswith("FAIL gone stdio command_not_found in spawn after ")
 
 
-def test_an_answer_is_waited_for_as_long_as_is_said(file: str, command: Command) -> None:
+def test_a_call_that_takes_too_long_is_an_error(file: str, command: Command) -> None:
     done = command("call", file, "odd", "hang", "--wait", "0.5")
-
-    assert (done.status, done.out) == (1, "")
-    assert done.err.splitlines() == [
-        "info: hanging with [redacted]",
-        "mcp-launch: odd: hang did not respond within 0.5 s; does it need more time (mcp-launch call --wait)?",
-    ]
-
-
-def test_an_answer_that_did_not_come_in_time_is_an_error_in_json(file: str, command: Command) -> None:
-    done = command("call", file, "odd", "hang", "--wait", "0.5", "--json")
+    as_json = command("call", file, "odd", "hang", "--wait", "0.5", "--json")
 
     message = "hang did not respond within 0.5 s; does it need more time (mcp-launch call --wait)?"
-    assert (done.status, json.loads(done.out)["error"]) == (1, {"code": REQUEST_TIMEOUT, "message": message})
+    assert (done.status, done.out) == (1, "")
+    assert done.err.splitlines() == ["info: hanging with [redacted]", f"mcp-launch: odd: {message}"]
+    assert (as_json.status, json.loads(as_json.out)["error"]) == (1, {"code": REQUEST_TIMEOUT, "message": message})
 
 
 @pytest.mark.parametrize(("words", "seconds"), [(["hang", "--wait", "1"], 1), (["structured"], 300)])
@@ -323,10 +292,6 @@ def test_structured_content_is_json(file: str, command: Command) -> None:
     assert whole["result"]["structuredContent"] == {"n": 1}
 
 
-def test_structured_content_that_says_more_than_the_text_is_shown_with_it(file: str, command: Command) -> None:
-    assert command("call", file, "odd", "say_more").out == 'one item\n{\n  "items": [\n    1\n  ]\n}\n'
-
-
 def test_a_secret_that_a_tool_repeats_is_shown_only_to_who_asks_for_it(file: str, command: Command) -> None:
     for more in ((), ("--json",)):
         hidden = command("call", file, "odd", "repeat", *more, "--verbose")
@@ -336,10 +301,6 @@ def test_a_secret_that_a_tool_repeats_is_shown_only_to_who_asks_for_it(file: str
         assert "[redacted]" in hidden.out
         assert SECRET in shown.out
         assert SECRET not in shown.err
-
-
-def test_a_pipe_gets_the_text_as_it_is(file: str, command: Command) -> None:
-    assert command("call", file, "odd", "rude").out == f"{RUDE}\n"
 
 
 def test_standard_input_cannot_be_two_things(command: Command) -> None:

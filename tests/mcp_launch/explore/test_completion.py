@@ -43,25 +43,23 @@ def test_a_server_without_a_name_is_not_among_those_to_choose_from(tmp_path: Pat
     assert completed("call", str(file), "") == ["b"]
 
 
-@pytest.mark.parametrize("words", [("tool",), ("server", "tool")])
-def test_a_file_without_servers_has_none_to_choose_from(
-    words: tuple[str, ...], tmp_path: Path, command: Command
+@pytest.mark.parametrize(
+    ("servers", "words", "says"),
+    [
+        ([], ("tool",), "no servers were found"),
+        ([], ("server", "tool"), "no servers were found"),
+        ([{"command": "/a"}, {"command": "/b"}], ("tool",), "the 2 servers have no names; add names to select one"),
+    ],
+)
+def test_servers_without_names_cannot_be_selected(
+    servers: list[object], words: tuple[str, ...], says: str, tmp_path: Path, command: Command
 ) -> None:
     file = tmp_path / "servers.json"
-    file.write_text("[]")
+    file.write_text(json.dumps(servers))
 
     done = command("call", str(file), *words)
 
-    assert (done.status, done.err) == (2, "mcp-launch: there are no servers\n")
-
-
-def test_servers_without_names_cannot_be_selected(tmp_path: Path, command: Command) -> None:
-    file = tmp_path / "servers.json"
-    file.write_text(json.dumps({"mcpServers": [{"command": "/a"}, {"command": "/b"}]}))
-
-    done = command("call", str(file), "tool")
-
-    assert (done.status, done.err) == (2, "mcp-launch: the 2 servers have no names; add names to select one\n")
+    assert (done.status, done.err) == (2, f"mcp-launch: {says}\n")
 
 
 @pytest.mark.parametrize(

@@ -113,11 +113,7 @@ def test_resources_are_listed_with_templates(odd_file: str, command: Command) ->
     assert done.out == (
         "memo://today  today  text/plain\n    What is to be done.\nmemo://pixel  pixel\nmemo://{day}  a day\n"
     )
-
-
-def test_templates_of_resources_are_in_the_json(odd_file: str, command: Command) -> None:
     (server,) = json.loads(command("resources", odd_file, "--json").out)["servers"]
-
     assert [each["uri"] for each in server["resources"]] == ["memo://today", "memo://pixel"]
     assert [each["uriTemplate"] for each in server["resource_templates"]] == ["memo://{day}"]
 

@@ -48,18 +48,14 @@ def test_a_call_without_a_tool_is_refused_as_a_document(command: Command) -> Non
     assert (done.status, json.loads(done.out)["unusable"]) == (2, [done.err.strip().removeprefix("mcp-launch: ")])
 
 
-def test_a_tool_that_there_is_not_is_refused_as_a_document(odd_file: str, command: Command) -> None:
-    done = command("call", odd_file, "tpyed", "--json")
+def test_wrong_tools_and_arguments_are_refused_as_a_document(odd_file: str, command: Command) -> None:
+    unknown = command("call", odd_file, "tpyed", "--json")
+    wrong = command("call", odd_file, "typed", "lines=ten", "mode=fats", "--json")
 
     why = 'odd: no tool is called "tpyed"; did you mean "typed"?'
-    assert (done.status, json.loads(done.out)["unusable"], done.err) == (2, [why], f"mcp-launch: {why}\n")
-
-
-def test_wrong_arguments_are_refused_as_a_document(odd_file: str, command: Command) -> None:
-    done = command("call", odd_file, "typed", "lines=ten", "mode=fats", "--json")
-
-    said = json.loads(done.out)
-    assert (done.status, said["server"], said["tool"]) == (2, "odd", "typed")
+    assert (unknown.status, json.loads(unknown.out)["unusable"], unknown.err) == (2, [why], f"mcp-launch: {why}\n")
+    said = json.loads(wrong.out)
+    assert (wrong.status, said["server"], said["tool"]) == (2, "odd", "typed")
     assert said["unusable"] == [
         'typed: lines: must be integer, not "ten"',
         'typed: mode: must be "fast" | "thorough" | 3, not "fats"; did you mean "fast"?',

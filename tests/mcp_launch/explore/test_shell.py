@@ -44,16 +44,27 @@ def test_lines_are_done_one_after_another(file: str, command: Command) -> None:
     ]
 
 
-def test_the_only_server_need_not_be_named_and_the_last_line_not_be_ended(odd_file: str, command: Command) -> None:
-    done = command("shell", odd_file, stdin="read memo://today\nread memo://today")
+@pytest.mark.parametrize(
+    ("lines", "status", "out", "err"),
+    [
+        ("read memo://today\nread memo://today", 0, "nothing\nnothing\n", ""),
+        ("exit\nread memo://today\n", 0, "", ""),
+        ("call grow quietly=yes\ntool grown\n", 0, "grew\ngrown()\n", ""),
+        (
+            "call grow alone=yes\ncall typed path=a\n",
+            2,
+            "grew\n",
+            'mcp-launch: odd: no tool is called "typed"; there are grown\n',
+        ),
+    ],
+    ids=["last line without end", "exit", "new tool", "removed tool"],
+)
+def test_lines_are_done_until_the_end(
+    *, lines: str, status: int, out: str, err: str, odd_file: str, command: Command
+) -> None:
+    done = command("shell", odd_file, stdin=lines)
 
-    assert (done.status, done.out, done.err) == (0, "nothing\nnothing\n", "")
-
-
-def test_it_is_left_by_exit_too(odd_file: str, command: Command) -> None:
-    done = command("shell", odd_file, stdin="exit\nread memo://today\n")
-
-    assert (done.status, done.out, done.err) == (0, "", "")
+    assert (done.status, done.out, done.err) == (status, out, err)
 
 
 def test_a_list_is_as_it_is_now_also_when_the_server_did_not_tell(file: str, command: Command) -> None:
@@ -62,19 +73,6 @@ def test_a_list_is_as_it_is_now_also_when_the_server_did_not_tell(file: str, com
     assert (done.status, done.err) == (0, "")
     assert done.out.startswith("grew\ntyped(")
     assert done.out.endswith("\ngrown()\ngrown()\n")
-
-
-def test_a_tool_that_is_new_is_found_though_the_server_did_not_tell(odd_file: str, command: Command) -> None:
-    done = command("shell", odd_file, stdin="call grow quietly=yes\ntool grown\n")
-
-    assert (done.status, done.out) == (0, "grew\ngrown()\n")
-
-
-def test_a_removed_tool_is_not_called(odd_file: str, command: Command) -> None:
-    done = command("shell", odd_file, stdin="call grow alone=yes\ncall typed path=a\n")
-
-    assert (done.status, done.out) == (2, "grew\n")
-    assert done.err == 'mcp-launch: odd: no tool is called "typed"; there are grown\n'
 
 
 def test_a_tool_is_shown_with_what_it_answers_and_says_that_it_does(file: str, command: Command) -> None:

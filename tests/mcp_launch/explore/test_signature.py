@@ -170,7 +170,7 @@ def test_an_object_that_is_too_long_for_one_line_is_followed_by_its_members() ->
         "$defs": {"Point": point},
     }
 
-    found = [(each.name, each.type, each.required, each.inner) for each in all_arguments_of(schema)]
+    found = [(each.name, each.type, each.required, each.inner) for each in all_arguments_of(schema, schema)]
 
     members = [("longitude", False), ("latitude", True), ("altitude", False), ("accuracy", False)]
     assert found == [
@@ -187,7 +187,7 @@ def test_an_object_that_holds_itself_is_spelled_out_no_further_than_can_be_read(
     node = {"type": "object", "properties": {"child": {"$ref": "#/$defs/Node"}, "a": {}, "b" * 70: {}}}
     schema = {"properties": {"tree": {"$ref": "#/$defs/Node"}}, "$defs": {"Node": node}}
 
-    names = [each.name for each in all_arguments_of(schema)]
+    names = [each.name for each in all_arguments_of(schema, schema)]
 
     assert "tree.child.child" in names
     assert max(name.count(".") for name in names) == 2
@@ -198,7 +198,7 @@ def test_objects_in_arrays_are_spelled_out_no_further_either() -> None:
     node = {"type": "object", "properties": {"children": children, "a": {}, "b" * 70: {}}}
     schema = {"properties": {"tree": {"$ref": "#/$defs/Node"}}, "$defs": {"Node": node}}
 
-    names = [each.name for each in all_arguments_of(schema)]
+    names = [each.name for each in all_arguments_of(schema, schema)]
 
     assert "tree.children[].children" in names
     assert max(name.count(".") for name in names) == 2
@@ -218,4 +218,4 @@ def test_an_object_that_is_a_part_of_itself_in_many_ways_is_spelled_out_once() -
     schema = {"properties": {"tree": {"$ref": "#/$defs/Node"}}, "$defs": {"Node": node}}
 
     assert signature("t", schema) == "t(tree?: object | (object | (object | (object | array)[])[])[])"
-    assert len(list(all_arguments_of(schema))) == 1 + 80 + 80 * 80
+    assert len(list(all_arguments_of(schema, schema))) == 1 + 80 + 80 * 80

@@ -7,6 +7,8 @@ import os
 import signal
 import stat
 import sys
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -20,6 +22,16 @@ if sys.platform == "win32":
 from tests.mcp_launch.terminal import CONTROL, Terminal, terminal
 
 WIDE = 120
+
+
+@contextmanager
+def marked_shell(folder: Path) -> Generator[tuple[Marked, Terminal]]:
+    """Run the shell on a terminal, with a server whose processes can be found."""
+    marked = Marked()
+    file = folder / "servers.json"
+    file.write_text(json.dumps([marked.stdio("odd", ODD["command"], *ODD["args"])]))
+    with terminal("shell", str(file), columns=WIDE, XDG_STATE_HOME=str(folder / "state")) as shown:
+        yield marked, shown
 
 
 def end(shown: Terminal, keys: bytes = b"\x04") -> int:
@@ -54,11 +66,7 @@ def test_what_a_tool_logs_and_how_far_it_is_are_shown(odd_file: str) -> None:
 
 
 def test_a_person_completes_calls_cancels_and_leaves(tmp_path: Path) -> None:
-    marked = Marked()
-    file = tmp_path / "servers.json"
-    file.write_text(json.dumps([marked.stdio("odd", ODD["command"], *ODD["args"])]))
-
-    with terminal("shell", str(file), columns=WIDE, XDG_STATE_HOME=str(tmp_path / "state")) as shown:
+    with marked_shell(tmp_path) as (marked, shown):
         shown.see("odd: 11 tools, 2 resources, 1 resource template, 1 prompt; type help for the commands")
         shown.see("odd>")
         # A person waits for what the key does.
@@ -95,11 +103,7 @@ def test_a_person_completes_calls_cancels_and_leaves(tmp_path: Path) -> None:
 
 
 def test_a_server_that_exits_is_reported_at_once(tmp_path: Path) -> None:
-    marked = Marked()
-    file = tmp_path / "servers.json"
-    file.write_text(json.dumps([marked.stdio("odd", ODD["command"], *ODD["args"])]))
-
-    with terminal("shell", str(file), columns=WIDE, XDG_STATE_HOME=str(tmp_path / "state")) as shown:
+    with marked_shell(tmp_path) as (marked, shown):
         shown.see("odd>")
         shown.type(b"read memo://today\r")
         shown.see("nothing")
@@ -126,11 +130,7 @@ def test_a_server_that_exits_during_a_call_is_reported_once(odd_file: str, tmp_p
 
 @pytest.mark.parametrize("typed", [b"", b"call hang\r"])
 def test_a_terminal_that_goes_away_takes_the_server_with_it(typed: bytes, tmp_path: Path) -> None:
-    marked = Marked()
-    file = tmp_path / "servers.json"
-    file.write_text(json.dumps([marked.stdio("odd", ODD["command"], *ODD["args"])]))
-
-    with terminal("shell", str(file), columns=WIDE, XDG_STATE_HOME=str(tmp_path / "state")) as shown:
+    with marked_shell(tmp_path) as (marked, shown):
         shown.see("odd>")
         shown.type(typed)
         if typed:

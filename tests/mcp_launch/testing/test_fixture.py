@@ -314,22 +314,7 @@ def test_of_the_module():
     run(pytester, "-o", "mcp_config=servers.json", "test_made.py", "test_next.py").assert_outcomes(passed=4)
 
 
-def test_the_timeout_is_also_that_of_each_answer(pytester: pytest.Pytester, marked: Marked) -> None:
-    write(pytester, marked.plain(name="named"))
-    make(
-        pytester,
-        """
-def test_one(mcp_server):
-    for server in ("named", MCPServer("mine")):
-        assert mcp_server(server).client.read_timeout_seconds == 41
-        assert mcp_server(server, timeout=42).client.read_timeout_seconds == 42
-""",
-    )
-
-    run(pytester, "--mcp-timeout", "41", "-o", "mcp_config=servers.json", "test_made.py").assert_outcomes(passed=1)
-
-
-def test_what_else_is_decided_about_a_server_holds_for_each(pytester: pytest.Pytester, marked: Marked) -> None:
+def test_timeout_and_options_hold_for_each_kind_of_server(pytester: pytest.Pytester, marked: Marked) -> None:
     write(pytester, marked.plain(name="named"))
     make(
         pytester,
@@ -341,12 +326,13 @@ async def answer(context, params):
 
 def test_one(mcp_server):
     for server in ("named", MCPServer("mine")):
-        session = mcp_server(server, options=Options(elicitation=answer))
-        assert session.client.elicitation_callback is answer
+        assert mcp_server(server).client.read_timeout_seconds == 41
+        session = mcp_server(server, timeout=42, options=Options(elicitation=answer))
+        assert (session.client.read_timeout_seconds, session.client.elicitation_callback) == (42, answer)
 """,
     )
 
-    run(pytester, "-o", "mcp_config=servers.json", "test_made.py").assert_outcomes(passed=1)
+    run(pytester, "--mcp-timeout", "41", "-o", "mcp_config=servers.json", "test_made.py").assert_outcomes(passed=1)
 
 
 def test_a_server_runs_where_its_file_says(pytester: pytest.Pytester, marked: Marked) -> None:

@@ -152,6 +152,8 @@ def test_a_server_that_is_not_selected_is_not_started(pytester: pytest.Pytester,
 
     run(pytester, "--mcp-config", "servers.json", "-k", "works").assert_outcomes(passed=1, deselected=1)
     run(pytester, "--mcp-config", "servers.json", "servers.json::works").assert_outcomes(passed=1)
+    collected = run(pytester, "--mcp-config", "servers.json", "--collect-only")
+    collected.stdout.fnmatch_lines(["*<McpConfig servers.json>", "*<McpServer works>", "*<McpServer other>"])
     assert not gate.exists()
 
     run(pytester, "--mcp-config", "servers.json", "servers.json::other").assert_outcomes(passed=1)
@@ -167,16 +169,6 @@ def test_the_servers_are_closed_after_the_last_of_their_tests(pytester: pytest.P
 
     ordered = ("--mcp-config", "servers.json", "servers.json", "test_later.py")
     run(pytester, "-o", f"pythonpath={ROOT}", *ordered).assert_outcomes(passed=3)
-
-
-def test_collecting_starts_nothing(pytester: pytest.Pytester, marked: Marked) -> None:
-    gate = pytester.path / "gate"
-    write(pytester, marked.plain("works_once", name="one", env={"GATE": str(gate)}))
-
-    result = run(pytester, "--mcp-config", "servers.json", "--collect-only")
-
-    result.stdout.fnmatch_lines(["*<McpConfig servers.json>", "*<McpServer one>"])
-    assert not gate.exists()
 
 
 def test_what_works_but_not_as_it_should_is_a_warning(pytester: pytest.Pytester, marked: Marked) -> None:

@@ -18,11 +18,12 @@ from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
 import anyio
+from rich.filesize import decimal
 
 from mcp_launch._command.explore.arguments import WrongArguments, read_untrusted
-from mcp_launch._command.explore.opened import Opened, Use, use_one
+from mcp_launch._command.explore.opened import Opened, use_one
 from mcp_launch._command.explore.schemas import signature
-from mcp_launch._command.inputs import Call, Session
+from mcp_launch._command.inputs import Call, Session, Typed
 from mcp_launch._command.show.text import harmless, remark, write, write_json, write_refusal
 from mcp_launch.failures import InvalidResult, LaunchFailure, UnusableInput
 from mcp_launch.options import TOOLS, Budgets
@@ -69,23 +70,8 @@ class Piece:
     """A description of data, which cannot be shown."""
 
 
-def call_once(
-    session: Session,
-    wanted: Call,
-    *,
-    timeout: float,
-    wait: float | None,
-    save: str | None,
-    as_json: bool,
-    verbose: bool,
-    show_secrets: bool,
-) -> int:
-    """Start the server, call the tool, print its result, and return the exit status.
-
-    Raises:
-        UnusableInput: the tool is unknown, or the result cannot be written.
-        SystemExit: a signal arrived.
-    """
+def call_once(typed: Typed, session: Session, wanted: Call) -> int:
+    """Start the server, call the tool, print its result, and return the exit status."""
 
     async def ready(opened: Opened) -> int:
         tool = opened.find("tool", wanted.tool, opened.server.tools)
@@ -95,21 +81,19 @@ def call_once(
             )
         except WrongArguments as wrong:
             complain_of(wrong, opened, tool)
-            if as_json:
+            if wanted.as_json:
                 reasons = [opened.hide(f"{tool.name}: {fault}") for fault in wrong.faults]
                 write_refusal("call", reasons, server=opened.name, tool=tool.name)
             return 2
         terminal = sys.stderr.isatty()
-        async with _reports_silence(opened, tool, wait=wait) if terminal else nullcontext():
-            answer = await call_tool(opened, tool, arguments, wait=wait, progress=terminal)
-        if as_json:
-            _write_json(opened, tool, answer, save=save)
-        else:
-            print_answer(opened, tool, answer, save=save)
+        async with _reports_silence(opened, tool, wait=wanted.wait) if terminal else nullcontext():
+            answer = await call_tool(opened, tool, arguments, wait=wanted.wait, progress=terminal)
+        show = _write_json if wanted.as_json else print_answer
+        show(opened, tool, answer, save=wanted.save)
         return 0 if answer.ok else 1
 
-    use = Use(ready=ready, failed=partial(_write_failure, tool=wanted.tool) if as_json else None)
-    return use_one(session, use, lists=TOOLS, timeout=timeout, verbose=verbose, show_secrets=show_secrets)
+    failed = partial(_write_failure, tool=wanted.tool) if wanted.as_json else None
+    return use_one(typed, session, ready, lists=TOOLS, show_secrets=wanted.show_secrets, failed=failed)
 
 
 async def call_tool(
@@ -121,7 +105,7 @@ async def call_tool(
     """
     try:
         on_progress = opened.notices.progress if progress else None
-        return Answer(result=await opened.session.call_tool(tool.name, arguments, wait, on_progress))
+        return Answer(result=await opened.server.session.call_tool(tool.name, arguments, wait, on_progress))
     except LaunchFailure as failure:
         opened.notices.complain(str(failure))
         return Answer(failure=failure.to_json())
@@ -137,11 +121,7 @@ async def call_tool(
 
 
 def print_answer(opened: Opened, tool: Tool, answer: Answer, *, save: str | None) -> None:
-    """Print the result of a tool, if there is one. An error result is printed to standard error.
-
-    Raises:
-        UnusableInput: the result cannot be written.
-    """
+    """Print the result of a tool, if there is one. An error result is printed to standard error."""
     if answer.result is None:
         return
     raw = _raw(answer.result)
@@ -168,9 +148,6 @@ def write_pieces(opened: Opened, pieces: Sequence[Piece], *, stem: str, save: st
 
     With *save*, text that has a name, such as a resource, is saved in that folder too. Data is always saved, by default
     in the current directory, because it may be impossible or expensive to call the tool again.
-
-    Raises:
-        UnusableInput: something cannot be written.
     """
     for piece in pieces:
         if piece.data is not None or (save is not None and piece.name is not None):
@@ -184,11 +161,7 @@ def write_pieces(opened: Opened, pieces: Sequence[Piece], *, stem: str, save: st
 
 
 def save_pieces(opened: Opened, pieces: Sequence[Piece], *, stem: str, folder: str) -> list[str]:
-    """Save data, and texts that have a name, exactly as the server sent them. Print and return the paths.
-
-    Raises:
-        UnusableInput: a file cannot be written.
-    """
+    """Save data, and texts that have a name, exactly as the server sent them. Print and return the paths."""
     paths: list[str] = []
     for piece in pieces:
         if piece.data is None and piece.name is None:
@@ -341,7 +314,7 @@ def _binary(coded: str, *, media_type: object, about: str, name: str | None = No
         data = base64.b64decode(coded, validate=True)
     except ValueError:
         return Piece(text=f"[{about}: its data is not base64]")
-    return Piece(data=data, media_type=kind, name=name, about=", ".join(_texts(about, kind, _size(len(data)))))
+    return Piece(data=data, media_type=kind, name=name, about=", ".join(_texts(about, kind, decimal(len(data)))))
 
 
 def _file_name(stem: str, number: int, name: str, piece: Piece) -> str:
@@ -357,10 +330,6 @@ def _file_name(stem: str, number: int, name: str, piece: Piece) -> str:
 def _safe(name: str) -> str:
     """Return a server's name without separators, leading dots, and characters that are special in a shell."""
     return re.sub(r"([^A-Za-z0-9._-]|\.{2,})+", "_", name).strip("._-")[-_LONGEST:]
-
-
-def _size(count: int) -> str:
-    return f"{count} bytes" if count < 1000 else f"{count / 1000:.1f} kB" if count < 1e6 else f"{count / 1e6:.1f} MB"
 
 
 def _texts(*parts: object) -> list[str]:

@@ -5,15 +5,14 @@ from __future__ import annotations
 import inspect
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from acp_bindings._redact import Redactor
 from mcp_launch._command.explore.opened import redactors_of
 from mcp_launch._command.explore.schemas import Argument, described_arguments, signature
-from mcp_launch._command.inputs import Session
-from mcp_launch._command.run import run, settled, with_traffic
+from mcp_launch._command.inputs import Session, Typed
+from mcp_launch._command.run import run, settled
 from mcp_launch._command.show.text import (
     Styled,
     found_in,
@@ -28,7 +27,7 @@ from mcp_launch._command.show.text import (
 from mcp_launch._servers.launched import LaunchedServer
 from mcp_launch._servers.record import Offer
 from mcp_launch.fleet import Fleet
-from mcp_launch.options import Listing, Options
+from mcp_launch.options import Listing
 from mcp_launch.report import ServerReport
 
 if TYPE_CHECKING:
@@ -39,21 +38,16 @@ CHARACTERS = 100_000
 """The maximum length of a description, and of the arguments of one tool."""
 _WIDEST = 100
 """The maximum width of prose; longer lines are hard to read."""
+_Listed: TypeAlias = tuple[ServerReport, Offer, Redactor]
 _LABEL = 60
 """The maximum width of the column of names; longer names stick out."""
 
 
-def list_all(sessions: Sequence[Session], kind: Listing, *, timeout: float, as_json: bool, verbose: bool) -> int:
-    """Start all servers, print what they offer of a kind, and return 1 if one failed or could not list it, else 0.
-
-    Raises:
-        UnusableInput: standard output cannot be written to.
-        SystemExit: a signal arrived.
-    """
+def list_all(typed: Typed, sessions: Sequence[Session], kind: Listing, *, as_json: bool) -> int:
+    """Start all servers, print what they offer of a kind, and return 1 if one failed or could not list it, else 0."""
     print_findings(each for session in sessions for each in found_in(session.source, session.findings))
-    options = with_traffic(Options()) if verbose else Options()
-    listed = run(sessions, partial(_listed, sessions=sessions), timeout=timeout, options=options, lists=(kind,))
-    ok = all(getattr(each.offer, kind) is not None for each in listed)
+    listed = run(typed, sessions, partial(_listed, sessions=sessions), lists=(kind,))
+    ok = all(getattr(offer, kind) is not None for _, offer, _ in listed)
     if as_json:
         write_json({"ok": ok, "servers": [_json(each, kind) for each in listed]})
     else:
@@ -77,11 +71,7 @@ def blocks_of(offer: Offer, kind: Listing, hide: Redactor) -> list[list[Styled]]
 
 
 def write_blocks(blocks: Iterable[Iterable[Styled]], *, indent: int = 0) -> None:
-    """Write lines to standard output.
-
-    Raises:
-        UnusableInput: standard output cannot be written to.
-    """
+    """Write lines to standard output."""
     for block in blocks:
         for text, style in block:
             write((f"{' ' * indent}{text}" if text else "", style))
@@ -144,46 +134,33 @@ def tool_lines(tool: Tool, hide: Redactor, *, whole: bool = False) -> Iterator[S
             yield f"    annotations: {', '.join(hints)}", "dim"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Listed:
-    """A server and what it listed."""
-
-    report: ServerReport
-    offer: Offer
-    hide: Redactor
-
-
 async def _listed(fleets: Sequence[Fleet], *, sessions: Sequence[Session]) -> list[_Listed]:
     await settled(fleets, quiet=True)
     return [
-        _Listed(
-            report=report,
-            offer=offer_of(server, report),
-            hide=hide,
-        )
+        (report, offer_of(server, report), hide)
         for fleet, session in zip(fleets, sessions, strict=True)
         for server, report, hide in zip(fleet.servers, fleet.report["servers"], redactors_of(session), strict=True)
     ]
 
 
 def _write(listed: _Listed, kind: Listing, *, alone: bool) -> None:
-    remark_warnings(listed.report)
-    if listed.report["failure"]:
-        remark_failure(listed.report)
+    report, offer, hide = listed
+    remark_warnings(report)
+    if report["failure"]:
+        remark_failure(report)
         return
-    blocks = blocks_of(listed.offer, kind, listed.hide)
-    if not alone or not blocks or getattr(listed.offer, kind) is None:
-        said = in_short(kind, listed.offer, listed.report["capabilities"])
-        write((f"{printable(listed.report['name'])}: {said}", "bold cyan"))
+    blocks = blocks_of(offer, kind, hide)
+    if not alone or not blocks or getattr(offer, kind) is None:
+        write((f"{printable(report['name'])}: {in_short(kind, offer, report['capabilities'])}", "bold cyan"))
     write_blocks(blocks, indent=0 if alone else 2)
 
 
 def _json(listed: _Listed, kind: Listing) -> dict[str, Any]:
-    report = listed.report
+    report, offer, hide = listed
     return {
         "name": report["name"],
         "offered": None if report["capabilities"] is None else kind in report["capabilities"],
-        **{each: _items(getattr(listed.offer, each), listed.hide) for each in kinds_of(kind)},
+        **{each: _items(getattr(offer, each), hide) for each in kinds_of(kind)},
         "warnings": report["warnings"],
         "failure": report["failure"],
     }

@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from acp_bindings._redact import Redactor
-from mcp_launch._command.inputs import Session, there_are
-from mcp_launch._command.run import run, settled, with_traffic
+from mcp_launch._command.inputs import Session, Typed, there_are
+from mcp_launch._command.run import run, settled
 from mcp_launch._command.show.text import found_in, harmless, print_findings, remark, remark_failure, remark_warnings
 from mcp_launch._servers.launched import LaunchedServer
 from mcp_launch._spec import parse_server
@@ -20,39 +19,50 @@ from mcp_launch.options import Listing, Options
 from mcp_launch.report import ServerReport
 
 if TYPE_CHECKING:
-    from mcp import Client
     from mcp_types import LoggingMessageNotificationParams, Prompt, Tool
 
 Named = TypeVar("Named", "Tool", "Prompt")
 
 
 def use_one(
-    session: Session, use: Use, *, lists: Collection[Listing], timeout: float, verbose: bool, show_secrets: bool
+    typed: Typed,
+    session: Session,
+    ready: Callable[[Opened], Awaitable[int]],
+    *,
+    lists: Collection[Listing],
+    show_secrets: bool,
+    failed: Callable[[ServerReport], object] | None = None,
+    changed: Callable[[str], None] | None = None,
 ) -> int:
-    """Start the server of a session, call *use*, and return the exit status, which is 1 if the server cannot be used.
+    """Start the server of a session, use it, and return the exit status.
 
-    Raises:
-        UnusableInput: the directory is not absolute, or *use* raised it.
-        SystemExit: a signal arrived; the server has exited.
+    Args:
+        typed: the options of the command.
+        session: the server.
+        ready: uses the server and returns the exit status, which is 1 if the server cannot be used.
+        lists: what to list before that.
+        show_secrets: False to redact secrets in results.
+        failed: called instead of *ready* if the server cannot be used; the reason is always printed.
+        changed: called with `tools`, `resources` or `prompts` when the server reports that this list has changed.
     """
     print_findings(found_in(session.source, session.findings))
     (hide,) = redactors_of(session)
-    notices = Notices(hide, changed=use.changed)
-    options = with_traffic(notices.options) if verbose else notices.options
-    main = partial(_main, use=use, notices=notices, hide=hide, show_secrets=show_secrets)
-    return run([session], main, timeout=timeout, options=options, lists=lists)
+    notices = Notices(hide, changed=changed)
 
+    async def use(fleets: Sequence[Fleet]) -> int:
+        (fleet,) = fleets
+        await settled(fleets, quiet=True)
+        (server,), (report,) = fleet.servers, fleet.report["servers"]
+        remark_warnings(report)
+        if server.failure:
+            remark_failure(report)
+            if failed:
+                failed(report)
+            return 1
+        hide_result = Redactor() if show_secrets else hide
+        return await ready(Opened(fleet=fleet, server=server, notices=notices, hide=hide, hide_result=hide_result))
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Use:
-    """The callbacks of a command that uses one server."""
-
-    ready: Callable[[Opened], Awaitable[int]]
-    """Uses the server and returns the exit status."""
-    failed: Callable[[ServerReport], object] | None = None
-    """Called instead of `ready` if the server cannot be used; the reason is always printed to standard error."""
-    changed: Callable[[str], None] | None = None
-    """Called with `tools`, `resources` or `prompts` when the server reports that this list has changed."""
+    return run(typed, [session], use, options=notices.options, lists=lists)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,21 +83,8 @@ class Opened:
         """The name of the server in its file."""
         return self.server.name
 
-    @property
-    def session(self) -> Client:
-        """The session of the server.
-
-        Raises:
-            LaunchFailure: the server has exited.
-        """
-        return self.server.session
-
     def find(self, kind: Literal["tool", "prompt"], name: str, listed: Sequence[Named]) -> Named:
-        """Return the tool or prompt with this name, among those that the server listed.
-
-        Raises:
-            UnusableInput: the name is unknown.
-        """
+        """Return the tool or prompt with this name, among those that the server listed."""
         for each in listed:
             if each.name == name:
                 return each
@@ -142,20 +139,6 @@ class Notices:
 def redactors_of(session: Session) -> list[Redactor]:
     """Return the redactor of each server, which redacts nothing if its entry is invalid."""
     return [_redactor_of(server, session.secrets) for server in session.servers]
-
-
-async def _main(fleets: Sequence[Fleet], *, use: Use, notices: Notices, hide: Redactor, show_secrets: bool) -> int:
-    (fleet,) = fleets
-    await settled(fleets, quiet=True)
-    (server,), (report,) = fleet.servers, fleet.report["servers"]
-    remark_warnings(report)
-    if server.failure:
-        remark_failure(report)
-        if use.failed:
-            use.failed(report)
-        return 1
-    hide_result = Redactor() if show_secrets else hide
-    return await use.ready(Opened(fleet=fleet, server=server, notices=notices, hide=hide, hide_result=hide_result))
 
 
 def _redactor_of(server: object, secrets: Sequence[str]) -> Redactor:

@@ -99,7 +99,7 @@ def described_arguments(schema: Schema) -> tuple[list[Argument], bool]:
     found: list[Argument] = []
     try:
         with limited_steps(DESCRIBING_STEPS):
-            found.extend(islice(all_arguments_of(schema), ARGUMENTS + 1))
+            found.extend(islice(all_arguments_of(schema, schema), ARGUMENTS + 1))
     except TooManySteps:
         return found, False
     return found[:ARGUMENTS], len(found) <= ARGUMENTS
@@ -111,9 +111,16 @@ def arguments_of(schema: Schema) -> Iterator[Argument]:
         yield argument
 
 
-def all_arguments_of(schema: Schema) -> Iterator[Argument]:
+def all_arguments_of(schema: object, root: Schema, *, prefix: str = "", depth: int = 0) -> Iterator[Argument]:
     """Yield the arguments, each followed by its members as `outer.inner` if the signature has no space for them."""
-    yield from _with_members(schema, schema, prefix="", depth=0)
+    for argument, part in _members(schema, root, prefix=prefix):
+        yield argument
+        words = argument.type.split(" | ")
+        if depth < _DEEPEST and "object" in words:
+            yield from all_arguments_of(part, root, prefix=f"{argument.name}.", depth=depth + 1)
+        elif depth < _DEEPEST and "object[]" in words:
+            for each in alternatives(part, root):
+                yield from all_arguments_of(each.get("items"), root, prefix=f"{argument.name}[].", depth=depth + 1)
 
 
 def type_text(schema: object, root: Schema, *, depth: int = 0) -> str:
@@ -126,14 +133,6 @@ def short(value: object) -> str:
     text = json.dumps(value, ensure_ascii=False)
     spend(len(text) // 100)
     return _cut(text, _LONGEST)
-
-
-def resolved(schema: object, root: Schema) -> Schema:
-    """Return the schema with its `$ref` replaced by the target within *root*. Members next to the `$ref` win.
-
-    A `$ref` to an unknown place or another document adds nothing. The schema `false` becomes `{"not": {}}`.
-    """
-    return _followed(schema, root)[0]
 
 
 def alternatives(schema: object, root: Schema) -> list[Schema]:
@@ -215,6 +214,11 @@ def _matches(pattern: str, name: str) -> bool:
 
 
 def _followed(schema: object, root: Schema) -> tuple[Schema, frozenset[str]]:
+    """Return the schema with its `$ref` replaced by the target within *root*, and the references.
+
+    Members next to the `$ref` win. A `$ref` to an unknown place or another document adds nothing. The schema `false`
+    becomes `{"not": {}}`.
+    """
     followed: set[str] = set()
     beside: dict[str, Any] = {}
     while True:
@@ -306,7 +310,7 @@ def _members(schema: object, root: Schema, *, prefix: str = "") -> Iterator[tupl
     """Yield the members of an object with their schemas."""
     required = _required(schema, root)
     for name, part in properties_of(schema, root).items():
-        known = resolved(part, root)
+        known, _ = _followed(part, root)
         argument = Argument(
             name=f"{prefix}{name}",
             type=type_text(part, root),
@@ -317,17 +321,6 @@ def _members(schema: object, root: Schema, *, prefix: str = "") -> Iterator[tupl
             inner=bool(prefix),
         )
         yield argument, part
-
-
-def _with_members(schema: object, root: Schema, *, prefix: str, depth: int) -> Iterator[Argument]:
-    for argument, part in _members(schema, root, prefix=prefix):
-        yield argument
-        words = argument.type.split(" | ")
-        if depth < _DEEPEST and "object" in words:
-            yield from _with_members(part, root, prefix=f"{argument.name}.", depth=depth + 1)
-        elif depth < _DEEPEST and "object[]" in words:
-            for each in alternatives(part, root):
-                yield from _with_members(each.get("items"), root, prefix=f"{argument.name}[].", depth=depth + 1)
 
 
 def _one(schema: Schema, root: Schema, depth: int) -> str:  # noqa: PLR0911 - a list of cases

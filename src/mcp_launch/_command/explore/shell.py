@@ -15,9 +15,9 @@ import anyio
 from mcp_launch._command.explore.arguments import WrongArguments, read_untrusted
 from mcp_launch._command.explore.calling import call_tool, complain_of, pieces_of, print_answer, write_pieces
 from mcp_launch._command.explore.listing import blocks_of, in_short, offer_of, tool_lines, write_blocks
-from mcp_launch._command.explore.opened import Opened, Use, use_one
+from mcp_launch._command.explore.opened import Opened, use_one
 from mcp_launch._command.explore.terminal import Candidate, candidates, piped_lines, split_words, terminal_lines
-from mcp_launch._command.inputs import Session
+from mcp_launch._command.inputs import Session, Typed
 from mcp_launch._command.show.text import printable, write
 from mcp_launch.failures import UnusableInput, did_you_mean
 from mcp_launch.options import EVERYTHING, Listing
@@ -41,38 +41,46 @@ COMMANDS = {
 """The usage of each command and what it does. The shell itself handles `quit`."""
 
 
-def explore(session: Session, *, timeout: float, save: str | None, verbose: bool, show_secrets: bool) -> int:
+def explore(typed: Typed, session: Session, *, save: str | None, show_secrets: bool) -> int:
     """Start the server and run commands on it until `quit` or the end of the input.
 
     On a terminal there are history and completion, and Ctrl-C cancels the running command. Otherwise commands are read
     from standard input, and the exit status is that of the first command that failed.
-
-    Raises:
-        UnusableInput: standard output cannot be written to.
-        SystemExit: a signal arrived.
     """
     stale: set[str] = set()
 
     async def ready(opened: Opened) -> int:
-        return await _Shell(opened, Commands(opened, stale, save)).run()
+        return await _Shell(opened, stale, save).run()
 
-    use = Use(ready=ready, changed=stale.add)
-    return use_one(session, use, lists=EVERYTHING, timeout=timeout, verbose=verbose, show_secrets=show_secrets)
+    return use_one(typed, session, ready, lists=EVERYTHING, show_secrets=show_secrets, changed=stale.add)
 
 
 class _Shell:
     """Reads lines and runs their commands, one at a time."""
 
-    def __init__(self, opened: Opened, commands: Commands) -> None:
+    def __init__(self, opened: Opened, stale: set[str], save: str | None) -> None:
         self._opened = opened
-        self._commands = commands
+        self._stale = stale
+        """The kinds whose lists have changed, according to the server."""
+        self._save = save
+        (report,) = opened.fleet.report["servers"]
+        self._offer = offer_of(opened.server, report)
+        """The last lists of the server."""
         self._is_reported = False
         """True if the exit of the server has been reported, or the running command will report it."""
+        self._actions: dict[str, Callable[[list[str]], Awaitable[int]]] = {
+            **{kind: partial(self._list, kind) for kind in EVERYTHING},
+            "tool": self._tool,
+            "call": self._call,
+            "read": self._read,
+            "get": self._get,
+            "help": self._help,
+        }
 
     async def run(self) -> int:
         """Run all commands. Return 0 on a terminal, otherwise the status of the first command that failed."""
         if not (sys.stdin and sys.stdin.isatty() and sys.stdout and sys.stdout.isatty()):
-            return await self._run(piped_lines(), self._commands.do)
+            return await self._run(piped_lines(), self._do)
         self._greet()
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._report_its_end)
@@ -110,52 +118,35 @@ class _Shell:
                 self._opened.notices.complain(str(failure))
 
     def _greet(self) -> None:
-        counts = self._commands.offer.counts.items()
+        counts = self._offer.counts.items()
         has = [f"{count} {(kind[:-1] if count == 1 else kind).replace('_', ' ')}" for kind, count in counts if count]
         self._opened.notices.say(
             f"{self._opened.name}: {', '.join(has) or 'offers nothing'}; type help for the commands"
         )
 
     def _candidates(self, line: str) -> Iterable[Candidate]:
-        return candidates(line, self._commands.offer, {name: about for name, (_, about) in COMMANDS.items()})
+        return candidates(line, self._offer, {name: about for name, (_, about) in COMMANDS.items()})
 
     async def _interruptible(self, words: list[str]) -> int:
         with anyio.CancelScope() as scope, _interrupting(scope.cancel):
-            return await self._commands.do(words)
+            return await self._do(words)
         self._opened.notices.say("cancelled")
         return 0
 
-
-class Commands:
-    """Runs commands on one server."""
-
-    def __init__(self, opened: Opened, stale: set[str], save: str | None) -> None:
-        self._opened = opened
-        self._stale = stale
-        """The kinds whose lists have changed, according to the server."""
-        self._save = save
-        (report,) = opened.fleet.report["servers"]
-        self.offer = offer_of(opened.server, report)
-        """The last lists of the server."""
-        self._actions: dict[str, Callable[[list[str]], Awaitable[int]]] = {
-            **{kind: partial(self._list, kind) for kind in EVERYTHING},
-            "tool": self._tool,
-            "call": self._call,
-            "read": self._read,
-            "get": self._get,
-            "help": self._help,
-        }
-
-    async def do(self, words: list[str]) -> int:
+    async def _do(self, words: list[str]) -> int:
         """Run the command of a line, print its errors, and return the exit status."""
         command, *rest = words
         action = self._actions.get(command)
         try:
             if action is None:
-                is_tool = any(each.name == command for each in self.offer.tools or ())
+                is_tool = any(each.name == command for each in self._offer.tools or ())
                 mistaken = f"; it is a tool: call {command} key=value ..." if is_tool else ""
                 known = mistaken or did_you_mean(command, COMMANDS) or "; type help for a list"
                 raise UnusableInput(f'unknown command "{command}"{known}')
+            usage, _ = COMMANDS[command]
+            is_fitting = bool(rest) if usage.endswith("...") else len(rest) == usage.count(" ")
+            if not is_fitting and command != "help":
+                raise UnusableInput(f"usage: {usage}")
             # The server may be exiting: wait until the reason is known.
             await self._opened.server.settled()
             await self._refresh(force=command in EVERYTHING)
@@ -177,16 +168,13 @@ class Commands:
         from mcp_launch._servers.owner import list_offer  # noqa: PLC0415
 
         self._stale.clear()
-        self.offer = await list_offer(self._opened.session, EVERYTHING, seconds=_LISTING, warn=self._warn)
+        self._offer = await list_offer(self._opened.server.session, EVERYTHING, seconds=_LISTING, warn=self._warn)
 
     async def _tool(self, words: list[str]) -> int:
-        (name,) = _take(words, "tool", "NAME")
-        write_blocks([tool_lines(await self._the_tool(name), self._opened.hide, whole=True)])
+        write_blocks([tool_lines(await self._the_tool(words[0]), self._opened.hide, whole=True)])
         return 0
 
     async def _call(self, words: list[str]) -> int:
-        if not words:
-            raise UnusableInput("usage: call NAME key=value ...")
         tool = await self._the_tool(words[0])
         try:
             arguments = await read_untrusted(words[1:], tool.input_schema)
@@ -197,21 +185,17 @@ class Commands:
         print_answer(self._opened, tool, answer, save=self._save)
         return 0 if answer.ok else 1
 
-    async def _list(self, kind: Listing, words: list[str]) -> int:
-        _take(words, kind)
-        nothing = in_short(kind, self.offer, self._opened.server.capabilities)
-        write_blocks(blocks_of(self.offer, kind, self._opened.hide) or [[(nothing, "")]])
+    async def _list(self, kind: Listing, _: list[str]) -> int:
+        nothing = in_short(kind, self._offer, self._opened.server.capabilities)
+        write_blocks(blocks_of(self._offer, kind, self._opened.hide) or [[(nothing, "")]])
         return 0
 
     async def _read(self, words: list[str]) -> int:
-        (uri,) = _take(words, "read", "URI")
-        result = await self._opened.session.read_resource(uri)
+        result = await self._opened.server.session.read_resource(words[0])
         write_pieces(self._opened, list(pieces_of(result.contents)), stem="resource", save=self._save)
         return 0
 
     async def _get(self, words: list[str]) -> int:
-        if not words:
-            raise UnusableInput("usage: get NAME key=value ...")
         prompt = await self._the_prompt(words[0])
         arguments = dict(_pair(word) for word in words[1:])
         known = [each.name for each in prompt.arguments or ()]
@@ -221,14 +205,13 @@ class Commands:
         missing = [each.name for each in prompt.arguments or () if each.required and each.name not in arguments]
         if missing:
             raise UnusableInput(f"{prompt.name}: {', '.join(missing)}: missing")
-        result = await self._opened.session.get_prompt(prompt.name, arguments)
+        result = await self._opened.server.session.get_prompt(prompt.name, arguments)
         for message in result.messages:
             write((f"{message.role}:", "bold"))
             write_pieces(self._opened, list(pieces_of([message.content])), stem=prompt.name, save=self._save)
         return 0
 
-    async def _help(self, words: list[str]) -> int:
-        del words
+    async def _help(self, _: list[str]) -> int:
         width = max(len(usage) for usage, _ in COMMANDS.values())
         for usage, about in COMMANDS.values():
             write((usage.ljust(width), "bold"), f" {about}")
@@ -238,20 +221,14 @@ class Commands:
         self._opened.notices.say(f"warning: {self._opened.name}: {text}")
 
     async def _the_tool(self, name: str) -> Tool:
-        if all(tool.name != name for tool in self.offer.tools or ()):
+        if all(tool.name != name for tool in self._offer.tools or ()):
             await self._refresh(force=True)
-        return self._opened.find("tool", name, self.offer.tools or [])
+        return self._opened.find("tool", name, self._offer.tools or [])
 
     async def _the_prompt(self, name: str) -> Prompt:
-        if all(prompt.name != name for prompt in self.offer.prompts or ()):
+        if all(prompt.name != name for prompt in self._offer.prompts or ()):
             await self._refresh(force=True)
-        return self._opened.find("prompt", name, self.offer.prompts or [])
-
-
-def _take(words: list[str], command: str, *wanted: str) -> list[str]:
-    if len(words) != len(wanted):
-        raise UnusableInput(f"usage: {' '.join((command, *wanted))}")
-    return words
+        return self._opened.find("prompt", name, self._offer.prompts or [])
 
 
 def _pair(word: str) -> tuple[str, str]:

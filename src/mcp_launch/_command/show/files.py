@@ -22,9 +22,6 @@ def write_files(
     """Write the report on the servers of *source* as JUnit XML, as HTML, or both.
 
     With *strict*, a server with a warning counts as failed.
-
-    Raises:
-        UnusableInput: a file cannot be written; the other one was still written.
     """
     errors: list[str] = []
     for path, form in ((junit, "junit"), (html, "html")):
@@ -74,21 +71,9 @@ def _put(path: str, data: bytes) -> None:
 def _is_replaceable(path: str) -> bool:
     """Return False for a device, a pipe, our own output, and a file that may be written but not replaced."""
     try:
-        found = os.stat(path)
+        mode = os.stat(path).st_mode
     except OSError:
         return True
     folder = os.path.dirname(os.path.realpath(path))
-    return (
-        stat.S_ISREG(found.st_mode)
-        and os.access(path, os.W_OK)
-        and os.access(folder, os.W_OK)
-        and not any(_is_open_as(number, found) for number in (1, 2))
-    )
-
-
-def _is_open_as(number: int, found: os.stat_result) -> bool:
-    """Return True if this file is our standard output or error."""
-    try:
-        return os.path.samestat(os.fstat(number), found)
-    except OSError:
-        return False
+    is_ordinary = stat.S_ISREG(mode) and not path.startswith(("/dev/", "/proc/"))
+    return is_ordinary and os.access(path, os.W_OK) and os.access(folder, os.W_OK)

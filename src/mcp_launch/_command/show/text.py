@@ -35,32 +35,20 @@ def harmless(text: str) -> str:
 
 
 def write(*parts: str | Styled) -> None:
-    """Write a line to standard output, with spaces between its parts.
-
-    Raises:
-        UnusableInput: it cannot be written, unless the reader has closed the pipe.
-    """
+    """Write a line to standard output, with spaces between its parts."""
     with _checked():
         _write(sys.stdout, parts)
 
 
 def write_json(document: object) -> None:
-    """Write a JSON document to standard output.
-
-    Raises:
-        UnusableInput: it cannot be written, unless the reader has closed the pipe.
-    """
+    """Write a JSON document to standard output."""
     with _checked(), _writing:
         sys.stdout.write(f"{json.dumps(document, indent=2)}\n")
         sys.stdout.flush()
 
 
 def write_file(text: str) -> None:
-    """Write the text of a file to standard output as UTF-8, independent of the terminal.
-
-    Raises:
-        UnusableInput: it cannot be written, unless the reader has closed the pipe.
-    """
+    """Write the text of a file to standard output as UTF-8, independent of the terminal."""
     with _checked():
         sys.stdout.flush()
         sys.stdout.buffer.write(text.encode())
@@ -96,20 +84,16 @@ def _write(stream: TextIO, parts: tuple[str | Styled, ...]) -> None:
     # Everything from servers and files passes through here.
     styled = [(shown_on(stream, text), style) for text, style in pairs]
     with _writing:
-        _write_line(stream, styled)
+        if stream.isatty() or os.environ.get("FORCE_COLOR"):
+            # Imported late: it takes as long as the start of a server, and is not needed for a pipe.
+            from rich.console import Console  # noqa: PLC0415
+            from rich.text import Text  # noqa: PLC0415
 
-
-def _write_line(stream: TextIO, styled: list[Styled]) -> None:
-    if stream.isatty() or os.environ.get("FORCE_COLOR"):
-        # Imported late: it takes as long as the start of a server, and what goes into a pipe needs none of it.
-        from rich.console import Console  # noqa: PLC0415
-        from rich.text import Text  # noqa: PLC0415
-
-        console = Console(file=stream, highlight=False, soft_wrap=True)
-        console.print(*(Text(text, style) for text, style in styled))
-    else:
-        print(*(text for text, _ in styled), file=stream)
-    stream.flush()
+            console = Console(file=stream, highlight=False, soft_wrap=True)
+            console.print(*(Text(text, style) for text, style in styled))
+        else:
+            print(*(text for text, _ in styled), file=stream)
+        stream.flush()
 
 
 _KEPT = frozenset("\n\t\u200c\u200d")
@@ -125,17 +109,13 @@ def visible(text: str) -> str:
     """
     if text.isprintable():
         return text
-    return "".join(char if _is_seen(char) else _escaped(char) for char in text.replace("\r\n", "\n"))
+    return "".join(map(_visible, text.replace("\r\n", "\n")))
 
 
-def _is_seen(char: str) -> bool:
-    if char in _KEPT:
-        return True
+def _visible(char: str) -> str:
     # The last two code points of each plane are not characters, and not allowed in XML.
-    return unicodedata.category(char) not in _UNSEEN and ord(char) & 0xFFFE != 0xFFFE
-
-
-def _escaped(char: str) -> str:
+    if char in _KEPT or (unicodedata.category(char) not in _UNSEEN and ord(char) & 0xFFFE != 0xFFFE):
+        return char
     return char.encode("unicode_escape").decode("ascii")
 
 
@@ -176,26 +156,17 @@ def with_findings(report: CheckReport) -> list[ServerReport]:
 
 def shown(found: FindingReport) -> str:
     """Return a line in the style of compilers: `source:line:column: warning: server: message [code]`."""
-    place = f"{found['source']}:{found['line']}:{found['column']}"
-    return f"{place}: {found['level']}: {_about(found)}{found['message']} [{found['code']}]"
+    return placed(found, f"{found['level']}: ", named=True)
 
 
-def placed(found: FindingReport, *, named: bool = False) -> str:
+def placed(found: FindingReport, level: str = "", *, named: bool = False) -> str:
     """Return the line without the level, and with the server only if *named*."""
-    place = f"{found['source']}:{found['line']}:{found['column']}"
-    return f"{place}: {_about(found) if named else ''}{found['message']} [{found['code']}]"
-
-
-def _about(found: FindingReport) -> str:
-    return "" if found["server"] is None else f"{found['server']}: "
+    server = f"{found['server']}: " if named and found["server"] is not None else ""
+    return f"{found['source']}:{found['line']}:{found['column']}: {level}{server}{found['message']} [{found['code']}]"
 
 
 def print_lines(found: CheckReport) -> None:
-    """Print a line for each server.
-
-    Raises:
-        UnusableInput: standard output cannot be written to.
-    """
+    """Print a line for each server."""
     servers = found["servers"]
     width = max((len(server["name"]) for server in servers), default=0)
     print_findings(of_files(found))
@@ -251,11 +222,7 @@ DOCUMENTS: dict[str, dict[str, Any]] = {
 
 
 def write_refusal(command: str, reasons: Sequence[str], **known: str) -> None:
-    """Print the JSON document of a command that did nothing.
-
-    Raises:
-        UnusableInput: standard output cannot be written to.
-    """
+    """Print the JSON document of a command that did nothing."""
     write_json({"ok": False, **DOCUMENTS[command], **known, "unusable": list(reasons)})
 
 

@@ -1,27 +1,26 @@
-"""The config formats of all clients. Each module is imported when one of its formats is used."""
+"""The config formats of all clients."""
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING
-
+from mcp_launch.config._formats.acp import Acp
+from mcp_launch.config._formats.agents import Gemini, Goose
+from mcp_launch.config._formats.claude import ClaudeCode, ClaudeDesktop
+from mcp_launch.config._formats.editors import Cursor, VsCode, Windsurf, Zed
+from mcp_launch.config._formats.format import Format
 from mcp_launch.failures import UnusableInput
 
-if TYPE_CHECKING:
-    from mcp_launch.config._formats.format import Format
-
-_MODULES = {
-    "acp": "acp",
-    "claude-desktop": "claude",
-    "claude-code": "claude",
-    "vscode": "editors",
-    "cursor": "editors",
-    "windsurf": "editors",
-    "zed": "editors",
-    "gemini": "agents",
-    "goose": "agents",
-}
-FORMATS = tuple(_MODULES)
+_ALL: tuple[Format, ...] = (
+    Acp(),
+    ClaudeDesktop(),
+    ClaudeCode(),
+    VsCode(),
+    Cursor(),
+    Windsurf(),
+    Zed(),
+    Gemini(),
+    Goose(),
+)
+FORMATS = tuple(each.name for each in _ALL)
 """The names of all formats."""
 
 
@@ -31,7 +30,7 @@ def format_called(name: str) -> Format:
     Raises:
         UnusableInput: the name is unknown.
     """
-    if name not in FORMATS:
-        raise UnusableInput(f"unknown format {name!r}; use one of {', '.join(FORMATS)}")
-    formats: tuple[Format, ...] = importlib.import_module(f"{__name__}.{_MODULES[name]}").FORMATS
-    return next(each for each in formats if each.name == name)
+    for each in _ALL:
+        if each.name == name:
+            return each
+    raise UnusableInput(f"unknown format {name!r}; use one of {', '.join(FORMATS)}")

@@ -13,7 +13,8 @@ from mcp_launch._json_values import as_items, as_members, is_empty
 from mcp_launch.config._detection import meant_by
 from mcp_launch.config._documents import Path
 from mcp_launch.config._entries import Entry
-from mcp_launch.config._formats.format import Draft, Format, Reading, Writing
+from mcp_launch.config._formats.claude import ClaudeCode
+from mcp_launch.config._formats.format import Format, Reading, Writing
 from mcp_launch.config._references import Text, map_leaves
 
 ACCEPTED = (
@@ -28,7 +29,7 @@ class Acp(Format):
     name = "acp"
     title = "ACP"
 
-    def read(self, reading: Reading) -> Iterator[Draft]:
+    def read(self, reading: Reading) -> Iterator[Entry]:
         value = reading.document.value
         if isinstance(value, list):
             return self._read_array(as_items(value), (), reading)
@@ -39,7 +40,7 @@ class Acp(Format):
             return self._read_params(as_members(value).get("params"), ("params",), reading)
         return self._read_params(value, (), reading)
 
-    def _read_params(self, value: Any, path: Path, reading: Reading) -> Iterator[Draft]:
+    def _read_params(self, value: Any, path: Path, reading: Reading) -> Iterator[Entry]:
         params = as_members(value)
         if "mcpServers" not in params:
             meant = meant_by(params, "mcpServers") or f"; expected {ACCEPTED}"
@@ -55,31 +56,29 @@ class Acp(Format):
             case [*entries]:
                 return self._read_array(entries, at, reading)
             case dict():
-                from mcp_launch.config._formats.claude import ClaudeCode  # noqa: PLC0415 - most have an array
-
                 return ClaudeCode().read_map(as_members(params["mcpServers"]), at, reading)
             case _:
                 raise reading.refuse("mcpServers must be an array or a map of servers", path=at)
 
-    def _read_array(self, entries: list[Any], at: Path, reading: Reading) -> Iterator[Draft]:
+    def _read_array(self, entries: list[Any], at: Path, reading: Reading) -> Iterator[Entry]:
         for index, entry in enumerate(entries):
             path = (*at, index)
             name = as_members(entry).get("name")
             called = name if isinstance(name, str) and name else f"mcpServers[{index}]"
             _note_odd(as_members(entry), called, path, reading)
-            yield Draft(called, entry, path, place=reading.document.place((*path, "name")))
+            yield Entry(called, None, reading.document.place((*path, "name")), entry)
 
     def write(self, writing: Writing) -> Any:
         servers = [
             written for entry in writing.config.entries if (written := self._write_entry(entry, writing)) is not None
         ]
         for member in sorted(writing.config.rest):
-            writing.note(None, "not_said", f"ACP does not support {member}; it was omitted")
+            self.omit(writing, None, member)
         return servers if writing.config.cwd is None else {"cwd": writing.config.cwd, "mcpServers": servers}
 
     def _write_entry(self, entry: Entry, writing: Writing) -> Any:
         if entry.disabled:
-            writing.note(entry, "left_out", "ACP does not support disabled servers; it was omitted")
+            self.omit(writing, entry, "disabled servers", "left_out")
             return None
         server = map_leaves(entry.written, lambda leaf: _plain(entry, leaf, writing))
         # ACP entries are unchanged.
@@ -87,11 +86,8 @@ class Acp(Format):
             server = _complete(cast("dict[str, Any]", server))
         lost = ["cwd"] * (entry.written_cwd is not None) + ["timeout"] * (entry.timeout is not None)
         for member in (*lost, *(member for member, value in entry.extra.items() if not is_empty(value))):
-            writing.note(entry, "not_said", f"ACP does not support {member!r} in a server; it was omitted")
+            self.omit(writing, entry, f"{member!r} in a server")
         return server
-
-
-FORMATS = (Acp(),)
 
 
 def _note_odd(entry: dict[str, Any], name: str, path: Path, reading: Reading) -> None:

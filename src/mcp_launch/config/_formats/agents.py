@@ -9,7 +9,7 @@ from mcp_launch._json_values import as_items, as_members, texts
 from mcp_launch.config import _references as variables
 from mcp_launch.config._documents import Path
 from mcp_launch.config._entries import Entry
-from mcp_launch.config._formats.format import Draft, Reading, Writing
+from mcp_launch.config._formats.format import Reading, Writing
 from mcp_launch.config._formats.map import MEMBERS, MapFormat
 from mcp_launch.config._references import Reference, Text, texts_in
 from mcp_launch.failures import Phrases
@@ -41,13 +41,12 @@ class Gemini(MapFormat):
     unread = frozenset({"tcp", "authProviderType", "targetAudience", "targetServiceAccount"})
     expands = frozenset({*MEMBERS, "httpUrl", "cwd"})
 
-    def read(self, reading: Reading) -> Iterator[Draft]:
+    def read(self, reading: Reading) -> Iterator[Entry]:
         lists = as_members(as_members(reading.document.value).get("mcp"))
         excluded = set(texts(lists.get("excluded")))
         allowed = set(texts(lists.get("allowed")))
-        for draft in super().read(reading):
-            draft.disabled = draft.name in excluded or (bool(allowed) and draft.name not in allowed)
-            yield draft
+        for entry in super().read(reading):
+            yield entry._replace(disabled=entry.name in excluded or (bool(allowed) and entry.name not in allowed))
 
     def transport(self, raw: Mapping[str, Any]) -> Any:
         return "http" if "httpUrl" in raw else super().transport(raw)
@@ -95,13 +94,13 @@ class Goose(MapFormat):
     unread = frozenset({"socket"})
     expands = frozenset({"headers"})
 
-    def read_entry(self, name: str, raw: dict[str, Any], path: Path, reading: Reading) -> Draft | None:
+    def read_entry(self, name: str, raw: dict[str, Any], path: Path, reading: Reading) -> Entry | None:
         # Goose displays the name in the entry, and derives the key of the map from it.
         shown = raw.get("name")
         name = shown if isinstance(shown, str) and shown else name
         kind = raw.get("type")
         if isinstance(kind, str) and kind in _PROVIDED:
-            reading.note("not_in_file", f"{_PROVIDED[kind]}; there is no server to launch", path=path, server=name)
+            reading.note("not_in_file", f"{_PROVIDED[kind]} and is not launched", path=path, server=name)
             return None
         return super().read_entry(name, raw, path, reading)
 
@@ -185,6 +184,3 @@ def _is_own(pair: Mapping[str, Any]) -> bool:
     """Return True if a variable of `env` is only forwarded from the environment, with the same name."""
     value = pair.get("value")
     return isinstance(value, Text) and value.parts == (Reference("", "env", str(pair.get("name"))),)
-
-
-FORMATS = (Gemini(), Goose())

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from mcp_launch._json_values import as_members, texts
 from mcp_launch.config import _references as variables
-from mcp_launch.config._formats.format import Draft, Reading
+from mcp_launch.config._entries import Entry
+from mcp_launch.config._formats.format import Reading
 from mcp_launch.config._formats.map import MapFormat
 from mcp_launch.failures import Phrases
 
@@ -28,7 +29,7 @@ class ClaudeCode(MapFormat):
     others = frozenset({"oauth", "alwaysLoad"})
     unread = frozenset({"headersHelper"})
 
-    def read(self, reading: Reading) -> Iterator[Draft]:
+    def read(self, reading: Reading) -> Iterator[Entry]:
         value = as_members(reading.document.value)
         if "projects" not in value:
             yield from super().read(reading)
@@ -39,14 +40,11 @@ class ClaudeCode(MapFormat):
         off = set(texts(project.get("disabledMcpServers")))
         path = ("projects", reading.workspace or "")
         own = as_members(project.get("mcpServers"))
-        for draft in self.read_map(own, (*path, "mcpServers"), reading):
-            draft.disabled = draft.name in off
-            yield draft
         everywhere = as_members(value.get("mcpServers"))
-        for draft in self.read_map(everywhere, ("mcpServers",), reading):
-            if draft.name not in own:
-                draft.disabled = draft.name in off
-                yield draft
+        for servers, at in ((own, (*path, "mcpServers")), (everywhere, ("mcpServers",))):
+            for entry in self.read_map(servers, at, reading):
+                if servers is own or entry.name not in own:
+                    yield entry._replace(disabled=entry.name in off)
         for name, other in projects.items() if reading.workspace is None else ():
             if there := as_members(as_members(other).get("mcpServers")):
                 message = f"the servers of this project are not read: {', '.join(there)}; pass the project as workspace"
@@ -64,6 +62,3 @@ class ClaudeDesktop(MapFormat):
     title = "Claude Desktop"
     transports = ("stdio",)
     phrases = Phrases(needs='a "command"')
-
-
-FORMATS = (ClaudeCode(), ClaudeDesktop())

@@ -9,7 +9,7 @@ from mcp_launch._json_values import as_members
 from mcp_launch.config import _references as variables
 from mcp_launch.config._documents import Path
 from mcp_launch.config._entries import Entry
-from mcp_launch.config._formats.format import Draft, Reading, Writing
+from mcp_launch.config._formats.format import Reading, Writing
 from mcp_launch.config._formats.map import MEMBERS, MapFormat
 from mcp_launch.failures import Phrases
 
@@ -34,7 +34,7 @@ class VsCode(MapFormat):
     expands = frozenset({*MEMBERS, "cwd"})
     keeps = ("inputs",)
 
-    def read(self, reading: Reading) -> Iterator[Draft]:
+    def read(self, reading: Reading) -> Iterator[Entry]:
         value = as_members(reading.document.value)
         holder = value if "servers" in value else as_members(value.get("mcp"))
         if "inputs" in holder:
@@ -117,7 +117,7 @@ class Zed(MapFormat):
     others = frozenset({"source", "settings", "remote", "oauth"})
     expands = frozenset()
 
-    def read_entry(self, name: str, raw: dict[str, Any], path: Path, reading: Reading) -> Draft | None:
+    def read_entry(self, name: str, raw: dict[str, Any], path: Path, reading: Reading) -> Entry | None:
         if "command" not in raw and "url" not in raw and (raw.get("source") == "extension" or "settings" in raw):
             message = "is started by an extension of Zed; the file does not contain its command"
             reading.note("not_in_file", message, path=path, server=name)
@@ -140,6 +140,3 @@ class Zed(MapFormat):
         if kind == "stdio":
             raw.setdefault("args", [])  # required by Zed
         return raw
-
-
-FORMATS = (VsCode(), Cursor(), Windsurf(), Zed())

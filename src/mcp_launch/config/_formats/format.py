@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from mcp_launch.config._documents import Document, Grammar, Path, Place, unusable
-from mcp_launch.config._entries import NOTHING, Config, Entry, Finding
+from mcp_launch.config._entries import Config, Entry, Finding
 from mcp_launch.config._references import NONE, Syntax
 from mcp_launch.failures import Phrases, UnusableInput
 
@@ -25,39 +25,17 @@ class Format:
     phrases: Phrases = Phrases()
     """The wording of messages about files in this format."""
 
-    def read(self, reading: Reading) -> Iterator[Draft]:
-        """Yield the entries of a document."""
+    def read(self, reading: Reading) -> Iterator[Entry]:
+        """Yield the entries of a document, before their references are replaced: without `server` and `cwd`."""
         raise NotImplementedError
 
     def write(self, writing: Writing) -> Any:
         """Return the JSON of a file with these entries."""
         raise NotImplementedError
 
-
-class Draft:
-    """An entry before its references are replaced."""
-
-    def __init__(
-        self,
-        name: str,
-        server: Any,
-        path: Path,
-        *,
-        cwd: Any = None,
-        disabled: bool = False,
-        timeout: float | None = None,
-        extra: Mapping[str, Any] = NOTHING,
-        place: Place | None = None,
-    ) -> None:
-        self.name = name
-        self.server = server
-        self.path = path
-        self.cwd = cwd
-        self.disabled = disabled
-        self.timeout = timeout
-        self.extra = extra
-        self.place = place
-        """The position of its name, if not at its path."""
+    def omit(self, writing: Writing, entry: Entry | None, what: str, code: str = "not_said") -> None:
+        """Add a finding about something that this client does not support."""
+        writing.note(entry, code, f"{self.title} does not support {what}; it was omitted")
 
 
 class Reading:

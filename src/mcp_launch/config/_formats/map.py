@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from math import inf
 from typing import Any, ClassVar, cast
 from urllib.parse import urlsplit
 
@@ -10,12 +12,19 @@ from mcp_launch._json_values import as_items, as_members, is_empty, kind_of
 from mcp_launch.config._detection import HOLDERS, meant_by
 from mcp_launch.config._documents import Path, unusable
 from mcp_launch.config._entries import Entry
-from mcp_launch.config._formats.format import Draft, Format, Reading, Writing
+from mcp_launch.config._formats.format import Format, Reading, Writing
 from mcp_launch.config._references import Reference, Text, map_leaves
 from mcp_launch.failures import NoServers, did_you_mean
 
 MEMBERS = frozenset({"command", "args", "env", "url", "headers"})
 """The members in which most clients replace references."""
+
+_BOOLEAN = "true or false"
+_TYPES: Mapping[str, Callable[[Any], bool]] = {
+    "a string": lambda value: isinstance(value, str | Text),
+    "a number": lambda value: isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < inf,
+    _BOOLEAN: lambda value: isinstance(value, bool),
+}
 
 
 class MapFormat(Format):
@@ -56,7 +65,7 @@ class MapFormat(Format):
     SHARED: ClassVar = frozenset({"description", "envFile"})
     """Members with the same meaning in every client that supports them."""
 
-    def read(self, reading: Reading) -> Iterator[Draft]:
+    def read(self, reading: Reading) -> Iterator[Entry]:
         """Yield the entries of the first map that is present."""
         for at in self.at:
             if not _holds(reading.document.value, at):
@@ -76,7 +85,7 @@ class MapFormat(Format):
             raise reading.refuse(f"{none}; it contains {others[0]}, which other clients use")
         raise NoServers(str(reading.refuse(none + meant_by(reading.document.value, self.at[0][0]))))
 
-    def read_map(self, servers: Mapping[str, Any], at: Path, reading: Reading) -> Iterator[Draft]:
+    def read_map(self, servers: Mapping[str, Any], at: Path, reading: Reading) -> Iterator[Entry]:
         """Yield the entries of a map."""
         for name, raw in servers.items():
             path = (*at, name)
@@ -84,11 +93,11 @@ class MapFormat(Format):
                 message = f"a server must be a map, not {kind_of(raw)}"
                 reading.note("wrong_type", message, path=path, server=name)
                 # Without members it cannot be launched, which the launcher reports too.
-                yield Draft(name, {"name": name}, path)
-            elif (draft := self.read_entry(name, cast("dict[str, Any]", raw), path, reading)) is not None:
-                yield draft
+                yield Entry(name, None, reading.document.key_place(path), {"name": name})
+            elif (entry := self.read_entry(name, cast("dict[str, Any]", raw), path, reading)) is not None:
+                yield entry
 
-    def read_entry(self, name: str, raw: dict[str, Any], path: Path, reading: Reading) -> Draft | None:
+    def read_entry(self, name: str, raw: dict[str, Any], path: Path, reading: Reading) -> Entry | None:
         """Return an entry, or None, with a finding, if it is not a server that can be launched."""
         self._note_unknown(name, raw, path, reading)
         seen = {
@@ -101,19 +110,20 @@ class MapFormat(Format):
         if reading.client == self.name:
             self._note_refused(name, kind, seen, path, reading)
         server, used = self.shape(name, kind, seen, path, reading)
-        cwd = self._cwd(seen, name, path, reading)
-        timeout, disabled = self._timeout(raw, name, path, reading), self._disabled(raw, name, path, reading)
-        used |= {"type", "transport"}
-        used |= {self.cwd} if self.cwd and cwd is not None else set()
-        used |= {self.timeout[0]} if self.timeout and timeout is not None else set()
-        used |= {self.disabled[0]} if self.disabled and disabled is not None else set()
-        return Draft(
+        own = partial(self._own, name=name, path=path, reading=reading)
+        timed, unit = self.timeout or (None, 1.0)
+        off, meant = self.disabled or (None, True)
+        cwd, timeout, disabled = own(seen, self.cwd, "a string"), own(raw, timed, "a number"), own(raw, off, _BOOLEAN)
+        fields = {self.cwd: cwd, timed: timeout, off: disabled}
+        used |= {"type", "transport", *(member for member, value in fields.items() if member and value is not None)}
+        return Entry(
             name,
+            None,
+            reading.document.key_place(path),
             server,
-            path,
-            cwd=cwd,
-            disabled=bool(disabled),
-            timeout=timeout,
+            written_cwd=cwd,
+            disabled=disabled is meant,
+            timeout=None if timeout is None else timeout * unit,
             extra={member: value for member, value in raw.items() if member not in used},
         )
 
@@ -181,34 +191,15 @@ class MapFormat(Format):
             reading.note("wrong_type", message, path=(*path, member), server=name)
         return value
 
-    def _cwd(self, raw: Mapping[str, Any], name: str, path: Path, reading: Reading) -> str | Text | None:
-        cwd = raw.get(self.cwd) if self.cwd else None
-        if cwd is None or isinstance(cwd, str | Text):
-            return cwd
-        self._note_type(str(self.cwd), "a string", name, path, reading)
-        return None
-
-    def _timeout(self, raw: Mapping[str, Any], name: str, path: Path, reading: Reading) -> float | None:
-        if self.timeout is None or raw.get(self.timeout[0]) is None:
-            return None
-        member, unit = self.timeout
-        value = raw[member]
-        if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < float("inf"):
-            return value * unit
-        self._note_type(member, "a number", name, path, reading)
-        return None
-
-    def _disabled(self, raw: Mapping[str, Any], name: str, path: Path, reading: Reading) -> bool | None:
-        if self.disabled is None or self.disabled[0] not in raw:
-            return None
-        member, value = self.disabled
-        if isinstance(raw[member], bool):
-            return raw[member] is value
-        self._note_type(member, "true or false", name, path, reading)
-        return None
-
-    def _note_type(self, member: str, wanted: str, name: str, path: Path, reading: Reading) -> None:
+    def _own(
+        self, raw: Mapping[str, Any], member: str | None, wanted: str, *, name: str, path: Path, reading: Reading
+    ) -> Any:
+        """Return the value of a member; None, with a finding, if its type is wrong."""
+        value: Any = raw.get(member) if member else None
+        if member is None or value is None or _TYPES[wanted](value):
+            return value
         reading.note("wrong_type", f"{member} must be {wanted}; it was ignored", path=(*path, member), server=name)
+        return None
 
     def write(self, writing: Writing) -> Any:
         """Return the JSON of a file, with the map where the client looks first."""
@@ -237,7 +228,7 @@ class MapFormat(Format):
             if member in self.keeps:
                 file[member] = value
             else:
-                writing.note(None, "not_said", f"{self.title} does not support {member}; it was omitted")
+                self.omit(writing, None, member)
         return {**file, self.at[0][0]: servers}
 
     def unshape(self, entry: Entry, kind: str, server: Mapping[str, Any], writing: Writing) -> dict[str, Any]:
@@ -256,9 +247,7 @@ class MapFormat(Format):
             if value or ours not in ("env", "headers"):
                 raw[theirs] = self._render(entry, theirs, value, writing)
         for member in sorted(set(server) - {"type", "name", "_meta", *names}):
-            writing.note(
-                entry, "not_said", f"{self.title} does not support {member} in a server of type {kind}; it was omitted"
-            )
+            self.omit(writing, entry, f"{member} in a server of type {kind}")
         return raw
 
     def literal(self, entry: Entry, member: str, text: str, writing: Writing) -> str:
@@ -278,10 +267,10 @@ class MapFormat(Format):
         kind = members.get("type", "stdio")
         if kind not in self.transports:
             shown = f"of type {kind}" if isinstance(kind, str) else "with a type that is not a string"
-            writing.note(entry, "left_out", f"{self.title} does not support servers {shown}; it was omitted")
+            self.omit(writing, entry, f"servers {shown}", "left_out")
             return None
         if entry.disabled and self.disabled is None and not self.disables_apart:
-            writing.note(entry, "left_out", f"{self.title} does not support disabled servers; it was omitted")
+            self.omit(writing, entry, "disabled servers", "left_out")
             return None
         raw = self.unshape(entry, str(kind), members, writing)
         return self._write_more(entry, raw, writing)
@@ -336,20 +325,19 @@ class MapFormat(Format):
             if self.cwd and raw.get(self.command) is not None:
                 raw[self.cwd] = self._render(entry, self.cwd, entry.written_cwd, writing)
             else:
-                writing.note(entry, "not_said", f"{self.title} does not support a directory per server; it was omitted")
+                self.omit(writing, entry, "a directory per server")
         if entry.timeout is not None:
             if self.timeout:
                 raw[self.timeout[0]] = _number(entry.timeout / self.timeout[1])
             else:
-                writing.note(entry, "not_said", f"{self.title} does not support a timeout per server; it was omitted")
+                self.omit(writing, entry, "a timeout per server")
         if self.disabled and entry.disabled:
             raw[self.disabled[0]] = self.disabled[1]
         for member, value in entry.extra.items():
             if self.name == writing.config.format or (member in self.SHARED and member in self.known()):
                 raw.setdefault(member, value)
             elif not is_empty(value):
-                message = f"{self.title} does not support {member!r}, or uses it differently; it was omitted"
-                writing.note(entry, "not_said", message)
+                self.omit(writing, entry, f"{member!r}, or uses it differently")
         return raw
 
     def known(self) -> set[str]:
