@@ -43,6 +43,21 @@ def ours(backend: str = "asyncio") -> None:
     anyio.run(serve, backend=backend)
 
 
+def layer(backend: str = "asyncio") -> None:
+    from acp_bindings import decode, v1  # noqa: PLC0415
+    from acp_bindings.agent import Agent, Session, Turn  # noqa: PLC0415
+
+    updates = stream(lambda text: decode(v1.SessionUpdate, text))
+    agent = Agent("bench", version="1", protocols=[v1])
+
+    @agent.prompt
+    async def prompt(turn: Turn) -> None:
+        for update in updates[: int(turn.text)]:
+            await turn.send(update)
+
+    agent.run(backend="trio" if backend == "trio" else "asyncio")
+
+
 def official() -> None:
     import acp  # noqa: PLC0415
     from acp import schema  # noqa: PLC0415
@@ -89,7 +104,7 @@ def bare() -> None:
         sys.stdout.buffer.flush()
 
 
-AGENTS = {"ours": ours, "official": official, "bare": bare}
+AGENTS = {"ours": ours, "layer": layer, "official": official, "bare": bare}
 
 if __name__ == "__main__":
     AGENTS[sys.argv[1]](*sys.argv[2:])

@@ -60,12 +60,13 @@ async def ours(command: list[str], *, waits: bool = True) -> AsyncGenerator[Clie
 
         async def prompt(count: int) -> object:
             text = v1.TextContent(text=str(count))
-            return await connection.request(v1.PromptRequest(session_id="session-1", prompt=[text]))
+            return await connection.request(v1.PromptRequest(session_id=session.session_id, prompt=[text]))
 
-        async def ask() -> object:
+        async def ask() -> v1.NewSessionResponse:
             return await connection.request(v1.NewSessionRequest(cwd="/project", mcp_servers=[]))
 
         await connection.request(v1.InitializeRequest(protocol_version=1))
+        session = await ask()
         yield Client(prompt, ask, updates, stream(lambda update: decode(v1.SessionUpdate, update)))
 
 
@@ -140,6 +141,7 @@ CONTESTANTS = {
     "official": Contestant(official, "official"),
     "our client": Contestant(ours, "official"),
     "our agent": Contestant(official, "ours"),
+    "layer": Contestant(ours, "layer"),
     "ours, trio": Contestant(ours, "ours", "trio"),
     "ours, def": Contestant(partial(ours, waits=False), "ours"),
     "bare": Contestant(bare, "bare", many=False),
@@ -182,7 +184,7 @@ async def seconds_of_one_in_flight(client: Client) -> float:
 
 async def compete(contestant: Contestant) -> None:
     command = [sys.executable, "-m", "benchmarks.connection.agents", contestant.agent]
-    if contestant.agent == "ours":
+    if contestant.agent in ("ours", "layer"):
         command.append(contestant.backend)
     async with contestant.connect(command) as client:
 
