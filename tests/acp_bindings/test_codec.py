@@ -546,7 +546,6 @@ ARGUED: Json = {"name": "s", "command": "/s", "args": [5], "env": None}
         (deque[v1.McpServer], [ARGUED], (0,)),
         (Mapping[str, v1.McpServer], {"a": ARGUED}, ("a",)),
         (OrderedDict[str, v1.McpServer], {"a": ARGUED}, ("a",)),
-        (Pair, ["n", ARGUED], (1,)),
         (Pair, {"name": "n", "server": ARGUED}, ("server",)),
         (list[PydanticJson[v1.McpServer]], [json.dumps(ARGUED)], (0,)),
         (RootModel[v1.McpServer], ARGUED, ()),

@@ -18,32 +18,40 @@ from tests.acp_bindings.samples import SECRET, a_request
 WRAPPINGS: list[Callable[[Any], Any]] = [lambda model: model, lambda model: {"params": model}]
 
 
-def test_a_default_list_that_is_filled_in_place_is_written() -> None:
-    request = decode(v1.NewSessionRequest, '{"cwd":"/","mcpServers":[]}')
-    request.additional_directories.append("/more")
-    assert json.loads(encode(request)) == {"cwd": "/", "mcpServers": [], "additionalDirectories": ["/more"]}
+CALL = v1.ToolCall(tool_call_id="t", title="T")
 
 
-def test_a_default_map_that_is_filled_in_place_is_written() -> None:
-    method = v1.AuthMethodTerminal(id="a", name="A")
-    method.env["KEY"] = "v"
-    assert json.loads(encode(method))["env"] == {"KEY": "v"}
-
-
-def test_a_default_object_that_is_filled_in_place_is_written_in_an_envelope_too() -> None:
-    response = v1.InitializeResponse(protocol_version=1)
-    assert encode(response) == b'{"protocolVersion":1}'
-    response.agent_capabilities.mcp_capabilities.http = True
-    written: Json = json.loads(encode({"id": 0, "result": [response]}))
-    assert written["result"] == [{"protocolVersion": 1, "agentCapabilities": {"mcpCapabilities": {"http": True}}}]
-
-
-def test_a_default_list_deep_in_a_notification_is_written_when_filled() -> None:
-    call = v1.ToolCall(tool_call_id="t", title="T")
-    notification = v1.SessionNotification(session_id="s", update=call)
-    call.locations.append(v1.ToolCallLocation(path="/p"))
-    written: Json = json.loads(encode(notification))
-    assert written["update"]["locations"] == [{"path": "/p"}]
+@pytest.mark.parametrize(
+    ("value", "fill", "written"),
+    [
+        (
+            a_request(),
+            lambda request: request.additional_directories.append("/more"),
+            '"additionalDirectories":["/more"]',
+        ),
+        (v1.AuthMethodTerminal(id="a", name="A"), lambda method: method.env.update(KEY="v"), '"env":{"KEY":"v"}'),
+        (
+            {"result": [v1.InitializeResponse(protocol_version=1)]},
+            lambda value: setattr(value["result"][0].agent_capabilities.mcp_capabilities, "http", True),
+            '{"result":[{"protocolVersion":1,"agentCapabilities":{"mcpCapabilities":{"http":true}}}]}',
+        ),
+        (
+            v1.SessionNotification(session_id="s", update=CALL),
+            lambda notification: notification.update.locations.append(v1.ToolCallLocation(path="/p")),
+            '"locations":[{"path":"/p"}]',
+        ),
+        (
+            (CALL.model_copy(),),
+            lambda values: setattr(values[0], "locations", [v1.ToolCallLocation(path="/q")]),
+            '"locations":[{"path":"/q"}]',
+        ),
+    ],
+    ids=["list", "map", "object in an envelope", "list of an inner object", "list in a tuple"],
+)
+def test_a_default_that_is_filled_in_place_is_written(value: Any, fill: Callable[[Any], object], written: str) -> None:
+    assert written not in encode(value).decode()
+    fill(value)
+    assert written in encode(value).decode()
 
 
 @pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
@@ -258,10 +266,3 @@ def assert_hidden(error: BaseException) -> None:
     assert error.__cause__ is None
     assert error.__suppress_context__
     assert SECRET not in shown
-
-
-def test_a_default_list_is_written_in_a_tuple_too_when_filled() -> None:
-    call = v1.ToolCall(tool_call_id="t", title="T")
-    call.locations.append(v1.ToolCallLocation(path="/p"))
-    written: Json = json.loads(encode((call,)))
-    assert written[0]["locations"] == [{"path": "/p"}]

@@ -4,18 +4,18 @@ import copy
 import json
 import sys
 from collections import deque
-from collections.abc import Callable, Iterator
-from dataclasses import InitVar, dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass
 from random import Random
 from types import FrameType
-from typing import Annotated, Any, NamedTuple, Self
+from typing import Annotated, Any, Self
 
 import pytest
 from pydantic import BaseModel, Field, RootModel, Tag, field_validator, model_validator
-from pydantic.dataclasses import dataclass as pydantic_dataclass
 from typing_extensions import TypeAliasType
 
 from acp_bindings import DecodeError, Finding, Issue, decode, encode, v1, v1_unstable, v2
+from acp_bindings._models.types import Rule
 from acp_bindings._problems import findings
 from acp_bindings.decoding import _witness  # pyright: ignore[reportPrivateUsage]
 from tests.acp_bindings.damage import Damaged, at, damage, each_member_damaged, judge, misread, unwritable
@@ -56,67 +56,27 @@ class Started:
     others: deque[v1.Implementation]
 
 
-class Pair(NamedTuple):
-    """A named tuple of a user."""
-
-    name: str
-    info: v1.Implementation
-
-
-@pydantic_dataclass
-class Renamed:
-    """A dataclass of a user that reads a field by another name."""
-
-    info: v1.Implementation = Field(alias="theInfo")
-
-
-class AlsoRenamed(BaseModel):
-    """A model of a user that only reads a field by another name."""
-
-    info: v1.Implementation = Field(validation_alias="theInfo")
-
-
-class Finished(v1.Implementation):
-    """A class of a user that processes the value after reading."""
-
-    def model_post_init(self, _context: object) -> None:
-        assert (self.title or self.name).isprintable()
-
-
-@dataclass
-class Holder:
-    """A dataclass of a user that processes the value after reading."""
-
-    info: Finished
-
-    def __post_init__(self) -> None:
-        assert (self.info.title or "").isprintable()
-
-
-@dataclass
-class Told:
-    """A dataclass of a user with an argument that it does not store."""
-
-    info: v1.Implementation
-    more: InitVar[int]
-
-    def __post_init__(self, more: int) -> None:
-        assert more
-
-
 Nested = TypeAliasType("Nested", "list[Nested] | v1.Implementation")
+
+
+class Named(v1.Implementation):
+    """A class of a user that refuses some objects."""
+
+    @model_validator(mode="after")
+    def check(self) -> Self:
+        if not self.name:
+            raise ValueError("the name is empty")
+        return self
+
+
+class Introduced(v1.InitializeResponse):
+    """A class of a user with such an object in a field that tolerates errors."""
+
+    agent_info: Annotated[Named | None, Rule.DEFAULT_ON_ERROR] = None  # pyright: ignore[reportIncompatibleVariableOverride]
 
 
 class Wary(v1.InitializeResponse):
     """A class of a user that checks the value after reading."""
-
-    @field_validator("auth_methods", mode="wrap")
-    @classmethod
-    def see_around(cls, value: Any, handler: Callable[[Any], list[v1.AuthMethod]]) -> list[v1.AuthMethod]:
-        try:
-            return sorted(handler(value), key=lambda method: method.id)
-        except Exception:  # noqa: BLE001 - a user may be as careful
-            return []
 
     @field_validator("auth_methods")
     @classmethod
@@ -275,30 +235,13 @@ WRITTEN: dict[str, tuple[Any, Json, list[str]]] = {
             "others[0].title: read as the default, because input should be a valid string",
         ],
     ),
-    "in a named tuple of a user": (
-        Pair,
-        ["n", {**INFO, "title": 5}],
-        ["[1].title: read as the default, because input should be a valid string"],
-    ),
-    "in a dataclass of a user, by another name": (
-        Renamed,
-        {"theInfo": {**INFO, "title": 5}},
-        ["theInfo.title: read as the default, because input should be a valid string"],
-    ),
-    "in a model of a user, by another name": (
-        AlsoRenamed,
-        {"theInfo": {**INFO, "title": 5}},
-        ["theInfo.title: read as the default, because input should be a valid string"],
-    ),
-    "in classes of a user that go on from what was read": (
-        list[Holder],
-        [{"info": INFO}, {"info": {**INFO, "title": 5}}],
-        ["[1].info.title: read as the default, because input should be a valid string"],
-    ),
-    "in a dataclass of a user that is told more than it keeps": (
-        list[Told],
-        [{"info": INFO, "more": 1}, {"info": {**INFO, "title": 5}, "more": 1}],
-        ["[1].info.title: read as the default, because input should be a valid string"],
+    "before a value that a validator of a user refuses": (
+        Introduced,
+        {"protocolVersion": 1, "agentCapabilities": 5, "agentInfo": {**INFO, "name": ""}},
+        [
+            "agentCapabilities: read as the default, because input should be an object",
+            "agentInfo: read as the default, because value error, the name is empty",
+        ],
     ),
     "in a class of a user that looks at what was read": (
         Wary,
