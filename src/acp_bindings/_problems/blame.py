@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from itertools import groupby
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, TypeAlias, cast
 
 from pydantic import ValidationError
 from pydantic_core import CoreSchema, ErrorDetails, SchemaValidator
@@ -36,12 +36,16 @@ class _Step(NamedTuple):
     """The length of the path of the union in the message."""
 
 
+_Excused: TypeAlias = tuple[Path, Path, Any]
+"""The location of a value in pydantic's form, its path in the message, and what tolerates errors in it."""
+
+
 class _Located(NamedTuple):
     """An issue, with the unions on its path and what tolerates it, outermost first."""
 
     issue: Issue
     unions: list[_Step]
-    excuses: list[tuple[Path, Any]]
+    excuses: list[_Excused]
 
 
 def blame(schema: CoreSchema, errors: Iterable[ErrorDetails], *, strict: bool = False) -> list[Issue]:
@@ -51,11 +55,10 @@ def blame(schema: CoreSchema, errors: Iterable[ErrorDetails], *, strict: bool = 
     return _meant([each for each in located if each], 0)
 
 
-def excuses_of(schema: CoreSchema, errors: Iterable[ErrorDetails]) -> Iterator[list[tuple[Path, Any]]]:
-    """Yield what tolerates each of the *errors* of validating with *schema* (`EXCUSES`), each with its path."""
-    definitions: dict[str, Any] = {}
-    located = (_locate(schema, definitions, error, strict=False) for error in errors)
-    return (each.excuses for each in located if each)
+def excuses_of(schema: CoreSchema, definitions: dict[str, Any], error: ErrorDetails) -> list[_Excused]:
+    """Return what tolerates *error* of validating with *schema* (`EXCUSES`), outermost first."""
+    located = _locate(schema, definitions, error, strict=False)
+    return located.excuses if located else []
 
 
 def _locate(schema: Any, definitions: dict[str, Any], error: ErrorDetails, *, strict: bool) -> _Located | None:
@@ -66,10 +69,12 @@ def _locate(schema: Any, definitions: dict[str, Any], error: ErrorDetails, *, st
     path: list[str | int] = []
     unions: list[_Step] = []
     branch: str | None = None
-    excuses: list[tuple[Path, Any]] = []
+    excuses: list[_Excused] = []
     for position, step in enumerate((*error["loc"], None)):
         passed = _settled(schema, definitions, strict=strict)
-        excuses += ((tuple(path), each) for part in passed for each in part.get("metadata", {}).get(EXCUSES, ()))
+        for part in passed:
+            if "metadata" in part and EXCUSES in part["metadata"]:
+                excuses += ((error["loc"][:position], tuple(path), each) for each in part["metadata"][EXCUSES])
         if step is None:
             break
         schema = passed[-1]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, cast
 
-from pydantic_core import CoreSchema, SchemaValidator, ValidationError, from_json, to_json
+from pydantic_core import CoreSchema, ErrorDetails, SchemaValidator, ValidationError, from_json, to_json
 from pydantic_core import core_schema as cs
 
 from acp_bindings._models.reading import EXCUSED_BY
@@ -37,22 +37,26 @@ class Witness:
             self._validator.validate_json(text)
         except ValidationError as error:
             errors = error.errors(include_url=False, include_input=False)
-            return [*_failed(excuses_of(self._schema, errors), from_json(text))]
+            return [*_failed(self._schema, errors, from_json(text))]
         return []
 
 
-def _failed(excuses: Iterable[list[tuple[Path, _Excuse]]], message: Any) -> Iterator[Finding]:
-    """Yield a finding for the outermost of the *excuses* of each error whose value in the *message* is invalid."""
-    found: dict[tuple[Path, _Excuse], Finding | None] = {}
-    for around in excuses:
-        for place in around:
-            if place not in found:
-                path, excuse = place
-                found[place] = excuse.finding(path, message)
-                if finding := found[place]:
-                    yield finding
-            if found[place]:
+def _failed(schema: CoreSchema, errors: Iterable[ErrorDetails], message: Any) -> Iterator[Finding]:
+    """Yield a finding for the outermost excuse of each of the *errors* whose value in the *message* is invalid."""
+    definitions: dict[str, Any] = {}
+    passed: set[tuple[Path, _Excuse]] = set()
+    found: Path | None = None
+    for error in errors:
+        if found is not None and error["loc"][: len(found)] == found:
+            continue
+        for location, path, excuse in excuses_of(schema, definitions, error):
+            if (path, excuse) in passed:
+                continue
+            if finding := excuse.finding(path, message):
+                yield finding
+                found = location
                 break
+            passed.add((path, excuse))
 
 
 class _Around(NamedTuple):
@@ -123,7 +127,7 @@ def _is_open(union: Any) -> bool:
 def _choosing(copied: Any, union: Any, around: _Around) -> Any:
     """Return *copied*, the intolerant copy of *union*, with the variant chosen by *union*.
 
-    A tag that is known has decided already. A value that fits the first other variant without any error needs no choice.
+    A known tag decides first. A value that fits the first other variant without any error needs no choice.
     """
     tagged = [choice for choice in copied["choices"] if isinstance(choice, tuple) and choice[1] == TAGGED]
     rest = range(len(tagged), len(union["choices"]))
