@@ -20,6 +20,7 @@ from acp_bindings import DecodeError, decode, encode
 from acp_bindings.jsonrpc import BadLine, Codec, Request, Role
 from tests.acp_bindings.exact_json import is_array, is_object
 from tests.acp_bindings.instances import Instances
+from tests.acp_bindings.jsonrpc.support import Thorough
 from tests.acp_bindings.roundtrip import generated
 from tests.acp_bindings.schemas import PACKAGES, load
 
@@ -152,13 +153,6 @@ def outcome_of_decode(valid: Valid, text: bytes) -> str:
     written = encode(value)
     assert encode(decode(type_, written)) == written
     return "read"
-
-
-class Thorough(Codec):
-    """A codec that fully parses every line."""
-
-    def _read_quickly(self, line: bytes | bytearray) -> None:
-        """Use the full parser."""
 
 
 def outcome_of_line(random: Random, valid: Valid, payload: bytes) -> str:
