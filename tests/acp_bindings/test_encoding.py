@@ -15,43 +15,35 @@ from acp_bindings.errors import Path
 from tests.acp_bindings.exact_json import Json
 from tests.acp_bindings.samples import SECRET, a_request
 
-WRAPPINGS: list[Callable[[Any], Any]] = [lambda model: model, lambda model: {"params": model}]
+WRAPPINGS: list[Callable[[Any], Any]] = [lambda model: model, lambda model: {"params": [model]}, lambda model: (model,)]
 
 
-CALL = v1.ToolCall(tool_call_id="t", title="T")
+FILLED: dict[str, tuple[Any, Callable[[Any], object], str]] = {
+    "list": (a_request(), lambda given: given.additional_directories.append("/a"), '"additionalDirectories":["/a"]'),
+    "map": (v1.AuthMethodTerminal(id="a", name="A"), lambda given: given.env.update(KEY="v"), '"env":{"KEY":"v"}'),
+    "object": (
+        v1.InitializeResponse(protocol_version=1),
+        lambda given: setattr(given.agent_capabilities.mcp_capabilities, "http", True),
+        '{"protocolVersion":1,"agentCapabilities":{"mcpCapabilities":{"http":true}}}',
+    ),
+    "list of an inner object": (
+        v1.SessionNotification(session_id="s", update=v1.ToolCall(tool_call_id="t", title="T")),
+        lambda given: given.update.locations.append(v1.ToolCallLocation(path="/p")),
+        '"locations":[{"path":"/p"}]',
+    ),
+}
 
 
-@pytest.mark.parametrize(
-    ("value", "fill", "written"),
-    [
-        (
-            a_request(),
-            lambda request: request.additional_directories.append("/more"),
-            '"additionalDirectories":["/more"]',
-        ),
-        (v1.AuthMethodTerminal(id="a", name="A"), lambda method: method.env.update(KEY="v"), '"env":{"KEY":"v"}'),
-        (
-            {"result": [v1.InitializeResponse(protocol_version=1)]},
-            lambda value: setattr(value["result"][0].agent_capabilities.mcp_capabilities, "http", True),
-            '{"result":[{"protocolVersion":1,"agentCapabilities":{"mcpCapabilities":{"http":true}}}]}',
-        ),
-        (
-            v1.SessionNotification(session_id="s", update=CALL),
-            lambda notification: notification.update.locations.append(v1.ToolCallLocation(path="/p")),
-            '"locations":[{"path":"/p"}]',
-        ),
-        (
-            (CALL.model_copy(),),
-            lambda values: setattr(values[0], "locations", [v1.ToolCallLocation(path="/q")]),
-            '"locations":[{"path":"/q"}]',
-        ),
-    ],
-    ids=["list", "map", "object in an envelope", "list of an inner object", "list in a tuple"],
-)
-def test_a_default_that_is_filled_in_place_is_written(value: Any, fill: Callable[[Any], object], written: str) -> None:
-    assert written not in encode(value).decode()
-    fill(value)
-    assert written in encode(value).decode()
+@pytest.mark.parametrize("wrap", WRAPPINGS, ids=["model", "envelope", "tuple"])
+@pytest.mark.parametrize(("model", "fill", "written"), FILLED.values(), ids=FILLED)
+def test_a_default_that_is_filled_in_place_is_written(
+    model: Any, fill: Callable[[Any], object], written: str, wrap: Callable[[Any], Any]
+) -> None:
+    filled = model.model_copy(deep=True)
+    fill(filled)
+
+    assert written not in encode(wrap(model)).decode()
+    assert written in encode(wrap(filled)).decode()
 
 
 @pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
@@ -88,7 +80,7 @@ def test_what_was_put_into_a_list_is_blamed_by_its_place_and_not_shown() -> None
     assert_hidden(caught.value)
 
 
-@pytest.mark.parametrize("wrap", WRAPPINGS, ids=["model", "envelope"])
+@pytest.mark.parametrize("wrap", WRAPPINGS, ids=["model", "envelope", "tuple"])
 def test_a_dict_in_place_of_an_object_is_refused_and_not_shown(wrap: Callable[[Any], Any]) -> None:
     server = v1.McpServerStdio(name="s", command="/s", args=[], env=[])
     server.env.append({"name": "TOKEN", "value": SECRET})  # pyright: ignore[reportArgumentType]

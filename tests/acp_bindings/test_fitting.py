@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Callable, Iterator
+from operator import attrgetter
 from typing import Annotated, Any, cast
 
 import pytest
@@ -136,61 +137,55 @@ def test_a_list_that_must_not_be_empty_is_not_emptied() -> None:
 TEXT = {"text": "t"}
 
 
-@pytest.mark.parametrize(
-    ("value", "list_in", "type_", "message", "written"),
-    [
-        (
-            v1.PromptRequest(session_id="s", prompt=[]),
-            lambda request: request.prompt,
-            v1.TextContent,
-            TEXT,
-            '"prompt":[{"type":"text","text":"t"}]',
+UNTAGGED: dict[str, tuple[Any, str, Any, dict[str, Any], str]] = {
+    "in a list": (
+        v1.PromptRequest(session_id="s", prompt=[]),
+        "prompt",
+        v1.TextContent,
+        TEXT,
+        '{"sessionId":"s","prompt":[{"type":"text","text":"t"}]}',
+    ),
+    "without lists in it": (
+        v2.Diff(changes=[]),
+        "changes",
+        v2.DiffChangeAdd,
+        {"path": "/a", "fileType": "text"},
+        '"operation":"add"',
+    ),
+    "in an inner object": (
+        v1.SessionNotification(session_id="s", update=v1.ToolCall(tool_call_id="t", title="T")),
+        "update.content",
+        v1.Diff,
+        {"path": "/a", "newText": "x"},
+        '"content":[{"type":"diff","path":"/a","newText":"x"}]',
+    ),
+    "before an unchanged object": (
+        v2.IdleStateUpdate(background=[], stop_reason="error", error=v2.Error(code=1, message="m")),
+        "background",
+        v2.BackgroundTerminal,
+        {"terminalId": "t"},
+        '"background":[{"type":"terminal",',
+    ),
+    "before an unchanged list": (
+        v2.NewSessionResponse(
+            session_id="s", config_options=[], available_commands=[v2.Command(name="n", description="d")]
         ),
-        (  # its items do not contain lists
-            v2.Diff(changes=[]),
-            lambda diff: diff.changes,
-            v2.DiffChangeAdd,
-            {"path": "/a", "fileType": "text"},
-            '"operation":"add"',
-        ),
-        (  # in an object in the object
-            v1.SessionNotification(session_id="s", update=v1.ToolCall(tool_call_id="t", title="T")),
-            lambda notification: notification.update.content,
-            v1.Diff,
-            {"path": "/a", "newText": "x"},
-            '"content":[{"type":"diff","path":"/a","newText":"x"}]',
-        ),
-        (  # before an object that has its tag
-            v2.IdleStateUpdate(background=[], stop_reason="error", error=v2.Error(code=1, message="m")),
-            lambda update: update.background,
-            v2.BackgroundTerminal,
-            {"terminalId": "t"},
-            '"background":[{"type":"terminal",',
-        ),
-        (  # before a list whose items have their tags
-            v2.NewSessionResponse(
-                session_id="s", config_options=[], available_commands=[v2.Command(name="n", description="d")]
-            ),
-            lambda response: response.config_options,
-            v2.SessionConfigOptionBoolean,
-            {"configId": "c", "name": "n", "currentValue": True},
-            '"type":"boolean"',
-        ),
-        (  # in the first of two requests
-            [v1.PromptRequest(session_id="s", prompt=prompt) for prompt in ([], [v1.TextContent(text="a")])],
-            lambda requests: requests[0].prompt,
-            v1.TextContent,
-            TEXT,
-            '"prompt":[{"type":"text","text":"t"}]',
-        ),
-    ],
-)
-def test_the_tag_of_an_object_that_was_read_without_one_is_written_in_a_list(
-    value: Any, list_in: Callable[[Any], list[Any]], type_: Any, message: Any, written: str
-) -> None:
-    list_in(value).append(decode(type_, message))
+        "config_options",
+        v2.SessionConfigOptionBoolean,
+        {"configId": "c", "name": "n", "currentValue": True},
+        '"type":"boolean"',
+    ),
+}
 
-    assert written in encode(value).decode()
+
+@pytest.mark.parametrize(("value", "where", "type_", "message", "written"), UNTAGGED.values(), ids=UNTAGGED)
+def test_the_tag_of_an_object_that_was_read_without_one_is_written_in_a_list(
+    value: Any, where: str, type_: Any, message: dict[str, Any], written: str
+) -> None:
+    attrgetter(where)(value).append(decode(type_, message))
+
+    for each in (value, [value, v1.PromptRequest(session_id="s", prompt=[v1.TextContent(text="a")])]):
+        assert written in encode(each).decode()
 
 
 def test_an_object_of_the_right_shape_and_of_the_wrong_class_is_refused() -> None:

@@ -466,7 +466,7 @@ def complete(value: object) -> None:
         inside = cast("Iterable[object]", value)
     for part in inside:
         if isinstance(part, _HOLDERS):
-            complete(part)
+            complete(cast("object", part))
 
 
 def _complete(model: BaseModel) -> None:

@@ -172,12 +172,15 @@ SCALARS = {"str", "int", "float", "bool", "none", "literal"}
 
 def _descend(schema: Any, step: Any) -> Any:
     """Return the schema of a field or item; empty if it is not known, as for a field of a user with an `AliasPath`."""
-    if fields := schema.get("fields"):
-        # A dataclass has a list of fields.
-        members = fields.items() if isinstance(fields, dict) else ((each["name"], each) for each in fields)
-        return next((each["schema"] for name, each in members if each.get("validation_alias", name) == step), {})
-    items = schema.get("items_schema") or schema.get("values_schema") or {}
-    return items[min(step, len(items) - 1)] if isinstance(items, list) else items
+    empty: dict[str, Any] = {}
+    kind, fields = schema.get("type"), schema.get("fields")
+    if fields:
+        is_map = kind in ("model-fields", "typed-dict")
+        members: dict[str, Any] = fields if is_map else {each["name"]: each for each in fields}
+        found = (each["schema"] for name, each in members.items() if each.get("validation_alias", name) == step)
+        return next(found, empty)
+    items: Any = schema.get("items_schema") or schema.get("values_schema") or empty
+    return items[min(step, len(items) - 1)] if kind == "tuple" else items
 
 
 def _meant(located: Sequence[_Located], depth: int) -> list[Issue]:

@@ -120,8 +120,8 @@ def _intolerant(part: Any, around: _Around) -> Any:
 
 def _is_open(union: Any) -> bool:
     """Return True if tolerated errors may change which variant of *union* a value fits."""
-    labelled = any(isinstance(choice, tuple) and choice[1] == VALUE for choice in union["choices"])
-    return not labelled and any(_bare(choice)["type"] not in SCALARS for choice in union["choices"])
+    variants = _variants(union)
+    return all(label != VALUE for _, label in variants) and any(each["type"] not in SCALARS for each, _ in variants)
 
 
 def _choosing(copied: Any, union: Any, around: _Around) -> Any:
@@ -129,12 +129,11 @@ def _choosing(copied: Any, union: Any, around: _Around) -> Any:
 
     A known tag decides first. A value that fits the first other variant without any error needs no choice.
     """
-    tagged = [choice for choice in copied["choices"] if isinstance(choice, tuple) and choice[1] == TAGGED]
-    rest = range(len(tagged), len(union["choices"]))
-    variants = {number: _bare(copied["choices"][number]) for number in rest}
-    numbers = {**union, "choices": [_numbered(number, union["choices"][number]) for number in rest]}
-    numbers.pop("ref", None)
-    validator = SchemaValidator(around.whole(cast("Any", numbers)), around.config, _use_prebuilt=False)
+    tagged = [(each, label) for each, label in _variants(copied) if label == TAGGED]
+    others = [each for each, _ in _variants(copied)[len(tagged) :]]
+    numbers = [_numbered(number, each) for number, (each, _) in enumerate(_variants(union)[len(tagged) :])]
+    numbered: Any = {**{name: part for name, part in union.items() if name != "ref"}, "choices": numbers}
+    validator = SchemaValidator(around.whole(numbered), around.config, _use_prebuilt=False)
 
     def choose(value: object) -> int | None:
         try:
@@ -143,17 +142,17 @@ def _choosing(copied: Any, union: Any, around: _Around) -> Any:
             return None
         return taken
 
-    chosen: Any = cs.tagged_union_schema(variants, choose)
+    chosen: Any = cs.tagged_union_schema(dict(enumerate(others)), choose)
     if union.get("mode") == "left_to_right":
-        return {**copied, "choices": [*tagged, (variants[len(tagged)], NULL), (chosen, VALUE)]}
+        return {**copied, "choices": [*tagged, (others[0], NULL), (chosen, VALUE)]}
     return {**chosen, "ref": copied["ref"]} if "ref" in copied else chosen
 
 
-def _numbered(number: int, choice: Any) -> CoreSchema:
+def _variants(union: Any) -> list[tuple[Any, str]]:
+    """Return the variants of *union*, each with its label; empty if it has none."""
+    return [choice if isinstance(choice, tuple) else (choice, "") for choice in cast("list[Any]", union["choices"])]
+
+
+def _numbered(number: int, variant: Any) -> CoreSchema:
     """Return the schema of a variant that reads a value as *number*."""
-    return cs.no_info_after_validator_function(lambda _: number, _bare(choice))
-
-
-def _bare(choice: Any) -> Any:
-    """Return the schema of a variant of a union without its label."""
-    return cast("Any", choice)[0] if isinstance(choice, tuple) else choice
+    return cs.no_info_after_validator_function(lambda _: number, variant)

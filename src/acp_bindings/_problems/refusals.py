@@ -105,7 +105,7 @@ def _unwritable(value: Any) -> Issue:
         if inner is None and isinstance(value, dict | list | tuple) and not _has_odd_names(cast("object", value)):
             break  # its depth is the only problem
         if inner is None:
-            return Issue(path, "not_json", _why_unwritable(value))
+            return Issue(path, "not_json", _why_unwritable(cast("object", value)))
         path, value = (*path, inner[0]), inner[1]
     return Issue((), "not_json", "It contains itself, or is nested too deep")
 
