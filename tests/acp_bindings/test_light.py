@@ -13,7 +13,6 @@ import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import pytest
@@ -24,6 +23,7 @@ from acp_bindings import decode, encode, v1, v1_unstable, v2, v2_unstable
 from acp_bindings._models.base import _wire_name  # pyright: ignore[reportPrivateUsage]
 from tests.acp_bindings.exact_json import Json
 from tests.acp_bindings.instances import Instances
+from tests.acp_bindings.samples import python_calls
 from tests.acp_bindings.schemas import PACKAGES as NAMES
 from tests.acp_bindings.schemas import load
 
@@ -295,15 +295,4 @@ def test_members_are_written_as_pydantic_spells_camel_case() -> None:
 def test_no_python_runs_for_a_message_with_nothing_odd_in_it(type_: Any, text: str) -> None:
     data = text.encode()
     decode(type_, data)
-    called: list[str] = []
-
-    def note(frame: FrameType, event: str, _argument: object) -> None:
-        if event == "call":
-            called.append(frame.f_code.co_name)
-
-    sys.setprofile(note)
-    try:
-        decode(type_, data)
-    finally:
-        sys.setprofile(None)
-    assert called == ["decode"]
+    assert [name for _, name in python_calls(lambda: decode(type_, data))] == ["decode"]
