@@ -64,6 +64,15 @@ class Introduced(v1.InitializeResponse):
     agent_info: Annotated[Named | None, Rule.DEFAULT_ON_ERROR] = None  # pyright: ignore[reportIncompatibleVariableOverride]
 
 
+class Completed(v1.ToolCallUpdate):
+    """A class of a user that replaces a value before it is read."""
+
+    @field_validator("content", mode="before")
+    @classmethod
+    def complete(cls, _value: Any) -> Any:
+        return [{"type": "content", "content": {**TEXT, "annotations": 5}}]
+
+
 class Wary(v1.InitializeResponse):
     """A class of a user that checks the value after reading."""
 
@@ -219,6 +228,7 @@ WRITTEN: dict[str, tuple[Any, Json, list[str]]] = {
             "agentInfo: read as the default, because value error, the name is empty",
         ],
     ),
+    "nothing that a validator of a user has added": (Completed, {"toolCallId": "t", "content": None}, []),
     "in a class of a user that looks at what was read": (
         Wary,
         {"protocolVersion": 1, "authMethods": [{"id": "b", "name": "B"}, 5, {"id": "a", "name": "A"}]},

@@ -243,10 +243,9 @@ MORE = Issue((), "too_many", "There are more errors")
 class Complaints:
     """Finds the errors in texts that should be JSON of one type."""
 
-    def __init__(self, schema: CoreSchema, *, config: cs.CoreConfig = OF_NO_CLASS) -> None:
-        """Use the core schema *schema*, with the settings *config* outside of its classes."""
+    def __init__(self, schema: CoreSchema) -> None:
+        """Use the core schema *schema*."""
         self._schema = schema
-        self._config = config
 
     def issues(
         self, text: bytes | bytearray, *, strict: bool = False, first: ValidationError | None = None
@@ -272,12 +271,12 @@ class Complaints:
 
     @cached_property
     def _to_the_first(self) -> SchemaValidator:
-        return SchemaValidator(self._schema, self._config, _use_prebuilt=False)
+        return SchemaValidator(self._schema, OF_NO_CLASS, _use_prebuilt=False)
 
     @cached_property
     def _to_the_end(self) -> SchemaValidator:
         # The existing validators of the classes in it would stop at the first invalid item.
-        return SchemaValidator(cast("CoreSchema", _without_fail_fast(self._schema)), self._config, _use_prebuilt=False)
+        return SchemaValidator(cast("CoreSchema", _without_fail_fast(self._schema)), OF_NO_CLASS, _use_prebuilt=False)
 
 
 def _refusal(validator: SchemaValidator, text: bytes | bytearray, *, strict: bool) -> ValidationError | None:

@@ -6,10 +6,10 @@ could not read is the finding. Validators of users run again. They see only valu
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 from pydantic_core import CoreSchema, ErrorDetails, SchemaValidator, ValidationError, from_json, to_json
 from pydantic_core import core_schema as cs
@@ -26,8 +26,8 @@ class Witness:
 
     def __init__(self, schema: CoreSchema) -> None:
         """Create a witness for the type with the core schema *schema*."""
-        definitions = {each["ref"]: each for each in cast("Any", schema).get("definitions", ())}
-        self._schema = _intolerant(schema, _Around(OF_NO_CLASS, definitions))
+        definitions: list[CoreSchema] = cast("Any", schema).get("definitions", [])
+        self._schema = _intolerant(schema, definitions)
         # The existing validators of the classes in it tolerate errors.
         self._validator = SchemaValidator(self._schema, OF_NO_CLASS, _use_prebuilt=False)
 
@@ -59,24 +59,13 @@ def _failed(schema: CoreSchema, errors: Iterable[ErrorDetails], message: Any) ->
             passed.add((path, excuse))
 
 
-class _Around(NamedTuple):
-    """The context of a part of a schema: the settings of its class, and the definitions of the whole schema."""
-
-    config: cs.CoreConfig
-    definitions: Mapping[str, CoreSchema]
-
-    def whole(self, part: CoreSchema) -> CoreSchema:
-        """Return *part* with the definitions that it may refer to."""
-        return cs.definitions_schema(part, list(self.definitions.values()))
-
-
 @dataclass(frozen=True, eq=False)
 class _Excuse:
     """A place in the schema where a rule tolerates any value that does not match *schema*."""
 
     rule: ReadingRule
     schema: CoreSchema
-    around: _Around
+    definitions: list[CoreSchema]
 
     def finding(self, path: Path, message: Any) -> Finding | None:
         """Return the finding at *path* in the *message*; None if the value there was read."""
@@ -92,30 +81,28 @@ class _Excuse:
 
     @cached_property
     def _complaints(self) -> Complaints:
-        return Complaints(self.around.whole(self.schema), config=self.around.config)
+        return Complaints(cs.definitions_schema(self.schema, self.definitions))
 
 
-def _intolerant(part: Any, around: _Around) -> Any:
+def _intolerant(part: Any, definitions: list[CoreSchema]) -> Any:
     """Return a copy of a schema, or of a part of one, with the rules in its metadata (`EXCUSES`) and not applied."""
     if isinstance(part, list | tuple):
-        copies = [_intolerant(each, around) for each in cast("Any", part)]
+        copies = [_intolerant(each, definitions) for each in cast("Any", part)]
         return tuple(copies) if isinstance(part, tuple) else copies
     if not isinstance(part, dict):
         return part
     schema = cast("dict[str, Any]", part)
     if not isinstance(kind := schema.get("type"), str):  # the fields of a class, by name
-        return {name: _intolerant(each, around) for name, each in schema.items()}
+        return {name: _intolerant(each, definitions) for name, each in schema.items()}
     if rule := schema.get("metadata", {}).get(EXCUSED_BY):
-        inner = _intolerant(schema["strict_schema"], around)
+        inner = _intolerant(schema["strict_schema"], definitions)
         metadata = inner.get("metadata", {})
-        excuse = _Excuse(rule, schema["strict_schema"], around)
+        excuse = _Excuse(rule, schema["strict_schema"], definitions)
         return {**inner, "metadata": {**metadata, EXCUSES: [excuse, *metadata.get(EXCUSES, ())]}}
-    if "config" in schema:
-        around = around._replace(config=schema["config"])
-    copied = {name: _intolerant(each, around) for name, each in schema.items()}
+    copied = {name: _intolerant(each, definitions) for name, each in schema.items()}
     if kind == "list" and schema.get("items_schema", {}).get("type") not in SCALARS:
         copied.pop("fail_fast", None)
-    return _choosing(copied, schema, around) if kind == "union" and _is_open(schema) else copied
+    return _choosing(copied, schema, definitions) if kind == "union" and _is_open(schema) else copied
 
 
 def _is_open(union: Any) -> bool:
@@ -124,7 +111,7 @@ def _is_open(union: Any) -> bool:
     return all(label != VALUE for _, label in variants) and any(each["type"] not in SCALARS for each, _ in variants)
 
 
-def _choosing(copied: Any, union: Any, around: _Around) -> Any:
+def _choosing(copied: Any, union: Any, definitions: list[CoreSchema]) -> Any:
     """Return *copied*, the intolerant copy of *union*, with the variant chosen by *union*.
 
     A known tag decides first. A value that fits the first other variant without any error needs no choice.
@@ -133,7 +120,7 @@ def _choosing(copied: Any, union: Any, around: _Around) -> Any:
     others = [each for each, _ in _variants(copied)[len(tagged) :]]
     numbers = [_numbered(number, each) for number, (each, _) in enumerate(_variants(union)[len(tagged) :])]
     numbered: Any = {**{name: part for name, part in union.items() if name != "ref"}, "choices": numbers}
-    validator = SchemaValidator(around.whole(numbered), around.config, _use_prebuilt=False)
+    validator = SchemaValidator(cs.definitions_schema(numbered, definitions), OF_NO_CLASS, _use_prebuilt=False)
 
     def choose(value: object) -> int | None:
         try:
