@@ -143,7 +143,7 @@ def _fit_members(model: Any, plan: tuple[_Member, ...]) -> bool:
         if kind is list or kind is dict:
             parts: Iterable[object] = held if kind is list else held.values()
             if kinds is not None and not (kinds and kinds.issuperset(map(type, parts)) and len(held) >= least):
-                _check(model, name)
+                _check(model, name, kinds)
             if is_deep and _fit_parts(parts):
                 changed = True
         elif (below := _PLANS.get(kind)) is None:
@@ -206,13 +206,20 @@ def _fit_parts(parts: Iterable[object]) -> bool:
     return changed
 
 
-def _check(model: AcpObject, name: str) -> None:
+def _check(model: AcpObject, name: str, kinds: frozenset[type]) -> None:
     """Refuse the value of the field *name* if the constructor would not accept it.
+
+    A field that a user has defined may have validators that do not accept their own results. Only the classes of the
+    objects in it are checked.
 
     Raises:
         ValueError: an item is not valid.
     """
     held = vars(model)[name]
+    if not _is_ours(type(model), name):
+        if any(isinstance(part, AcpObject) and not isinstance(part, tuple(kinds)) for part in held):
+            raise ValueError("an object of another class")
+        return
     taken = _validator(type(model), name).validate_python(held, strict=True)
     if any(made is not given for given, made in objects_in(held, taken)):
         raise ValueError("a dict in place of an object")
@@ -245,8 +252,8 @@ def _has_maps(cls: type[AcpObject]) -> bool:
 
 def _members(cls: type[AcpObject]) -> Iterator[_Member]:
     for name, info in cls.__pydantic_fields__.items():
-        # A field that a user has defined may have validators that do not accept their own results.
-        kinds = _kinds(info.annotation) if _is_ours(cls, name) else None
+        kinds = _kinds(info.annotation)
+        kinds = kinds if kinds or _is_ours(cls, name) else None
         below = reached_from(info.annotation)
         is_deep = any(tags_of(each) or _has_lists(each) for each in below)
         if kinds is not None or any(map(_has_lists, below)):

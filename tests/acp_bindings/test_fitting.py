@@ -247,6 +247,28 @@ def test_the_rules_of_a_user_are_not_held_against_what_they_made() -> None:
     assert json.loads(encode(request))["prompt"] == [{"type": "text", "text": "a"}]
 
 
+class Plain(v1.PromptRequest):
+    """A user's request that only accepts text, and has a list of the user's."""
+
+    prompt: list[v1.TextContent]  # pyright: ignore[reportIncompatibleVariableOverride]
+    more: list[v1.TextContent | None] | None = None
+
+
+@pytest.mark.parametrize("other", [v1.ImageContent(data="AAAA", mime_type="image/png"), v2.TextContent(text="t")])
+@pytest.mark.parametrize(("where", "index"), [("prompt", 1), ("more", 2)])
+def test_an_object_of_another_class_is_refused_in_a_list_of_a_user(where: str, index: int, other: object) -> None:
+    class LongText(v1.TextContent):
+        """A user's kind of text."""
+
+    request = Plain(session_id="s", prompt=[v1.TextContent(text="t")], more=[None, LongText(text="u")])
+    assert json.loads(encode(request))["more"] == [None, {"type": "text", "text": "u"}]
+    getattr(request, where).append(other)
+
+    with pytest.raises(EncodeError) as raised:
+        encode([request])
+    assert str(raised.value).startswith(f"list: [0].{where}[{index}]: Input should be v1.TextContent, not v")
+
+
 class Chain(v1.PromptRequest):
     """A user's request that contains more of its kind."""
 
