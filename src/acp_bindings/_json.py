@@ -102,23 +102,13 @@ _OUT_OF_RANGE = rb"(?<!\d)(?:(?<![^:,\[\s-])\d++(?:\.\d++)?[eE]\+?\d{3}|\d{200})
 
 def is_finite(value: object) -> bool:
     """Return True if all numbers in *value*, which is JSON or an object of the protocol, are finite."""
-    waiting: list[Any] = [value]
-    seen: set[int] = set()
-    while waiting:
-        each = waiting.pop()
-        if isinstance(each, float) and not math.isfinite(each):
-            return False
-        if isinstance(each, BaseModel):
-            if id(each) in seen:  # a validator of a user made a cycle
-                continue
-            seen.add(id(each))
-            waiting += vars(each).values()
-            each = each.model_extra
-        if isinstance(each, dict):
-            waiting += each.values()
-        elif isinstance(each, list | tuple):
-            waiting += each
-    return True
+    if isinstance(value, float):
+        return math.isfinite(value)
+    if isinstance(value, BaseModel):
+        return all(map(is_finite, vars(value).values())) and is_finite(value.model_extra)
+    if isinstance(value, dict):
+        return all(map(is_finite, cast("dict[str, object]", value).values()))
+    return not isinstance(value, list | tuple) or all(map(is_finite, cast("Iterable[object]", value)))
 
 
 def full_name(cls: type) -> str:

@@ -53,9 +53,9 @@ class _Suggestion:
                 return f"{message}; it is in {home}"
         packages = [f"acp_bindings.{each}" for each in PACKAGES]
         if homes := [each for each in packages if self.name in import_module(each).__all__]:
-            message += f"; it is in {_listed(homes, 'and')}"
+            message += f"; it is in {joined(homes, 'and')}"
         if close := _closest(self.name, import_module(self.package).__all__):
-            message += f"; did you mean {_listed(close, 'or')}?"
+            message += f"; did you mean {joined(close, 'or')}?"
         return message
 
     def __repr__(self) -> str:
@@ -89,5 +89,6 @@ _SIMILAR = 0.7
 """The least similarity, from 0 to 1, of a suggested name."""
 
 
-def _listed(names: list[str], last: str) -> str:
+def joined(names: list[str], last: str) -> str:
+    """Return the names as in `a, b or c`, where *last* is "or"."""
     return f" {last} ".join(filter(None, [", ".join(names[:-1]), names[-1]]))

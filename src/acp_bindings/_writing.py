@@ -7,25 +7,24 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeAlias, Union, cast, get_args, get_origin
 
-from pydantic import BaseModel, BeforeValidator
 from pydantic.fields import FieldInfo
 from pydantic_core import SchemaValidator
 from pydantic_core import core_schema as cs
 
 from acp_bindings._models.embedding import AcpObject
-from acp_bindings._models.fields import generated, is_as_given, tags_of, when_derived
+from acp_bindings._models.fields import generated, objects_in, parts_of, tags_of, when_derived
 from acp_bindings._models.types import FirstMatch, Rule, Tagged
 
 
 def reached_from(annotation: Any) -> set[type[AcpObject]]:
     """Return all model classes that may occur in a value of the type *annotation*, at any depth."""
     reached: set[type[AcpObject]] = set()
-    waiting = _classes_among(_within(annotation))
+    waiting = _classes_among(parts_of(annotation))
     while waiting:
         each = waiting.pop()
         if each not in reached:
             reached.add(each)
-            waiting += _classes_among(parts_of(each)) + _of_users(each)
+            waiting += _classes_among(_annotations_in(each)) + _of_users(each)
     return reached
 
 
@@ -35,15 +34,9 @@ def _of_users(cls: type[AcpObject]) -> list[type[AcpObject]]:
 
 
 @cache
-def parts_of(cls: type[AcpObject]) -> list[Any]:
+def _annotations_in(cls: type[AcpObject]) -> list[Any]:
     """Return the annotations of *cls* and all parts of them."""
-    return [part for field in cls.__pydantic_fields__.values() for part in _within(field.annotation)]
-
-
-def _within(annotation: Any) -> Iterator[Any]:
-    yield annotation
-    for part in get_args(annotation):
-        yield from _within(part)
+    return [part for field in cls.__pydantic_fields__.values() for part in parts_of(field.annotation)]
 
 
 def _classes_among(parts: Iterable[Any]) -> list[type[AcpObject]]:
@@ -150,7 +143,7 @@ def _fit_members(model: Any, plan: tuple[_Member, ...]) -> bool:
         if kind is list or kind is dict:
             parts: Iterable[object] = held if kind is list else held.values()
             if kinds is not None and not (kinds and kinds.issuperset(map(type, parts)) and len(held) >= least):
-                _check(model, name)
+                _check(model, name, kinds)
             if is_deep and _fit_parts(parts):
                 changed = True
         elif (below := _PLANS.get(kind)) is None:
@@ -213,7 +206,7 @@ def _fit_parts(parts: Iterable[object]) -> bool:
     return changed
 
 
-def _check(model: AcpObject, name: str) -> None:
+def _check(model: AcpObject, name: str, kinds: frozenset[type]) -> None:
     """Refuse the value of the field *name* if the constructor would not accept it.
 
     A field that a user has defined may have validators that do not accept their own results. Only the classes of the
@@ -222,14 +215,14 @@ def _check(model: AcpObject, name: str) -> None:
     Raises:
         ValueError: an item is not valid.
     """
-    held: Any = vars(model)[name]
+    held = vars(model)[name]
     if not _is_ours(type(model), name):
-        kinds = tuple(_named(type(model).__pydantic_fields__[name].annotation) or ())
-        parts = cast("Iterable[object]", held.values() if isinstance(held, dict) else held)
-        if any(isinstance(part, BaseModel) and not isinstance(part, kinds) for part in parts):
-            raise ValueError("an object stands where one of another class belongs")
-    elif not is_as_given(held, _validator(type(model), name).validate_python(held, strict=True)):
-        raise ValueError("a dict stands where an object belongs")
+        if any(isinstance(part, AcpObject) and not isinstance(part, tuple(kinds)) for part in held):
+            raise ValueError("an object of another class")
+        return
+    taken = _validator(type(model), name).validate_python(held, strict=True)
+    if any(made is not given for given, made in objects_in(held, taken)):
+        raise ValueError("a dict in place of an object")
 
 
 @cache
@@ -254,12 +247,13 @@ def may_have_maps(cls: type[AcpObject]) -> bool:
 
 @cache
 def _has_maps(cls: type[AcpObject]) -> bool:
-    return any(get_origin(part) is dict and _kinds(part) is not None for part in parts_of(cls))
+    return any(get_origin(part) is dict and _kinds(part) is not None for part in _annotations_in(cls))
 
 
 def _members(cls: type[AcpObject]) -> Iterator[_Member]:
     for name, info in cls.__pydantic_fields__.items():
-        kinds = _kinds(info.annotation) if _is_ours(cls, name) else _named(info.annotation)
+        kinds = _kinds(info.annotation)
+        kinds = kinds if kinds or _is_ours(cls, name) else None
         below = reached_from(info.annotation)
         is_deep = any(tags_of(each) or _has_lists(each) for each in below)
         if kinds is not None or any(map(_has_lists, below)):
@@ -297,29 +291,6 @@ def _kinds(annotation: Any) -> frozenset[type] | None:
         return frozenset()
     kinds = [kind for kind in _alternatives(get_args(holders[0])[0]) if get_origin(kind) is not Literal]
     return frozenset(kinds) if all(map(_is_sure, kinds)) else frozenset()
-
-
-def _named(annotation: Any) -> frozenset[type] | None:
-    """Return the classes of the items that lists and maps defined by a user may have; None if any item is valid."""
-    kinds = [kind for holder in _holders(annotation) for kind in _alternatives(get_args(holder)[-1])]
-    if any(map(_may_stand_for_any, kinds)):
-        return None
-    return frozenset(_without_arguments(kind) for kind in kinds if isinstance(kind, type)) or None
-
-
-def _may_stand_for_any(kind: Any) -> bool:
-    """Return True if objects of any class may be valid for *kind*."""
-    # Other parts of typing, such as `Any` and the names of types.
-    if get_origin(kind) is None and type(kind).__module__.startswith("typing"):
-        return True
-    # These have their own validation. A `BeforeValidator` does not count, because the type behind it still applies.
-    decides = hasattr(kind, "__get_pydantic_core_schema__") and not isinstance(kind, BeforeValidator)
-    return decides and not (isinstance(kind, type) and issubclass(kind, BaseModel))
-
-
-def _without_arguments(kind: type) -> type:
-    """Return the generic class of a class with arguments, because pydantic accepts its objects too; else *kind*."""
-    return getattr(kind, "__pydantic_generic_metadata__", {}).get("origin") or kind
 
 
 def _holders(annotation: Any) -> list[Any]:

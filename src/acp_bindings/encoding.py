@@ -5,7 +5,7 @@ Values for which pydantic-core only issues a warning are refused.
 
 from __future__ import annotations
 
-import warnings
+import sys
 from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeAlias
@@ -53,25 +53,13 @@ def encode(value: object) -> bytes:
 _BRACKET = b"["[0]
 """The first byte of every list. Python finds a number faster than a bytes object of length 1."""
 
-# Here Python notes which warnings this module has shown. In a list it cannot, so every warning is an error, whatever
-# filters there are. To ask pydantic-core for errors by `warnings="error"` takes longer than to write a small object.
-# The list is empty because unittest replaces any registry that is not.
+# CPython registers here which warnings this module has issued. It cannot do so in a list, so that every warning raises
+# `TypeError`. The option `warnings="error"` of pydantic-core takes longer than writing a small object. The list is
+# empty because unittest replaces a registry with entries.
 __warningregistry__: Any = []
 
-
-def _is_error_to_warn() -> bool:
-    """Whether this Python does so: CPython does, but promises it nowhere."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            warnings.warn("tried", stacklevel=1)
-        except TypeError:
-            return True
-    return False
-
-
-_ERRORS: dict[str, Any] = {} if _is_error_to_warn() else {"warnings": "error"}
-"""What else pydantic-core has to be asked for, so that what it would warn of is an error."""
+_ERRORS: dict[str, Any] = {} if sys.implementation.name == "cpython" else {"warnings": "error"}
+"""The options of pydantic-core that turn its warnings into errors."""
 
 
 _Writer: TypeAlias = tuple[Callable[..., bytes], bool]

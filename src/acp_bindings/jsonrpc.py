@@ -500,7 +500,7 @@ class Codec:
             return self._read_answer(id_, method, type_, message)
         if id_ is None and error is not None:
             try:
-                return ErrorResponse(None, None, _typed(self.protocol.Error, error))
+                return ErrorResponse(None, None, decode(self.protocol.Error, to_json(error)))
             except DecodeError:
                 pass
         issues = issues_with_id(id_, self._open)
@@ -516,7 +516,7 @@ class Codec:
             return BadResponse(id_, method, wrong)
         try:
             if error is not None:
-                return ErrorResponse(id_, method, _typed(self.protocol.Error, error))
+                return ErrorResponse(id_, method, decode(self.protocol.Error, to_json(error)))
             return Response(id_, method, *self._typed(type_.result if type_ else Any, result))
         except DecodeError as refusal:
             what = "result" if error is None else "error"
@@ -524,11 +524,12 @@ class Codec:
 
     def _typed(self, type_: Any, value: object) -> tuple[Any, tuple[Finding, ...]]:
         findings: list[Finding] | None = [] if self.findings else None
-        return _typed(type_, value, findings), tuple(findings or ())
+        # `decode` would parse a string in it again.
+        return decode(type_, to_json(value), findings=findings), tuple(findings or ())
 
     def _is_id(self, value: object) -> bool:
         try:
-            _typed(self.protocol.RequestId, value)
+            decode(self.protocol.RequestId, to_json(value))
         except DecodeError:
             return False
         return True
@@ -565,8 +566,3 @@ class Codec:
 
 class _NotFoundError(Exception):
     """The peer called a method that we do not handle."""
-
-
-def _typed(type_: Any, value: object, findings: list[Finding] | None = None) -> Any:
-    """Decode *value*, which is parsed JSON. `decode` would parse a string in it again."""
-    return decode(type_, to_json(value), findings=findings)

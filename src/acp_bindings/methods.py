@@ -20,15 +20,15 @@ Answer_co = TypeVar("Answer_co", covariant=True)
 
 
 class Asks(Protocol[Answer_co]):
-    """The params of a request with the result `Answer_co`, for type checkers.
+    """The params of a request whose result has the type `Answer_co`.
 
-        async def ask(params: Asks[T]) -> T: ...
+    Use it to annotate a function that sends requests, so that type checkers infer the type of the result:
 
-    Only type checkers see this method on the classes of requests.
+        async def send(params: Asks[T]) -> T: ...
     """
 
     def __answer__(self) -> Answer_co:
-        """Declare the type of the result. This is never called."""
+        """Declare the type of the result. Only type checkers see this method, and nothing calls it."""
         ...
 
 

@@ -14,28 +14,15 @@ from random import Random
 import rstr
 
 from tests.acp_bindings.exact_json import Json, is_object
-from tests.acp_bindings.schemas import INTEGER_RANGES, Node, Schema, subschemas
+from tests.acp_bindings.schemas import INTEGER_RANGES, Node, Schema, arms_of, subschemas, types_of
 
 PER_DEFINITION = 100
 MAX_DEPTH = 7
 ATTEMPTS = 50
 
 TEXTS = [
-    *(
-        "",
-        " ",
-        "x",
-        "null",
-        "true",
-        "1",
-        "1.0",
-        "-0",
-        "NaN",
-        "[]",
-        "{}",
-        "line\nfeed\r\n\ttab",
-        'quote " and \\ slash /',
-    ),
+    *("", " ", "x", "null", "true", "1", "1.0", "-0", "NaN", "[]", "{}"),
+    *("line\nfeed\r\n\ttab", 'quote " and \\ slash /'),
     *("\x00", "\x01\x1f\x7f\x80\x9f", "\u2028\u2029\ufeff", "é", "e\u0301", "ключ", "日本語テキスト"),
     *("😀👩\u200d👩\u200d👧\u200d👦🏳️\u200d🌈", "\U0010ffff\ufffe\uffff", "%s{0}${HOME}", "a" * 300, "__proto__"),
     *("../../etc/passwd", "/abs/path with space", "C:\\Users\\x", "\\ud83d"),
@@ -113,9 +100,9 @@ def coverable(schema: Schema) -> set[str]:
                 continue
             for name in node.get("properties", {}):
                 found |= {f"{pointer}/properties/{name} {state}" for state in _states(schema, node, name)}
-            found |= {f"{pointer} branch {position}" for position in range(len(_arms(node)))}
-            found |= {f"{pointer} type {each}" for each in _types(node) if len(_types(node)) > 1}
-            if "array" in _types(node):
+            found |= {f"{pointer} branch {position}" for position in range(len(arms_of(node)))}
+            found |= {f"{pointer} type {each}" for each in types_of(node) if len(types_of(node)) > 1}
+            if "array" in types_of(node):
                 found |= {f"{pointer} filled"} | ({f"{pointer} empty"} if not node.get("minItems") else set())
     return found
 
@@ -141,12 +128,12 @@ class _Draft:
         parts = node.get("allOf", [])
         if "properties" in node or node.get("type") == "object" or len(parts) > 1:
             return self.object(node, depth)
-        if _arms(node) or parts:
-            return self.value(self.arm(node, depth) if _arms(node) else parts[0], depth)
+        if arms_of(node) or parts:
+            return self.value(self.arm(node, depth) if arms_of(node) else parts[0], depth)
         return self.plain(node, depth, refused)
 
     def plain(self, node: Node, depth: int, refused: frozenset[str]) -> Json:
-        kinds = _types(node)
+        kinds = types_of(node)
         if not kinds:
             return None if self.random.random() < 0.2 else self.anything(depth)
         match self.choose_type(node, kinds):
@@ -188,9 +175,9 @@ class _Draft:
             members.values = node["additionalProperties"]
         for part in node.get("allOf", ()):
             self.collect(part, members, depth)
-        if _arms(node):
+        if arms_of(node):
             chosen = self.arm(node, depth)
-            for sibling in _arms(node):
+            for sibling in arms_of(node):
                 if sibling is not chosen:
                     self.note_sibling(sibling, members, exclusive="oneOf" in node)
             self.collect(chosen, members, depth)
@@ -205,7 +192,7 @@ class _Draft:
                     members.of_siblings[name] = child
 
     def arm(self, node: Node, depth: int) -> Node:
-        arms = _arms(node)
+        arms = arms_of(node)
         # By turns at the top, so that a few rounds reach every branch of every union; at random below.
         position = self.turn % len(arms) if depth == 0 else self.random.randrange(len(arms))
         self.seen.add(f"{self.schema.pointer(node)} branch {position}")
@@ -313,7 +300,7 @@ def _parts(schema: Schema, node: Node) -> Iterator[Node]:
     """List the schemas that can apply to an object: the node itself, its references and all variants."""
     node = schema.resolve(node)
     yield node
-    for part in (*node.get("allOf", ()), *_arms(node)):
+    for part in (*node.get("allOf", ()), *arms_of(node)):
         yield from _parts(schema, part)
 
 
@@ -331,20 +318,11 @@ def _may_be(schema: Schema, node: Node, *, null: bool) -> bool:
     if "allOf" in node:
         return all(_may_be(schema, part, null=null) for part in node["allOf"])
     if "type" in node:
-        return "null" in _types(node) if null else _types(node) != ("null",)
-    return not _arms(node) or any(_may_be(schema, arm, null=null) for arm in _arms(node))
+        return "null" in types_of(node) if null else types_of(node) != ("null",)
+    return not arms_of(node) or any(_may_be(schema, arm, null=null) for arm in arms_of(node))
 
 
 def _type_of(value: Json) -> str:
     """Return the name of a value's type in the schema."""
     words = {bool: "boolean", int: "integer", float: "number", str: "string", list: "array", dict: "object"}
     return "null" if value is None else words[type(value)]
-
-
-def _arms(node: Node) -> list[Node]:
-    return node.get("anyOf") or node.get("oneOf") or []
-
-
-def _types(node: Node) -> tuple[str, ...]:
-    kinds = node.get("type", ())
-    return (kinds,) if isinstance(kinds, str) else tuple(kinds)

@@ -31,7 +31,7 @@ from typing import Final, NamedTuple
 import jsonschema_rs
 
 from tests.acp_bindings.exact_json import Json, is_array, is_object
-from tests.acp_bindings.schemas import INTEGER_RANGES, Node, Schema, subschemas
+from tests.acp_bindings.schemas import INTEGER_RANGES, Node, Schema, arms_of, subschemas, types_of
 
 Path = tuple[str | int, ...]
 
@@ -291,17 +291,6 @@ def tag_of(arms: list[Node]) -> str | None:
 def constant_of(arm: Node, tag: str) -> Json:
     """Return the discriminator value of a variant; None if it has none."""
     return arm.get("properties", {}).get(tag, {}).get("const")
-
-
-def arms_of(node: Node) -> list[Node]:
-    """List the variants of a union."""
-    return node.get("anyOf") or node.get("oneOf") or []
-
-
-def types_of(node: Node) -> tuple[str, ...]:
-    """List the types that a schema allows; empty if it does not restrict them."""
-    kinds = node.get("type", ())
-    return (kinds,) if isinstance(kinds, str) else tuple(kinds)
 
 
 @cache

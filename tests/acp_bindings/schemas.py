@@ -116,3 +116,14 @@ def subschemas(node: Node, pointer: str) -> Iterator[tuple[str, Node]]:
                 yield from subschemas(child, f"{below}/{position}")
         elif keyword in {"items", "not", "additionalProperties"} and is_object(value):
             yield from subschemas(value, below)
+
+
+def arms_of(node: Node) -> list[Node]:
+    """List the variants of a union."""
+    return node.get("anyOf") or node.get("oneOf") or []
+
+
+def types_of(node: Node) -> tuple[str, ...]:
+    """List the types that a schema allows; empty if it does not restrict them."""
+    kinds = node.get("type", ())
+    return (kinds,) if isinstance(kinds, str) else tuple(kinds)

@@ -15,35 +15,35 @@ from acp_bindings.errors import Path
 from tests.acp_bindings.exact_json import Json
 from tests.acp_bindings.samples import SECRET, a_request
 
-WRAPPINGS: list[Callable[[Any], Any]] = [lambda model: model, lambda model: {"params": model}]
+WRAPPINGS: list[Callable[[Any], Any]] = [lambda model: model, lambda model: {"params": [model]}, lambda model: (model,)]
 
 
-def test_a_default_list_that_is_filled_in_place_is_written() -> None:
-    request = decode(v1.NewSessionRequest, '{"cwd":"/","mcpServers":[]}')
-    request.additional_directories.append("/more")
-    assert json.loads(encode(request)) == {"cwd": "/", "mcpServers": [], "additionalDirectories": ["/more"]}
+FILLED: dict[str, tuple[Any, Callable[[Any], object], str]] = {
+    "list": (a_request(), lambda given: given.additional_directories.append("/a"), '"additionalDirectories":["/a"]'),
+    "map": (v1.AuthMethodTerminal(id="a", name="A"), lambda given: given.env.update(KEY="v"), '"env":{"KEY":"v"}'),
+    "object": (
+        v1.InitializeResponse(protocol_version=1),
+        lambda given: setattr(given.agent_capabilities.mcp_capabilities, "http", True),
+        '{"protocolVersion":1,"agentCapabilities":{"mcpCapabilities":{"http":true}}}',
+    ),
+    "list of an inner object": (
+        v1.SessionNotification(session_id="s", update=v1.ToolCall(tool_call_id="t", title="T")),
+        lambda given: given.update.locations.append(v1.ToolCallLocation(path="/p")),
+        '"locations":[{"path":"/p"}]',
+    ),
+}
 
 
-def test_a_default_map_that_is_filled_in_place_is_written() -> None:
-    method = v1.AuthMethodTerminal(id="a", name="A")
-    method.env["KEY"] = "v"
-    assert json.loads(encode(method))["env"] == {"KEY": "v"}
+@pytest.mark.parametrize("wrap", WRAPPINGS, ids=["model", "envelope", "tuple"])
+@pytest.mark.parametrize(("model", "fill", "written"), FILLED.values(), ids=FILLED)
+def test_a_default_that_is_filled_in_place_is_written(
+    model: Any, fill: Callable[[Any], object], written: str, wrap: Callable[[Any], Any]
+) -> None:
+    filled = model.model_copy(deep=True)
+    fill(filled)
 
-
-def test_a_default_object_that_is_filled_in_place_is_written_in_an_envelope_too() -> None:
-    response = v1.InitializeResponse(protocol_version=1)
-    assert encode(response) == b'{"protocolVersion":1}'
-    response.agent_capabilities.mcp_capabilities.http = True
-    written: Json = json.loads(encode({"id": 0, "result": [response]}))
-    assert written["result"] == [{"protocolVersion": 1, "agentCapabilities": {"mcpCapabilities": {"http": True}}}]
-
-
-def test_a_default_list_deep_in_a_notification_is_written_when_filled() -> None:
-    call = v1.ToolCall(tool_call_id="t", title="T")
-    notification = v1.SessionNotification(session_id="s", update=call)
-    call.locations.append(v1.ToolCallLocation(path="/p"))
-    written: Json = json.loads(encode(notification))
-    assert written["update"]["locations"] == [{"path": "/p"}]
+    assert written not in encode(wrap(model)).decode()
+    assert written in encode(wrap(filled)).decode()
 
 
 @pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
@@ -80,7 +80,7 @@ def test_what_was_put_into_a_list_is_blamed_by_its_place_and_not_shown() -> None
     assert_hidden(caught.value)
 
 
-@pytest.mark.parametrize("wrap", WRAPPINGS, ids=["model", "envelope"])
+@pytest.mark.parametrize("wrap", WRAPPINGS, ids=["model", "envelope", "tuple"])
 def test_a_dict_in_place_of_an_object_is_refused_and_not_shown(wrap: Callable[[Any], Any]) -> None:
     server = v1.McpServerStdio(name="s", command="/s", args=[], env=[])
     server.env.append({"name": "TOKEN", "value": SECRET})  # pyright: ignore[reportArgumentType]
@@ -258,10 +258,3 @@ def assert_hidden(error: BaseException) -> None:
     assert error.__cause__ is None
     assert error.__suppress_context__
     assert SECRET not in shown
-
-
-def test_a_default_list_is_written_in_a_tuple_too_when_filled() -> None:
-    call = v1.ToolCall(tool_call_id="t", title="T")
-    call.locations.append(v1.ToolCallLocation(path="/p"))
-    written: Json = json.loads(encode((call,)))
-    assert written[0]["locations"] == [{"path": "/p"}]

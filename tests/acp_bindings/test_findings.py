@@ -2,20 +2,16 @@
 
 import copy
 import json
-import sys
-from collections import deque
-from collections.abc import Callable, Iterator
-from dataclasses import InitVar, dataclass
+from collections.abc import Iterator
 from random import Random
-from types import FrameType
-from typing import Annotated, Any, NamedTuple, Self
+from typing import Annotated, Any, Self
 
 import pytest
-from pydantic import BaseModel, Field, RootModel, Tag, field_validator, model_validator
-from pydantic.dataclasses import dataclass as pydantic_dataclass
+from pydantic import BaseModel, Field, Tag, field_validator, model_validator
 from typing_extensions import TypeAliasType
 
 from acp_bindings import DecodeError, Finding, Issue, decode, encode, v1, v1_unstable, v2
+from acp_bindings._models.types import Rule
 from acp_bindings._problems import findings
 from acp_bindings.decoding import _witness  # pyright: ignore[reportPrivateUsage]
 from tests.acp_bindings.damage import Damaged, at, damage, each_member_damaged, judge, misread, unwritable
@@ -23,6 +19,7 @@ from tests.acp_bindings.exact_json import Json, spell
 from tests.acp_bindings.instances import Instances
 from tests.acp_bindings.reference_reader import Excuse, Path, arms_of
 from tests.acp_bindings.roundtrip import generated, raw
+from tests.acp_bindings.samples import python_calls
 from tests.acp_bindings.schemas import PACKAGES, load
 
 PER_DEFINITION = 20
@@ -48,75 +45,36 @@ class Own(BaseModel):
     info: v1.Implementation
 
 
-@dataclass
-class Started:
-    """A dataclass of a user."""
-
-    info: v1.Implementation
-    others: deque[v1.Implementation]
-
-
-class Pair(NamedTuple):
-    """A named tuple of a user."""
-
-    name: str
-    info: v1.Implementation
-
-
-@pydantic_dataclass
-class Renamed:
-    """A dataclass of a user that reads a field by another name."""
-
-    info: v1.Implementation = Field(alias="theInfo")
-
-
-class AlsoRenamed(BaseModel):
-    """A model of a user that only reads a field by another name."""
-
-    info: v1.Implementation = Field(validation_alias="theInfo")
-
-
-class Finished(v1.Implementation):
-    """A class of a user that processes the value after reading."""
-
-    def model_post_init(self, _context: object) -> None:
-        assert (self.title or self.name).isprintable()
-
-
-@dataclass
-class Holder:
-    """A dataclass of a user that processes the value after reading."""
-
-    info: Finished
-
-    def __post_init__(self) -> None:
-        assert (self.info.title or "").isprintable()
-
-
-@dataclass
-class Told:
-    """A dataclass of a user with an argument that it does not store."""
-
-    info: v1.Implementation
-    more: InitVar[int]
-
-    def __post_init__(self, more: int) -> None:
-        assert more
-
-
 Nested = TypeAliasType("Nested", "list[Nested] | v1.Implementation")
+
+
+class Named(v1.Implementation):
+    """A class of a user that refuses some objects."""
+
+    @model_validator(mode="after")
+    def check(self) -> Self:
+        if not self.name:
+            raise ValueError("the name is empty")
+        return self
+
+
+class Introduced(v1.InitializeResponse):
+    """A class of a user with such an object in a field that tolerates errors."""
+
+    agent_info: Annotated[Named | None, Rule.DEFAULT_ON_ERROR] = None  # pyright: ignore[reportIncompatibleVariableOverride]
+
+
+class Completed(v1.ToolCallUpdate):
+    """A class of a user that replaces a value before it is read."""
+
+    @field_validator("content", mode="before")
+    @classmethod
+    def complete(cls, _value: Any) -> Any:
+        return [{"type": "content", "content": {**TEXT, "annotations": 5}}]
 
 
 class Wary(v1.InitializeResponse):
     """A class of a user that checks the value after reading."""
-
-    @field_validator("auth_methods", mode="wrap")
-    @classmethod
-    def see_around(cls, value: Any, handler: Callable[[Any], list[v1.AuthMethod]]) -> list[v1.AuthMethod]:
-        try:
-            return sorted(handler(value), key=lambda method: method.id)
-        except Exception:  # noqa: BLE001 - a user may be as careful
-            return []
 
     @field_validator("auth_methods")
     @classmethod
@@ -262,44 +220,15 @@ WRITTEN: dict[str, tuple[Any, Json, list[str]]] = {
         {"number": "5", "info": {**INFO, "title": 5}},
         ["info.title: read as the default, because input should be a valid string"],
     ),
-    "in a model of a user that is a list": (
-        RootModel[list[v1.Implementation]],
-        [INFO, {**INFO, "title": 5}],
-        ["[1].title: read as the default, because input should be a valid string"],
-    ),
-    "in a dataclass of a user": (
-        Started,
-        {"info": {**INFO, "title": 5}, "others": [{**INFO, "title": 6}]},
+    "before a value that a validator of a user refuses": (
+        Introduced,
+        {"protocolVersion": 1, "agentCapabilities": 5, "agentInfo": {**INFO, "name": ""}},
         [
-            "info.title: read as the default, because input should be a valid string",
-            "others[0].title: read as the default, because input should be a valid string",
+            "agentCapabilities: read as the default, because input should be an object",
+            "agentInfo: read as the default, because value error, the name is empty",
         ],
     ),
-    "in a named tuple of a user": (
-        Pair,
-        ["n", {**INFO, "title": 5}],
-        ["[1].title: read as the default, because input should be a valid string"],
-    ),
-    "in a dataclass of a user, by another name": (
-        Renamed,
-        {"theInfo": {**INFO, "title": 5}},
-        ["theInfo.title: read as the default, because input should be a valid string"],
-    ),
-    "in a model of a user, by another name": (
-        AlsoRenamed,
-        {"theInfo": {**INFO, "title": 5}},
-        ["theInfo.title: read as the default, because input should be a valid string"],
-    ),
-    "in classes of a user that go on from what was read": (
-        list[Holder],
-        [{"info": INFO}, {"info": {**INFO, "title": 5}}],
-        ["[1].info.title: read as the default, because input should be a valid string"],
-    ),
-    "in a dataclass of a user that is told more than it keeps": (
-        list[Told],
-        [{"info": INFO, "more": 1}, {"info": {**INFO, "title": 5}, "more": 1}],
-        ["[1].info.title: read as the default, because input should be a valid string"],
-    ),
+    "nothing that a validator of a user has added": (Completed, {"toolCallId": "t", "content": None}, []),
     "in a class of a user that looks at what was read": (
         Wary,
         {"protocolVersion": 1, "authMethods": [{"id": "b", "name": "B"}, 5, {"id": "a", "name": "A"}]},
@@ -309,11 +238,6 @@ WRITTEN: dict[str, tuple[Any, Json, list[str]]] = {
         Nested,
         [[{**INFO, "title": 5}]],
         ["[0][0].title: read as the default, because input should be a valid string"],
-    ),
-    "in a tuple": (
-        tuple[v1.Implementation, v1.SessionInfo],
-        [INFO, {"sessionId": "s", "cwd": "/", "title": 5}],
-        ["[1].title: read as the default, because input should be a valid string"],
     ),
     "a composed type": (
         list[v1.SessionInfo],
@@ -436,18 +360,8 @@ def test_no_value_of_the_message_is_in_a_finding(type_: Any, given: Json) -> Non
 def test_no_python_runs_to_find_nothing(type_: Any, given: Json) -> None:
     text = json.dumps(given)
     decode(type_, text, findings=[])
-    called: list[str] = []
-
-    def note(frame: FrameType, event: str, _argument: object) -> None:
-        if event == "call" and frame.f_code.co_filename == findings.__file__:
-            called.append(frame.f_code.co_name)
-
-    sys.setprofile(note)
-    try:
-        decode(type_, text, findings=[])
-    finally:
-        sys.setprofile(None)
-    assert called == ["findings"]
+    called = python_calls(lambda: decode(type_, text, findings=[]))
+    assert [name for file, name in called if file == findings.__file__] == ["findings"]
 
 
 @pytest.mark.parametrize(("package", "definition"), DEFINITIONS)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Callable, Iterator
-from typing import Annotated, Any, Generic, TypeVar, cast
+from operator import attrgetter
+from typing import Annotated, Any, cast
 
 import pytest
-from pydantic import BaseModel, BeforeValidator, Field, SkipValidation
-from pydantic_core import core_schema
+from pydantic import BaseModel, BeforeValidator, Field
 
 from acp_bindings import EncodeError, decode, encode, v1, v2
 from tests.acp_bindings.instances import Instances
@@ -134,51 +134,58 @@ def test_a_list_that_must_not_be_empty_is_not_emptied() -> None:
         encode(request)
 
 
-def test_the_tag_of_an_object_that_was_read_without_one_is_written_in_a_list() -> None:
-    request = v1.PromptRequest(session_id="s", prompt=[])
-    request.prompt.append(decode(v1.TextContent, {"text": "t"}))
-
-    assert json.loads(encode(request))["prompt"] == [{"type": "text", "text": "t"}]
+TEXT = {"text": "t"}
 
 
-def test_such_a_tag_is_written_also_where_nothing_in_the_list_has_lists() -> None:
-    diff = v2.Diff(changes=[])
-    diff.changes.append(decode(v2.DiffChangeAdd, {"path": "/a", "fileType": "text"}))
+UNTAGGED: dict[str, tuple[Any, str, Any, dict[str, Any], str]] = {
+    "in a list": (
+        v1.PromptRequest(session_id="s", prompt=[]),
+        "prompt",
+        v1.TextContent,
+        TEXT,
+        '{"sessionId":"s","prompt":[{"type":"text","text":"t"}]}',
+    ),
+    "without lists in it": (
+        v2.Diff(changes=[]),
+        "changes",
+        v2.DiffChangeAdd,
+        {"path": "/a", "fileType": "text"},
+        '"operation":"add"',
+    ),
+    "in an inner object": (
+        v1.SessionNotification(session_id="s", update=v1.ToolCall(tool_call_id="t", title="T")),
+        "update.content",
+        v1.Diff,
+        {"path": "/a", "newText": "x"},
+        '"content":[{"type":"diff","path":"/a","newText":"x"}]',
+    ),
+    "before an unchanged object": (
+        v2.IdleStateUpdate(background=[], stop_reason="error", error=v2.Error(code=1, message="m")),
+        "background",
+        v2.BackgroundTerminal,
+        {"terminalId": "t"},
+        '"background":[{"type":"terminal",',
+    ),
+    "before an unchanged list": (
+        v2.NewSessionResponse(
+            session_id="s", config_options=[], available_commands=[v2.Command(name="n", description="d")]
+        ),
+        "config_options",
+        v2.SessionConfigOptionBoolean,
+        {"configId": "c", "name": "n", "currentValue": True},
+        '"type":"boolean"',
+    ),
+}
 
-    assert json.loads(encode(diff))["changes"] == [{"operation": "add", "path": "/a", "fileType": "text"}]
 
+@pytest.mark.parametrize(("value", "where", "type_", "message", "written"), UNTAGGED.values(), ids=UNTAGGED)
+def test_the_tag_of_an_object_that_was_read_without_one_is_written_in_a_list(
+    value: Any, where: str, type_: Any, message: dict[str, Any], written: str
+) -> None:
+    attrgetter(where)(value).append(decode(type_, message))
 
-def test_such_a_tag_is_written_also_in_an_object_that_another_holds() -> None:
-    call = v1.ToolCall(tool_call_id="t", title="T")
-    notification = v1.SessionNotification(session_id="s", update=call)
-    call.content.append(decode(v1.Diff, {"path": "/a", "newText": "x"}))
-
-    assert json.loads(encode(notification))["update"]["content"] == [{"type": "diff", "path": "/a", "newText": "x"}]
-
-
-def test_such_a_tag_is_written_also_before_an_object_that_is_as_it_was() -> None:
-    update = v2.IdleStateUpdate(background=[], stop_reason="error", error=v2.Error(code=1, message="m"))
-    assert update.background is not None
-    update.background.append(decode(v2.BackgroundTerminal, {"terminalId": "t"}))
-
-    assert b'"background":[{"type":"terminal",' in encode(update)
-
-
-def test_such_a_tag_is_written_also_before_a_list_that_is_as_it_was() -> None:
-    commands: list[v2.AvailableCommand] = [v2.Command(name="n", description="d")]
-    response = v2.NewSessionResponse(session_id="s", config_options=[], available_commands=commands)
-    assert response.config_options is not None
-    option = decode(v2.SessionConfigOptionBoolean, {"configId": "c", "name": "n", "currentValue": True})
-    response.config_options.append(option)
-
-    assert b'"type":"boolean"' in encode(response)
-
-
-def test_such_a_tag_is_written_also_in_the_first_of_two_requests() -> None:
-    requests = [v1.PromptRequest(session_id="s", prompt=[v1.TextContent(text=text)]) for text in "ab"]
-    requests[0].prompt[0] = decode(v1.TextContent, {"text": "c"})
-
-    assert b'"prompt":[{"type":"text","text":"c"}]' in encode(requests)
+    for each in (value, [value, v1.PromptRequest(session_id="s", prompt=[v1.TextContent(text="a")])]):
+        assert written in encode(each).decode()
 
 
 def test_an_object_of_the_right_shape_and_of_the_wrong_class_is_refused() -> None:
@@ -197,20 +204,14 @@ def test_a_dict_is_refused_also_where_one_of_several_objects_belongs() -> None:
         encode(request)
 
 
-def test_a_map_is_looked_into_in_whatever_it_stands() -> None:
+def test_maps_are_checked_in_objects_in_maps_and_tuples() -> None:
     method = v1.AuthMethodTerminal(id="a", name="b", env={"A": "x"})
     method.env["A"] = None  # pyright: ignore[reportArgumentType]
 
-    with pytest.raises(EncodeError, match=r"method\.env\.A: Input should be a valid string"):
-        encode({"method": method})
-
-
-def test_a_tuple_is_looked_into_as_a_list_is() -> None:
-    method = v1.AuthMethodTerminal(id="a", name="b", env={"A": "x"})
-    method.env["A"] = None  # pyright: ignore[reportArgumentType]
-
-    with pytest.raises(EncodeError, match=r"\[0\]\.env\.A: Input should be a valid string"):
-        encode((method,))
+    for value, path in (({"method": method}, "method"), ((method,), "[0]")):
+        with pytest.raises(EncodeError) as raised:
+            encode(value)
+        assert str(raised.value).endswith(f": {path}.env.A: Input should be a valid string")
 
 
 def split(words: str) -> list[str]:
@@ -246,6 +247,28 @@ def test_the_rules_of_a_user_are_not_held_against_what_they_made() -> None:
     assert json.loads(encode(request))["prompt"] == [{"type": "text", "text": "a"}]
 
 
+class Plain(v1.PromptRequest):
+    """A user's request that only accepts text, and has a list of the user's."""
+
+    prompt: list[v1.TextContent]  # pyright: ignore[reportIncompatibleVariableOverride]
+    more: list[v1.TextContent | None] | None = None
+
+
+@pytest.mark.parametrize("other", [v1.ImageContent(data="AAAA", mime_type="image/png"), v2.TextContent(text="t")])
+@pytest.mark.parametrize(("where", "index"), [("prompt", 1), ("more", 2)])
+def test_an_object_of_another_class_is_refused_in_a_list_of_a_user(where: str, index: int, other: object) -> None:
+    class LongText(v1.TextContent):
+        """A user's kind of text."""
+
+    request = Plain(session_id="s", prompt=[v1.TextContent(text="t")], more=[None, LongText(text="u")])
+    assert json.loads(encode(request))["more"] == [None, {"type": "text", "text": "u"}]
+    getattr(request, where).append(other)
+
+    with pytest.raises(EncodeError) as raised:
+        encode([request])
+    assert str(raised.value).startswith(f"list: [0].{where}[{index}]: Input should be v1.TextContent, not v")
+
+
 class Chain(v1.PromptRequest):
     """A user's request that contains more of its kind."""
 
@@ -263,91 +286,3 @@ def test_what_does_not_belong_there_is_named_in_a_class_that_has_itself_in_it_to
 
 def test_a_default_of_a_users_own_is_made_as_the_user_says() -> None:
     assert decode(Block, {"text": "t"}).words == []
-
-
-class Plain(v1.PromptRequest):
-    """A user's request that only accepts text, with lists and maps of the user's types."""
-
-    prompt: list[v1.TextContent]  # pyright: ignore[reportIncompatibleVariableOverride]
-    more: list[v1.TextContent | None] | None = None
-    by_name: dict[str, v1.TextContent] = {}  # noqa: RUF012 - every object has its own, by pydantic
-    anything: list[v1.TextContent | Any] = []  # noqa: RUF012 - every object has its own, by pydantic
-    deep: dict[str, dict[str, v1.TextContent]] = {}  # noqa: RUF012 - the same
-    made: list[Annotated[v1.TextContent, BeforeValidator(worded)]] = []  # noqa: RUF012 - the same
-
-
-class LongText(v1.TextContent):
-    """A user's kind of text."""
-
-
-@pytest.mark.parametrize("other", [v1.ImageContent(data="AAAA", mime_type="image/png"), v2.TextContent(text="t")])
-@pytest.mark.parametrize(
-    ("where", "path"),
-    [("prompt", "prompt[1]"), ("more", "more[1]"), ("by_name", "byName.added"), ("made", "made[0]")],
-)
-def test_an_object_of_another_class_is_refused_in_a_list_of_a_users_own(where: str, path: str, other: object) -> None:
-    deep = {"a": {"b": v1.TextContent(text="t")}}
-    request = Plain(session_id="s", prompt=[v1.TextContent(text="t")], more=[None], deep=deep)
-    additions(other)(getattr(request, where))
-
-    with pytest.raises(EncodeError) as raised:
-        encode([request])
-
-    assert str(raised.value).startswith(f"list: [0].{path}: Input should be v1.TextContent, not v")
-
-
-def test_what_a_list_of_a_users_own_is_for_is_written() -> None:
-    request = Plain(session_id="s", prompt=[], more=[None])
-    for where in ("prompt", "more", "by_name", "anything", "made"):
-        additions(LongText(text="t"))(getattr(request, where))
-    request.anything.append(v1.ImageContent(data="AAAA", mime_type="image/png"))
-
-    text = {"type": "text", "text": "t"}
-    assert json.loads(encode(request)) == {
-        "sessionId": "s",
-        "prompt": [text],
-        "more": [None, text],
-        "byName": {"added": text},
-        "anything": [text, {"type": "image", "data": "AAAA", "mimeType": "image/png"}],
-        "made": [text],
-    }
-
-
-T = TypeVar("T")
-
-
-class Box(BaseModel, Generic[T]):
-    """Contains one value."""
-
-    held: T
-
-
-class Anything:
-    """Can be read as any type that a user chooses."""
-
-    @classmethod
-    def __get_pydantic_core_schema__(cls, source: object, handler: object) -> core_schema.CoreSchema:
-        return core_schema.any_schema()
-
-
-class Open(v1.TextContent):
-    """A user's subclass of a text block, with lists whose items have hardly any declared type."""
-
-    boxes: list[Box[int]] = []  # noqa: RUF012 - every object has its own, by pydantic
-    unchecked: list[SkipValidation[v1.TextContent]] = []  # noqa: RUF012 - the same
-    anything: list[Anything] = []  # noqa: RUF012 - the same
-
-
-@pytest.mark.parametrize(
-    ("where", "part"),
-    [
-        ("boxes", Box(held=5)),
-        ("unchecked", v2.TextContent(text="t")),
-        ("anything", v2.TextContent(text="t")),
-    ],
-)
-def test_an_object_is_written_where_the_class_that_is_named_does_not_decide(where: str, part: BaseModel) -> None:
-    text = Open(text="t")
-    getattr(text, where).append(part)
-
-    assert json.loads(encode(text))[where] == [json.loads(encode(part))]

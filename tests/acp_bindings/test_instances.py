@@ -14,35 +14,22 @@ from tests.acp_bindings.instances import PER_DEFINITION, Instances, coverable, s
 from tests.acp_bindings.schemas import PACKAGES, Node, Schema, load, subschemas
 
 KEYWORDS = {
-    *(
-        "$ref",
-        "additionalProperties",
-        "allOf",
-        "anyOf",
-        "const",
-        "contentEncoding",
-        "default",
-        "enum",
-        "format",
-        "items",
-    ),
-    *("maximum", "minItems", "minLength", "minimum", "not", "oneOf", "pattern", "properties", "required", "type"),
-    "unevaluatedProperties",
+    *("$ref", "additionalProperties", "allOf", "anyOf", "const", "contentEncoding", "default", "enum", "format"),
+    *("items", "maximum", "minItems", "minLength", "minimum", "not", "oneOf", "pattern", "properties", "required"),
+    *("type", "unevaluatedProperties"),
 }
 ANNOTATIONS = {"description", "discriminator", "title"}
 TRAITS = [
     *("-0.0", "smallest float", "1e300", "float that is whole", "2**63-1", "-2**63", "2**64-1", "beyond 64 bits"),
+    *("true", "false", "null", "empty text", "control character", "beyond the basic plane", "empty array"),
     *(
-        "true",
-        "false",
-        "null",
-        "empty text",
-        "control character",
-        "beyond the basic plane",
-        "empty array",
         "empty object",
+        "empty name",
+        "non-ASCII name",
+        "name of a Python attribute",
+        "snake_case of a known name",
+        "array in _meta",
     ),
-    *("empty name", "non-ASCII name", "name of a Python attribute", "snake_case of a known name", "array in _meta"),
 ]
 
 

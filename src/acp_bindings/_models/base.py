@@ -456,21 +456,17 @@ else:
 
 def complete(value: object) -> None:
     """Complete every object in *value*, which was just read."""
-    waiting: list[object] = [value]
-    seen: set[int] = set()
-    for each in waiting:
-        inside: Iterable[object] = ()
-        if isinstance(each, BaseModel):
-            if id(each) in seen:  # a validator of a user made a cycle
-                continue
-            seen.add(id(each))
-            _complete(each)
-            inside = vars(each).values()
-        elif isinstance(each, dict):
-            inside = cast("dict[object, object]", each).values()
-        elif isinstance(each, list | tuple):
-            inside = cast("Iterable[object]", each)
-        waiting += [part for part in inside if isinstance(part, _HOLDERS)]
+    inside: Iterable[object] = ()
+    if isinstance(value, BaseModel):
+        _complete(value)
+        inside = vars(value).values()
+    elif isinstance(value, dict):
+        inside = cast("dict[object, object]", value).values()
+    elif isinstance(value, list | tuple):
+        inside = cast("Iterable[object]", value)
+    for part in inside:
+        if isinstance(part, _HOLDERS):
+            complete(cast("object", part))
 
 
 def _complete(model: BaseModel) -> None:

@@ -41,6 +41,13 @@ def generated(cls: type[BaseModel]) -> type[BaseModel]:
     return cast("type[BaseModel]", next(ours))
 
 
+def parts_of(annotation: Any) -> Iterator[Any]:
+    """Yield *annotation* and all parts of it."""
+    yield annotation
+    for part in get_args(annotation):
+        yield from parts_of(part)
+
+
 @cache
 def due(cls: type[BaseModel]) -> frozenset[str]:
     """Return the required fields to which a class of a user gives a default. They always count as set."""
@@ -100,11 +107,6 @@ class _Factory:
 
 
 _FACTORY = _Factory()
-
-
-def is_as_given(given: object, taken: object) -> bool:
-    """Return True if validating *given* made no object in *taken* from a dict."""
-    return all(taken is each for each, taken in objects_in(given, taken))
 
 
 def objects_in(given: Any, held: Any) -> Iterator[tuple[Any, AcpObject]]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from itertools import groupby
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, TypeAlias, cast
 
 from pydantic import ValidationError
 from pydantic_core import CoreSchema, ErrorDetails, SchemaValidator
@@ -15,15 +15,18 @@ from pydantic_core import core_schema as cs
 
 from acp_bindings._json import members_of
 from acp_bindings._models.types import CATCH_ALLS, INTEGER, NULL, TAGGED, VALUE
-from acp_bindings.errors import Issue
+from acp_bindings.errors import Issue, Path
 
 NO_TAG, BAD_TAG = "union_tag_not_found", "union_tag_invalid"
+
+EXCUSES = "acp_bindings_excuses"
+"""The key in the metadata of a schema for what tolerates errors in values of it, outermost first."""
 
 
 class _Step(NamedTuple):
     """A union on the path of an error, and the variant that was tried."""
 
-    where: tuple[str | int, ...]
+    where: Path
     """The location of the union in pydantic's form, including the labels of outer variants."""
     label: str
     """The label of the variant."""
@@ -33,11 +36,16 @@ class _Step(NamedTuple):
     """The length of the path of the union in the message."""
 
 
+_Excused: TypeAlias = tuple[Path, Path, Any]
+"""The location of a value in pydantic's form, its path in the message, and what tolerates errors in it."""
+
+
 class _Located(NamedTuple):
-    """An issue, and the unions on its path, outermost first."""
+    """An issue, with the unions on its path and what tolerates it, outermost first."""
 
     issue: Issue
     unions: list[_Step]
+    excuses: list[_Excused]
 
 
 def blame(schema: CoreSchema, errors: Iterable[ErrorDetails], *, strict: bool = False) -> list[Issue]:
@@ -45,6 +53,12 @@ def blame(schema: CoreSchema, errors: Iterable[ErrorDetails], *, strict: bool = 
     definitions: dict[str, Any] = {}
     located = [_locate(schema, definitions, error, strict=strict) for error in errors]
     return _meant([each for each in located if each], 0)
+
+
+def excuses_of(schema: CoreSchema, definitions: dict[str, Any], error: ErrorDetails) -> list[_Excused]:
+    """Return what tolerates *error* of validating with *schema* (`EXCUSES`), outermost first."""
+    located = _locate(schema, definitions, error, strict=False)
+    return located.excuses if located else []
 
 
 def _locate(schema: Any, definitions: dict[str, Any], error: ErrorDetails, *, strict: bool) -> _Located | None:
@@ -55,10 +69,16 @@ def _locate(schema: Any, definitions: dict[str, Any], error: ErrorDetails, *, st
     path: list[str | int] = []
     unions: list[_Step] = []
     branch: str | None = None
-    for position, step in enumerate(error["loc"]):
-        schema = _settle(schema, definitions, strict=strict)
-        kind = schema.get("type")
-        if kind in ("union", "tagged-union"):
+    excuses: list[_Excused] = []
+    for position, step in enumerate((*error["loc"], None)):
+        passed = _settled(schema, definitions, strict=strict)
+        for part in passed:
+            if "metadata" in part and EXCUSES in part["metadata"]:
+                excuses += ((error["loc"][:position], tuple(path), each) for each in part["metadata"][EXCUSES])
+        if step is None:
+            break
+        schema = passed[-1]
+        if schema.get("type") in ("union", "tagged-union"):
             label = str(step)
             if label in (NULL, INTEGER):
                 return None
@@ -79,7 +99,7 @@ def _locate(schema: Any, definitions: dict[str, Any], error: ErrorDetails, *, st
         message = _about_tag(rule, about) if name or rule == BAD_TAG else message
         if name and is_of_none(error) and members_of(error.get("input")).get(name, ...) is None:
             rule, message = NO_TAG, "Input should be a valid string"
-    return _Located(Issue(tuple(path), rule, message, branch), unions)
+    return _Located(Issue(tuple(path), rule, message, branch), unions, excuses)
 
 
 def is_of_none(error: ErrorDetails) -> bool:
@@ -101,26 +121,30 @@ def _about_tag(rule: str, context: dict[str, Any]) -> str:
     return f"{shown} is not one of {context['expected_tags']}"
 
 
-def _settle(schema: Any, definitions: dict[str, Any], *, strict: bool) -> Any:
-    """Return the schema for the next step of a location, without wrappers, which do not add steps."""
+def _settled(schema: Any, definitions: dict[str, Any], *, strict: bool) -> list[Any]:
+    """Return *schema* and the schemas in it up to the first that is not a wrapper. Wrappers do not add steps."""
+    passed = [schema]
     while True:
         kind = schema.get("type")
         if kind == "definitions":
             definitions.update({each["ref"]: each for each in schema["definitions"]})
-            schema = schema["schema"]
-        elif kind == "definition-ref":
+        if kind == "definition-ref":
             schema = definitions[schema["schema_ref"]]
+        elif kind in _WRAPPERS:
+            schema = schema["schema"]
         elif kind == "lax-or-strict":
             schema = schema["strict_schema" if strict else "lax_schema"]
         elif kind == "json-or-python":
             schema = schema["json_schema"]
-        elif kind in _WRAPPERS:
-            schema = schema["schema"]
         else:
-            return schema
+            return passed
+        passed.append(schema)
 
 
-_WRAPPERS = {"model", "dataclass", "default", "nullable", "json", "function-before", "function-after", "function-wrap"}
+_WRAPPERS = {
+    *("definitions", "model", "dataclass", "default", "nullable", "json"),
+    *("function-before", "function-after", "function-wrap"),
+}
 
 
 def _choices(schema: Any) -> dict[Any, Any]:
@@ -135,56 +159,28 @@ def _unlabelled(schema: Any, step: str | int, definitions: dict[str, Any]) -> An
     """Return the variant without a label that pydantic names *step*."""
     unlabelled: list[Any] = [choice for choice in schema["choices"] if isinstance(choice, dict)]
     for choice in unlabelled:
-        if choice["type"] not in _SCALARS:
+        if choice["type"] not in SCALARS:
             whole = cs.definitions_schema(choice, list(definitions.values()))
             if SchemaValidator(whole).title == step:
                 return choice
     return {}
 
 
-_SCALARS = {"str", "int", "float", "bool", "none", "literal"}
+SCALARS = {"str", "int", "float", "bool", "none", "literal"}
 """Types of variants without further steps. Pydantic's name for any other variant is only known after compiling it."""
 
 
 def _descend(schema: Any, step: Any) -> Any:
+    """Return the schema of a field or item; empty if it is not known, as for a field of a user with an `AliasPath`."""
     empty: dict[str, Any] = {}
-    kind = schema.get("type")
-    if kind in _OF_MEMBERS:
-        fields: Any = schema["fields"]
-        # A dataclass has a list of fields.
-        members: dict[str, Any] = {each["name"]: each for each in fields} if kind == "dataclass-args" else fields
-        ways = ((way, each["schema"]) for name, each in members.items() for way in _ways(each, name))
-        return _behind([(way[1:], member) for way, member in ways if way[0] == step])
-    if kind == "tuple":
-        items = schema["items_schema"]
-        return items[step] if step < len(items) else items[-1]
-    if kind == "named-tuple":  # its fields are in a list or in an object
-        parts: list[Any] = schema["fields"]
-        return next((each["schema"] for place, each in enumerate(parts) if step in (place, each["name"])), empty)
-    return schema.get(_PARTS.get(kind, ""), empty)
-
-
-_PARTS = {
-    **dict.fromkeys(("list", "deque", "set", "frozenset"), "items_schema"),
-    **dict.fromkeys(("dict", "ordered-dict"), "values_schema"),
-}
-_OF_MEMBERS = {"model-fields", "dataclass-args", "typed-dict"}
-
-
-def _ways(member: Any, name: str) -> list[list[Any]]:
-    """Return the paths of a field in a message. Usually it is only its name, but users may choose any alias."""
-    alias: Any = member.get("validation_alias", name)
-    if isinstance(alias, str):
-        return [[alias]]
-    return alias if isinstance(alias[0], list) else [alias]
-
-
-def _behind(ways: Sequence[tuple[list[Any], Any]]) -> Any:
-    """Return the schema of the value from which *ways* continue: of a field, or of an object with several fields."""
-    if found := next((schema for steps, schema in ways if not steps), None):
-        return found
-    fields = {str(number): {"schema": schema, "validation_alias": steps} for number, (steps, schema) in enumerate(ways)}
-    return {"type": "model-fields", "fields": fields}
+    kind, fields = schema.get("type"), schema.get("fields")
+    if fields:
+        is_map = kind in ("model-fields", "typed-dict")
+        members: dict[str, Any] = fields if is_map else {each["name"]: each for each in fields}
+        found = (each["schema"] for name, each in members.items() if each.get("validation_alias", name) == step)
+        return next(found, empty)
+    items: Any = schema.get("items_schema") or schema.get("values_schema") or empty
+    return items[min(step, len(items) - 1)] if kind == "tuple" else items
 
 
 def _meant(located: Sequence[_Located], depth: int) -> list[Issue]:
@@ -194,7 +190,7 @@ def _meant(located: Sequence[_Located], depth: int) -> list[Issue]:
     """
     kept: list[Issue] = []
 
-    def union(each: _Located) -> tuple[str | int, ...] | None:
+    def union(each: _Located) -> Path | None:
         return each.unions[depth].where if len(each.unions) > depth else None
 
     for where, group in groupby(located, key=union):
@@ -247,10 +243,9 @@ MORE = Issue((), "too_many", "There are more errors")
 class Complaints:
     """Finds the errors in texts that should be JSON of one type."""
 
-    def __init__(self, schema: CoreSchema, *, config: cs.CoreConfig = OF_NO_CLASS) -> None:
-        """Use the core schema *schema*, with the settings *config* outside of its classes."""
+    def __init__(self, schema: CoreSchema) -> None:
+        """Use the core schema *schema*."""
         self._schema = schema
-        self._config = config
 
     def issues(
         self, text: bytes | bytearray, *, strict: bool = False, first: ValidationError | None = None
@@ -276,12 +271,12 @@ class Complaints:
 
     @cached_property
     def _to_the_first(self) -> SchemaValidator:
-        return SchemaValidator(self._schema, self._config, _use_prebuilt=False)
+        return SchemaValidator(self._schema, OF_NO_CLASS, _use_prebuilt=False)
 
     @cached_property
     def _to_the_end(self) -> SchemaValidator:
         # The existing validators of the classes in it would stop at the first invalid item.
-        return SchemaValidator(cast("CoreSchema", _without_fail_fast(self._schema)), self._config, _use_prebuilt=False)
+        return SchemaValidator(cast("CoreSchema", _without_fail_fast(self._schema)), OF_NO_CLASS, _use_prebuilt=False)
 
 
 def _refusal(validator: SchemaValidator, text: bytes | bytearray, *, strict: bool) -> ValidationError | None:

@@ -6,6 +6,8 @@ import os
 import re
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import reduce
+from operator import getitem
 from types import ModuleType
 from typing import Any, cast, get_origin
 
@@ -15,7 +17,7 @@ from pydantic_core import from_json
 from acp_bindings._json import kind_of, members_of, package_of
 from acp_bindings._models.base import Model
 from acp_bindings._problems.transports import AS_PAIRS, type_fault
-from acp_bindings.errors import Issue
+from acp_bindings.errors import Issue, Path
 from acp_bindings.methods import Method, Methods, NotificationType, ProtocolPackage, is_of
 
 
@@ -190,13 +192,11 @@ def explained(issues: Iterable[Issue], value: Any) -> list[Issue]:
 def _hint_within(value: Any, issue: Issue) -> str:
     if not issue.path:
         return ""
-    *way, last = issue.path
     try:
-        for step in way:
-            value = value[step]
+        around = members_of(part_at(value, issue.path[:-1]))
     except (LookupError, TypeError):  # a validator of a user has changed the value
         return ""
-    around, name = members_of(value), str(last)
+    name = str(issue.path[-1])
     if issue.rule in ("missing", "union_tag_not_found"):
         if spelt := other_spelling(name, around):
             return f'; it is spelt "{spelt}" here'
@@ -205,6 +205,11 @@ def _hint_within(value: Any, issue: Issue) -> str:
     elif issue.rule == "list_type" and name in _AS_LISTS and isinstance(around.get(name), dict):
         return f"; {_AS_LISTS[name]}"
     return ""
+
+
+def part_at(value: Any, path: Path) -> Any:
+    """Return the part of a JSON value at *path*. Raises `LookupError` or `TypeError` if it does not exist."""
+    return reduce(getitem, path, value)
 
 
 _OF_OTHER_SERVERS = {"command": "url", "url": "command"}

@@ -102,10 +102,10 @@ def _unwritable(value: Any) -> Issue:
         if inner is None and isinstance(value, BaseModel):
             # A map may be writable separately, because keys are converted to strings in a field without a type.
             inner = next(((step, part) for step, part in _parts(value) if _has_odd_names(part)), None)
-        if inner is None and _is_sound(value):
-            break
+        if inner is None and isinstance(value, dict | list | tuple) and not _has_odd_names(cast("object", value)):
+            break  # its depth is the only problem
         if inner is None:
-            return Issue(path, "not_json", _why_unwritable(value))
+            return Issue(path, "not_json", _why_unwritable(cast("object", value)))
         path, value = (*path, inner[0]), inner[1]
     return Issue((), "not_json", "It contains itself, or is nested too deep")
 
@@ -125,11 +125,6 @@ def _why_unwritable(value: object) -> str:
         case _:
             hint = "; is an await missing?" if isawaitable(value) else ""
             return f"An object of {full_name(type(value))} cannot be written as JSON{hint}"
-
-
-def _is_sound(value: object) -> bool:
-    """Return True if the only problem of a map or list with writable parts can be its depth."""
-    return isinstance(value, dict | list | tuple) and not _has_odd_names(cast("object", value))
 
 
 def _has_odd_names(value: object) -> bool:
@@ -166,16 +161,10 @@ def _misfits(value: Any, path: Path) -> Iterator[Issue]:
         except ValidationError as error:
             issues = _issues(type(value), text, error, strict=True)
             yield from (replace(issue, path=path + issue.path) for issue in issues)
-        else:
-            # Fields that a class of a user adds were read as unknown fields of the generated class.
-            for step, part in _parts(value):
-                yield from _misfits(part, (*path, step))
-    elif isinstance(value, dict):
-        for name, each in cast("dict[str, object]", value).items():
-            yield from _misfits(each, (*path, name))
-    elif isinstance(value, list | tuple):
-        for index, each in enumerate(cast("Iterable[object]", value)):
-            yield from _misfits(each, (*path, index))
+            return
+    # Fields that a class of a user adds were read as unknown fields of the generated class.
+    for step, part in _parts(value):
+        yield from _misfits(part, (*path, step))
 
 
 def _name(type_: Any) -> str:

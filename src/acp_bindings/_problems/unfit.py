@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator, Mapping
-from typing import Any, NoReturn, cast, get_args, get_origin
+from typing import Any, NoReturn, cast, get_origin
 
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
 
 from acp_bindings._json import full_name, kind_of
+from acp_bindings._lazy import joined
 from acp_bindings._models.embedding import HIDDEN, line, of_lines
+from acp_bindings._models.fields import parts_of
 
 _OF_OBJECTS = {"model_type", "model_attributes_type", "union_tag_not_found", "union_tag_invalid"}
 _MOST_NAMED = 5
@@ -92,14 +94,8 @@ def _has_maps(field: FieldInfo) -> bool:
 
 
 def _classes_in(field: FieldInfo) -> list[type]:
-    kinds = (get_origin(part) or part for part in _parts(field.annotation))
+    kinds = (get_origin(part) or part for part in parts_of(field.annotation))
     return [kind for kind in kinds if isinstance(kind, type)]
-
-
-def _parts(annotation: Any) -> Iterator[Any]:
-    yield annotation
-    for part in get_args(annotation):
-        yield from _parts(part)
 
 
 def _any_of(wanted: list[type[BaseModel]], given: Any) -> str:
@@ -108,4 +104,4 @@ def _any_of(wanted: list[type[BaseModel]], given: Any) -> str:
     if len(names) > _MOST_NAMED:
         likest = difflib.get_close_matches(kind_of(given), names, n=3, cutoff=0)
         names = [*likest, f"another of {len(names)}"]
-    return " or ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+    return joined(names, "or")

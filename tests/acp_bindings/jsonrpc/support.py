@@ -6,6 +6,14 @@ from typing import Any
 from acp_bindings import v1
 from acp_bindings.jsonrpc import BadLine, Codec, ProtocolPackage
 
+
+class Thorough(Codec):
+    """A codec that fully parses every line."""
+
+    def _read_quickly(self, line: bytes | bytearray) -> None:
+        """Use the full parser."""
+
+
 NEW_SESSION: dict[str, Any] = {"cwd": "/project", "mcpServers": []}
 
 

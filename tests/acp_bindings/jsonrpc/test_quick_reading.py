@@ -6,7 +6,7 @@ import pytest
 
 from acp_bindings import v1, v1_unstable, v2
 from acp_bindings.jsonrpc import PARSE_ERROR, BadLine, Codec, Notification, Request, Response
-from tests.acp_bindings.jsonrpc.support import agent, client, line
+from tests.acp_bindings.jsonrpc.support import Thorough, agent, client, line
 
 
 class Quick(Codec):
@@ -15,13 +15,6 @@ class Quick(Codec):
     def _read_value(self, value: object) -> NoReturn:
         """Fail."""
         raise AssertionError(value)
-
-
-class Thorough(Codec):
-    """A codec that fully parses every line."""
-
-    def _read_quickly(self, line: bytes | bytearray) -> None:
-        """Use the full parser."""
 
 
 @pytest.mark.parametrize(
@@ -33,11 +26,25 @@ class Thorough(Codec):
         '{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s","new":[1e5]}}',
     ],
 )
-def test_what_most_peers_write_is_read_at_once(text: str) -> None:
+def test_the_usual_requests_and_notifications_are_read_at_once(text: str) -> None:
     message = Quick(v1, role="agent").read(text)
 
     assert type(message) in (Request, Notification)
     assert message == Thorough(v1, role="agent").read(text)
+
+
+@pytest.mark.parametrize(
+    "text", ['{"jsonrpc":"2.0","id":0,"result":{}}', ' {"id" : 0, "jsonrpc":"2.0", "result":{"a":1} }\n']
+)
+def test_the_usual_responses_are_read_at_once(text: str) -> None:
+    quick, thorough = Quick(v1, role="client"), Thorough(v1, role="client")
+    for codec in (quick, thorough):
+        codec.request(v1.LogoutRequest())
+    message = quick.read(text)
+
+    assert isinstance(message, Response)
+    assert message == thorough.read(text)
+    assert dict(quick.pending) == {}
 
 
 @pytest.mark.parametrize("space", ["\v", "\f", "\x1f", "\x85", "\xa0", "\u2028"])
@@ -48,21 +55,6 @@ def test_only_the_white_space_of_json_is_any(space: str) -> None:
         refused = agent().read(text[:place] + space + text[place + 1 :])
         assert isinstance(refused, BadLine)
         assert refused.code == PARSE_ERROR
-
-
-@pytest.mark.parametrize(
-    "text", ['{"jsonrpc":"2.0","id":0,"result":{}}', ' {"id" : 0, "jsonrpc":"2.0", "result":{"a":1} }\n']
-)
-def test_so_is_a_result(text: str) -> None:
-    read: list[object] = []
-    for kind in (Quick, Thorough):
-        codec = kind(v1, role="client")
-        codec.request(v1.LogoutRequest())
-        read.append(codec.read(text))
-        assert dict(codec.pending) == {}
-
-    assert isinstance(read[0], Response)
-    assert read[0] == read[1]
 
 
 @pytest.mark.parametrize(

@@ -129,14 +129,6 @@ def test_of_an_answer_to_nothing_not_all_that_are_open_are_looked_at() -> None:
     assert not spelt
 
 
-def test_a_second_answer_is_one_to_nothing() -> None:
-    codec = client()
-    codec.request(v1.LogoutRequest())
-    codec.read(line(id=0, result={}))
-
-    assert isinstance(codec.read(line(id=0, result={})), BadLine)
-
-
 def test_null_is_the_empty_result() -> None:
     codec = client()
     codec.request(v1.LoadSessionRequest(cwd="/", mcp_servers=[], session_id="s"))

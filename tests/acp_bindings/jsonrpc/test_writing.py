@@ -27,18 +27,15 @@ def test_a_notification_names_its_method_by_its_params() -> None:
     assert written == b'{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s"}}\n'
 
 
-def test_an_extension_may_have_no_params() -> None:
-    assert agent().notify(method="_acme/did") == b'{"jsonrpc":"2.0","method":"_acme/did"}\n'
+def test_an_extension_takes_no_params_empty_ones_or_those_of_a_method() -> None:
+    codec = agent()
 
-
-def test_so_may_what_an_extension_asks() -> None:
-    sent = agent().request(method="_acme/ask")
-
-    assert sent.line == b'{"jsonrpc":"2.0","id":0,"method":"_acme/ask"}\n'
-
-
-def test_params_without_members_are_params() -> None:
-    assert agent().notify({}, method="_acme/did") == b'{"jsonrpc":"2.0","method":"_acme/did","params":{}}\n'
+    assert codec.notify(method="_acme/did") == b'{"jsonrpc":"2.0","method":"_acme/did"}\n'
+    assert codec.notify({}, method="_acme/did") == b'{"jsonrpc":"2.0","method":"_acme/did","params":{}}\n'
+    assert codec.request(method="_acme/do").line == b'{"jsonrpc":"2.0","id":0,"method":"_acme/do"}\n'
+    sent = codec.request(v1.LogoutRequest(meta={}), method="_acme/logout")
+    assert json.loads(sent.line)["params"] == {"_meta": {}}
+    assert codec.read(line(id=1, result=[1])) == Response(1, "_acme/logout", [1])
 
 
 def test_a_method_that_is_no_text_is_not_sent() -> None:
@@ -258,14 +255,6 @@ def test_params_that_two_methods_share_are_sent_with_the_one_that_is_named() -> 
     assert isinstance(requests[1], Request)
     response = v1_unstable.InitializeProxyResponse(protocol_version=1)
     assert conductor.read(proxy.respond(requests[1], response)) == Response(1, "proxy/initialize", response)
-
-
-def test_an_extension_may_borrow_params_of_the_protocol() -> None:
-    codec = agent()
-    sent = codec.request(v1.LogoutRequest(meta={}), method="_acme/logout")
-
-    assert json.loads(sent.line)["params"] == {"_meta": {}}
-    assert codec.read(line(id=0, result=[1])) == Response(0, "_acme/logout", [1])
 
 
 def test_a_notification_goes_by_the_name_that_it_is_given_also_when_it_went_by_its_own() -> None:

@@ -219,13 +219,6 @@ def by_pattern_with_a_gap(server: McpServer) -> str:
             assert_never(server)  # refused
 
 
-def by_pattern_without_a_return(server: McpServer) -> str:  # refused
-    # The others only report the return statement.
-    match server:  # refused by pyright
-        case v1.McpServerStdio() | v1.McpServerHttp():
-            return server.name
-
-
 def by_literal(reason: v1.StopReason) -> bool:
     match reason:
         case "end_turn":
@@ -234,14 +227,6 @@ def by_literal(reason: v1.StopReason) -> bool:
             return False
         case _:
             assert_never(reason)
-
-
-def by_literal_with_a_gap(reason: v1.StopReason) -> bool:
-    match reason:
-        case "end_turn" | "max_tokens":
-            return True
-        case _:
-            assert_never(reason)  # refused
 
 
 def by_open_literal(priority: v2.PlanEntryPriority) -> bool:
@@ -267,14 +252,6 @@ def by_open_union(update: v1.SessionUpdate) -> str:
             return kind
         case _:
             return update.session_update
-
-
-def by_kind_of_content(content: v2.ContentBlock) -> str | None:
-    if isinstance(content, v2.TextContent):
-        return content.text
-    if content.type == "image":
-        return content.data  # refused
-    return None
 
 
 def derived(tagged: v1.UserMessageChunk, bare: v1.ContentChunk) -> None:
