@@ -11,14 +11,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import anyio
-import httpx
+import httpx2
 from anyio.abc import TaskGroup, TaskStatus
 from mcp.shared.message import SessionMessage
 from mcp_types import ErrorData, JSONRPCError, JSONRPCMessage, JSONRPCRequest, JSONRPCResponse, RequestId
 
 from mcp_launch._diagnosis import Diagnosis
 from mcp_launch._diagnosis.responses import UNMAPPED, TooLong
-from mcp_launch._http_types import JSON
 from mcp_launch._spec import HttpServer
 from mcp_launch._transports import DOUBTFUL
 from mcp_launch._transports.http import speaks_http
@@ -27,7 +26,7 @@ from mcp_launch._transports.network import network
 from mcp_launch._transports.posts import Abandoned, Posts
 from mcp_launch._transports.sse_client import EventClient, NoEventsError
 from mcp_launch._transports.streams import Traffic, Unanswered, Unsaid, farewell, limited, shown
-from mcp_launch._transports.web import origin
+from mcp_launch._transports.web import JSON, origin
 from mcp_launch.failures import Stage
 from mcp_launch.options import Budgets, Options
 
@@ -36,13 +35,13 @@ if TYPE_CHECKING:
     from mcp.client import Transport as Streams
 
 
-def endpoint_of(named: str, *, stream: httpx.URL) -> httpx.URL | Diagnosis:
+def endpoint_of(named: str, *, stream: httpx2.URL) -> httpx2.URL | Diagnosis:
     """Return the endpoint, or why it is not valid; it must be on the origin of the stream."""
     try:
         # Without its own user-info, which would be sent as credentials.
         endpoint = stream.join(named).copy_with(userinfo=stream.userinfo)
         ours, theirs = origin(stream), origin(endpoint)
-    except (httpx.InvalidURL, ValueError):
+    except (httpx2.InvalidURL, ValueError):
         return Diagnosis("not_mcp", "its event stream named an endpoint that is not a URL", stage="connect")
     if ours == theirs:
         return endpoint
@@ -112,7 +111,7 @@ class Poster:
     """Posts the messages of one session to the endpoint of its event stream."""
 
     def __init__(
-        self, client: EventClient, endpoint: httpx.URL, inbox: Inbox, posts: Posts, *, on_lost: Callable[[], None]
+        self, client: EventClient, endpoint: httpx2.URL, inbox: Inbox, posts: Posts, *, on_lost: Callable[[], None]
     ) -> None:
         self._client = client
         self._endpoint = endpoint
@@ -157,7 +156,7 @@ class Poster:
             return UNWRITABLE
         request = self._client.build_request("POST", self._endpoint, content=body, headers={"content-type": JSON})
         # Errors are in the memory.
-        with contextlib.suppress(httpx.RequestError, *UNMAPPED):
+        with contextlib.suppress(httpx2.RequestError, TooLong, *UNMAPPED):
             await self._client.send_within_origin(request)
         found = self._client.memory.found
         return None if found is None else farewell(found, hide=self._client.hide)
@@ -174,7 +173,7 @@ class Listener:
         on_lost: Callable[[], None],
         give_up: Callable[[], None],
     ) -> None:
-        self.endpoint: httpx.URL | None = None
+        self.endpoint: httpx2.URL | None = None
         """The URL for messages, once it is known."""
         self.found: Diagnosis | None = None
         """The reason why the stream ended or cannot be used."""
@@ -191,7 +190,7 @@ class Listener:
         """The stage of a failure, if the transport knows it better than the session."""
         return None if self.endpoint is not None else "connect"
 
-    async def run(self, url: str, inbox: Inbox, *, task_status: TaskStatus[httpx.URL]) -> None:
+    async def run(self, url: str, inbox: Inbox, *, task_status: TaskStatus[httpx2.URL]) -> None:
         """Read the event stream; the task has started once the server has named the endpoint."""
         try:
             await self._read(url, inbox, task_status)
@@ -199,11 +198,11 @@ class Listener:
         except NoEventsError:
             # Not an event stream; the memory has the response.
             pass
-        except TooLong as error:
-            self._end(str(error))
-        except (httpx.RequestError, *UNMAPPED) as error:
+        except (httpx2.RequestError, TooLong, *UNMAPPED) as error:
             # If there was no response, the memory knows why.
-            if self._client.reads:
+            if self._client.reads and isinstance(error, TooLong):
+                self._end(str(error))
+            elif self._client.reads:
                 self._end("its event stream was cut off", error=type(error).__name__)
         except (anyio.BrokenResourceError, anyio.ClosedResourceError):
             pass
@@ -214,14 +213,14 @@ class Listener:
             if self.endpoint is None:
                 self._give_up()
 
-    async def _read(self, url: str, inbox: Inbox, task_status: TaskStatus[httpx.URL]) -> None:
+    async def _read(self, url: str, inbox: Inbox, task_status: TaskStatus[httpx2.URL]) -> None:
         async with self._client.events(url) as events:
             async for event in events:
                 if event.name == "endpoint" and self.endpoint is None:
                     match endpoint_of(event.data.decode(errors="replace"), stream=events.url):
                         case Diagnosis() as wrong:
                             self.found = wrong
-                            # Not a return, which would leave httpx's generators to the garbage collector.
+                            # Not a return, which would leave httpx2's generators to the garbage collector.
                             self._give_up()
                         case endpoint:
                             self.endpoint = endpoint
@@ -230,7 +229,7 @@ class Listener:
                     try:
                         await self._deliver(event.data, inbox)
                     except anyio.get_cancelled_exc_class():
-                        # Raised again at the next read, which ends httpx's generators; otherwise they would be left
+                        # Raised again at the next read, which ends httpx2's generators; otherwise they would be left
                         # to the garbage collector.
                         continue
 
