@@ -134,15 +134,6 @@ async def test_a_failed_server_raises_its_failure_instead_of_a_session(marked: M
         assert len(again.traceback) == 2
 
 
-async def test_a_closed_server_has_no_session(marked: Marked, tmp_path: Path) -> None:
-    async with mcp_launch.launch([marked.plain()], cwd=tmp_path) as fleet:
-        pass
-
-    assert (fleet["plain"].state, fleet["plain"].failure) == ("closed", None)
-    with pytest.raises(LaunchFailure, match="plain: has no session because it is closed"):
-        _ = fleet["plain"].session
-
-
 async def test_an_empty_list_is_a_fleet(tmp_path: Path) -> None:
     async with mcp_launch.launch(None, cwd=tmp_path) as fleet:
         assert (len(fleet), fleet.report) == (0, {"ok": True, "servers": []})

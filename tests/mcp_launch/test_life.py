@@ -16,7 +16,7 @@ import mcp_launch
 from acp_bindings._processes.process import ChildProcess
 from mcp_launch import Budgets, LaunchError, LaunchFailure, NotReady, Options, Restart, UnknownServer, UnusableInput
 from mcp_launch._servers import roster as life
-from tests.mcp_launch.support import Marked, ask, http
+from tests.mcp_launch.support import Marked, ask, http, later_failure
 
 pytestmark = pytest.mark.anyio
 
@@ -462,9 +462,7 @@ async def test_requests_to_a_dead_server_fail_with_its_failure(marked: Marked, t
         session = fleet["plain"].session
         with pytest.raises(MCPError):
             await session.call_tool("die")
-        with anyio.fail_after(5):
-            while fleet["plain"].failure is None:
-                await fleet["plain"].settled()
+        await later_failure(fleet["plain"])
         told: list[Any] = []
         for _ in range(2):
             with pytest.raises(MCPError, match="exited with status 9; it wrote on stderr: out of paper") as raised:

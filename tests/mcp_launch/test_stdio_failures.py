@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-import traceback
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -13,20 +13,13 @@ from mcp import MCPError
 
 import mcp_launch
 from mcp_launch import Budgets, LaunchFailure, Options
-from tests.mcp_launch.support import SECRET, Marked, ask
+from tests.mcp_launch import support
+from tests.mcp_launch.support import SECRET, Marked, ask, later_failure
 
 pytestmark = pytest.mark.anyio
 
 SHORT = Budgets(handshake=0.8, list=0.6, probe=0.3, close=0.8)
-
-
-async def failure_of(server: object, *, cwd: Path) -> LaunchFailure:
-    """Return the failure of a server; the whole report must be free of secrets."""
-    async with mcp_launch.launch([server], cwd=cwd, budgets=SHORT) as fleet:
-        [failure] = fleet.failures
-    assert SECRET not in str(fleet.report)
-    assert SECRET not in repr(failure) + "".join(traceback.format_exception(failure))
-    return failure
+failure_of = partial(support.failure_of, budgets=SHORT)
 
 
 @pytest.mark.parametrize(
@@ -222,11 +215,7 @@ async def test_a_server_that_dies_later_has_its_failure_then(marked: Marked, tmp
         with pytest.raises(MCPError, match="exited with status 9; it wrote on stderr: out of paper") as raised:
             await fleet["plain"].session.call_tool("die")
         assert raised.value.error.data == {"code": "exited", "stderr": ["out of paper"], "exit_code": 9}
-        with anyio.fail_after(3):
-            while fleet["plain"].failure is None:
-                await anyio.sleep(0.01)
-
-        failure = fleet["plain"].failure
+        failure = await later_failure(fleet["plain"])
         assert (failure.stage, failure.code, failure.facts["exit_code"]) == ("call", "exited", 9)
         with pytest.raises(LaunchFailure, match="plain: exited with status 9"):
             _ = fleet["plain"].session
