@@ -200,8 +200,9 @@ async def test_what_is_asked_for_overrides_what_was_advertised() -> None:
     ],
 )
 async def test_invalid_arguments_are_refused(options: dict[str, Any], said: str) -> None:
+    arguments: dict[str, Any] = {"server": Own().server, **options}
     with pytest.raises(mcp_launch.UnusableInput, match=said):
-        async with mcp_launch.serve_local(**{"server": Own().server, **options}):
+        async with mcp_launch.serve_local(**arguments):
             pytest.fail("it was served")
 
 
