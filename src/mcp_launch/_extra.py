@@ -7,7 +7,9 @@ from importlib.util import find_spec
 NEEDED = (
     "anyio",
     "h11",
+    "httpx",
     "httpx2",
+    "httpx_sse",
     "jinja2",
     "jsonschema",
     "mcp",

@@ -1,6 +1,6 @@
 """Redact the secrets of open servers in what libraries log.
 
-httpx2 logs each URL with its query at level INFO, and the SDK logs bodies that it cannot read. Secrets are removed when
+httpx logs each URL with its query at level INFO, and the SDK logs bodies that it cannot read. Secrets are removed when
 a record is created, because a filter would have to be added to each logger by name, and new releases add names.
 """
 
@@ -21,8 +21,11 @@ LIBRARIES = frozenset(
         "h11",
         "h2",
         "hpack",
+        "httpcore",
         "httpcore2",
+        "httpx",
         "httpx2",
+        "httpx_sse",
         "mcp",
         "mcp_launch",
         "mcp_types",

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import anyio
+import httpx
 import httpx2
 import pytest
 from mcp import MCPError
@@ -147,9 +148,14 @@ async def test_certificates_of_the_environment_count_unless_it_is_not_trusted(
         ("cert", "encrypted", "its key is encrypted: give (certificate, key, password)"),
         ("proxy", "ftp://127.0.0.1:9", "Unknown scheme"),
         ("proxy", f"socks9://user:{SECRET}@127.0.0.1:9", "Unknown scheme"),
-        ("auth", "Bearer x", "(user, password), a function or an httpx2.Auth, not a <class 'str'>"),
+        (
+            "auth",
+            httpx.BasicAuth("user", SECRET),
+            "(user, password), a function or an httpx2.Auth, not httpx.BasicAuth",
+        ),
+        ("auth", "Bearer x", "not str"),
     ],
-    ids=["verify", "cert", "encrypted", "scheme", "unknown scheme", "auth"],
+    ids=["verify", "cert", "encrypted", "scheme", "unknown scheme", "auth of httpx", "text"],
 )
 async def test_an_option_that_cannot_work_is_refused_before_anything_is_sent(
     *, kind: str, option: str, value: Any, told: str, certified: Certificates, marked: Marked, tmp_path: Path
@@ -501,7 +507,7 @@ async def test_a_login_that_fails_is_the_failure_of_its_server(
     assert SECRET not in caplog.text
 
 
-# httpx2 leaves generators unfinished where an answer breaks off, at which trio complains.
+# Both HTTP libraries leave generators unfinished where an answer breaks off, at which trio complains.
 @pytest.mark.filterwarnings("ignore:Async generator:ResourceWarning")
 @pytest.mark.filterwarnings("ignore:.*async_generator object:pytest.PytestUnraisableExceptionWarning")
 @KINDS
@@ -527,7 +533,7 @@ async def test_what_a_login_reads_has_an_end(
 
     assert isinstance(failure, LaunchFailure)
     # The own answer is read by httpx2, between two requests of the login.
-    expected = "not_mcp" if where == "/mcp" else "unauthorized"
+    expected = "not_mcp" if (kind, where) == ("http", "/mcp") else "unauthorized"
     assert (failure.stage, failure.code) == ("connect", expected)
     assert (
         "a compressed response of more than 1 KB" if squeezed else "a response of more than 1 MB"

@@ -18,7 +18,8 @@ from typing_extensions import TypeIs
 
 import mcp_launch
 from mcp_launch import Budgets, Options
-from mcp_launch._transports import posts, web_client
+from mcp_launch._transports import http as http_client
+from mcp_launch._transports import posts, sse_client
 from mcp_launch._transports import streams as server_requests
 from mcp_launch._transports.streams import limited
 from tests.mcp_launch.servers.raw import Answer, Request, event, head, raw_server
@@ -28,7 +29,7 @@ from tests.mcp_launch.support import SERVERS, Marked, ask, http
 pytestmark = [
     pytest.mark.anyio,
     pytest.mark.filterwarnings("ignore:.*SSE transport is deprecated:DeprecationWarning"),
-    # The SDK and httpx2 leave generators unfinished where an answer breaks off, at which trio complains.
+    # The SDK and both HTTP libraries leave generators unfinished where an answer breaks off, at which trio complains.
     pytest.mark.filterwarnings("ignore:Async generator:ResourceWarning"),
     pytest.mark.filterwarnings("ignore:.*async_generator object:pytest.PytestUnraisableExceptionWarning"),
 ]
@@ -41,7 +42,8 @@ BIG = {"text": "x" * 1_000_000}
 @pytest.fixture
 def few_connections(monkeypatch: pytest.MonkeyPatch) -> int:
     """The number of connections to a server, lowered for a test."""
-    monkeypatch.setattr(web_client, "MOST_CONNECTIONS", 5)
+    for client in (http_client, sse_client):
+        monkeypatch.setattr(client, "MOST_CONNECTIONS", 5)
     return 5
 
 

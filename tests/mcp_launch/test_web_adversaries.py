@@ -28,7 +28,7 @@ from tests.mcp_launch.support import SECRET, Marked, http, later_failure
 pytestmark = [
     pytest.mark.anyio,
     pytest.mark.filterwarnings("ignore:.*SSE transport is deprecated:DeprecationWarning"),
-    # The SDK and httpx2 leave generators unfinished where an answer breaks off, at which trio complains.
+    # The SDK and both HTTP libraries leave generators unfinished where an answer breaks off, at which trio complains.
     pytest.mark.filterwarnings("ignore:Async generator:ResourceWarning"),
     pytest.mark.filterwarnings("ignore:.*async_generator object:pytest.PytestUnraisableExceptionWarning"),
 ]
@@ -39,7 +39,7 @@ KINDS = pytest.mark.parametrize("kind", ["http", "sse"])
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Shorten the waits for the body of an error and for a response over TLS, which never arrive."""
-    for module in ("web", "web_client"):
+    for module in ("web", "memory"):
         monkeypatch.setattr(f"mcp_launch._transports.{module}._PATIENCE", 0.3)
 
 

@@ -11,13 +11,13 @@ from http import HTTPStatus
 from typing import Any, cast
 from urllib.request import parse_http_list
 
-import httpx2
-
 from mcp_launch._diagnosis import Diagnosis
+from mcp_launch._http_types import Url
+from mcp_launch._transports import LONGEST
 from mcp_launch.failures import Code, family
 
 UNMAPPED = (OSError, UnicodeError)
-"""Errors that httpx2 does not wrap, such as a TLS alert after the handshake."""
+"""Errors that both HTTP libraries do not wrap, such as a TLS alert after the handshake."""
 
 TWICE = "compressed more than once"
 """The reason not to decompress a response: each compression can grow it a thousandfold, and one is enough."""
@@ -27,11 +27,7 @@ _DROPPED = "dropped the connection without a response; its log may say why"
 
 
 class TooLong(Exception):  # noqa: N818 - says what happened
-    """A body is longer than the limit; the message says what was sent."""
-
-
-class AuthFailed(httpx2.RequestError):
-    """The authentication failed; the cause says why."""
+    """A body is longer than the limit; the message, if there is one, says what was sent."""
 
 
 class UnusableId(Exception):  # noqa: N818 - the same
@@ -39,9 +35,11 @@ class UnusableId(Exception):  # noqa: N818 - the same
 
 
 def trouble(  # noqa: PLR0911 - a list of cases
-    error: Exception, url: httpx2.URL, *, connect: float, via: str | None
+    error: Exception, url: Url, *, connect: float, via: str | None
 ) -> Diagnosis:
-    """Return why there was no response."""
+    """Return why there was no response, for an error of httpx or httpx2."""
+    # By name, because both libraries have these errors and neither should be imported here.
+    kinds = {kind.__name__ for kind in type(error).__mro__}
     port = url.port or {"http": 80, "https": 443}.get(url.scheme)
     where = f"{url.host}:{port}"
     causes = list(family(error))
@@ -52,33 +50,33 @@ def trouble(  # noqa: PLR0911 - a list of cases
 
     if tls := next((cause for cause in causes if isinstance(cause, ssl.SSLError)), None):
         return found("tls", f"TLS with {where} failed: {_tls_reason(tls)}")
-    match error:
-        case AuthFailed():
-            return found("unauthorized", f"the login for {where} failed: {error}")
-        case TooLong():
-            return found("not_mcp", f"{where} sent {error}")
-        case UnusableId():
-            summary = f"{where} sent an Mcp-Session-Id that is not ASCII"
-            return found("invalid_response", f"{summary}; is there a newer release of the server?")
-        case httpx2.ProxyError():
-            return found("refused", f"the proxy {via} did not connect to {where}: {error}")
-        case _ if any(isinstance(cause, socket.gaierror | UnicodeError) for cause in causes):
-            name = f"the host name of the proxy {via}" if via else f'the host name "{url.host}"'
-            return found("dns", f"cannot resolve {name}; is it spelled correctly?")
-        case httpx2.TimeoutException():
-            return found("timeout", f"could not connect to {via or where} within {connect:g} s")
-        case httpx2.ConnectError():
-            summary = f"the proxy {via} does" if via else f"{where} does"
-            return found("refused", f"{summary} not accept connections; is {'it' if via else 'the server'} running?")
-        case httpx2.UnsupportedProtocol():
-            return found("invalid_spec", "the URL must start with http:// or https://")
-        case httpx2.DecodingError():
-            wrong = f"is {TWICE}" if str(error) == TWICE else "does not match its Content-Encoding"
-            return found("http_error", f"{where} sent a response that {wrong}")
-        case httpx2.RemoteProtocolError():
-            return found(*_protocol(str(error), where))
-        case _:
-            return found("disconnected", f"{where} {_DROPPED}")
+    if "AuthFailed" in kinds:
+        return found("unauthorized", f"the login for {where} failed: {error}")
+    if isinstance(error, TooLong):
+        summary = str(error) or f"a message of more than {LONGEST >> 20} MB"
+        return found("not_mcp", f"{where} sent {summary}")
+    if isinstance(error, UnusableId):
+        summary = f"{where} sent an Mcp-Session-Id that is not ASCII"
+        return found("invalid_response", f"{summary}; is there a newer release of the server?")
+    if "ProxyError" in kinds:
+        return found("refused", f"the proxy {via} did not connect to {where}: {error}")
+    if any(isinstance(cause, socket.gaierror | UnicodeError) for cause in causes):
+        name = f"the host name of the proxy {via}" if via else f'the host name "{url.host}"'
+        return found("dns", f"cannot resolve {name}; is it spelled correctly?")
+    if "TimeoutException" in kinds:
+        return found("timeout", f"could not connect to {via or where} within {connect:g} s")
+    if "ConnectError" in kinds:
+        summary = f"the proxy {via} does" if via else f"{where} does"
+        return found("refused", f"{summary} not accept connections; is {'it' if via else 'the server'} running?")
+    if "UnsupportedProtocol" in kinds:
+        return found("invalid_spec", "the URL must start with http:// or https://")
+    if "DecodingError" in kinds:
+        if str(error) == TWICE:
+            return found("http_error", f"{where} sent a response that is {TWICE}")
+        return found("http_error", f"{where} sent a response that does not match its Content-Encoding")
+    if "RemoteProtocolError" in kinds:
+        return found(*_protocol(str(error), where))
+    return found("disconnected", f"{where} {_DROPPED}")
 
 
 def _protocol(complaint: str, where: str) -> tuple[Code, str]:

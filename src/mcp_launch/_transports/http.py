@@ -16,17 +16,19 @@ import httpx2
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
 from mcp_types import CONNECTION_CLOSED, ErrorData, JSONRPCError, JSONRPCNotification, JSONRPCRequest
+from typing_extensions import override
 
 from mcp_launch._diagnosis import Diagnosis
 from mcp_launch._diagnosis.responses import UNMAPPED, TooLong, UnusableId
+from mcp_launch._http_types import EVENT_STREAM, JSON, media_type
 from mcp_launch._spec import HttpServer
 from mcp_launch._transports import DOUBTFUL, TRIAL
 from mcp_launch._transports.era import bound_probe
 from mcp_launch._transports.http_reading import EventBody, ResponseReader, message_in_full
-from mcp_launch._transports.messages import UNWRITABLE, Invalid, cancelled_by
-from mcp_launch._transports.network import Network, network
-from mcp_launch._transports.posts import Abandoned, Post, Posts
-from mcp_launch._transports.sse_client import speaks_sse
+from mcp_launch._transports.memory import Memory
+from mcp_launch._transports.messages import UNWRITABLE, Invalid, Reader, cancelled_by
+from mcp_launch._transports.network import Network, network, usable
+from mcp_launch._transports.posts import MOST_CONNECTIONS, Abandoned, Post, Posts
 from mcp_launch._transports.streams import (
     ReadStream,
     Sink,
@@ -39,22 +41,53 @@ from mcp_launch._transports.streams import (
     limited,
     shown,
 )
-from mcp_launch._transports.web import EVENT_STREAM, JSON, follows, is_jsonrpc, media_type, start_of, whole
-from mcp_launch._transports.web_client import RememberingClient
+from mcp_launch._transports.web import (
+    HeaderRule,
+    Httpx2Body,
+    cookie_jar,
+    follows,
+    is_jsonrpc,
+    start_of,
+    unpack_slowly,
+    whole,
+)
 from mcp_launch.failures import Stage
 from mcp_launch.options import Budgets, Limits, Options
 
 
-class WebClient(RememberingClient):
-    """The client of the SDK's transport. Once it is proven, a failed POST gets a JSON-RPC error that says why.
+class WebClient(httpx2.AsyncClient):
+    """An httpx2 client that applies the headers of a specification and remembers why requests failed.
 
-    Otherwise the SDK would only report that there was an error, or end the session.
+    The headers are added to each request at the last moment, in a hook, so that redirects and authentication flows do
+    not send them elsewhere.
     """
 
     def __init__(self, spec: HttpServer, network: Network, *, connect: float, limits: Limits | None = None) -> None:
-        super().__init__(spec, network, usual="/mcp", connect=connect, limits=limits)
+        self.rule = HeaderRule(spec, logs_in=network.auth is not None)
         self._url = spec.url
+        self._network = network
+        with usable(spec, network.names_proxy):
+            super().__init__(
+                auth=network.auth,
+                cookies=cookie_jar(),
+                verify=network.verify,
+                proxy=network.proxy,
+                trust_env=network.trust_env,
+                timeout=httpx2.Timeout(connect, read=None, pool=None),
+                limits=httpx2.Limits(max_connections=MOST_CONNECTIONS, max_keepalive_connections=20),
+                event_hooks={"request": [self._apply_rule] if self.rule.adds else [], "response": [_UNPACK]},
+            )
+        self.hide = spec.redactor
+        self.reader = Reader(limits or Limits())
         self.reading = ResponseReader(self.reader, hide=self.hide)
+        self.memory = Memory(self.rule, network, usual="/mcp", hide=self.hide, connect=connect)
+        self.proven = False
+        """True once a failed POST gets a JSON-RPC error that says why.
+
+        Otherwise the SDK would only report that there was an error, or end the session.
+        """
+        self.lost: Diagnosis | None = None
+        """The response by which the server has lost the session, if it has."""
         self.probed = False
         """True if the server has received `server/discover` and did not respond with a login or redirect."""
         self.posts: Posts | None = None
@@ -130,7 +163,7 @@ class WebClient(RememberingClient):
         try:
             response = await self._remember(request, await super().send(request, stream=True, **options))
         except (httpx2.RequestError, TooLong, UnusableId, *UNMAPPED) as error:
-            self.memory.failed(request, error)
+            self.memory.failed(_sent_to(error, request), error)
             if not self.proven:
                 raise
             if isinstance(error, TooLong) and self.memory.found:
@@ -144,6 +177,14 @@ class WebClient(RememberingClient):
         if not stream:
             await response.aread()
         return response
+
+    @override
+    def _transport_for_url(self, url: httpx2.URL) -> httpx2.AsyncBaseTransport:
+        # Here, because a pattern in `mounts` does not match every spelling, and a login may be at any URL.
+        return self._transport if self._network.is_direct(url) else super()._transport_for_url(url)
+
+    async def _apply_rule(self, request: httpx2.Request) -> None:
+        request.headers = httpx2.Headers(self.rule.apply(request))
 
     async def _follow_probe(self, event: str, info: Mapping[str, Any]) -> None:
         """Note when the probe was sent, which does not include connecting and logging in."""
@@ -243,6 +284,9 @@ def _initialize_request() -> bytes:
     return json.dumps({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params}).encode()
 
 
+_UNPACK = partial(unpack_slowly, Httpx2Body, httpx2.DecodingError)
+
+
 class _Body(httpx2.AsyncByteStream):
     """The body of the response to a request, which ends when the request is abandoned."""
 
@@ -298,6 +342,14 @@ def _with(response: httpx2.Response, body: bytes | httpx2.AsyncByteStream) -> ht
     )
     read.next_request = response.next_request
     return read
+
+
+def _sent_to(error: Exception, request: httpx2.Request) -> httpx2.URL:
+    """Return the URL of the failed request, which an authentication may have sent elsewhere."""
+    try:
+        return error.request.url if isinstance(error, httpx2.RequestError) else request.url
+    except RuntimeError:
+        return request.url
 
 
 async def _is_notification(request: httpx2.Request) -> bool:
@@ -377,7 +429,7 @@ class HttpTransport:
         memory, proven = self._client.memory, self._client.proven
         stage: Stage | None = None if proven else "connect"
         if (found := await memory.diagnosis(waited=waited, stage=stage, phrases=self._phrases)) is not None:
-            if found.code in DOUBTFUL and not proven and await speaks_sse(self._spec, self._network):
+            if found.code in DOUBTFUL and not proven and await self._speaks_sse():
                 message = f"this URL speaks the deprecated SSE transport: {self._phrases.sse}"
                 return replace(found, code="wrong_transport", message=message)
             return found
@@ -390,6 +442,12 @@ class HttpTransport:
             message = "its event stream ended without a response; its log may say why"
             return Diagnosis("disconnected" if proven else "not_mcp", message, answer.facts)
         return None
+
+    async def _speaks_sse(self) -> bool:
+        # Imported late because it imports httpx, which takes a tenth of a second and few sessions need.
+        from mcp_launch._transports.sse_client import speaks_sse  # noqa: PLC0415
+
+        return await speaks_sse(self._spec, self._network)
 
 
 class _WatchedStream(ReadStream):

@@ -1,4 +1,4 @@
-"""TLS, proxies and authentication, by the options."""
+"""TLS, proxies and authentication of both HTTP libraries, by the options."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ from urllib.request import getproxies, proxy_bypass
 import httpx2
 
 from acp_bindings._redact import Redactor, shown_url
-from mcp_launch._diagnosis.responses import AuthFailed, TooLong
+from mcp_launch._diagnosis.responses import TooLong
+from mcp_launch._http_types import EVENT_STREAM, FORM, JSON, Url, media_type
 from mcp_launch._spec import HttpServer
-from mcp_launch._transports.web import EVENT_STREAM, JSON, bound, media_type
+from mcp_launch._transports.web import Httpx2Body, bound
 from mcp_launch.failures import LaunchFailure
 from mcp_launch.options import Options
 
@@ -82,6 +83,10 @@ _SECRET = re.compile(r"token$|secret$|password|assertion$|^code$|verifier$|api_?
 """Fields of a token request or its response with secret values."""
 
 
+class AuthFailed(httpx2.RequestError):
+    """The authentication failed; the cause says why."""
+
+
 class WatchedAuth(httpx2.Auth):
     """Wraps an authentication to redact its secrets and to explain its errors."""
 
@@ -107,7 +112,7 @@ class WatchedAuth(httpx2.Auth):
                         is_own = outgoing is request
                         # Error responses are read by the authentication, or by the library before the next request.
                         if not (is_own and response.is_success):
-                            bound(response)
+                            bound(Httpx2Body, response)
                         if not is_own:
                             self._learn_members(await response.aread())
                     outgoing = await flow.asend(response)
@@ -125,7 +130,7 @@ class WatchedAuth(httpx2.Auth):
         for name, value in new:
             if name.lower() not in _PLAIN and not name.lower().startswith(b"mcp-"):
                 self._hide.learn(value.decode("latin-1"))
-        if media_type(request.headers) in (_FORM, JSON):
+        if media_type(request.headers) in (FORM, JSON):
             self._learn_members(await request.aread())
 
     def _learn_members(self, body: bytes) -> None:
@@ -134,7 +139,6 @@ class WatchedAuth(httpx2.Auth):
                 self._hide.learn(value)
 
 
-_FORM = "application/x-www-form-urlencoded"
 _PLAIN = frozenset((b"accept", b"content-length", b"content-type", b"host", b"user-agent"))
 
 
@@ -153,7 +157,7 @@ def _members(body: bytes) -> Iterator[tuple[str, str]]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Network:
-    """The settings for httpx2."""
+    """The settings for both HTTP libraries."""
 
     verify: ssl.SSLContext
     proxy: httpx2.Proxy | None = field(default=None, repr=False)
@@ -166,11 +170,11 @@ class Network:
         """The option that sets the proxy."""
         return "trust_env" if self.proxy is None else "proxy"
 
-    def is_direct(self, url: httpx2.URL) -> bool:
+    def is_direct(self, url: Url) -> bool:
         """Return True if the proxies of the environment must not see requests to this URL."""
         return self.proxy is None and is_loopback(url.host)
 
-    def via(self, url: httpx2.URL) -> str | None:
+    def via(self, url: Url) -> str | None:
         """Return the redacted URL of the proxy for this URL, if there is one."""
         if self.proxy is not None:
             return shown_url(str(self.proxy.url))
@@ -244,7 +248,13 @@ def _auth(auth: object, *, hide: Redactor) -> httpx2.Auth | None:
         case _ if callable(auth) and not isinstance(auth, type):
             return httpx2.FunctionAuth(cast("Callable[[httpx2.Request], httpx2.Request]", auth))
         case _:
-            raise TypeError(f"it must be (user, password), a function or an httpx2.Auth, not a {type(auth)}")
+            wanted = "(user, password), a function or an httpx2.Auth"
+            raise TypeError(f"it must be {wanted}, not {_kind(auth)}")
+
+
+def _kind(value: object) -> str:
+    kind: type[object] = type(value)
+    return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__.partition('.')[0]}.{kind.__name__}"
 
 
 @lru_cache

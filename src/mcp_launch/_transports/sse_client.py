@@ -1,24 +1,94 @@
-"""The HTTP client of the SSE transport."""
+"""The HTTP client of the SSE transport, on httpx, which takes authentications and proxies made for httpx2."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, asynccontextmanager
+from functools import partial
 from typing import Any
 
 import anyio
+import httpx
 import httpx2
 from anyio.lowlevel import checkpoint
+from httpx_sse import EventSource
+from typing_extensions import override
 
+from mcp_launch._diagnosis import Diagnosis
 from mcp_launch._diagnosis.responses import UNMAPPED, TooLong
+from mcp_launch._http_types import EVENT_STREAM, media_type
 from mcp_launch._spec import HttpServer
 from mcp_launch._transports import TRIAL
-from mcp_launch._transports.events import Event, EventBuffer, EventTooLong, event_of
-from mcp_launch._transports.network import Network
-from mcp_launch._transports.web import EVENT_STREAM, follows, media_type, start_of
-from mcp_launch._transports.web_client import RememberingClient
+from mcp_launch._transports.events import Event, EventBuffer, EventTooLong
+from mcp_launch._transports.memory import Memory
+from mcp_launch._transports.messages import Reader
+from mcp_launch._transports.network import Network, usable
+from mcp_launch._transports.posts import MOST_CONNECTIONS
+from mcp_launch._transports.web import HeaderRule, PiecewiseBody, bound, cookie_jar, follows, start_of, unpack_slowly
 from mcp_launch.options import Limits
+
+
+class BridgedAuth(httpx.Auth):
+    """Runs an authentication for httpx2 in httpx."""
+
+    def __init__(self, auth: httpx2.Auth) -> None:
+        self._auth = auth
+
+    async def async_auth_flow(self, request: httpx.Request) -> AsyncGenerator[httpx.Request, httpx.Response]:
+        """Convert requests and responses."""
+        theirs = httpx2.Request(
+            request.method, str(request.url), headers=request.headers.raw, content=await request.aread()
+        )
+        async with aclosing(self._auth.async_auth_flow(theirs)) as flow:
+            try:
+                outgoing = await anext(flow)
+                while True:
+                    sent = httpx.Request(
+                        outgoing.method,
+                        str(outgoing.url),
+                        headers=outgoing.headers.raw,
+                        content=await outgoing.aread(),
+                        extensions=request.extensions,
+                    )
+                    response = yield sent
+                    body = b""
+                    # An event stream is left to the caller.
+                    if media_type(response.headers) != EVENT_STREAM:
+                        bound(HttpxBody, response)
+                        body = await response.aread()
+                    answer = httpx2.Response(
+                        response.status_code,
+                        headers=[(name, value) for name, value in response.headers.raw if name.lower() not in _FRAMING],
+                        content=body,
+                        request=outgoing,
+                    )
+                    outgoing = await flow.asend(answer)
+            except StopAsyncIteration:
+                return
+            except (httpx2.RequestError, TooLong) as error:
+                raise AuthFailed(str(error), request=request) from error
+
+
+class HttpxBody(PiecewiseBody, httpx.AsyncByteStream):
+    """A body in pieces."""
+
+
+class AuthFailed(httpx.RequestError):
+    """The authentication failed; the cause says why."""
+
+
+_FRAMING = frozenset((b"content-encoding", b"content-length", b"transfer-encoding"))
+
+
+def bridged_proxy(proxy: httpx2.Proxy | None) -> httpx.Proxy | None:
+    """Return the same proxy for httpx."""
+    if proxy is None:
+        return None
+    return httpx.Proxy(
+        str(proxy.url), ssl_context=proxy.ssl_context, auth=proxy.auth, headers=proxy.headers.multi_items()
+    )
+
 
 _REDIRECTS = 5
 _PIECE = 65536
@@ -29,13 +99,41 @@ class NoEventsError(Exception):
     """The response is not an event stream."""
 
 
-class EventClient(RememberingClient):
-    """The client of the SSE transport."""
+class EventClient(httpx.AsyncClient):
+    """An httpx client that applies the headers of a specification and remembers why requests failed."""
 
     def __init__(self, spec: HttpServer, network: Network, *, connect: float, limits: Limits | None = None) -> None:
-        super().__init__(spec, network, usual="/sse", connect=connect, limits=limits)
+        with usable(spec, network.names_proxy):
+            super().__init__(
+                auth=BridgedAuth(network.auth) if network.auth else None,
+                verify=network.verify,
+                proxy=bridged_proxy(network.proxy),
+                trust_env=network.trust_env,
+                timeout=httpx.Timeout(connect, read=None, pool=None),
+                limits=httpx.Limits(max_connections=MOST_CONNECTIONS, max_keepalive_connections=20),
+                event_hooks={"request": [self._apply_rule], "response": [_UNPACK]},
+            )
+        self._network = network
+        self._kept_cookies = _Cookies(cookie_jar())
+        self.rule = HeaderRule(spec, logs_in=network.auth is not None)
+        self.hide = spec.redactor
+        self.reader = Reader(limits or Limits())
+        self.memory = Memory(self.rule, network, usual="/sse", hide=self.hide, connect=connect)
+        self.proven = False
+        """True once the session is initialized."""
+        self.lost: Diagnosis | None = None
+        """The response by which the server has lost the session, if it has."""
         self.reads = False
         """True once the event stream is open."""
+
+    @property
+    def cookies(self) -> httpx.Cookies:
+        """The cookies that the server has set."""
+        return self._kept_cookies
+
+    @cookies.setter
+    def cookies(self, cookies: Any) -> None:
+        self._kept_cookies = _Cookies(cookies)
 
     @asynccontextmanager
     async def events(self, url: str) -> AsyncGenerator[Events]:
@@ -44,7 +142,7 @@ class EventClient(RememberingClient):
         Raises:
             NoEventsError: it returned something else.
             TooLong: an event is longer than the limit.
-            httpx2.RequestError: it was not answered.
+            httpx.RequestError: it was not answered.
         """
         headers = {"accept": EVENT_STREAM, "accept-encoding": "identity", "cache-control": "no-store"}
         response = await self.send_within_origin(self.build_request("GET", url, headers=headers))
@@ -62,7 +160,7 @@ class EventClient(RememberingClient):
         if reading.cancelled_caught:
             raise TooLong(f"sent an event that exceeds a limit: {events.wrong}")
 
-    async def send_within_origin(self, request: httpx2.Request) -> httpx2.Response:
+    async def send_within_origin(self, request: httpx.Request) -> httpx.Response:
         """Send, and follow redirects that keep the method and the origin; any other one is the answer."""
         for _ in range(_REDIRECTS):
             response = await self.send(request)
@@ -73,15 +171,15 @@ class EventClient(RememberingClient):
             request = following
         return await self.send(request)
 
-    async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
+    async def send(self, request: httpx.Request, **options: Any) -> httpx.Response:
         """Send a request and remember the outcome; only the body of an event stream remains unread."""
         options["stream"] = True
         memory, named = self.memory, request.method == "POST"
         in_session = self.proven and named
         try:
             response = await super().send(request, **options)
-        except (httpx2.RequestError, TooLong, *UNMAPPED) as error:
-            memory.failed(request, error)
+        except (httpx.RequestError, *UNMAPPED) as error:
+            memory.failed(request.url, error)
             raise
         # Only the status of a POST matters, because the response comes by the event stream.
         is_mcp = response.is_success and (request.method == "POST" or media_type(response.headers) == EVENT_STREAM)
@@ -101,11 +199,20 @@ class EventClient(RememberingClient):
             self.lost = memory.found
         return response
 
+    @override
+    def _transport_for_url(self, url: httpx.URL) -> httpx.AsyncBaseTransport:
+        # Here, because a pattern in `mounts` does not match every spelling, and a login may be at any URL.
+        return self._transport if self._network.is_direct(url) else super()._transport_for_url(url)
+
+    async def _apply_rule(self, request: httpx.Request) -> None:
+        if self.rule.adds:
+            request.headers = httpx.Headers(self.rule.apply(request))
+
 
 class Events:
     """The events of a response."""
 
-    def __init__(self, response: httpx2.Response, limit: int, reading: anyio.CancelScope) -> None:
+    def __init__(self, response: httpx.Response, limit: int, reading: anyio.CancelScope) -> None:
         self.url = response.request.url
         """The URL of the response."""
         self.wrong: EventTooLong | None = None
@@ -115,18 +222,52 @@ class Events:
         self._reading = reading
 
     async def __aiter__(self) -> AsyncGenerator[Event]:
+        # As Latin-1, with a character for each byte; a string with an emoji would take four times the memory.
+        headers = {"content-type": EVENT_STREAM}
+        limited = httpx.Response(200, headers=headers, stream=_Blocks(self), default_encoding="latin-1")
+        async with aclosing(EventSource(limited).aiter_sse()) as events:
+            async for event in events:
+                if event.data:
+                    name = event.event.encode("latin-1").decode(errors="replace")
+                    yield Event(name, event.data.encode("latin-1"))
+
+    async def blocks(self) -> AsyncGenerator[bytes]:
+        """The lines of each event, once they are complete."""
         async for chunk in self._response.aiter_bytes():
             for start in range(0, len(chunk), _PIECE):
                 if start:
                     await checkpoint()
                 try:
                     for block in self._buffer.feed(chunk[start : start + _PIECE]):
-                        if event := event_of(block):
-                            yield event
+                        yield block
                 except EventTooLong as error:
-                    # Not an exception, which would leave httpx2's generators to the garbage collector.
+                    # Not an exception, which would leave httpx's generators to the garbage collector.
                     self.wrong = error
                     self._reading.cancel()
+
+
+class _Blocks(httpx.AsyncByteStream):
+    """The body of an event stream that gives httpx-sse complete events within the limit."""
+
+    def __init__(self, events: Events) -> None:
+        self._events = events
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async with aclosing(self._events.blocks()) as blocks:
+            async for block in blocks:
+                # httpx-sse recognizes a bare CR as the end of a line only with the next byte, which may take long.
+                yield block.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in block else block
+
+
+_UNPACK = partial(unpack_slowly, HttpxBody, httpx.DecodingError)
+
+
+class _Cookies(httpx.Cookies):
+    """Cookies that skip responses without any, because httpx creates a urllib request for each response."""
+
+    def extract_cookies(self, response: httpx.Response) -> None:
+        if "set-cookie" in response.headers:
+            super().extract_cookies(response)
 
 
 async def speaks_sse(spec: HttpServer, network: Network) -> bool:
@@ -134,12 +275,12 @@ async def speaks_sse(spec: HttpServer, network: Network) -> bool:
     found = False
     with (
         anyio.move_on_after(TRIAL) as scope,
-        contextlib.suppress(httpx2.RequestError, NoEventsError, TooLong, *UNMAPPED),
+        contextlib.suppress(httpx.RequestError, NoEventsError, TooLong, *UNMAPPED),
     ):
         async with EventClient(spec, network, connect=TRIAL) as client, client.events(spec.url) as events:
             async for event in events:
                 # Events that came at the same time are read even after the scope has ended.
                 found = found or event.name == "endpoint"
-                # Not a break, which would leave httpx2's generators to the garbage collector.
+                # Not a break, which would leave httpx's generators to the garbage collector.
                 scope.cancel()
     return found

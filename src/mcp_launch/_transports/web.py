@@ -1,4 +1,4 @@
-"""Response bodies and request headers of the transports with URLs."""
+"""Response bodies and request headers, for both HTTP libraries."""
 
 from __future__ import annotations
 
@@ -16,27 +16,18 @@ from pydantic_core import from_json
 
 from acp_bindings.setup._servers import is_owned
 from mcp_launch._diagnosis.responses import TWICE, TooLong
+from mcp_launch._http_types import Request, Response, Url
 from mcp_launch._spec import HttpServer
+from mcp_launch._transports import LONGEST
 from mcp_launch.failures import LaunchFailure
 from mcp_launch.options import allow_more, megabytes
-
-JSON = "application/json"
-EVENT_STREAM = "text/event-stream"
-LONGEST = 64 * 1024 * 1024
-"""Bytes of a response to a login, so that an endless one does not fill the memory."""
-
-
-def media_type(headers: Mapping[str, str]) -> str:
-    """Return the content type without its parameters."""
-    return headers.get("content-type", "").partition(";")[0].strip().lower()
-
 
 Pieces: TypeAlias = Callable[[bytes], Iterable[bytes]]
 """Returns the pieces for a chunk; it may raise, which the reader gets."""
 
 
-class PiecewiseBody(httpx2.AsyncByteStream):
-    """Another body in pieces, between which other tasks run."""
+class PiecewiseBody:
+    """Another body in pieces, between which other tasks run; a base for a library's stream."""
 
     def __init__(self, body: object, pieces: Pieces) -> None:
         self._body: Any = body
@@ -54,8 +45,12 @@ class PiecewiseBody(httpx2.AsyncByteStream):
         await self._body.aclose()
 
 
+class Httpx2Body(PiecewiseBody, httpx2.AsyncByteStream):
+    """A body in pieces for httpx2."""
+
+
 def cookie_jar() -> CookieJar:
-    """Return a jar that ignores cookies that are not ASCII, because httpx2 cannot send them."""
+    """Return a jar that ignores cookies that are not ASCII, because neither library can send them."""
     return CookieJar(_Ascii())
 
 
@@ -68,18 +63,24 @@ _BIT = 1024
 """Bytes that are decompressed at once; gzip expands them to at most a megabyte."""
 
 
-async def unpack_slowly(response: httpx2.Response) -> None:
-    """Decompress a response in small pieces; a response hook.
+async def unpack_slowly(
+    in_pieces: Callable[[object, Pieces], Any], refuse: Callable[..., Exception], response: Any
+) -> None:
+    """Decompress a response in small pieces; a response hook, with the library's `PiecewiseBody` and decoding error.
 
     Raises:
-        httpx2.DecodingError: the response is compressed more than once.
+        Exception: the decoding error; the response is compressed more than once.
     """
-    named = (name.strip().lower() for name in response.headers.get("content-encoding", "").split(","))
-    times = sum(name not in ("", "identity") for name in named)
-    if times > 1:
-        raise httpx2.DecodingError(TWICE, request=response.request)
+    if (times := _codings(response.headers)) > 1:
+        raise refuse(TWICE, request=response.request)
     if times:
-        response.stream = PiecewiseBody(response.stream, _bits)
+        response.stream = in_pieces(response.stream, _bits)
+
+
+def _codings(headers: Mapping[str, str]) -> int:
+    """Return how many times a response is compressed."""
+    named = (name.strip().lower() for name in headers.get("content-encoding", "").split(","))
+    return sum(name not in ("", "identity") for name in named)
 
 
 def _bits(chunk: bytes) -> Iterator[bytes]:
@@ -101,7 +102,7 @@ def is_jsonrpc(body: bytes) -> bool:
     return isinstance(value, dict) and cast("dict[str, Any]", value).get("jsonrpc") == "2.0"
 
 
-async def whole(response: httpx2.Response, *, longest: int) -> bytes:
+async def whole(response: Response, *, longest: int) -> bytes:
     """Return the body.
 
     Raises:
@@ -115,7 +116,7 @@ async def whole(response: httpx2.Response, *, longest: int) -> bytes:
     return bytes(body)
 
 
-async def start_of(response: httpx2.Response) -> bytes:
+async def start_of(response: Response) -> bytes:
     """Return the start of the body, however long or slow it is, and close the response."""
     body = bytearray()
     # An interrupted body has a start too, and the library's error adds nothing.
@@ -128,8 +129,8 @@ async def start_of(response: httpx2.Response) -> bytes:
     return bytes(body)
 
 
-def bound(response: httpx2.Response) -> None:
-    """Limit the length of a response that others read as a whole.
+def bound(in_pieces: Callable[[object, Pieces], Any], response: Any) -> None:
+    """Limit the length of a response that others read as a whole; *in_pieces* as in `unpack_slowly`.
 
     The reader of a longer response gets `TooLong`.
     """
@@ -146,16 +147,16 @@ def bound(response: httpx2.Response) -> None:
             raise TooLong(what)
         return [chunk]
 
-    response.stream = PiecewiseBody(response.stream, counted)
+    response.stream = in_pieces(response.stream, counted)
 
 
-async def _read(response: httpx2.Response, body: bytearray, enough: int, reading: anyio.CancelScope) -> None:
+async def _read(response: Response, body: bytearray, enough: int, reading: anyio.CancelScope) -> None:
     async for chunk in response.aiter_bytes():
         # The decompressed parts of a piece come without a pause in which reading could end.
         if len(body) <= enough:
             body += chunk
         if len(body) > enough:
-            # Not a break, which would leave httpx2's generators to the garbage collector.
+            # Not a break, which would leave httpx's generators to the garbage collector.
             reading.cancel()
 
 
@@ -195,14 +196,14 @@ class HeaderRule:
         """True if there are headers to add."""
         return bool(self._names)
 
-    def apply(self, request: httpx2.Request) -> list[tuple[bytes, bytes]]:
+    def apply(self, request: Request) -> list[tuple[bytes, bytes]]:
         """Return the headers for a request."""
-        # Removed for other origins too, because httpx2 copies headers when it follows a redirect.
+        # Removed for other origins too, because the libraries copy headers when they follow a redirect.
         others = [(name, value) for name, value in request.headers.raw if name.lower() not in self._names]
         return [*others, *self._kept] if _within(self.url, request.url) else others
 
 
-def follows(sent: httpx2.Request, following: httpx2.Request | None) -> bool:
+def follows(sent: Request, following: Request | None) -> bool:
     """Return True if a redirect is followed: it must keep the method and the origin."""
     return (
         following is not None
@@ -212,7 +213,7 @@ def follows(sent: httpx2.Request, following: httpx2.Request | None) -> bool:
     )
 
 
-def origin(url: httpx2.URL) -> str:
+def origin(url: Url) -> str:
     """Return the normalized scheme, host and port of a URL."""
     return f"{url.scheme}://{url.netloc.decode('ascii')}"
 
@@ -233,7 +234,7 @@ def _slip(authorization: str) -> str | None:
     return None
 
 
-def _within(ours: httpx2.URL, url: httpx2.URL) -> bool:
+def _within(ours: Url, url: Url) -> bool:
     """Return True if the URL is on the origin, or on its https upgrade with the default ports."""
     if (ours.scheme, ours.host, ours.port) == (url.scheme, url.host, url.port):
         return True

@@ -1,4 +1,4 @@
-"""The HTTP client of a server with a URL, and its memory of the last response, which explains why a session ended."""
+"""The last response of a server with a URL, which explains why a session ended."""
 
 from __future__ import annotations
 
@@ -12,64 +12,19 @@ from typing import Any
 from urllib.parse import urljoin
 
 import anyio
-import httpx2
-from typing_extensions import override
 
 from acp_bindings._redact import Redactor, shown_url
 from mcp_launch._diagnosis import Diagnosis
 from mcp_launch._diagnosis.responses import Answer, judge, trouble
-from mcp_launch._spec import HttpServer
-from mcp_launch._transports.messages import Reader
-from mcp_launch._transports.network import Network, usable
-from mcp_launch._transports.posts import MOST_CONNECTIONS
-from mcp_launch._transports.web import ENOUGH, HeaderRule, cookie_jar, media_type, unpack_slowly
+from mcp_launch._http_types import Headers, Request, Response, Url, media_type
+from mcp_launch._transports.network import Network
+from mcp_launch._transports.web import ENOUGH, HeaderRule
 from mcp_launch.failures import Phrases, Stage
-from mcp_launch.options import Limits
 
 _SHOWN = 500
 """Characters of a body that are shown."""
 _PATIENCE = 2.0
 """Seconds for a TLS handshake."""
-
-
-class RememberingClient(httpx2.AsyncClient):
-    """An httpx2 client that applies the headers of a specification and remembers why requests failed.
-
-    The headers are added to each request at the last moment, in a hook, so that redirects and authentication flows do
-    not send them elsewhere.
-    """
-
-    def __init__(
-        self, spec: HttpServer, network: Network, *, usual: str, connect: float, limits: Limits | None = None
-    ) -> None:
-        self.rule = HeaderRule(spec, logs_in=network.auth is not None)
-        with usable(spec, network.names_proxy):
-            super().__init__(
-                auth=network.auth,
-                cookies=cookie_jar(),
-                verify=network.verify,
-                proxy=network.proxy,
-                trust_env=network.trust_env,
-                timeout=httpx2.Timeout(connect, read=None, pool=None),
-                limits=httpx2.Limits(max_connections=MOST_CONNECTIONS, max_keepalive_connections=20),
-                event_hooks={"request": [self._apply_rule] if self.rule.adds else [], "response": [unpack_slowly]},
-            )
-        self._network = network
-        self.hide = spec.redactor
-        self.reader = Reader(limits or Limits())
-        self.memory = Memory(self.rule, network, usual=usual, hide=self.hide, connect=connect)
-        self.proven = False
-        """True once the session is initialized."""
-        self.lost: Diagnosis | None = None
-        """The response by which the server has lost the session, if it has."""
-
-    @override
-    def _transport_for_url(self, url: httpx2.URL) -> httpx2.AsyncBaseTransport:
-        # Here, because a pattern in `mounts` does not match every spelling, and a login may be at any URL.
-        return self._transport if self._network.is_direct(url) else super()._transport_for_url(url)
-
-    async def _apply_rule(self, request: httpx2.Request) -> None:
-        request.headers = httpx2.Headers(self.rule.apply(request))
 
 
 class Memory:
@@ -96,8 +51,8 @@ class Memory:
 
     def answered(
         self,
-        request: httpx2.Request,
-        response: httpx2.Response,
+        request: Request,
+        response: Response,
         *,
         is_mcp: bool,
         body: bytes = b"",
@@ -129,12 +84,12 @@ class Memory:
     def _answer_of(
         self,
         *,
-        url: httpx2.URL,
+        url: Url,
         reason: str,
         headers: Mapping[str, str],
         body: bytes,
         in_session: bool,
-        sent: httpx2.Headers,
+        sent: Headers,
         **others: Any,
     ) -> Answer:
         # Over TLS the proxy is only a tunnel.
@@ -151,12 +106,8 @@ class Memory:
             **others,
         )
 
-    def failed(self, request: httpx2.Request, error: Exception) -> None:
-        """Remember why there was no response."""
-        url = request.url
-        # An authentication may have sent the request elsewhere. Some errors do not know theirs.
-        with contextlib.suppress(RuntimeError):
-            url = error.request.url if isinstance(error, httpx2.RequestError) else url
+    def failed(self, url: Url, error: Exception) -> None:
+        """Remember why there was no response, by an error of httpx or httpx2."""
         found = trouble(error, url, connect=self._connect, via=self._network.via(url))
         self.found = replace(found, message=self._hide(found.message))
 
@@ -192,7 +143,7 @@ async def _speaks_tls(host: str, port: int) -> bool:
     return False
 
 
-def _relevant_headers(url: httpx2.URL, headers: Mapping[str, str]) -> dict[str, str]:
+def _relevant_headers(url: Url, headers: Mapping[str, str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for name in ("www-authenticate", "retry-after"):
         if name in headers:
