@@ -10,7 +10,8 @@ import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias, cast
+from itertools import chain
+from typing import Any, NamedTuple, TypeAlias
 
 from mcp_launch._executable import CommandError, child_environment, resolve_command
 from mcp_launch._json_values import as_members
@@ -28,38 +29,16 @@ class Plain(NamedTuple):
 def plain_entry(entry: object) -> Plain | None:
     """Return the fields of an entry that is certainly valid; None if the launcher may reject it."""
     members = as_members(entry)
-    if members.get("type", "stdio") != "stdio":
-        return None
     # These are optional only if the type is given.
-    absent: list[object] | None = [] if "type" in members else None
-    name, command = members.get("name"), members.get("command")
-    args, env = _texts(members.get("args", absent)), _variables(members.get("env", absent))
-    if not (isinstance(name, str) and name and isinstance(command, str) and command) or args is None or env is None:
-        return None
-    return Plain(name, command, args, env)
-
-
-def _texts(value: object) -> list[str] | None:
-    """Return the value if it is an array of strings."""
-    if not isinstance(value, list):
-        return None
-    items = cast("list[object]", value)
-    texts = [item for item in items if isinstance(item, str)]
-    return texts if len(texts) == len(items) else None
-
-
-def _variables(value: object) -> list[tuple[str, str]] | None:
-    """Return names and values if the value is an array of variables."""
-    if not isinstance(value, list):
-        return None
-    pairs: list[tuple[str, str]] = []
-    for item in cast("list[object]", value):
-        match item:
-            case {"name": str(name), "value": str(text)}:
-                pairs.append((name, text))
-            case _:
-                return None
-    return pairs
+    absent: list[Any] | None = [] if "type" in members else None
+    match {"type": "stdio", "args": absent, "env": absent, **members}:
+        case {"type": "stdio", "name": str(name), "command": str(command), "args": [*args], "env": [*env]}:
+            pairs: list[Any] = [(each.get("name"), each.get("value")) for each in map(as_members, env)]
+            if name and command and all(isinstance(text, str) for text in chain(args, *pairs)):
+                return Plain(name, command, args, pairs)
+        case _:
+            pass
+    return None
 
 
 _LEAVING = 0.5

@@ -18,7 +18,7 @@ from acp_bindings._problems.transports import type_fault
 from acp_bindings._redact import Redactor, shown_url
 from mcp_launch._executable import inherited_proxies
 from mcp_launch._json_values import as_items, as_members
-from mcp_launch.failures import LaunchFailure, Phrases
+from mcp_launch.failures import LaunchFailure, Phrases, nearest
 from mcp_launch.report import TransportName
 
 Pairs: TypeAlias = tuple[tuple[str, str], ...]
@@ -102,10 +102,8 @@ def no_target_issue(members: dict[str, Any], phrases: Phrases) -> Issue:
 
 def _meant(member: str, entry: object) -> str:
     """Return a hint which field is most likely a misspelling of the missing one."""
-    import difflib  # noqa: PLC0415 - for what is misspelt, and most is not
-
-    near = difflib.get_close_matches(member, sorted({*map(str, as_members(entry))} - _MEMBERS), n=1)
-    return f'; is "{near[0]}" meant to be {member}?' if near else ""
+    near = nearest(member, sorted({*map(str, as_members(entry))} - _MEMBERS))
+    return f'; is "{near}" meant to be {member}?' if near else ""
 
 
 _MEMBERS = frozenset(("name", "type", "command", "args", "env", "url", "headers"))

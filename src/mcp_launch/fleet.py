@@ -104,9 +104,9 @@ async def launch(
     if policy not in get_args(Policy):
         raise UnusableInput(f'policy must be "best effort" or "all", not {_quoted(policy)}')
     refuse_no_numbers(timeout=timeout)
-    _refuse_texts(lists=lists, transports=transports, required=required)
-    _refuse_others(get_args(Listing), lists=lists)
-    _refuse_others(get_args(TransportName), transports=transports)
+    _check_names("lists", lists, known=get_args(Listing))
+    _check_names("transports", transports or (), known=get_args(TransportName))
+    _check_names("required", required)
     terms = Terms(cwd=_absolute(cwd), budgets=budgets or Budgets(), lists=lists, transports=transports)
     entries = entries_of(servers)
     roster = Roster(terms)
@@ -239,19 +239,13 @@ def _absolute(cwd: str | os.PathLike[str]) -> str:
     return directory
 
 
-def _refuse_texts(**collections: Collection[str] | None) -> None:
-    """Raise if an argument is a string, which would count as a collection of its characters."""
-    for argument, names in collections.items():
-        if isinstance(names, str):
-            raise UnusableInput(f'{argument} must be a collection of names such as {{"{names}"}}, not "{names}"')
-
-
-def _refuse_others(known: Sequence[str], **collections: Collection[str] | None) -> None:
-    """Raise if an argument contains an unknown name."""
-    for argument, names in collections.items():
-        for name in names or ():
-            if name not in known:
-                raise UnusableInput(f"{argument} can only contain {', '.join(known)}, not {_quoted(name)}")
+def _check_names(argument: str, names: Collection[str], *, known: Sequence[str] = ()) -> None:
+    """Raise if a collection contains an unknown name, or is a string, which would count as one of its characters."""
+    if isinstance(names, str):
+        raise UnusableInput(f'{argument} must be a collection of names such as {{"{names}"}}, not "{names}"')
+    for name in names if known else ():
+        if name not in known:
+            raise UnusableInput(f"{argument} can only contain {', '.join(known)}, not {_quoted(name)}")
 
 
 def _quoted(given: object) -> str:

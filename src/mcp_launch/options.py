@@ -231,18 +231,16 @@ class Options:
                 raise UnusableInput(f"{name} must be a function, not a {type(callback).__name__}")
         if iscoroutinefunction(self.stderr) or iscoroutinefunction(getattr(self.stderr, "__call__", None)):  # noqa: B004
             raise UnusableInput("stderr must be a plain function, not an async one: it is called in a thread")
-        given: Any = self.restart
-        if not isinstance(given, Restart | None):
-            raise UnusableInput(f"restart must be an mcp_launch.Restart, not a {type(given).__name__}")
-        given = self.limits
-        if not isinstance(given, Limits):
-            raise UnusableInput(f"limits must be mcp_launch.Limits, not a {type(given).__name__}")
-        given = self.secrets
-        if isinstance(given, str) or not isinstance(given, Collection) or {*map(type, self.secrets)} - {str}:
+        for name, kind, called in (
+            ("restart", Restart | None, "an mcp_launch.Restart"),
+            ("limits", Limits, "mcp_launch.Limits"),
+            ("phrases", Phrases, "mcp_launch.failures.Phrases"),
+        ):
+            if not isinstance(given := getattr(self, name), kind):
+                raise UnusableInput(f"{name} must be {called}, not a {type(given).__name__}")
+        secrets: Any = self.secrets
+        if isinstance(secrets, str) or not isinstance(secrets, Collection) or {*map(type, self.secrets)} - {str}:
             raise UnusableInput("secrets must be a collection of strings")
-        given = self.phrases
-        if not isinstance(given, Phrases):
-            raise UnusableInput(f"phrases must be mcp_launch.failures.Phrases, not a {type(given).__name__}")
 
 
 OptionsFor: TypeAlias = Options | Mapping[str, Options] | Callable[[str], Options]

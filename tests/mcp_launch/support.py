@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import time
+import traceback
 import uuid
 from collections.abc import AsyncGenerator, Callable, Generator, Mapping
 from contextlib import asynccontextmanager, contextmanager
@@ -21,6 +22,8 @@ from tests.leftovers import marked_processes, open_files
 
 if TYPE_CHECKING:
     from mcp import Client
+
+    from mcp_launch import Budgets, LaunchedServer, LaunchFailure
 
 SERVERS = Path(__file__).parent / "servers"
 SOURCE = Path(mcp_launch.__file__).parents[1]
@@ -122,6 +125,22 @@ def http(
     """The raw JSON of a server with a URL."""
     pairs = [{"name": key, "value": value} for key, value in (headers or {}).items()]
     return {"type": kind, "name": name, "url": url, "headers": pairs}
+
+
+async def failure_of(server: object, *, cwd: Path, budgets: Budgets) -> LaunchFailure:
+    """Return the failure of a server; the whole report must be free of secrets."""
+    async with mcp_launch.launch([server], cwd=cwd, budgets=budgets) as fleet:
+        [failure] = fleet.failures
+    assert SECRET not in str(fleet.report) + repr(failure) + "".join(traceback.format_exception(failure))
+    return failure
+
+
+async def later_failure(server: LaunchedServer) -> LaunchFailure:
+    """Return the failure of a server that was ready."""
+    with anyio.fail_after(5):
+        while server.failure is None:
+            await anyio.sleep(0.01)
+    return server.failure
 
 
 async def ask(session: Client, tool: str, **arguments: Any) -> Any:

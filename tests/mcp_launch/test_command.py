@@ -208,13 +208,6 @@ def test_the_version_is_printed() -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, f"mcp-launch {version('acp-bindings')}\n", "")
 
 
-def test_a_missing_file_exits_2(tmp_path: Path) -> None:
-    done = run("check", str(tmp_path / "missing.json"))
-
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "missing.json: No such file or directory" in done.stderr
-
-
 @pytest.mark.parametrize("columns", [60, 80, 100])
 def test_the_lines_of_its_help_are_as_long_as_the_terminal_is_wide(columns: int) -> None:
     done = run("check", "--help", COLUMNS=str(columns))

@@ -196,19 +196,13 @@ async def test_what_is_asked_for_overrides_what_was_advertised() -> None:
         ({}, 'pass transport="http" or transport="stdio"'),
         ({"agent": {"agentCapabilities": {}}}, "agent= must be the agent's response to initialize"),
         ({"transport": "sse"}, 'not "sse"'),
+        ({"transport": "http", "server": object()}, r"must be an MCPServer or a Server of mcp\.server, not object"),
     ],
 )
-async def test_what_cannot_be_decided_is_refused(options: dict[str, Any], said: str) -> None:
+async def test_invalid_arguments_are_refused(options: dict[str, Any], said: str) -> None:
+    arguments: dict[str, Any] = {"server": Own().server, **options}
     with pytest.raises(mcp_launch.UnusableInput, match=said):
-        async with mcp_launch.serve_local(Own().server, **options):
-            pytest.fail("it was decided all the same")
-
-
-async def test_what_is_no_server_of_the_sdk_is_refused() -> None:
-    server: Any = object()
-
-    with pytest.raises(mcp_launch.UnusableInput, match=r"must be an MCPServer or a Server of mcp\.server, not object"):
-        async with mcp_launch.serve_local(server, transport="http"):
+        async with mcp_launch.serve_local(**arguments):
             pytest.fail("it was served")
 
 

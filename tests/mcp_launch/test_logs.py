@@ -192,5 +192,5 @@ print(*sorted({name.partition(".")[0] for name in logging.root.manager.loggerDic
     done = run_python("-c", script)
 
     # Those that know nothing of what a server is sent: they serve, or do other work.
-    unconcerned = {"concurrent", "rich", "sse_starlette", "uvicorn"}
+    unconcerned = {"concurrent", "rich", "sse_starlette", "uvicorn", "watchfiles"}
     assert (done.returncode, set(done.stdout.split()) - unconcerned - LIBRARIES) == (0, set())

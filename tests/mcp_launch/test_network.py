@@ -6,7 +6,7 @@ import gzip
 import json
 import ssl
 import traceback
-from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -24,7 +24,7 @@ from acp_bindings import v1
 from mcp_launch import Budgets, LaunchFailure, Options
 from mcp_launch._transports import web
 from mcp_launch._transports.network import is_loopback
-from tests.mcp_launch.servers.raw import Request, event, head, raw_server, reply, result, works
+from tests.mcp_launch.servers.raw import Answer, Request, Sse, raw_server, reply, works
 from tests.mcp_launch.servers.tls import Certificates, certificates
 from tests.mcp_launch.support import SECRET, Marked, http
 
@@ -40,33 +40,9 @@ Gate: TypeAlias = Callable[[Request], bytes | None]
 """Responds to requests in place of the server, or returns None."""
 
 
-class Sse:
-    """A small server of the deprecated transport for `raw_server`, behind a gate if there is one."""
-
-    def __init__(self, gate: Gate) -> None:
-        self.gate = gate
-        self.said: list[bytes] = []
-
-    def __call__(self, request: Request) -> Iterable[bytes]:
-        if (refusal := self.gate(request)) is not None:
-            yield refusal
-        elif request.method == "GET":
-            said = self.said = []
-            yield head(content_type="text/event-stream") + event("/messages", name="endpoint")
-            while not request.released.wait(0.01):
-                while said:
-                    yield said.pop(0)
-        else:
-            if "id" in request.message:
-                self.said.append(event(result(request.message)))
-            yield reply(202)
-
-
-def server_of(
-    kind: str, gate: Callable[[Request], bytes | None] = lambda _: None
-) -> Callable[[Request], Iterable[bytes]]:
-    """Run a working server of that transport."""
-    return Sse(gate) if kind == "sse" else lambda request: [gate(request) or works(request)]
+def server_of(kind: str, gate: Gate = lambda _: None) -> Answer:
+    """Return a working server of that transport."""
+    return Sse(gate=gate) if kind == "sse" else lambda request: [gate(request) or works(request)]
 
 
 async def outcome(server: dict[str, Any], options: Options, *, cwd: Path) -> LaunchFailure | list[str]:

@@ -262,30 +262,42 @@ async def test_a_callback_that_nobody_would_await_is_refused(stderr: Any) -> Non
         Options(stderr=stderr)
 
 
-@pytest.mark.parametrize("name", ["stderr", "sampling", "elicitation", "roots", "logging", "message"])
+@pytest.mark.parametrize("name", ["stderr", "sampling", "elicitation", "roots", "logging", "message", "traffic"])
 async def test_a_callback_that_cannot_be_called_is_refused(name: str) -> None:
     with pytest.raises(UnusableInput, match=rf"^{name} must be a function, not a str$"):
         Options(**cast("dict[str, Any]", {name: "print"}))
 
 
-@pytest.mark.parametrize("restart", [5, True, {"tries": 3}])
-async def test_a_restart_that_is_none_is_refused(restart: Any) -> None:
-    with pytest.raises(UnusableInput, match=r"^restart must be an mcp_launch\.Restart, not a (int|bool|dict)$"):
-        Options(restart=restart)
+@pytest.mark.parametrize(
+    ("name", "wrong", "wanted"),
+    [
+        ("restart", 5, r"an mcp_launch\.Restart, not a int"),
+        ("restart", {"tries": 3}, r"an mcp_launch\.Restart, not a dict"),
+        ("limits", {"bytes": 1}, r"mcp_launch\.Limits, not a dict"),
+        ("phrases", {"longer": "more time"}, r"mcp_launch\.failures\.Phrases, not a dict"),
+    ],
+)
+async def test_an_option_of_a_wrong_type_is_refused(name: str, wrong: Any, wanted: str) -> None:
+    with pytest.raises(UnusableInput, match=rf"^{name} must be {wanted}$"):
+        Options(**{name: wrong})
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"tries": -1}, {"tries": "5"}, {"first": -0.5}, {"first": math.nan}, {"longest": "30"}]
+    ("kind", "name", "value"),
+    [
+        (Restart, "tries", -1),
+        (Restart, "tries", "5"),
+        (Restart, "first", -0.5),
+        (Restart, "first", math.nan),
+        (Restart, "longest", "30"),
+        (Budgets, "connect", None),
+        (Budgets, "call", -1),
+        (Budgets, "close", math.nan),
+    ],
 )
-async def test_a_restart_without_sense_is_refused(wrong: Any) -> None:
-    with pytest.raises(UnusableInput, match=rf"^{next(iter(wrong))} must be a non-negative number, not"):
-        Restart(**wrong)
-
-
-@pytest.mark.parametrize("wrong", [{"connect": None}, {"call": -1}, {"close": math.nan}, {"close": "5"}])
-async def test_budgets_without_sense_are_refused(wrong: Any) -> None:
-    with pytest.raises(UnusableInput, match=rf"^{next(iter(wrong))} must be a non-negative number, not"):
-        Budgets(**wrong)
+async def test_numbers_of_restarts_and_budgets_must_not_be_negative(kind: Any, name: str, value: Any) -> None:
+    with pytest.raises(UnusableInput, match=rf"^{name} must be a non-negative number, not"):
+        kind(**{name: value})
 
 
 @pytest.mark.parametrize("timeout", [None, "5", -1, math.nan])

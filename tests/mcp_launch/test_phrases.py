@@ -67,10 +67,3 @@ async def test_advice_uses_the_given_phrases(
         "without a list": f"; {longer}?",
     }
     assert {name: message[-len(ends[name]) :] for name, message in told.items()} == ends
-
-
-async def test_invalid_phrases_are_refused() -> None:
-    phrases: Any = {"longer": "more time"}
-
-    with pytest.raises(mcp_launch.UnusableInput, match=r"^phrases must be mcp_launch\.failures\.Phrases, not a dict$"):
-        Options(phrases=phrases)

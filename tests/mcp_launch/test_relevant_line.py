@@ -158,7 +158,7 @@ Error: unknown flag: --db
 Usage:
   server [flags]
 
-2026-01-01 12:00:00 no projects are configured"""
+2026/01/01 12:00:00 no projects are configured"""
 
 HELPS_AND_SAYS_ANOTHER_ERROR = """\
 Error: unknown flag: --db
@@ -181,13 +181,6 @@ Run the setup first."""
 SEVERAL_PLAIN_ERRORS = """\
 error: cannot write the cache
 error: no projects are configured"""
-
-HELPS_AND_FAILS_IN_GO = """\
-Error: unknown flag: --db
-Usage:
-  server [flags]
-
-2026/01/01 12:00:00 no projects are configured"""
 
 GO_FLAGS = """\
 flag provided but not defined: -db
@@ -275,12 +268,11 @@ Run 'docker run --help' for more information"""
             HELPS_WITHOUT_USAGE,
             "Error: Databases in memory require --read-write. Options: - Add --read-write - Use --db-path with a file",
         ),
-        (HELPS_AND_FAILS, "2026-01-01 12:00:00 no projects are configured"),
+        (HELPS_AND_FAILS, "2026/01/01 12:00:00 no projects are configured"),
         (HELPS_AND_SAYS_ANOTHER_ERROR, "fatal: no projects are configured"),
         (HELPS_AND_RAISES, "RuntimeError: no projects are configured"),
         (SAYS_MORE_TWICE, "error: cannot read the configuration It is not there. Run the setup first."),
         (SEVERAL_PLAIN_ERRORS, "error: no projects are configured"),
-        (HELPS_AND_FAILS_IN_GO, "2026/01/01 12:00:00 no projects are configured"),
         (GO_FLAGS, "flag provided but not defined: -db"),
         (CONCLUDES, "Error: An API key is required via --api-key or API_KEY. Invalid configuration"),
         (SAYS_MUCH_MORE, "no projects are configured"),

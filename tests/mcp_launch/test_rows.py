@@ -86,7 +86,7 @@ async def test_the_headers_go_with_every_request_over_http(web: Web, marked: Mar
     assert [headers.get("X-Key") for _, _, headers in web.seen] == ["k"] * len(web.seen)
 
 
-@pytest.mark.requirement("R82", "X9")
+@pytest.mark.requirement("R82", "X9", "D17")
 async def test_headers_of_the_transport_cannot_be_overridden(web: Web, marked: Marked, tmp_path: Path) -> None:
     server = http(f"{web.origin}/works", headers=OWNED)
 

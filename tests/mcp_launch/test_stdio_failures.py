@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-import traceback
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -13,20 +13,13 @@ from mcp import MCPError
 
 import mcp_launch
 from mcp_launch import Budgets, LaunchFailure, Options
-from tests.mcp_launch.support import SECRET, Marked, ask
+from tests.mcp_launch import support
+from tests.mcp_launch.support import SECRET, Marked, ask, later_failure
 
 pytestmark = pytest.mark.anyio
 
 SHORT = Budgets(handshake=0.8, list=0.6, probe=0.3, close=0.8)
-
-
-async def failure_of(server: object, *, cwd: Path) -> LaunchFailure:
-    """Return the failure of a server; the whole report must be free of secrets."""
-    async with mcp_launch.launch([server], cwd=cwd, budgets=SHORT) as fleet:
-        [failure] = fleet.failures
-    assert SECRET not in str(fleet.report)
-    assert SECRET not in repr(failure) + "".join(traceback.format_exception(failure))
-    return failure
+failure_of = partial(support.failure_of, budgets=SHORT)
 
 
 @pytest.mark.parametrize(
@@ -161,16 +154,6 @@ async def test_a_server_that_exits_before_the_probe_is_not_started_again(marked:
 SMALL = mcp_launch.Options(limits=mcp_launch.Limits(bytes=1 << 20))
 
 
-async def test_an_endless_line_is_a_failure(marked: Marked, tmp_path: Path) -> None:
-    server = marked.stdio("zeros", "/bin/cat", "/dev/zero")
-    async with mcp_launch.launch([server], cwd=tmp_path, options=SMALL) as fleet:
-        [failure] = fleet.failures
-
-    assert (failure.stage, failure.code) == ("handshake", "not_mcp")
-    advice = "Options(limits=Limits(bytes=…)) allows more"
-    assert failure.message == f"wrote a line of more than 1 MB; {advice}"
-
-
 async def test_a_line_that_is_too_long_ends_a_session_too(marked: Marked, tmp_path: Path) -> None:
     with anyio.fail_after(20):
         async with mcp_launch.launch([marked.plain(name="plain")], cwd=tmp_path, options=SMALL) as fleet:
@@ -186,11 +169,6 @@ async def test_many_lines_are_not_one_long_line(marked: Marked, tmp_path: Path) 
     async with mcp_launch.open_session(marked.plain(), cwd=tmp_path, options=SMALL) as session:
         for _ in range(5):
             assert len(await ask(session, "big", size=500_000)) == 500_000
-
-
-async def test_a_byte_order_mark_before_the_first_message_is_not_part_of_it(marked: Marked, tmp_path: Path) -> None:
-    async with mcp_launch.launch([marked.plain("begins_with_mark")], cwd=tmp_path) as fleet:
-        assert (fleet["plain"].state, fleet["plain"].warnings) == ("ready", [])
 
 
 async def test_a_server_that_closes_its_output_and_stays_is_disconnected(marked: Marked, tmp_path: Path) -> None:
@@ -222,11 +200,7 @@ async def test_a_server_that_dies_later_has_its_failure_then(marked: Marked, tmp
         with pytest.raises(MCPError, match="exited with status 9; it wrote on stderr: out of paper") as raised:
             await fleet["plain"].session.call_tool("die")
         assert raised.value.error.data == {"code": "exited", "stderr": ["out of paper"], "exit_code": 9}
-        with anyio.fail_after(3):
-            while fleet["plain"].failure is None:
-                await anyio.sleep(0.01)
-
-        failure = fleet["plain"].failure
+        failure = await later_failure(fleet["plain"])
         assert (failure.stage, failure.code, failure.facts["exit_code"]) == ("call", "exited", 9)
         with pytest.raises(LaunchFailure, match="plain: exited with status 9"):
             _ = fleet["plain"].session

@@ -306,15 +306,6 @@ async def test_an_error_of_mcp_is_a_result_of_acp(protocol: Any, method: str, me
 
 @pytest.mark.requirement("X13")
 @EACH
-async def test_the_handshake_of_an_older_era_is_refused(protocol: Any) -> None:
-    about: dict[str, Any] = {"capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
-    async with connected(protocol) as ends, ends.provider.serve(Own().server) as offered:
-        answer = await ends.ask(offered.id, "initialize", _meta={}, protocolVersion="2025-06-18", **about)
-        assert isinstance(answer, protocol.MessageMcpResponseError)
-
-
-@pytest.mark.requirement("X13")
-@EACH
 async def test_an_error_of_mcp_reaches_its_caller(protocol: Any) -> None:
     async with (
         connected(protocol) as ends,
@@ -401,9 +392,3 @@ async def test_an_invalid_mcp_result_fails_only_its_call(protocol: Any, result: 
         assert raised.value.error.code == -32603
         ends.answering = ends.provider.answer
         assert (await session.list_tools()).tools
-
-
-async def test_only_servers_of_the_sdk_can_be_offered() -> None:
-    with pytest.raises(mcp_launch.UnusableInput, match="not str"):
-        async with mcp_launch.AcpProvider().serve("editor"):  # pyright: ignore[reportArgumentType]
-            pass

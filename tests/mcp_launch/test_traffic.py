@@ -107,8 +107,3 @@ async def test_a_silent_process_has_no_received_traffic(code: str, marked: Marke
             assert fleet.failures
 
     assert seen.messages("received") == []
-
-
-def test_a_callback_that_is_not_a_function_is_refused() -> None:
-    with pytest.raises(mcp_launch.UnusableInput, match="traffic must be a function"):
-        mcp_launch.Options(traffic="yes")  # pyright: ignore[reportArgumentType]

@@ -501,27 +501,21 @@ async def test_an_evaluation_that_takes_too_many_steps_is_left_to_another_proces
 
 
 class Shapes:
-    """Random schemas with keywords that make an evaluation long, or without them, and values for them."""
+    """Random schemas that are evaluated in this process, and values for them."""
 
-    def __init__(self, seed: int, *, costly: bool = True) -> None:
+    def __init__(self, seed: int) -> None:
         self._random = random.Random(seed)
-        self._costly = costly
 
     def schema(self) -> Schema:
-        """Return a schema of a dozen definitions that refer to each other."""
-        names = [f"d{n}" for n in range(self._random.randrange(1, 15 if self._costly else 5))]
-        depth = 2 if self._costly else 1
-        definitions = {name: self._part(names[at + 1 :] or names, depth) for at, name in enumerate(names)}
-        if not self._costly:
-            # Nothing that refers to itself.
-            definitions[names[-1]] = {"type": ["object", "integer", "array"]}
-        root = self._part(names, depth)
-        return {**root, "$defs": definitions}
+        """Return a schema of a few definitions that refer to each other, but not to themselves."""
+        names = [f"d{n}" for n in range(self._random.randrange(1, 5))]
+        definitions = {name: self._part(names[at + 1 :] or names, 1) for at, name in enumerate(names)}
+        definitions[names[-1]] = {"type": ["object", "integer", "array"]}
+        return {**self._part(names, 1), "$defs": definitions}
 
-    def value(self, depth: int = 4) -> Any:
+    def value(self, depth: int = 3) -> Any:
         """Return a value whose members have the names in the schemas."""
-        kind = self._random.randrange(7 if depth else 5)
-        match kind:
+        match self._random.randrange(7 if depth else 5):
             case 0:
                 return self._random.choice([None, True, 1, 1.0, -3, 1e308, 10**300])
             case 1 | 2:
@@ -529,14 +523,12 @@ class Shapes:
             case 3 | 4:
                 return self._random.randrange(5)
             case 5:
-                return [self.value(depth - 1) for _ in range(self._random.choice([0, 2, 5, 300 if depth == 4 else 3]))]
+                return [self.value(depth - 1) for _ in range(self._random.choice([0, 2, 5, 3]))]
             case _:
                 return {f"p{self._random.randrange(5)}": self.value(depth - 1) for _ in range(5)}
 
     def _part(self, names: list[str], depth: int) -> Schema:
         shapes = [self._reference, self._fan, self._nested, self._leaf, self._members]
-        if self._costly:
-            shapes += [self._pattern, self._unevaluated]
         part: Schema = {}
         for _ in range(self._random.randrange(1, 4)):
             part.update(self._random.choice(shapes)(names, depth))
@@ -548,20 +540,11 @@ class Shapes:
         return self._random.choice([self._part(names, depth - 1), True, self._reference(names, depth)])
 
     def _reference(self, names: list[str], depth: int) -> Schema:
-        there = {"$ref": f"#/$defs/{self._random.choice(names)}"}
-        return self._random.choice([there, there, {"$dynamicRef": "#m"}, {"$ref": "#"}] if self._costly else [there])
+        return {"$ref": f"#/$defs/{self._random.choice(names)}"}
 
     def _fan(self, names: list[str], depth: int) -> Schema:
         word = self._random.choice(["allOf", "anyOf", "oneOf"])
         return {word: [self._inner(names, depth) for _ in range(self._random.randrange(1, 5))]}
-
-    def _pattern(self, names: list[str], depth: int) -> Schema:
-        pattern = self._random.choice(["^(a+)+$", "(a|a)*b", "^a{1,60}a{1,60}a{1,60}b", "(.*)*x", "a"])
-        return self._random.choice([{"pattern": pattern}, {"patternProperties": {pattern: self._inner(names, depth)}}])
-
-    def _unevaluated(self, names: list[str], depth: int) -> Schema:
-        word = self._random.choice(["unevaluatedProperties", "unevaluatedItems", "additionalProperties"])
-        return {word: self._random.choice([False, self._inner(names, depth)])}
 
     def _nested(self, names: list[str], depth: int) -> Schema:
         words = ["if", "then", "else", "not", "contains", "propertyNames", "items"]
@@ -577,24 +560,11 @@ class Shapes:
             {"minContains": 2},
             {"required": ["p1"]},
         ]
-        costly: list[Schema] = [{"uniqueItems": True}, {"multipleOf": 1e-300}, {"$dynamicAnchor": "m"}]
-        return self._random.choice(leaves + costly if self._costly else leaves)
+        return self._random.choice(leaves)
 
     def _members(self, names: list[str], depth: int) -> Schema:
         word = self._random.choice(["properties", "dependentSchemas"])
         return {word: {f"p{n}": self._inner(names, depth) for n in range(self._random.randrange(1, 5))}}
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("anyio_backend", ["asyncio"])
-async def test_random_schemas_are_valid_invalid_or_rejected(process: KillableProcess, taken: list[int]) -> None:
-    outcomes: list[str] = []
-    for seed in range(150):
-        shapes = Shapes(seed)
-        outcomes.append(await outcome(shapes.schema(), shapes.value(), process))
-
-    assert set(outcomes) == {"valid", "invalid", "rejected"}
-    assert max(taken) <= STEPS
 
 
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])
@@ -606,8 +576,8 @@ async def test_schemas_that_are_evaluated_in_this_process_mean_what_they_mean_to
     found: list[str] = []
     wanted: list[str] = []
     for seed in range(300):
-        shapes = Shapes(seed, costly=False)
-        schema, value = shapes.schema(), shapes.value(3)
+        shapes = Shapes(seed)
+        schema, value = shapes.schema(), shapes.value()
         found.append(await outcome(schema, value, process))
         wanted.append("valid" if library(schema).is_valid(value) else "invalid")
 

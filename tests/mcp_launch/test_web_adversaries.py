@@ -22,8 +22,8 @@ from mcp_launch._transports import http as http_client
 from mcp_launch._transports.network import network
 from mcp_launch._transports.sse_client import EventClient
 from mcp_launch._transports.web import ENOUGH, follows, start_of
-from tests.mcp_launch.servers.raw import Answer, Request, event, head, raw_server, reply, result, works
-from tests.mcp_launch.support import SECRET, Marked, http
+from tests.mcp_launch.servers.raw import Answer, Request, Sse, event, head, raw_server, reply, result, works
+from tests.mcp_launch.support import SECRET, Marked, http, later_failure
 
 pytestmark = [
     pytest.mark.anyio,
@@ -189,7 +189,7 @@ async def test_an_event_stream_may_be_compressed(kind: str, coding: str, marked:
     def streams(request: Request) -> Iterator[bytes]:
         yield stream(event(result(request.message))) if "id" in request.message else works(request)
 
-    answer: Answer = Sse("/messages") if kind == "sse" else streams
+    answer: Answer = Sse() if kind == "sse" else streams
     with raw_server(squeezed) as raw:
         async with mcp_launch.open_session(http(f"{raw.origin}/x", kind=kind), cwd=tmp_path, budgets=SHORT) as session:
             assert (await session.list_tools()).tools == []
@@ -327,17 +327,21 @@ async def test_the_plainest_message_of_a_json_error_is_quoted(
     assert failure.message.endswith(f'; is this user allowed to use it?; it says "{said}"')
 
 
-@pytest.mark.parametrize(("content_type", "body"), [("text/plain", b" \n"), ("text/html", b"<html>"), ("", b" <html>")])
-async def test_html_is_not_quoted(content_type: str, body: bytes, marked: Marked, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("content_type", "body", "said"),
+    [
+        ("text/plain", b" \n", ""),
+        ("text/html", b"<html>", ""),
+        ("", b" <html>", ""),
+        ("", b"Only allowed at localhost", '; it says "Only allowed at localhost"'),
+    ],
+)
+async def test_text_is_quoted_and_html_is_not(
+    *, content_type: str, body: bytes, said: str, marked: Marked, tmp_path: Path
+) -> None:
     failure = await failure_of(once(reply(403, body, content_type=content_type)), cwd=tmp_path)
 
-    assert failure.message.endswith("is this user allowed to use it?")
-
-
-async def test_a_body_without_content_type_is_quoted(marked: Marked, tmp_path: Path) -> None:
-    failure = await failure_of(once(reply(403, b"Only allowed at localhost", content_type="")), cwd=tmp_path)
-
-    assert failure.message.endswith('; is this user allowed to use it?; it says "Only allowed at localhost"')
+    assert failure.message.endswith(f"is this user allowed to use it?{said}")
 
 
 @pytest.mark.parametrize(
@@ -633,9 +637,21 @@ async def test_errors_after_the_handshake_are_explained(
     assert (failure.stage, failure.code) == ("list", code)
 
 
-@pytest.mark.parametrize("status", [200, 400])
-async def test_an_error_without_an_id_refuses_the_opening_request(status: int, marked: Marked, tmp_path: Path) -> None:
-    failure = await failure_of(once(reply(status, rpc_error(-32600, "no licence"))), cwd=tmp_path)
+def refuses_without_an_id(kind: str, status: int) -> Answer:
+    """Return a server that refuses every request with an error without an id."""
+    refusal = rpc_error(-32600, "no licence")
+    if kind == "http":
+        return once(reply(status, refusal))
+    answer = Sse()
+    answer.answers = lambda message: json.loads(refusal)
+    return answer
+
+
+@pytest.mark.parametrize(("kind", "status"), [("http", 200), ("http", 400), ("sse", 202)])
+async def test_an_error_without_an_id_refuses_the_opening_request(
+    kind: str, status: int, marked: Marked, tmp_path: Path
+) -> None:
+    failure = await failure_of(refuses_without_an_id(kind, status), kind=kind, cwd=tmp_path)
 
     assert (failure.stage, failure.code) == ("handshake", "rejected")
     assert failure.facts["jsonrpc_error"]["message"] == "no licence"
@@ -725,17 +741,9 @@ async def test_errors_of_the_listening_get_and_delete_are_not_failures(
     assert (fleet["web"].failure, fleet["web"].warnings) == (None, [])
 
 
-async def test_a_cookie_is_kept_for_the_session(marked: Marked, tmp_path: Path) -> None:
-    with raw_server(lambda request: [works(request).replace(b"\r\n", b"\r\nSet-Cookie: node=7\r\n", 1)]) as raw:
-        async with mcp_launch.open_session(http(f"{raw.origin}/mcp"), cwd=tmp_path, budgets=SHORT) as session:
-            await session.list_tools()
-
-    assert raw.seen[-1].headers["cookie"] == "node=7"
-
-
 @KINDS
 async def test_a_cookie_that_is_not_ascii_is_ignored(kind: str, marked: Marked, tmp_path: Path) -> None:
-    answer: Answer = Sse("/messages") if kind == "sse" else lambda request: [works(request)]
+    answer: Answer = Sse() if kind == "sse" else lambda request: [works(request)]
     with raw_server(lambda request: with_cookie(with_cookie(answer(request)), "käse=é")) as raw:
         async with mcp_launch.launch([http(f"{raw.origin}/mcp", kind=kind)], cwd=tmp_path, budgets=SHORT) as fleet:
             assert fleet.failures == []
@@ -767,16 +775,6 @@ async def test_a_header_that_is_not_ascii_does_not_change_the_failure(
 
     assert odd.code == plain.code
     assert odd.message.partition(" returned ")[2] == plain.message.partition(" returned ")[2] != ""
-
-
-async def test_a_cookie_that_comes_with_the_event_stream_is_kept_too(marked: Marked, tmp_path: Path) -> None:
-    answer = Sse("/messages")
-    with raw_server(lambda request: with_cookie(answer(request))) as raw:
-        server = http(f"{raw.origin}/sse", kind="sse")
-        async with mcp_launch.open_session(server, cwd=tmp_path, budgets=SHORT) as session:
-            await session.list_tools()
-
-    assert {request.headers["cookie"] for request in raw.seen if request.method == "POST"} == {"node=7"}
 
 
 def with_cookie(parts: Iterable[bytes], cookie: str = "node=7") -> Iterator[bytes]:
@@ -812,29 +810,6 @@ async def test_an_impossible_host_is_refused(kind: str, host: str, code: str, ma
     assert failure.code == code
 
 
-class Sse:
-    """A server of the deprecated transport with this endpoint."""
-
-    def __init__(self, endpoint: str, *, start: bytes = b"") -> None:
-        self.endpoint = endpoint
-        self.start = start
-        self.said: list[bytes] = []
-        self.refuses = b""
-        self.answers: Callable[[dict[str, Any]], dict[str, Any]] = result
-
-    def __call__(self, request: Request) -> Any:
-        if request.method == "POST":
-            if "id" in request.message and not self.refuses:
-                self.said.append(event(self.answers(request.message)))
-            yield self.refuses or reply(202)
-            return
-        named = self.endpoint.format(host=request.headers["host"])
-        yield head(content_type="text/event-stream") + self.start + event(named, name="endpoint")
-        while not request.released.wait(0.01):
-            while self.said:
-                yield self.said.pop(0)
-
-
 @pytest.mark.parametrize(
     ("endpoint", "target"),
     [
@@ -863,8 +838,7 @@ async def test_an_endpoint_may_be_named_in_any_way_of_a_url(
 async def test_a_missing_sse_endpoint_is_not_blamed_on_the_url(
     status: int, code: str, marked: Marked, tmp_path: Path
 ) -> None:
-    answer = Sse("/messages")
-    answer.refuses = reply(status)
+    answer = Sse(gate=lambda request: reply(status) if request.method == "POST" else None)
 
     failure = await failure_of(answer, kind="sse", cwd=tmp_path)
 
@@ -874,18 +848,8 @@ async def test_a_missing_sse_endpoint_is_not_blamed_on_the_url(
     )
 
 
-async def test_an_sse_error_without_an_id_refuses_the_opening_request(marked: Marked, tmp_path: Path) -> None:
-    answer = Sse("/messages")
-    answer.answers = lambda _: json.loads(rpc_error(-32600, "no licence"))
-
-    failure = await failure_of(answer, kind="sse", cwd=tmp_path)
-
-    assert (failure.stage, failure.code) == ("handshake", "rejected")
-    assert failure.facts["jsonrpc_error"]["message"] == "no licence"
-
-
 async def test_an_sse_timeout_mentions_responses_with_unknown_ids(marked: Marked, tmp_path: Path) -> None:
-    answer = Sse("/messages")
+    answer = Sse()
     answer.answers = lambda message: result(message) | {"id": f"no-{message['id']}"}
 
     failure = await failure_of(answer, kind="sse", cwd=tmp_path)
@@ -895,16 +859,17 @@ async def test_an_sse_timeout_mentions_responses_with_unknown_ids(marked: Marked
 
 
 async def test_a_lost_sse_session_ends(marked: Marked, tmp_path: Path) -> None:
-    answer = Sse("/messages")
+    def refuse(_: Request) -> bytes:
+        return reply(404)
+
+    answer = Sse()
     with raw_server(answer) as raw:
         server = http(f"{raw.origin}/sse", kind="sse")
         async with mcp_launch.launch([server], cwd=tmp_path, budgets=SHORT) as fleet:
-            answer.refuses = reply(404)
+            answer.gate = refuse
             with pytest.raises(MCPError, match="no longer has this session; open a new one"):
                 await fleet["web"].session.list_tools()
-            with anyio.fail_after(3):
-                while (failure := fleet["web"].failure) is None:
-                    await anyio.sleep(0.01)
+            failure = await later_failure(fleet["web"])
 
     assert (failure.stage, failure.code) == ("call", "session_lost")
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from difflib import get_close_matches
 from math import inf
 from typing import NamedTuple
 
 from mcp_launch._executable import INHERITED
+from mcp_launch.failures import nearest
 
 
 class Hint(NamedTuple):
@@ -343,8 +343,7 @@ def missing_variable(lines: Sequence[str]) -> tuple[str, str] | None:
 def _similar_variable(name: str, given: Collection[str]) -> str | None:
     """Return the given name that is most likely a misspelling of *name*, leaving out those that every server has."""
     plain = {re.sub("[-_]", "", each).upper(): each for each in sorted(set(given) - INHERITED)}
-    near = get_close_matches(name.replace("_", ""), plain, n=1, cutoff=0.8)
-    return plain[near[0]] if near else None
+    return plain.get(nearest(name.replace("_", ""), plain, cutoff=0.8) or "")
 
 
 _READ = 1000

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, nullcontext
 from functools import cache
-from types import TracebackType
 from typing import Any
 
 from mcp import Client, ClientSession, MCPError
+from mcp.client import Transport
 from mcp.server import MCPServer, Server
 from mcp_types import CONNECTION_CLOSED, Implementation
 
@@ -34,7 +34,7 @@ def connected_client(
 
     `reader` reads the messages of the server. After the session has ended, `why` returns the failure of the server.
     """
-    client = client_of(_Connected(streams), mode, options, patience=patience)
+    client = client_of(nullcontext(streams), mode, options, patience=patience)
     client.reader, client.protection, client.why = reader, protection, why
     return client
 
@@ -46,9 +46,9 @@ def reader_of(client: Client) -> Reader:
 
 
 def client_of(
-    server: MCPServer[Any] | Server[Any] | _Connected, mode: Mode, options: Options, *, patience: float
+    server: MCPServer[Any] | Server[Any] | Transport, mode: Mode, options: Options, *, patience: float
 ) -> _Client:
-    """Return a client for a server of this process; `patience` is the timeout of requests in seconds."""
+    """Return a client for a server of this process or a transport; `patience` is the timeout of requests in seconds."""
     return _Client(
         server,
         mode=mode,
@@ -92,18 +92,3 @@ class _Client(Client):
 def _client_info() -> Implementation:
     """Return the name and version that are sent to servers."""
     return Implementation(name="mcp-launch", version=version())
-
-
-class _Connected:
-    """Connected streams as a transport for the SDK's client."""
-
-    def __init__(self, streams: tuple[Any, Any]) -> None:
-        self._streams = streams
-
-    async def __aenter__(self) -> tuple[Any, Any]:
-        return self._streams
-
-    async def __aexit__(
-        self, exc_type: type[BaseException] | None, exc_val: BaseException | None, exc_tb: TracebackType | None
-    ) -> bool | None:
-        return None

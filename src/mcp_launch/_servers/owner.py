@@ -190,25 +190,18 @@ class _Owner:
 
     def web(self, spec: HttpServer) -> Transport:
         """Return a transport for the URL of the specification."""
+        given: Any = {
+            "options": self._record.options,
+            "budgets": self._budgets,
+            "on_lost": self._record.over.set,
+            "traffic": self._traffic(),
+        }
         if isinstance(spec, SseServer):
             # Imported late because it imports httpx, which takes a tenth of a second and only SSE needs.
             from mcp_launch._transports.sse import SseTransport  # noqa: PLC0415
 
-            return SseTransport(
-                spec,
-                options=self._record.options,
-                budgets=self._budgets,
-                on_lost=self._record.over.set,
-                give_up=self._give_up,
-                traffic=self._traffic(),
-            )
-        return HttpTransport(
-            spec,
-            options=self._record.options,
-            budgets=self._budgets,
-            on_lost=self._record.over.set,
-            traffic=self._traffic(),
-        )
+            return SseTransport(spec, give_up=self._give_up, **given)
+        return HttpTransport(spec, **given)
 
     def _traffic(self) -> Traffic | None:
         tell = self._record.options.traffic
@@ -262,7 +255,8 @@ class _Owner:
                 )
                 if self._lists:
                     self._enter("list", budgets.list)
-                    record.offer = await list_offer(client, self._lists, seconds=self._left() / 2, warn=record.warn)
+                    left = max(0.0, self._scope.deadline - anyio.current_time())
+                    record.offer = await list_offer(client, self._lists, seconds=left / 2, warn=record.warn)
                 for warning in transport.warnings:
                     record.warn(warning)
                 self._scope.deadline = math.inf
@@ -286,10 +280,6 @@ class _Owner:
         now = anyio.current_time()
         self._allowed = max(0.0, min(self._deadline - now, seconds))
         self._scope.deadline = now + self._allowed
-
-    def _left(self) -> float:
-        """Return the remaining seconds of the stage."""
-        return max(0.0, self._scope.deadline - anyio.current_time())
 
     def _waited(self) -> float | None:
         """Return the seconds of the budget that was exceeded, if that ended the session."""

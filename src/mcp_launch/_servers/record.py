@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Self
 
 import anyio
@@ -81,12 +81,7 @@ class Offer:
     @property
     def counts(self) -> dict[str, int]:
         """The number of items of each list."""
-        listed = {
-            "tools": self.tools,
-            "resources": self.resources,
-            "resource_templates": self.resource_templates,
-            "prompts": self.prompts,
-        }
+        listed = {each.name: getattr(self, each.name) for each in fields(self)}
         return {kind: len(items) for kind, items in listed.items() if items is not None}
 
 

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import anyio
 import httpx2
@@ -53,9 +53,6 @@ from mcp_launch._transports.web import (
 )
 from mcp_launch.failures import Stage
 from mcp_launch.options import Budgets, Limits, Options
-
-if TYPE_CHECKING:
-    from mcp.client import Transport as Streams
 
 
 class WebClient(httpx2.AsyncClient):
@@ -407,12 +404,9 @@ class HttpTransport:
         """Note that the session is initialized; a failed POST then fails only its request."""
         self._client.proven = True
 
-    def open(self) -> Streams:
-        """Connect the streams, and close the session and all sockets when the block ends."""
-        return self._opened()
-
     @asynccontextmanager
-    async def _opened(self) -> AsyncGenerator[Any]:
+    async def open(self) -> AsyncGenerator[Any]:
+        """Connect the streams, and close the session and all sockets when the block ends."""
         streams = streamable_http_client(self._spec.url, http_client=self._client)
         async with self._client, anyio.create_task_group() as tasks:
             self._client.posts = posts = Posts(tasks)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
@@ -33,7 +33,6 @@ from mcp_launch.options import Budgets, Options
 
 if TYPE_CHECKING:
     from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
-    from mcp.client import Transport as Streams
 
 
 def endpoint_of(named: str, *, stream: httpx.URL) -> httpx.URL | Diagnosis:
@@ -51,209 +50,8 @@ def endpoint_of(named: str, *, stream: httpx.URL) -> httpx.URL | Diagnosis:
     return Diagnosis("cross_origin_endpoint", message, facts, stage="connect")
 
 
-class Inbox:
-    """Gives the session messages from the event stream, and errors for POSTs that failed."""
-
-    def __init__(
-        self,
-        to_session: MemoryObjectSendStream[SessionMessage],
-        unanswered: Unanswered,
-        *,
-        on_answer: Callable[[RequestId], None],
-    ) -> None:
-        self.ended: ErrorData | None = None
-        """The error for requests after the end of the stream."""
-        self._to_session = to_session
-        self._on_answer = on_answer
-        self._unanswered = unanswered
-        # Held while errors are given to the session, which must not end before.
-        self._refusing = anyio.Lock()
-
-    def sent(self, message: JSONRPCMessage) -> None:
-        """Note a message of the session; a request is pending from now on."""
-        self._unanswered.sent(message)
-
-    async def put(self, message: JSONRPCMessage) -> None:
-        """Give the session a message of the server.
-
-        Raises:
-            anyio.BrokenResourceError: the session no longer reads.
-            anyio.ClosedResourceError: it is closed.
-        """
-        message = self._unanswered.named(message)
-        if self._unanswered.received(message) and isinstance(message, JSONRPCResponse | JSONRPCError) and message.id:
-            self._on_answer(message.id)
-        await self._to_session.send(SessionMessage(message))
-
-    def awaits(self, number: RequestId) -> bool:
-        """Return True if a request with this id is pending."""
-        return self._unanswered.holds(number)
-
-    async def refuse(self, number: RequestId, error: ErrorData) -> None:
-        """Respond to a request with an error, if it is still pending."""
-        reply = Unsaid(jsonrpc="2.0", id=number, error=error)
-        async with self._refusing:
-            if self._unanswered.received(reply):
-                await self._tell(reply)
-
-    async def end(self, error: ErrorData) -> None:
-        """Respond to all pending requests with an error."""
-        self.ended = error
-        async with self._refusing:
-            for reply in self._unanswered.refused(error):
-                await self._tell(reply)
-
-    async def _tell(self, reply: Unsaid) -> None:
-        with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
-            await self._to_session.send(SessionMessage(reply))
-
-
-class Poster:
-    """Posts the messages of one session to the endpoint of its event stream."""
-
-    def __init__(
-        self, client: EventClient, endpoint: httpx.URL, inbox: Inbox, posts: Posts, *, on_lost: Callable[[], None]
-    ) -> None:
-        self._client = client
-        self._endpoint = endpoint
-        self._inbox = inbox
-        self._posts = posts
-        self._on_lost = on_lost
-
-    async def run(self, from_session: MemoryObjectReceiveStream[SessionMessage], tasks: TaskGroup) -> None:
-        """Post each message in a separate task, until there are no more."""
-        async for item in from_session:
-            message = item.message
-            self._inbox.sent(message)
-            if isinstance(message, JSONRPCRequest):
-                # A server may hold the POST until it has responded, and other messages must not wait.
-                tasks.start_soon(self._ask, message)
-                continue
-            if (number := cancelled_by(message)) is not None:
-                self._posts.abandon(number)
-            self._posts.start(getattr(message, "method", None), partial(self._post, message))
-
-    async def _ask(self, request: JSONRPCRequest) -> None:
-        with contextlib.suppress(Abandoned):
-            await self._posts.open(request.id).run(partial(self._post, request))
-
-    async def _post(self, message: JSONRPCMessage) -> None:
-        error = await self._sent(message)
-        if error is not None and isinstance(message, JSONRPCRequest):
-            # There will be no response on the event stream.
-            await self._inbox.refuse(message.id, error)
-        if self._client.lost:
-            # Nor for earlier requests.
-            await self._inbox.end(farewell(self._client.lost, hide=self._client.hide))
-            self._on_lost()
-
-    async def _sent(self, message: JSONRPCMessage) -> ErrorData | None:
-        """Send a message; return why that failed, if it did."""
-        if self._inbox.ended is not None:
-            return self._inbox.ended
-        try:
-            body = written(message)
-        except UnwritableError:
-            return UNWRITABLE
-        request = self._client.build_request("POST", self._endpoint, content=body, headers={"content-type": JSON})
-        # Errors are in the memory.
-        with contextlib.suppress(httpx.RequestError, *UNMAPPED):
-            await self._client.send_within_origin(request)
-        found = self._client.memory.found
-        return None if found is None else farewell(found, hide=self._client.hide)
-
-
-class Listener:
-    """Reads the event stream for one session."""
-
-    def __init__(
-        self,
-        client: EventClient,
-        *,
-        warn: Callable[[str], None],
-        on_lost: Callable[[], None],
-        give_up: Callable[[], None],
-    ) -> None:
-        self.endpoint: httpx.URL | None = None
-        """The URL for messages, once it is known."""
-        self.found: Diagnosis | None = None
-        """The reason why the stream ended or cannot be used."""
-        self.misshapen: Diagnosis | None = None
-        """The diagnosis of the last response that could not be read."""
-        self._client = client
-        self._warn = warn
-        self._warned = False
-        self._on_lost = on_lost
-        self._give_up = give_up
-
-    @property
-    def stage(self) -> Stage | None:
-        """The stage of a failure, if the transport knows it better than the session."""
-        return None if self.endpoint is not None else "connect"
-
-    async def run(self, url: str, inbox: Inbox, *, task_status: TaskStatus[httpx.URL]) -> None:
-        """Read the event stream; the task has started once the server has named the endpoint."""
-        try:
-            await self._read(url, inbox, task_status)
-            self._end("its event stream ended")
-        except NoEventsError:
-            # Not an event stream; the memory has the response.
-            pass
-        except TooLong as error:
-            self._end(str(error))
-        except (httpx.RequestError, *UNMAPPED) as error:
-            # If there was no response, the memory knows why.
-            if self._client.reads:
-                self._end("its event stream was cut off", error=type(error).__name__)
-        except (anyio.BrokenResourceError, anyio.ClosedResourceError):
-            pass
-        finally:
-            if self.found is not None:
-                await inbox.end(farewell(self.found, hide=self._client.hide))
-            self._on_lost()
-            if self.endpoint is None:
-                self._give_up()
-
-    async def _read(self, url: str, inbox: Inbox, task_status: TaskStatus[httpx.URL]) -> None:
-        async with self._client.events(url) as events:
-            async for event in events:
-                if event.name == "endpoint" and self.endpoint is None:
-                    match endpoint_of(event.data.decode(errors="replace"), stream=events.url):
-                        case Diagnosis() as wrong:
-                            self.found = wrong
-                            # Not a return, which would leave httpx's generators to the garbage collector.
-                            self._give_up()
-                        case endpoint:
-                            self.endpoint = endpoint
-                            task_status.started(endpoint)
-                elif event.name == "message":
-                    try:
-                        await self._deliver(event.data, inbox)
-                    except anyio.get_cancelled_exc_class():
-                        # Raised again at the next read, which ends httpx's generators; otherwise they would be left
-                        # to the garbage collector.
-                        continue
-
-    async def _deliver(self, data: bytes, inbox: Inbox) -> None:
-        found = await self._client.reader.read(data)
-        if not isinstance(found, Invalid):
-            self.misshapen = None
-            await inbox.put(found)
-        elif found.answers is not None and inbox.awaits(found.answers):
-            self.misshapen = found.diagnosis()
-            await inbox.refuse(found.answers, farewell(self.misshapen, hide=self._client.hide))
-        elif not self._warned:
-            self._warned = True
-            self._warn(dropped(found.why) if found.limit else "sent an event that is not a JSON-RPC message")
-
-    def _end(self, message: str, **facts: str) -> None:
-        answer = self._client.memory.answer
-        shown = {**(answer.facts if answer else {}), **facts}
-        self.found = self.found or Diagnosis("disconnected", message, shown, stage=self.stage)
-
-
 class SseTransport:
-    """The SSE transport to one server."""
+    """The SSE transport to one server: its event stream, and the POSTs to the endpoint that the stream names."""
 
     def __init__(
         self,
@@ -273,53 +71,205 @@ class SseTransport:
         self.reader = self._client.reader
         self.warnings = [*self._client.rule.warnings, *self._network.warnings]
         self._on_lost = on_lost
+        self._give_up = give_up
         self._unanswered = Unanswered()
-        self._listener = Listener(self._client, warn=self.warnings.append, on_lost=on_lost, give_up=give_up)
+        self._to_session: MemoryObjectSendStream[SessionMessage]
+        self._posts: Posts
+        self._endpoint: httpx.URL | None = None
+        """The URL for messages, once it is known."""
+        self._found: Diagnosis | None = None
+        """The reason why the stream ended or cannot be used."""
+        self._ended: ErrorData | None = None
+        """The error for requests after the end of the session."""
+        self._misshapen: Diagnosis | None = None
+        """The diagnosis of the last response that could not be read."""
+        self._dropped = False
+        """True after a message was dropped with a warning."""
+        # Held while errors are given to the session, which must not end before.
+        self._refusing = anyio.Lock()
 
     def prove(self) -> None:
         """Note that the session is initialized; an unknown session is lost from now on."""
         self._client.proven = True
 
-    def open(self) -> Streams:
-        """Open the event stream and wait for the endpoint; close everything when the block ends."""
-        return self._opened()
-
     @asynccontextmanager
-    async def _opened(self) -> AsyncGenerator[Any]:
-        to_session, read = anyio.create_memory_object_stream[SessionMessage](0)
+    async def open(self) -> AsyncGenerator[Any]:
+        """Open the event stream and wait for the endpoint; close everything when the block ends."""
+        self._to_session, read = anyio.create_memory_object_stream[SessionMessage](0)
         # Sending never waits, because the timeout of a request begins when it is sent.
         write, from_session = anyio.create_memory_object_stream[SessionMessage](math.inf)
-        async with self._client, to_session, read, write, from_session, anyio.create_task_group() as tasks:
-            posts = Posts(tasks)
-            inbox = Inbox(to_session, self._unanswered, on_answer=posts.answered)
-            endpoint = await tasks.start(self._listener.run, self._spec.url, inbox)
-            poster = Poster(self._client, endpoint, inbox, posts, on_lost=self._on_lost)
-            tasks.start_soon(poster.run, from_session, tasks)
-            yield limited(*shown(read, write, self._traffic), is_behind=posts.are_behind, warn=self.warnings.append)
+        async with self._client, self._to_session, read, write, from_session, anyio.create_task_group() as tasks:
+            self._posts = Posts(tasks)
+            endpoint = await tasks.start(self._listen)
+            tasks.start_soon(self._forward, from_session, endpoint, tasks)
+            yield limited(
+                *shown(read, write, self._traffic), is_behind=self._posts.are_behind, warn=self.warnings.append
+            )
             tasks.cancel_scope.cancel()
 
     async def diagnose(self, *, waited: float | None, answered: bool) -> Diagnosis | None:
         """Return why the stream ended or a POST failed; None if there was a valid response to both."""
-        listener, memory = self._listener, self._client.memory
-        if listener.found is not None:
-            return listener.found
-        if (found := await memory.diagnosis(waited=waited, stage=listener.stage, phrases=self._phrases)) is not None:
+        stage, memory = self._stage, self._client.memory
+        if self._found is not None:
+            return self._found
+        if (found := await memory.diagnosis(waited=waited, stage=stage, phrases=self._phrases)) is not None:
             return await self._unless_other(found, in_full=False) if found.code in DOUBTFUL else found
         if (answer := memory.answer) is None:
             return None
         if waited is not None:
-            nowhere = listener.endpoint is None
+            nowhere = self._endpoint is None
             what = "its event stream named no endpoint" if nowhere else "did not answer"
             advice = "is this the URL of an SSE server" if nowhere else self._phrases.longer
-            late = Diagnosis("timeout", f"{what} within {waited:.1f} s; {advice}?", answer.facts, stage=listener.stage)
+            late = Diagnosis("timeout", f"{what} within {waited:.1f} s; {advice}?", answer.facts, stage=stage)
             return self._unanswered.explain(await self._unless_other(late, in_full=True), waited=waited)
         if answered:
-            return listener.misshapen
-        return Diagnosis("disconnected", "its event stream ended", answer.facts, stage=listener.stage)
+            return self._misshapen
+        return Diagnosis("disconnected", "its event stream ended", answer.facts, stage=stage)
 
     async def _unless_other(self, found: Diagnosis, *, in_full: bool) -> Diagnosis:
         """Return the diagnosis, or another one if the URL speaks Streamable HTTP, which has event streams too."""
-        if self._listener.endpoint is None and await speaks_http(self._spec, self._network, in_full=in_full):
+        if self._endpoint is None and await speaks_http(self._spec, self._network, in_full=in_full):
             message = f"this URL speaks Streamable HTTP: {self._phrases.http}"
             return replace(found, code="wrong_transport", message=message)
         return found
+
+    @property
+    def _stage(self) -> Stage | None:
+        """The stage of a failure, if the transport knows it better than the session."""
+        return None if self._endpoint is not None else "connect"
+
+    # Messages of the server ------------------------------------------------------------------------------------------
+
+    async def _listen(self, *, task_status: TaskStatus[httpx.URL]) -> None:
+        """Read the event stream; the task has started once the server has named the endpoint."""
+        try:
+            await self._read(task_status)
+            self._end("its event stream ended")
+        except NoEventsError:
+            # Not an event stream; the memory has the response.
+            pass
+        except (httpx.RequestError, TooLong, *UNMAPPED) as error:
+            # If there was no response, the memory knows why.
+            if self._client.reads and isinstance(error, TooLong):
+                self._end(str(error))
+            elif self._client.reads:
+                self._end("its event stream was cut off", error=type(error).__name__)
+        except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+            pass
+        finally:
+            if self._found is not None:
+                await self._refuse_all(self._found)
+            self._on_lost()
+            if self._endpoint is None:
+                self._give_up()
+
+    async def _read(self, task_status: TaskStatus[httpx.URL]) -> None:
+        async with self._client.events(self._spec.url) as events:
+            async for event in events:
+                if event.name == "endpoint" and self._endpoint is None:
+                    match endpoint_of(event.data.decode(errors="replace"), stream=events.url):
+                        case Diagnosis() as wrong:
+                            self._found = wrong
+                            # Not a return, which would leave httpx's generators to the garbage collector.
+                            self._give_up()
+                        case endpoint:
+                            self._endpoint = endpoint
+                            task_status.started(endpoint)
+                elif event.name == "message":
+                    try:
+                        await self._deliver(event.data)
+                    except anyio.get_cancelled_exc_class():
+                        # Raised again at the next read, which ends httpx's generators; otherwise they would be left
+                        # to the garbage collector.
+                        continue
+
+    async def _deliver(self, data: bytes) -> None:
+        found = await self.reader.read(data)
+        if not isinstance(found, Invalid):
+            self._misshapen = None
+            message = self._unanswered.named(found)
+            if (
+                self._unanswered.received(message)
+                and isinstance(message, JSONRPCResponse | JSONRPCError)
+                and message.id
+            ):
+                self._posts.answered(message.id)
+            await self._to_session.send(SessionMessage(message))
+        elif found.answers is not None and self._unanswered.holds(found.answers):
+            self._misshapen = found.diagnosis()
+            await self._refuse(found.answers, farewell(self._misshapen, hide=self._client.hide))
+        elif not self._dropped:
+            self._dropped = True
+            self.warnings.append(dropped(found.why) if found.limit else "sent an event that is not a JSON-RPC message")
+
+    def _end(self, message: str, **facts: str) -> None:
+        answer = self._client.memory.answer
+        shown = {**(answer.facts if answer else {}), **facts}
+        self._found = self._found or Diagnosis("disconnected", message, shown, stage=self._stage)
+
+    # Errors in place of the server's responses -----------------------------------------------------------------------
+
+    async def _refuse(self, number: RequestId, error: ErrorData) -> None:
+        """Respond to a request with an error, if it is still pending."""
+        reply = Unsaid(jsonrpc="2.0", id=number, error=error)
+        async with self._refusing:
+            if self._unanswered.received(reply):
+                await self._give(reply)
+
+    async def _refuse_all(self, found: Diagnosis) -> None:
+        """Respond to all requests with an error: those that are pending, and those that follow."""
+        self._ended = farewell(found, hide=self._client.hide)
+        async with self._refusing:
+            for reply in self._unanswered.refused(self._ended):
+                await self._give(reply)
+
+    async def _give(self, reply: Unsaid) -> None:
+        with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+            await self._to_session.send(SessionMessage(reply))
+
+    # Messages of the session -----------------------------------------------------------------------------------------
+
+    async def _forward(
+        self, from_session: MemoryObjectReceiveStream[SessionMessage], endpoint: httpx.URL, tasks: TaskGroup
+    ) -> None:
+        """Post each message in a separate task, until there are no more."""
+        async for item in from_session:
+            message = item.message
+            self._unanswered.sent(message)
+            post = partial(self._post, message, endpoint)
+            if isinstance(message, JSONRPCRequest):
+                # A server may hold the POST until it has responded, and other messages must not wait.
+                tasks.start_soon(self._ask, message.id, post)
+                continue
+            if (number := cancelled_by(message)) is not None:
+                self._posts.abandon(number)
+            self._posts.start(getattr(message, "method", None), post)
+
+    async def _ask(self, number: RequestId, post: Callable[[], Awaitable[None]]) -> None:
+        with contextlib.suppress(Abandoned):
+            await self._posts.open(number).run(post)
+
+    async def _post(self, message: JSONRPCMessage, endpoint: httpx.URL) -> None:
+        error = await self._sent(message, endpoint)
+        if error is not None and isinstance(message, JSONRPCRequest):
+            # There will be no response on the event stream.
+            await self._refuse(message.id, error)
+        if self._client.lost:
+            # Nor for earlier requests.
+            await self._refuse_all(self._client.lost)
+            self._on_lost()
+
+    async def _sent(self, message: JSONRPCMessage, endpoint: httpx.URL) -> ErrorData | None:
+        """Send a message; return why that failed, if it did."""
+        if self._ended is not None:
+            return self._ended
+        try:
+            body = written(message)
+        except UnwritableError:
+            return UNWRITABLE
+        request = self._client.build_request("POST", endpoint, content=body, headers={"content-type": JSON})
+        # Errors are in the memory.
+        with contextlib.suppress(httpx.RequestError, TooLong, *UNMAPPED):
+            await self._client.send_within_origin(request)
+        found = self._client.memory.found
+        return None if found is None else farewell(found, hide=self._client.hide)

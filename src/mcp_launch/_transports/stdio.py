@@ -6,7 +6,7 @@ import re
 from collections import deque
 from collections.abc import AsyncGenerator, Callable, Collection
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import anyio
 import anyio.lowlevel
@@ -32,10 +32,6 @@ from mcp_launch._transports.era import bound_probe
 from mcp_launch._transports.messages import UNWRITABLE, Invalid, Reader, UnwritableError, cancelled_by, dropped, written
 from mcp_launch._transports.streams import Traffic, Unanswered, Unsaid, farewell, limited, shown
 from mcp_launch.failures import Phrases
-
-if TYPE_CHECKING:
-    from mcp.client import Transport as Streams
-
 
 _LAST_WORDS = 0.5
 """Seconds to wait for the exit status and the rest of standard error after the connection has ended."""
@@ -253,12 +249,9 @@ class StdioTransport:
         if self._again:
             self.warnings.append("exited when it was probed for MCP 2026-07-28; it was started again without the probe")
 
-    def open(self) -> Streams:
-        """Connect the streams, and end the process when the block ends."""
-        return self._opened()
-
     @asynccontextmanager
-    async def _opened(self) -> AsyncGenerator[Any]:
+    async def open(self) -> AsyncGenerator[Any]:
+        """Connect the streams, and end the process when the block ends."""
         async with attended(self._process, watch=self._attend, lines=self._stderr):
             try:
                 read, write = limited(

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from types import TracebackType
-from typing import Protocol, Self, get_args
+from typing import Generic, Protocol, Self, TypeVar, get_args
 
 import anyio
 from anyio.lowlevel import checkpoint
@@ -46,9 +46,16 @@ class Sink(Protocol):
     async def aclose(self) -> None: ...
 
 
-class _Stream:
+T = TypeVar("T", bound=Source | Sink)
+
+
+class _Stream(Generic[T]):
+    def __init__(self, inner: T) -> None:
+        self._inner = inner
+
     async def aclose(self) -> None:
-        raise NotImplementedError
+        """Close it."""
+        await self._inner.aclose()
 
     async def __aenter__(self) -> Self:
         return self
@@ -59,11 +66,8 @@ class _Stream:
         await self.aclose()
 
 
-class ReadStream(_Stream):
+class ReadStream(_Stream[Source]):
     """A source in the form that the SDK reads; subclasses override `receive`."""
-
-    def __init__(self, inner: Source) -> None:
-        self._inner = inner
 
     @property
     def last_context(self) -> object:
@@ -83,24 +87,13 @@ class ReadStream(_Stream):
         except anyio.EndOfStream:
             raise StopAsyncIteration from None
 
-    async def aclose(self) -> None:
-        """Close it."""
-        await self._inner.aclose()
 
-
-class WriteStream(_Stream):
+class WriteStream(_Stream[Sink]):
     """A sink in the form that the SDK writes to; subclasses override `send`."""
-
-    def __init__(self, inner: Sink) -> None:
-        self._inner = inner
 
     async def send(self, item: SessionMessage, /) -> None:
         """Forward the message."""
         await self._inner.send(item)
-
-    async def aclose(self) -> None:
-        """Close it."""
-        await self._inner.aclose()
 
 
 _SAID = 2000

@@ -338,7 +338,7 @@ def _web(group: Literal["Streamable HTTP", "SSE"]) -> list[Case]:
             "a certificate that is not trusted",
             lambda scene: scene.at("mcp", kind=kind, base=f"https://localhost:{scene.tls_port}"),
             "connect: tls",
-            "self-signed certificate",
+            "unable to get local issuer certificate",
             facts={"host": "localhost", "port": int},
         ),
         case(

@@ -200,11 +200,6 @@ def start_prints_banner() -> None:
     write(leaked("Welcome to plain 1.0"))
 
 
-def start_begins_with_mark() -> None:
-    """Write a byte order mark first, as some runtimes do."""
-    sys.stdout.write("\ufeff")
-
-
 def start_needs_a_second() -> None:
     """Take a second to start."""
     time.sleep(1)

@@ -155,6 +155,38 @@ def result(message: dict[str, Any]) -> dict[str, Any]:
     return {"jsonrpc": "2.0", "id": message["id"], "error": {"code": -32601, "message": "Method not found"}}
 
 
+class Sse:
+    """The same over the deprecated transport; `gate` responds to requests in place of the server, or returns None."""
+
+    def __init__(
+        self,
+        endpoint: str = "/messages",
+        *,
+        start: bytes = b"",
+        gate: Callable[[Request], bytes | None] = lambda _: None,
+    ) -> None:
+        self.endpoint = endpoint
+        self.start = start
+        self.gate = gate
+        self.said: list[bytes] = []
+        self.answers: Callable[[dict[str, Any]], dict[str, Any]] = result
+
+    def __call__(self, request: Request) -> Iterable[bytes]:
+        if (refusal := self.gate(request)) is not None:
+            yield refusal
+        elif request.method == "GET":
+            said = self.said = []
+            named = self.endpoint.format(host=request.headers["host"])
+            yield head(content_type="text/event-stream") + self.start + event(named, name="endpoint")
+            while not request.released.wait(0.01):
+                while said:
+                    yield said.pop(0)
+        else:
+            if "id" in request.message:
+                self.said.append(event(self.answers(request.message)))
+            yield reply(202)
+
+
 def works(request: Request) -> bytes:
     """Return the response of a small MCP server with a session."""
     if request.method != "POST":

@@ -7,24 +7,19 @@ import contextlib
 import json
 import queue
 import socket
-import ssl
 import sys
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, ClassVar
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
-
 from tests.mcp_launch.servers.leak import forms
+from tests.mcp_launch.servers.raw import raw_server, result
+from tests.mcp_launch.servers.tls import certificates
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -190,23 +185,9 @@ class Handler(BaseHTTPRequestHandler):
         if "id" not in message:
             self._reply(202, "")
         else:
-            reply = json.dumps(self._result(message))
+            reply = json.dumps(result(message))
             session = f"s1-{quote(self._secrets()[0], safe='')}" if self.echoes else "s1"
             self._reply(200, reply, content_type="application/json", **{"Mcp-Session-Id": session})
-
-    def _result(self, message: dict[str, Any]) -> dict[str, Any]:
-        """Return the response of a small MCP server without tools."""
-        results: dict[str, Any] = {
-            "initialize": {
-                "protocolVersion": "2025-06-18",
-                "capabilities": {"tools": {}},
-                "serverInfo": {"name": "web", "version": "1"},
-            },
-            "tools/list": {"tools": []},
-        }
-        if message["method"] in results:
-            return {"jsonrpc": "2.0", "id": message["id"], "result": results[message["method"]]}
-        return {"jsonrpc": "2.0", "id": message["id"], "error": {"code": -32601, "message": "Method not found"}}
 
     def _sse(self) -> None:
         """Serve the deprecated transport with an endpoint that refuses every message."""
@@ -255,10 +236,10 @@ class Handler(BaseHTTPRequestHandler):
                 self.events.put(None)
                 return
             size = message["params"]["arguments"]["size"]
-            result: dict[str, Any] = {"content": [{"type": "text", "text": "é" + "x" * size}]}
-            reply = {"jsonrpc": "2.0", "id": message["id"], "result": result}
+            content = [{"type": "text", "text": "é" + "x" * size}]
+            reply: dict[str, Any] = {"jsonrpc": "2.0", "id": message["id"], "result": {"content": content}}
         elif "id" in message:
-            reply = self._result(message)
+            reply = result(message)
         else:
             return
         self.events.put(json.dumps(reply, ensure_ascii=False).encode())
@@ -390,33 +371,8 @@ def misbehaving_web(*, repeats_secrets: bool = False) -> Generator[Web]:
 @contextmanager
 def tls_server(folder: Path) -> Generator[int]:
     """Serve TLS with an untrusted certificate, and yield the port."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
-    now = datetime.now(UTC)
-    builder = x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key())
-    builder = builder.serial_number(1).not_valid_before(now).not_valid_after(now + timedelta(days=1))
-    certificate = builder.sign(key, hashes.SHA256())
-    plain = (serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-    pem = folder / "server.pem"
-    pem.write_bytes(certificate.public_bytes(serialization.Encoding.PEM) + key.private_bytes(*plain))
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(pem)
-
-    def serve() -> None:
-        while True:
-            try:
-                connection, _ = listener.accept()
-            except OSError:
-                return
-            with connection, contextlib.suppress(OSError), context.wrap_socket(connection, server_side=True) as inner:
-                inner.recv(1)
-
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        thread = threading.Thread(target=serve, daemon=True)
-        thread.start()
-        yield listener.getsockname()[1]
-        listener.shutdown(socket.SHUT_RDWR)
-        thread.join()
+    with raw_server(lambda _: [], tls=certificates(folder, password="-").serving()) as raw:
+        yield raw.port
 
 
 if __name__ == "__main__":
