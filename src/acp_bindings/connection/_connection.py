@@ -9,7 +9,7 @@ from inspect import iscoroutine
 from math import inf
 from threading import get_ident
 from types import EllipsisType, NoneType, TracebackType
-from typing import Any, Literal, Protocol, Self, TypeAlias, TypeVar, cast, overload
+from typing import Any, Literal, Protocol, Self, TypeAlias, TypedDict, TypeVar, cast, overload
 
 import anyio
 import anyio.lowlevel
@@ -61,6 +61,17 @@ class ByteSource(Protocol):
 
     async def receive(self, max_bytes: int = ..., /) -> bytes: ...
     async def aclose(self) -> None: ...
+
+
+class Options(TypedDict, total=False):
+    """The options of `Connection` that `connect_process` and `connect_stdio` pass on."""
+
+    handlers: Handlers | Mapping[Any, Handle[Any]] | None
+    pass_unknown: bool
+    limit: int
+    most_requests: int
+    most_bytes: int
+    trace: Trace | None
 
 
 class Connection:

@@ -12,9 +12,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import anyio
-import anyio.from_thread
 import anyio.lowlevel
-import anyio.to_thread
 import pytest
 from anyio.abc import UNIXSocketStream
 
@@ -22,7 +20,7 @@ from acp_bindings import v1
 from acp_bindings.connection import CannotStart, Connection, ConnectionClosed, connect_process
 from acp_bindings.jsonrpc import ProtocolPackage
 from acp_bindings.setup import OPENING
-from tests.acp_bindings.connection.support import HELLO, NEW, against, an_answer, both, doing, streams
+from tests.acp_bindings.connection.support import HELLO, NEW, against, an_answer, both, doing, setting, streams
 from tests.leftovers import children
 
 pytestmark = pytest.mark.anyio
@@ -37,11 +35,8 @@ async def test_a_cancellation_of_what_is_no_id_cancels_nothing(params: Any, prot
         await released.wait()
         return "not cancelled"
 
-    def go(_: Any, connection: Any) -> None:
-        released.set()
-
     released = anyio.Event()
-    async with against({"_acme/stay": stay, "_acme/go": go}, protocol=protocol) as (_, peer):
+    async with against({"_acme/stay": stay, "_acme/go": setting(released)}, protocol=protocol) as (_, peer):
         await peer.say({"id": 1, "method": "_acme/stay"}, {"id": None, "method": "_acme/stay"})
         await peer.say({"method": "$/cancel_request", "params": params}, {"method": "_acme/go"})
         assert [(await peer.hear())["result"] for _ in range(2)] == ["not cancelled"] * 2
@@ -203,12 +198,9 @@ async def test_a_request_whose_task_asyncio_cancels_is_cancelled_alone(method: s
         await released.wait()
         return "not cancelled"
 
-    def release(params: Any, connection: Any) -> None:
-        released.set()
-
     heard, released = anyio.Event(), anyio.Event()
     known: list[asyncio.Task[Any] | None] = []
-    handlers = {"_acme/stays": stays, "initialize": stays, "_acme/other": other, "_acme/release": release}
+    handlers = {"_acme/stays": stays, "initialize": stays, "_acme/other": other, "_acme/release": setting(released)}
     params = {"protocolVersion": 1}
     async with against(handlers) as (_, peer):
         await peer.say({"id": 1, "method": "_acme/other"}, {"id": 2, "method": method, "params": params})
@@ -479,14 +471,8 @@ async def test_who_asks_before_the_block_does_not_wait_for_ever() -> None:
         connection = Connection(one, one, protocol=v1, role="client")
         with anyio.fail_after(5), pytest.raises(RuntimeError, match="is not open"):
             await connection.request(NEW)
-
-
-async def test_what_is_told_before_the_block_is_refused_rather_than_kept() -> None:
-    one, other = await streams()
-    async with one, other:
-        connection = Connection(one, one, protocol=v1, role="client")
         with pytest.raises(RuntimeError, match="is not open"):
-            await connection.notify(v1.CancelNotification(session_id="s"))
+            await connection.notify(HELLO)
 
 
 async def test_a_connection_that_is_closed_before_its_block_is_closed_in_it() -> None:
@@ -519,24 +505,14 @@ async def test_another_thread_is_told_so_and_does_not_wait_for_ever() -> None:
             with pytest.raises(RuntimeError) as caught:
                 asyncio.run(use_it)
             refused.append(str(caught.value).partition(": ")[0])
+        with pytest.raises(RuntimeError, match="of another thread: close it there"):
+            connection.close()
 
     async with both() as (_, client):
         thread = threading.Thread(target=use, args=(client,))
         thread.start()
         thread.join()
     assert refused == ["the connection belongs to the event loop of another thread"] * 3
-
-
-async def test_another_thread_cannot_close_a_connection_and_is_told_so() -> None:
-    def close(connection: Connection) -> None:
-        with pytest.raises(RuntimeError, match="of another thread: close it there"):
-            connection.close()
-        anyio.from_thread.run_sync(connection.close)
-
-    async with both() as (_, client):
-        with anyio.fail_after(5):
-            await anyio.to_thread.run_sync(close, client)
-            assert str(await client.wait_ended()) == "the connection was closed"
 
 
 async def test_what_is_told_after_the_end_is_not_lost_in_silence() -> None:

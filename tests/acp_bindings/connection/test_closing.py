@@ -14,7 +14,7 @@ import pytest
 
 from acp_bindings import v1
 from acp_bindings.connection import Connection, ConnectionClosed, TimedOut
-from tests.acp_bindings.connection.support import Bare, against, an_answer, both, forever, into, nothing, streams
+from tests.acp_bindings.connection.support import Bare, against, an_answer, both, forever, full, into, nothing, streams
 
 pytestmark = pytest.mark.anyio
 
@@ -55,9 +55,7 @@ async def test_who_waits_for_room_is_told_of_the_end(end: str) -> None:
         async with against(role="client") as (client, peer), anyio.create_task_group() as tasks:
             for _ in range(3):
                 tasks.start_soon(talk, client)
-            while not client._outbox.is_full:
-                await anyio.lowlevel.checkpoint()
-            await anyio.wait_all_tasks_blocked()
+            await full(client)
             if end == "the peer goes":
                 await peer.stream.aclose()
             else:
@@ -77,9 +75,7 @@ async def test_after_the_end_nobody_waits_for_room() -> None:
                         await client.notify(["x" * 10_000], method="_acme/did")
 
             tasks.start_soon(talk)
-            while not client._outbox.is_full:
-                await anyio.lowlevel.checkpoint()
-            await anyio.wait_all_tasks_blocked()
+            await full(client)
             client.close()
             with pytest.raises(ConnectionClosed, match="the connection was closed"):
                 await client.notify([1], method="_acme/did")
@@ -106,9 +102,7 @@ async def test_a_request_that_ends_before_it_is_sent_is_never_sent(end: str) -> 
     with anyio.fail_after(10):
         async with against(role="client") as (client, peer), anyio.create_task_group() as tasks:
             tasks.start_soon(talk)
-            while not client._outbox.is_full:
-                await anyio.lowlevel.checkpoint()
-            await anyio.wait_all_tasks_blocked()
+            await full(client)
             tasks.start_soon(ask)
             await anyio.wait_all_tasks_blocked()
             if end == "the peer says no more":
@@ -266,13 +260,3 @@ async def test_no_handler_begins_when_who_got_an_answer_before_it_has_closed_the
             await peer.say(an_answer(id_), {"method": "_acme/did", "params": [1]})
             await client.wait_ended()
     assert heard == []
-
-
-async def test_a_handler_may_close_the_connection() -> None:
-    async def leave(params: Any, connection: Connection) -> None:
-        connection.close()
-
-    async with against({"_acme/did": leave}) as (agent, peer):
-        await peer.say({"method": "_acme/did"})
-        with anyio.fail_after(5):
-            assert str(await agent.wait_ended()) == "the connection was closed"

@@ -132,26 +132,6 @@ async def test_who_waits_for_an_answer_goes_on_before_what_follows_it_is_handled
         assert heard == [*told[:before], "answer", *told[before:], "asked"]
 
 
-@pytest.mark.parametrize("before", [0, 3])
-async def test_who_waits_for_an_answer_goes_on_before_a_request_that_follows_it_begins(before: int) -> None:
-    heard: list[Any] = []
-
-    async def ask() -> None:
-        await client.request(method="_acme/do", timeout=5)
-        heard.append("answer")
-
-    for _ in range(10):
-        heard.clear()
-        handlers: dict[Any, Any] = {"_acme/did": into(heard), "_acme/do": into(heard)}
-        async with against(handlers, role="client") as (client, peer), anyio.create_task_group() as tasks:
-            tasks.start_soon(ask)
-            id_ = (await peer.hear())["id"]
-            did = [{"method": "_acme/did", "params": [number]} for number in range(before)]
-            await peer.say(*did, an_answer(id_), doing(1, ["asked"]))
-            await peer.hear()
-        assert heard == [*([number] for number in range(before)), "answer", ["asked"]]
-
-
 async def test_requests_have_begun_when_who_waits_for_the_answer_after_them_goes_on() -> None:
     async def serve(params: Any, connection: Connection) -> None:
         heard.append(params)
@@ -266,9 +246,7 @@ async def test_after_response_notifications_directly_follow_the_response(*, full
             if full:
                 for _ in range(3):
                     tasks.start_soon(chat, agent)
-                while not agent._outbox.is_full:
-                    await anyio.lowlevel.checkpoint()
-                await anyio.wait_all_tasks_blocked()
+                await full(agent)
             await peer.say({"id": 1, "method": "_acme/begin"})
             await anyio.wait_all_tasks_blocked()
             with anyio.fail_after(30):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from acp_bindings.check._conversation import ObservedMessage
-from acp_bindings.check._rules.rule import Look, of_initialize, remark, rule, rules, under, whole
+from acp_bindings.check._rules.rule import of_initialize, remark, rule, rules, under, whole
 from acp_bindings.errors import AcpError
 from acp_bindings.jsonrpc import METHOD_NOT_FOUND
 from acp_bindings.setup._auth import login_remarks
@@ -144,14 +144,3 @@ def _steps(field: str) -> Iterator[str | int]:
     """Yield the steps of a path such as `prompt[2]` or `systemPrompt.mode`."""
     for step in field.replace("[", ".").replace("]", "").split("."):
         yield int(step) if step.isdigit() else step
-
-
-LOOKS: tuple[Look, ...] = (
-    not_advertised,
-    refused,
-    unknown,
-    other_version,
-    login,
-    terminal_login,
-    sse_deprecated,
-)

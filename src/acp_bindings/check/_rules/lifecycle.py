@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from acp_bindings._json import members_of
 from acp_bindings.check._conversation import PERMISSION, PROMPT, ObservedMessage
-from acp_bindings.check._rules.rule import Look, of_initialize, remark, rule, rules, under, whole
+from acp_bindings.check._rules.rule import of_initialize, remark, rule, rules, under, whole
 from acp_bindings.setup._records import SessionRecord, new_session_remarks
 from acp_bindings.setup.errors import InitializedAlready, NotInitialized, Remark
 
@@ -237,21 +237,3 @@ def replay_differs(observed: ObservedMessage) -> Iterator[Remark]:
 
 
 _IN_A_SESSION = frozenset({"session/prompt", "session/cancel", "session/set_mode", "session/set_config_option"})
-
-LOOKS: tuple[Look, ...] = (
-    not_initialized,
-    initialized_again,
-    version,
-    no_info,
-    id_reused,
-    unasked,
-    session_id_reused,
-    unknown_session,
-    closed_session,
-    permission_after_cancel,
-    error_after_cancel,
-    load,
-    replay,
-    replay_incomplete,
-    replay_differs,
-)
