@@ -102,14 +102,14 @@ async def fill(connection: Connection) -> None:
     await anyio.wait_all_tasks_blocked()
 
 
-async def full(connection: Connection) -> None:
+async def until_full(connection: Connection) -> None:
     """Wait until senders have to wait for room, and all tasks wait."""
     while not connection._outbox.is_full:
         await anyio.lowlevel.checkpoint()
     await anyio.wait_all_tasks_blocked()
 
 
-async def crowded(connection: Connection) -> None:
+async def until_crowded(connection: Connection) -> None:
     """Wait until no more is read."""
     while not connection._serving.is_crowded:
         await anyio.lowlevel.checkpoint()

@@ -24,16 +24,16 @@ from tests.acp_bindings.connection.support import (
     an_answer,
     an_x,
     both,
-    crowded,
     doing,
     fill,
     forever,
-    full,
     much,
     nothing,
     one,
     same,
     streams,
+    until_crowded,
+    until_full,
 )
 
 pytestmark = pytest.mark.anyio
@@ -120,7 +120,7 @@ async def test_a_pending_request_does_not_raise_the_limit_of_running_handlers() 
         await fill(agent)
         tasks.start_soon(ask_without_end, peer)
         with anyio.fail_after(30):
-            await crowded(agent)
+            await until_crowded(agent)
             await anyio.wait_all_tasks_blocked()
         assert begun == 100
         assert 10_000 <= agent._serving._requests <= 10_000 + 250
@@ -142,7 +142,7 @@ async def test_unread_responses_are_limited_in_bytes() -> None:
         await peer.hear()
         tasks.start_soon(ask_without_end, peer)
         with anyio.fail_after(30):
-            await crowded(agent)
+            await until_crowded(agent)
             await anyio.wait_all_tasks_blocked()
         # And what the socket has taken.
         assert made * size < 8 * 1024 * 1024 + 2_000_000
@@ -238,7 +238,7 @@ async def test_a_stream_to_a_slow_reader_does_not_delay_other_responses(*, waits
 
     async with against({"_acme/stream": stream, "_acme/ping": pong}) as (agent, peer):
         await peer.say({"id": 1, "method": "_acme/stream"})
-        await full(agent)
+        await until_full(agent)
         await peer.say({"id": 2, "method": "_acme/ping"})
         await anyio.wait_all_tasks_blocked()
         before: list[Any] = []
@@ -258,7 +258,7 @@ async def test_waiting_senders_take_turns() -> None:
 
     async with against({"_acme/stream": stream}) as (agent, peer):
         await peer.say(*({"id": id_, "method": "_acme/stream", "params": [id_]} for id_ in range(5)))
-        await full(agent)
+        await until_full(agent)
         heard = [message for message in [await peer.hear() for _ in range(1005)] if "params" in message]
     turns = [message["params"][0] for message in heard]
     places = [[place for place, turn in enumerate(turns) if turn == sender] for sender in range(5)]
@@ -346,7 +346,7 @@ async def test_when_the_answer_has_come_the_bounds_are_what_they_were() -> None:
         assert not agent._serving.is_crowded
         await peer.say(an_answer(asked["id"]))
         with anyio.fail_after(5):
-            await crowded(agent)
+            await until_crowded(agent)
 
 
 async def test_what_has_been_handled_takes_up_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -382,7 +382,7 @@ async def test_what_was_held_up_goes_on() -> None:
             await client.request(method="_acme/do", timeout=30)
 
         tasks.start_soon(talk)
-        await crowded(agent)
+        await until_crowded(agent)
         release.set()
     assert heard == [[number] for number in range(20_000)]
 
@@ -415,7 +415,7 @@ async def test_nothing_waits_for_who_has_an_answer_but_no_room_to_ask() -> None:
             anyio.create_task_group() as tasks,
         ):
             tasks.start_soon(talk)
-            await full(client)
+            await until_full(client)
             tasks.start_soon(ask)
             await anyio.wait_all_tasks_blocked()
             [id_] = client._calls._open

@@ -14,7 +14,17 @@ import pytest
 
 from acp_bindings import v1
 from acp_bindings.connection import Connection, ConnectionClosed, TimedOut
-from tests.acp_bindings.connection.support import Bare, against, an_answer, both, forever, full, into, nothing, streams
+from tests.acp_bindings.connection.support import (
+    Bare,
+    against,
+    an_answer,
+    both,
+    forever,
+    into,
+    nothing,
+    streams,
+    until_full,
+)
 
 pytestmark = pytest.mark.anyio
 
@@ -55,7 +65,7 @@ async def test_who_waits_for_room_is_told_of_the_end(end: str) -> None:
         async with against(role="client") as (client, peer), anyio.create_task_group() as tasks:
             for _ in range(3):
                 tasks.start_soon(talk, client)
-            await full(client)
+            await until_full(client)
             if end == "the peer goes":
                 await peer.stream.aclose()
             else:
@@ -75,7 +85,7 @@ async def test_after_the_end_nobody_waits_for_room() -> None:
                         await client.notify(["x" * 10_000], method="_acme/did")
 
             tasks.start_soon(talk)
-            await full(client)
+            await until_full(client)
             client.close()
             with pytest.raises(ConnectionClosed, match="the connection was closed"):
                 await client.notify([1], method="_acme/did")
@@ -102,7 +112,7 @@ async def test_a_request_that_ends_before_it_is_sent_is_never_sent(end: str) -> 
     with anyio.fail_after(10):
         async with against(role="client") as (client, peer), anyio.create_task_group() as tasks:
             tasks.start_soon(talk)
-            await full(client)
+            await until_full(client)
             tasks.start_soon(ask)
             await anyio.wait_all_tasks_blocked()
             if end == "the peer says no more":

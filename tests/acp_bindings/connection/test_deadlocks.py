@@ -16,7 +16,7 @@ import pytest
 
 from acp_bindings.connection import Connection, Handlers, RequestFailed, TimedOut
 from acp_bindings.jsonrpc import METHOD_NOT_FOUND
-from tests.acp_bindings.connection.support import against, both, crowded, fill, much, same, setting
+from tests.acp_bindings.connection.support import against, both, fill, much, same, setting, until_crowded
 
 pytestmark = pytest.mark.anyio
 
@@ -90,7 +90,7 @@ class TestBounds:
                 tasks.start_soon(ask)
                 asked = await peer.hear()
                 await peer.say({"id": 1, "method": "_acme/stay"})
-                await crowded(agent)
+                await until_crowded(agent)
                 await fill(agent)
                 await peer.say({"id": asked["id"], "result": "read"})
                 release.set()
@@ -108,7 +108,7 @@ class TestBounds:
                 anyio.create_task_group() as tasks,
             ):
                 await peer.say({"id": 1, "method": "_acme/stay"})
-                await crowded(agent)
+                await until_crowded(agent)
                 await fill(agent)
                 await peer.say({"method": "_acme/read"})
                 tasks.start_soon(partial(agent.request, method="_acme/back"))
@@ -143,7 +143,7 @@ class TestBounds:
                 tasks.start_soon(partial(client.request, method="_acme/back"))
                 await peer.hear()
                 await peer.say({"id": 1, "method": "_acme/stay"})
-                await crowded(client)
+                await until_crowded(client)
                 tasks.cancel_scope.cancel()
 
 

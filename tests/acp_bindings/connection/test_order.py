@@ -15,7 +15,18 @@ from acp_bindings import v1
 from acp_bindings.connection import Connection, Handlers
 from acp_bindings.jsonrpc import INTERNAL_ERROR, REQUEST_CANCELLED
 from acp_bindings.setup import RequestError
-from tests.acp_bindings.connection.support import NEW, PROMPT, against, an_answer, both, doing, into, nothing, same
+from tests.acp_bindings.connection.support import (
+    NEW,
+    PROMPT,
+    against,
+    an_answer,
+    both,
+    doing,
+    into,
+    nothing,
+    same,
+    until_full,
+)
 
 pytestmark = pytest.mark.anyio
 
@@ -246,7 +257,7 @@ async def test_after_response_notifications_directly_follow_the_response(*, full
             if full:
                 for _ in range(3):
                     tasks.start_soon(chat, agent)
-                await full(agent)
+                await until_full(agent)
             await peer.say({"id": 1, "method": "_acme/begin"})
             await anyio.wait_all_tasks_blocked()
             with anyio.fail_after(30):

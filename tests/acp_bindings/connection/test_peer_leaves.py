@@ -14,7 +14,7 @@ import pytest
 from acp_bindings import v1
 from acp_bindings.connection import Connection, ConnectionClosed
 from acp_bindings.jsonrpc import REQUEST_CANCELLED
-from tests.acp_bindings.connection.support import HELLO, NEW, against, doing, forever, full, into
+from tests.acp_bindings.connection.support import HELLO, NEW, against, doing, forever, into, until_full
 
 pytestmark = pytest.mark.anyio
 
@@ -139,7 +139,7 @@ async def test_unread_responses_are_limited_after_the_end_and_do_not_hold_it_up(
     async with against({"_acme/do": make}, grace=20 if reads else 0.05) as (agent, peer):
         await peer.say(*(doing(number) for number in range(30)))
         await peer.stream.send_eof()
-        await full(agent)
+        await until_full(agent)
         with anyio.fail_after(15):
             if reads:
                 assert {len((await peer.hear())["result"]) for _ in range(30)} == {1_000_000}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from acp_bindings.check._conversation import ObservedMessage
 from acp_bindings.setup._peer import initialize_remarks
@@ -87,7 +87,6 @@ def remark(
     message: str,
     *path: str | int,
     severity: Severity = "error",
-    **facts: Any,
 ) -> Remark:
     """Return a remark on the value at *path* in the body."""
-    return Remark((*observed.at, *path), id, message, severity, facts)
+    return Remark((*observed.at, *path), id, message, severity)
