@@ -47,8 +47,9 @@ def asked_back(method: str, **params: Any) -> list[Any]:
     return [*new(), call(method, params, id=50), error(50, -32000)]
 
 
-def served(*servers: Any, **params: Any) -> list[Any]:
-    return [*opening(agent={}), *new(mcpServers=list(servers), **params)]
+def served(*servers: Any, agent: dict[str, Any] | None = None) -> list[Any]:
+    """Return a conversation in which a session is created with these servers."""
+    return [*opening(agent=agent), *new(mcpServers=list(servers))]
 
 
 def said(block: dict[str, Any]) -> list[Any]:
@@ -131,13 +132,13 @@ BROKEN: dict[str, list[Any]] = {
         result(0, {"protocolVersion": 1, "agentInfo": INFO, "authMethods": [{"id": "m", "name": "M"}]}),
         *asked("authenticate", methodId="other"),
     ],
-    "capability.mcp-acp": served({"type": "acp", "name": "a", "serverId": "1"}),
-    "capability.mcp-http": served(STDIO, HTTP),
+    "capability.mcp-acp": served({"type": "acp", "name": "a", "serverId": "1"}, agent={}),
+    "capability.mcp-http": served(STDIO, HTTP, agent={}),
     "capability.mcp-other": [
         *opening_v2(session={"mcp": {"stdio": {}}}),
         *new(mcpServers=[{"type": "pigeon", "name": "p"}]),
     ],
-    "capability.mcp-sse": served(SSE),
+    "capability.mcp-sse": served(SSE, agent={}),
     "capability.mcp-stdio": [*opening_v2(), *new(mcpServers=[STDIO | {"type": "stdio"}])],
     "capability.other-version": [
         call("initialize", {"protocolVersion": 1, "clientInfo": INFO, "capabilities": {}}, id=0),
@@ -158,7 +159,7 @@ BROKEN: dict[str, list[Any]] = {
         result(0, {"protocolVersion": 2, "info": INFO, "capabilities": {}}),
         *asked("session/new", cwd="/home/me"),
     ],
-    "capability.sse-deprecated": [*opening(), *new(mcpServers=[SSE])],
+    "capability.sse-deprecated": served(SSE),
     "capability.status": [*UNSTABLE, *asked("session/status", sessionId="s1")],
     "capability.system-prompt": [
         *opening(agent={}),
@@ -175,7 +176,7 @@ BROKEN: dict[str, list[Any]] = {
     "capability.title": [*UNSTABLE, *asked("session/set_title", sessionId="s1", title="t")],
     "capability.unknown": opening(agent={"mcp": {"http": True}}),
     "leniency.default-on-error": opening(agent={"loadSession": "yes"}),
-    "leniency.default-on-null": [*opening(), *new(mcpServers=[HTTP | {"headers": None}])],
+    "leniency.default-on-null": served(HTTP | {"headers": None}),
     "leniency.skip-invalid-items": [
         opening()[0],
         result(0, {"protocolVersion": 1, "agentInfo": INFO, "authMethods": [{"id": "m"}]}),
@@ -227,7 +228,7 @@ BROKEN: dict[str, list[Any]] = {
     ],
     "lifecycle.version": [*opening(answered=2)[:1], opening_v2()[1], *new()],
     "path.additional-directory": [*opening(), *new(additionalDirectories=["/data", "data"])],
-    "path.command": [*opening(), *new(mcpServers=[STDIO | {"command": "npx"}])],
+    "path.command": served(STDIO | {"command": "npx"}),
     "path.cwd": [*opening(), *new(cwd=".")],
     "path.cwd-mismatch": [
         *opening(),
@@ -248,36 +249,27 @@ BROKEN: dict[str, list[Any]] = {
         ),
     ],
     "schema.base64": [*opening_v2(), *new(), terminal("ls: no such file")],
-    "schema.duplicate-env": [
-        *opening(),
-        *new(mcpServers=[STDIO | {"env": [{"name": "A", "value": "1"}, {"name": "A", "value": "2"}]}]),
-    ],
-    "schema.duplicate-server": [*opening(), *new(mcpServers=[STDIO, STDIO])],
+    "schema.duplicate-env": served(STDIO | {"env": [{"name": "A", "value": "1"}, {"name": "A", "value": "2"}]}),
+    "schema.duplicate-server": served(STDIO, STDIO),
     "schema.error": [*opening(), call("session/list", {}, id=1), {"jsonrpc": "2.0", "id": 1, "error": {"code": "x"}}],
-    "schema.header-line-break": [
-        *opening(),
-        *new(mcpServers=[HTTP | {"headers": [{"name": "A", "value": "x\r\nB: y"}]}]),
-    ],
+    "schema.header-line-break": served(HTTP | {"headers": [{"name": "A", "value": "x\r\nB: y"}]}),
     "schema.json": [*opening(), b'{"jsonrpc":'],
     "schema.message": [*opening(), {"id": 1, "method": "session/list"}],
     "schema.method": [*opening(), call("session/nwe", {}, id=1), error(1, -32601)],
     "schema.misspelt": [*opening(), *new(), update("agentMessageChunk", "hi")],
     "schema.params": [*opening(), *asked("session/new", cwd=5, mcpServers=[])],
     "schema.result": [*opening(), new()[0], result(1, {"sessionId": 5})],
-    "schema.server-list": [*opening(), *new(mcpServers=[{"name": "x", "command": "/x", "args": []}])],
-    "schema.server-map": [*opening(), *new(mcpServers=[STDIO | {"env": {"A": "1"}}])],
-    "schema.server-name": [*opening(), *new(mcpServers=[STDIO | {"name": "my files"}])],
-    "schema.server-type": [*opening(), *new(mcpServers=[{"name": "x", "url": "https://example.com"}])],
+    "schema.server-list": served({"name": "x", "command": "/x", "args": []}),
+    "schema.server-map": served(STDIO | {"env": {"A": "1"}}),
+    "schema.server-name": served(STDIO | {"name": "my files"}),
+    "schema.server-type": served({"name": "x", "url": "https://example.com"}),
     "schema.servers-missing": [*opening(), *asked("session/new", cwd="/home/me")],
-    "schema.transport-header": [
-        *opening(),
-        *new(mcpServers=[HTTP | {"headers": [{"name": "Content-Type", "value": "x"}]}]),
-    ],
+    "schema.transport-header": served(HTTP | {"headers": [{"name": "Content-Type", "value": "x"}]}),
     "schema.version": [
         call("initialize", {"protocolVersion": "2025-06-18", "clientInfo": INFO}, id=0),
         error(0, -32602),
     ],
-    "secret.argument": [*opening(), *new(mcpServers=[STDIO | {"args": ["--api-key", "hunter2"]}])],
+    "secret.argument": served(STDIO | {"args": ["--api-key", "hunter2"]}),
     "secret.cleartext": [
         *opening(),
         *new(
@@ -287,8 +279,8 @@ BROKEN: dict[str, list[Any]] = {
             ]
         ),
     ],
-    "secret.recorded": [*opening(), *new(mcpServers=[STDIO | {"env": [{"name": "API_KEY", "value": "secret123"}]}])],
-    "secret.url": [*opening(), *new(mcpServers=[HTTP | {"url": "https://me:hunter2@example.com/mcp"}])],
+    "secret.recorded": served(STDIO | {"env": [{"name": "API_KEY", "value": "secret123"}]}),
+    "secret.url": served(HTTP | {"url": "https://me:hunter2@example.com/mcp"}),
 }
 """A conversation for each rule that breaks it."""
 
@@ -699,13 +691,13 @@ def test_servers_that_are_missing_are_told_how_to_be_none(method: str) -> None:
 @pytest.mark.requirement("R75")
 @pytest.mark.parametrize("command", ["npx", "./server", "~/server", "node /x.js"])
 def test_a_command_that_is_not_absolute_is_told(command: str) -> None:
-    found = the("path.command", *opening(), *new(mcpServers=[STDIO, STDIO | {"name": "b", "command": command}]))
+    found = the("path.command", *served(STDIO, STDIO | {"name": "b", "command": command}))
     assert where(found) == "3 params.mcpServers[1].command"
 
 
 @pytest.mark.requirement("R78")
 def test_a_map_for_env_is_told_how_it_is_written() -> None:
-    found = [each for each in check(*opening(), *new(mcpServers=[STDIO | {"env": {"A": "1"}}])) if each.line == 3]
+    found = [each for each in check(*served(STDIO | {"env": {"A": "1"}})) if each.line == 3]
     assert [(each.rule, where(each)) for each in found] == [("schema.server-map", "3 params.mcpServers[0].env")]
     assert '[{"name": …, "value": …}]' in found[0].message
 
@@ -743,7 +735,7 @@ AUTHORIZED: dict[str, Any] = HTTP | {"headers": [{"name": "Authorization", "valu
     "url", ["https://example.com/mcp", "http://localhost:1/mcp", "http://127.0.0.1/mcp", "http://[::1]:8/mcp"]
 )
 def test_a_token_that_nobody_on_the_way_can_read_is_no_matter(url: str) -> None:
-    assert rules(*opening(), *new(mcpServers=[AUTHORIZED | {"url": url}])) == ["secret.recorded"]
+    assert rules(*served(AUTHORIZED | {"url": url})) == ["secret.recorded"]
 
 
 @pytest.mark.requirement("R91")
@@ -752,7 +744,7 @@ def test_a_token_that_nobody_on_the_way_can_read_is_no_matter(url: str) -> None:
     [["--api-key=abcdefgh"], ["-t", "ghp_abcdefghijklmnopqrstuv"], ["Bearer abcdefgh12"], ["https://u:pw@x.com/"]],
 )
 def test_an_argument_that_looks_like_a_secret_is_told(args: list[str]) -> None:
-    found = the("secret.argument", *opening(), *new(mcpServers=[STDIO | {"args": args}]))
+    found = the("secret.argument", *served(STDIO | {"args": args}))
     assert where(found) == f"3 params.mcpServers[0].args[{len(args) - 1}]"
 
 
@@ -769,7 +761,7 @@ def test_an_argument_that_looks_like_a_secret_is_told(args: list[str]) -> None:
     ],
 )
 def test_an_argument_that_looks_like_none_is_not(args: list[str]) -> None:
-    assert rules(*opening(), *new(mcpServers=[STDIO | {"args": args}])) == []
+    assert rules(*served(STDIO | {"args": args})) == []
 
 
 @pytest.mark.requirement("R99")
@@ -793,7 +785,7 @@ def test_a_load_from_another_directory_than_the_one_listed_is_told() -> None:
     ],
 )
 def test_a_url_that_holds_a_secret_is_told(url: str, told: bool) -> None:
-    assert ("secret.url" in rules(*opening(), *new(mcpServers=[HTTP | {"url": url}]))) == told
+    assert ("secret.url" in rules(*served(HTTP | {"url": url}))) == told
 
 
 def test_a_session_that_was_open_stays_known_when_it_cannot_be_loaded() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import sys
 import threading
@@ -123,30 +122,6 @@ async def test_a_stream_to_a_fast_peer_lets_other_tasks_run() -> None:
             assert (await sink.last())["result"] > 70
 
 
-async def test_a_stream_to_a_fast_peer_can_be_cancelled_and_may_clean_up() -> None:
-    async def stream(params: Any, connection: Connection) -> None:
-        try:
-            for _ in range(1_000_000):
-                await connection.notify(method="_acme/did")
-        finally:
-            # Without a shield, which is needed only where this may have to wait.
-            for number in range(600):
-                await connection.notify([number], method="_acme/cleaned")
-
-    sink = Eager()
-    one, other = await streams()
-    with anyio.fail_after(20):
-        async with other, Connection(one, sink, protocol=v1, role="agent", handlers={"_acme/do": stream}):
-            await other.send(json.dumps({"jsonrpc": "2.0", **doing(1)}).encode() + b"\n")
-            while b"_acme/did" not in sink.sent:
-                await anyio.lowlevel.checkpoint()
-            cancel = {"jsonrpc": "2.0", "method": "$/cancel_request", "params": {"requestId": 1}}
-            await other.send(json.dumps(cancel).encode() + b"\n")
-            assert (await sink.last())["error"]["code"] == -32800
-    assert sink.sent.count(b"_acme/cleaned") == 600
-    assert sink.sent.count(b"_acme/did") < 1_000_000
-
-
 async def _read_all(stream: UNIXSocketStream) -> None:
     while True:
         await stream.receive()
@@ -236,28 +211,6 @@ async def test_a_notification_whose_task_asyncio_cancels_is_cancelled_alone(
         assert known[0] is not None
         for _ in range(times):
             known[0].cancel()
-        assert await peer.hear() == {"id": 1, "result": None}
-    assert [each.message for each in caplog.records] == ["the handler of _acme/fails failed"]
-
-
-@pytest.mark.parametrize("anyio_backend", ["asyncio"])
-async def test_a_cancellation_by_asyncio_that_a_handler_keeps_to_itself_is_over_with_it(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    async def tell(params: Any, connection: Any) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        asyncio.get_running_loop().call_soon(task.cancel)
-        with contextlib.suppress(asyncio.CancelledError):
-            await anyio.sleep_forever()
-
-    async def fails(params: Any, connection: Any) -> None:
-        future: asyncio.Future[None] = asyncio.Future()
-        future.cancel()
-        await future
-
-    async with against({"_acme/tell": tell, "_acme/fails": fails, "_acme/do": nothing}) as (_, peer):
-        await peer.say({"method": "_acme/tell"}, {"method": "_acme/fails"}, {"id": 1, "method": "_acme/do"})
         assert await peer.hear() == {"id": 1, "result": None}
     assert [each.message for each in caplog.records] == ["the handler of _acme/fails failed"]
 
@@ -473,28 +426,6 @@ async def test_who_asks_before_the_block_does_not_wait_for_ever() -> None:
             await connection.request(NEW)
         with pytest.raises(RuntimeError, match="is not open"):
             await connection.notify(HELLO)
-
-
-async def test_a_connection_that_is_closed_before_its_block_is_closed_in_it() -> None:
-    one, other = await streams()
-    async with one, other:
-        connection = Connection(one, one, protocol=v1, role="client")
-        connection.close()
-        with anyio.fail_after(5):
-            async with connection:
-                with pytest.raises(ConnectionClosed, match="the connection was closed"):
-                    await connection.request(NEW)
-
-
-async def test_who_asks_a_connection_whose_block_was_cancelled_before_it_began_does_not_wait_for_ever() -> None:
-    one, other = await streams()
-    async with one, other:
-        connection = Connection(one, one, protocol=v1, role="client")
-        with anyio.CancelScope() as scope:
-            scope.cancel()
-            await connection.__aenter__()
-        with anyio.fail_after(5), pytest.raises(ConnectionClosed, match="the connection was closed"):
-            await connection.request(NEW)
 
 
 async def test_another_thread_is_told_so_and_does_not_wait_for_ever() -> None:

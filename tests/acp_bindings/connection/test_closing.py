@@ -230,28 +230,6 @@ async def test_no_handler_begins_when_one_before_it_has_closed_the_connection(as
     assert begun == [[0]]
 
 
-async def test_no_handler_begins_when_that_of_a_request_before_it_has_closed_the_connection() -> None:
-    async def wait(params: Any, connection: Connection) -> None:
-        await anyio.lowlevel.checkpoint()
-
-    def leave(params: Any, connection: Connection) -> None:
-        connection.close()
-
-    heard: list[Any] = []
-    handlers = {"_acme/wait": wait, "_acme/leave": leave, "_acme/did": into(heard)}
-    for _ in range(10):
-        with anyio.fail_after(5):
-            async with against(handlers) as (agent, peer):
-                # While the second of them begins, the notification waits for it.
-                await peer.say(
-                    {"id": 1, "method": "_acme/wait"},
-                    {"id": 2, "method": "_acme/leave"},
-                    {"method": "_acme/did", "params": [1]},
-                )
-                await agent.wait_ended()
-    assert heard == []
-
-
 @pytest.mark.parametrize("slow", [False, True])
 async def test_no_handler_begins_when_who_got_an_answer_before_it_has_closed_the_connection(*, slow: bool) -> None:
     async def hear(params: Any, connection: Connection) -> None:
