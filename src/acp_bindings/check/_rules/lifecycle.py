@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from acp_bindings._json import members_of
 from acp_bindings.check._conversation import PERMISSION, PROMPT, ObservedMessage
-from acp_bindings.check._rules.rule import of_initialize, remark, rule, rules, under, whole
+from acp_bindings.check._rules.rule import remark, rule, rules, under, whole
 from acp_bindings.setup._records import SessionRecord, new_session_remarks
 from acp_bindings.setup.errors import InitializedAlready, NotInitialized, Remark
 
@@ -53,12 +53,6 @@ def version(observed: ObservedMessage) -> Iterator[Remark]:
             "it should close the connection and tell the user"
         )
         yield whole(observed, "lifecycle.version", message)
-
-
-@rule("lifecycle.no-info", "warning")
-def no_info(observed: ObservedMessage) -> Iterator[Remark]:
-    """A client or an agent of v1 does not send its name and version, which v2 requires."""
-    yield from of_initialize(observed, "no-info", "lifecycle.no-info", severity="warning")
 
 
 @rule("lifecycle.id-reused", "error")
