@@ -9,7 +9,6 @@ from contextlib import suppress
 from typing import Any
 
 import anyio
-import anyio.lowlevel
 import pytest
 
 from acp_bindings import v1
