@@ -250,7 +250,7 @@ class ChildProcess:
             self._stdout_ended = self._buffer.overflowed
         return self._lines.popleft()
 
-    async def send(self, data: bytes) -> None:
+    async def send(self, data: bytes, /) -> None:
         """Write to standard input.
 
         Raises:
@@ -260,6 +260,9 @@ class ChildProcess:
             await self._stdin.send(data)
         except (OSError, anyio.ClosedResourceError) as error:
             raise anyio.BrokenResourceError from error
+
+    async def aclose(self) -> None:
+        """Do nothing: `stop` closes the pipes."""
 
     @property
     def send_at_once(self) -> Callable[[bytes], int] | None:

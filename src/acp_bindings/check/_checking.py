@@ -105,10 +105,6 @@ _SPACE = re.compile(r"[ \t\r\n]*")
 _JSON = JSONDecoder()
 
 
-class UnknownType(ValueError):  # noqa: N818 - says what is wrong, which a suffix would not
-    """A type of this name does not exist, or the type of a payload is not clear."""
-
-
 class Type(NamedTuple):
     """A type of a protocol package."""
 
@@ -124,17 +120,17 @@ def type_named(name: str, *, protocol: ProtocolPackage) -> Type:
     """Return the type called *name*, such as `v1.NewSessionRequest`. Without a package it is a type of *protocol*.
 
     Raises:
-        UnknownType: it does not exist.
+        Unusable: it does not exist.
     """
     where, _, what = name.rpartition(".")
     of: Any = package_named(where) if where else protocol
     if of is None:
-        raise UnknownType(f'unknown protocol package "{where}"; the packages are {", ".join(PACKAGES)}')
+        raise Unusable(f'unknown protocol package "{where}"; the packages are {", ".join(PACKAGES)}')
     if what not in of.__all__ or what == "METHODS":
         names: list[str] = of.__all__
         close = difflib.get_close_matches(what, names, n=1)
         hint = f"; did you mean {close[0]}?" if close else ""
-        raise UnknownType(f'{name_of(of)} has no type "{what}"{hint}')
+        raise Unusable(f'{name_of(of)} has no type "{what}"{hint}')
     return Type(of, what)
 
 
@@ -146,13 +142,13 @@ def types_of(value: object, *, protocol: ProtocolPackage) -> list[Type]:
     are returned, and of these those with the most required fields.
 
     Raises:
-        UnknownType: no type has any of its fields, or it is the configuration of a desktop client.
+        Unusable: no type has any of its fields, or it is the configuration of a desktop client.
     """
     members = members_of(value)
     # VS Code has a map `servers` among other settings. `mcpServers` with other fields is that of a request.
     in_file = members if members.keys() == {"mcpServers"} else {"servers": members.get("servers")}
     if any(_is_server(each) for held in in_file.values() for each in members_of(held).values()):
-        raise UnknownType(
+        raise Unusable(
             "this is a map of MCP servers, as desktop clients write it; ACP has an array of servers with names. "
             "mcp-launch check reads the map"
         )
@@ -165,7 +161,7 @@ def types_of(value: object, *, protocol: ProtocolPackage) -> list[Type]:
         return [Type(protocol, "SessionUpdate")]
     elif likely := _by_members(members, protocol):
         return [Type(protocol, each) for each in likely]
-    raise UnknownType("the type is not clear; pass it, such as --type v1.NewSessionRequest")
+    raise Unusable("the type is not clear; pass it, such as --type v1.NewSessionRequest")
 
 
 def payload_as(value: Any, type_: Type, *, at: Path = ()) -> ObservedMessage:
@@ -284,10 +280,7 @@ class Check:
         """The reason why the rest of the input could not be used."""
         self._protocol = protocol
         self._show_values = show_values
-        try:
-            self._type = None if type is None else type_named(type, protocol=protocol or package_named("v1"))
-        except UnknownType as error:
-            raise Unusable(str(error)) from None
+        self._type = None if type is None else type_named(type, protocol=self._package)
         self._input = read_input(raw, of_messages=type is None)
 
     def __iter__(self) -> Iterator[Found]:
@@ -401,13 +394,10 @@ class Check:
         yield from _found(observed, number, show_values=False)
 
     def _payload(self, value: Any, at: Path, number: int | None, type_: Type | None = None) -> Iterator[Found]:
-        try:
-            types = [type_ or self._type] if type_ or self._type else types_of(value, protocol=self._package)
-        except UnknownType as error:
-            raise Unusable(str(error)) from None
-        likeliest = cast("Type", types[0])
+        named = type_ or self._type
+        types = [named] if named else types_of(value, protocol=self._package)
         self._count(" or ".join(map(str, types[:3])) + (" or …" if len(types) > 3 else ""))
-        yield from _found(payload_as(value, likeliest, at=at), number, show_values=self._show_values)
+        yield from _found(payload_as(value, types[0], at=at), number, show_values=self._show_values)
 
     @property
     def _package(self) -> ProtocolPackage:
@@ -418,7 +408,7 @@ class Check:
             return False
         try:
             return types_of(value, protocol=self._package)[0].name == "McpServers"
-        except UnknownType:
+        except Unusable:
             return False
 
     def _count(self, read_as: str) -> None:

@@ -16,7 +16,7 @@ from acp_bindings._json import items_of, members_of
 from acp_bindings._lazy import PACKAGES
 from acp_bindings._models.base import Model
 from acp_bindings.check._inputs import Line
-from acp_bindings.check._sessions import Session, Sessions, Transcript
+from acp_bindings.check._sessions import Session, Transcript
 from acp_bindings.decoding import decode
 from acp_bindings.errors import AcpError, DecodeError, Finding, Issue, Path
 from acp_bindings.jsonrpc import (
@@ -37,6 +37,7 @@ from acp_bindings.messages import Id
 from acp_bindings.setup._handshake import AgentHandshake, Lifecycle
 from acp_bindings.setup._history import History
 from acp_bindings.setup._peer import AgentPeer, ClientPeer
+from acp_bindings.setup._records import loosely
 from acp_bindings.setup._servers import servers_remarks
 from acp_bindings.setup._updates import ReplayCollector
 from acp_bindings.setup._versions import name_of, package_named, version_of
@@ -336,7 +337,8 @@ class Conversation:
         """
         self.named = protocol
         """The *protocol* argument."""
-        self.sessions = Sessions()
+        self.sessions: dict[str, Session] = {}
+        """The sessions by their ids, on this connection and earlier ones."""
         self.heard = 0
         """The number of the last line."""
         self._left: list[Unanswered] = []
@@ -404,7 +406,9 @@ class Conversation:
         Return None if neither is known.
         """
         session_info: Any = cast("Any", self._protocol).SessionInfo
-        session = self.sessions.like(session_id)
+        known = {id_: each for id_, each in self.sessions.items() if each.phase != "loading"}
+        like = (each for id_, each in known.items() if loosely(id_) == loosely(session_id))
+        session = known.get(session_id) or next(like, None)
         return [session_info(session_id=session.id, cwd=session.cwd)] if session else None
 
     def replay_of(self, observed: ObservedMessage) -> tuple[Session, Transcript] | None:
@@ -463,7 +467,9 @@ class Conversation:
             # The ids begin again, so this is another connection. The sessions are still known.
             self._left += self._open(ended=True)
             self._connect()
-            self.sessions.reconnect()
+            self.sessions = {id_: each for id_, each in self.sessions.items() if each.phase in ("known", "open")}
+            for session in self.sessions.values():
+                session.phase, session.replay = "known", None
         self._opened_with = id_ if _is_id(id_) else None
         self.begun_before = False
 
@@ -507,7 +513,6 @@ class Conversation:
     def _load(self, params: Any) -> None:
         self._replays.expect(params)
         session = self.sessions.setdefault(params.session_id, Session(params.session_id, params.cwd, "loading", True))
-        self.sessions.note(session.id)
         with suppress(AcpError):
             session.replay = Transcript() if History.is_requested(params) else None
 
@@ -528,7 +533,6 @@ class Conversation:
                     del self.sessions[session.id]
             else:
                 session.phase = "open"
-                self.sessions.note(session.id)
                 self._replays.opened(session.id)
         elif observed.typed is not None:
             self._changed(observed.typed, request)
@@ -540,20 +544,17 @@ class Conversation:
             self.sessions[result.session_id] = Session(
                 result.session_id, cwd, "open", whole=request.method == "session/new"
             )
-            self.sessions.note(result.session_id)
             with suppress(SessionIdReused):
                 self._replays.created(result.session_id)
         elif request.method == "session/list":
             for info in result.sessions:
                 self.sessions.setdefault(info.session_id, Session(info.session_id, info.cwd, "known", True))
-                self.sessions.note(info.session_id)
         elif request.params is None:
             return
         elif request.method in ("session/close", "session/delete"):
             self._replays.closed(request.params.session_id)
             if session := self.sessions.get(request.params.session_id):
                 session.phase = "closed"
-                self.sessions.note(session.id)
         elif request.method == PROMPT and (session := self.sessions.get(request.params.session_id)):
             session.prompted = True
 

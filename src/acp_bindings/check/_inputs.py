@@ -96,10 +96,7 @@ def likeness_of(lines: Sequence[bytes]) -> str | None:
         return "payloads or other JSON on each line; for payloads, pass --type"
     if looks_logged(lines):
         return "a log, in which no line ends in a message"
-    text = start.decode(errors="replace")
-    if _PYTHON.search(text):
-        return "Python source"
-    return "Markdown" if _MARKDOWN.search(text) else None
+    return "Markdown" if _MARKDOWN.search(start.decode(errors="replace")) else None
 
 
 def looks_logged(lines: Sequence[bytes]) -> bool:
@@ -111,17 +108,14 @@ _LOOKED_AT = 50_000
 
 _BEGINNINGS = {
     b"\x1f\x8b": "a file that is compressed with gzip; unpack it first",
-    b"(\xb5/\xfd": "a file that is compressed with zstd; unpack it first",
     b"PK\x03\x04": "a zip archive; unpack it first",
     b"Content-Length:": "messages with headers as in LSP; ACP has one message on each line and no headers",
     b"event:": "an event stream of HTTP",
     b"data:": "an event stream of HTTP",
-    b"#!": "a script",
     b"<": "HTML or XML",
 }
 
 _LOG = re.compile(r"(?m)^\W{0,9}(\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d|(TRACE|DEBUG|INFO|WARN|ERROR)\b)")
-_PYTHON = re.compile(r"(?m)^(import \w+|from [\w.]+ import |def \w+\(|class \w.*:$)")
 _MARKDOWN = re.compile(r"(?m)^(```|#{1,6} \w|[-*] .*\]\()")
 
 

@@ -6,8 +6,6 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any, Literal, TypeAlias
 
-from acp_bindings.setup._records import loosely
-
 Author: TypeAlias = Literal["user", "agent"]
 
 Phase: TypeAlias = Literal["loading", "known", "open", "closed"]
@@ -79,42 +77,6 @@ class Session:
         if author is None or (self.replay is None and author == "user"):  # outside a replay, this repeats the prompt
             return
         (self.replay or self.transcript).add(author, _text(update.content))
-
-
-class Sessions(dict[str, Session]):
-    """The sessions of a conversation by their ids, on this connection and earlier ones."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._alike: dict[str, dict[str, None]] = {}
-        """The ids of known sessions, by the part that similar ids have in common (`loosely`)."""
-        self._here: set[str] = set()
-        """The ids that occurred on this connection. Earlier connections may have had many others."""
-
-    def note(self, session_id: str) -> None:
-        """Record that the session occurred on this connection."""
-        self._here.add(session_id)
-        # A session that is loading must not hide another one, because loading may fail.
-        if self[session_id].phase != "loading":
-            self._alike.setdefault(loosely(session_id), {})[session_id] = None
-
-    def like(self, session_id: str) -> Session | None:
-        """Return the known session with this id, or else the first one with a similar id."""
-        session = self.get(session_id)
-        if session is None or session.phase == "loading":
-            session = next(map(self.get, self._alike.get(loosely(session_id), ())), None)
-        return session
-
-    def reconnect(self) -> None:
-        """Continue with another connection. Sessions that were not closed remain known."""
-        for id_ in self._here & self.keys():
-            session = self[id_]
-            if session.phase in ("known", "open"):
-                session.phase, session.replay = "known", None
-            else:
-                del self[id_]
-                self._alike.get(loosely(id_), {}).pop(id_, None)
-        self._here.clear()
 
 
 _AUTHORS: dict[str, Author] = {

@@ -36,7 +36,13 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="acp-bindings", description="Tools for the Agent Client Protocol.", allow_abbrev=False
     )
-    parser.add_argument("--version", action=_PrintVersion, nargs=0, help="print the version and exit")
+    parser.add_argument(
+        "--version",
+        action=_Print,
+        const=lambda: f"acp-bindings {version()}",
+        nargs=0,
+        help="print the version and exit",
+    )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     check = commands.add_parser(
         "check",
@@ -55,7 +61,11 @@ def _parser() -> argparse.ArgumentParser:
     )
     check.add_argument("--json", action="store_true", help="print one JSON document instead of lines")
     check.add_argument(
-        "--json-schema", action=_PrintSchema, nargs=0, help="print the JSON schema of that document and exit"
+        "--json-schema",
+        action=_Print,
+        const=lambda: json.dumps(SCHEMA, indent=2),
+        nargs=0,
+        help="print the JSON schema of that document and exit",
     )
     check.add_argument(
         "--show-secrets", action="store_true", help="also print the value at each path, which may be a secret"
@@ -66,21 +76,12 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-class _PrintSchema(argparse.Action):
-    """Print the schema. Like --help, this requires no FILE."""
+class _Print(argparse.Action):
+    """Print what `const` returns. Like --help, this requires no FILE."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object, **__: object) -> None:
         """Print it and exit."""
-        sys.stdout.write(json.dumps(SCHEMA, indent=2) + "\n")
-        parser.exit()
-
-
-class _PrintVersion(argparse.Action):
-    """Print the version, which is looked up only then."""
-
-    def __call__(self, parser: argparse.ArgumentParser, *_: object, **__: object) -> None:
-        """Print it and exit."""
-        sys.stdout.write(f"acp-bindings {version()}\n")
+        sys.stdout.write(f"{self.const()}\n")
         parser.exit()
 
 

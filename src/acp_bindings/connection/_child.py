@@ -7,15 +7,14 @@ import shutil
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import Any, TypedDict, Unpack
+from typing import Unpack
 
 import anyio
 
 from acp_bindings._processes.forward import LineForwarder
 from acp_bindings._processes.process import ChildProcess, attended, how_it_ended, to_the_end
 from acp_bindings._redact import Redactor
-from acp_bindings.connection._connection import LONGEST, MOST_BYTES, MOST_REQUESTS, Connection, Trace
-from acp_bindings.connection._handlers import Handle, Handlers
+from acp_bindings.connection._connection import Connection, Options
 from acp_bindings.connection.errors import CannotStart, ConnectionClosed, log
 from acp_bindings.jsonrpc import ProtocolPackage, Role
 
@@ -27,25 +26,19 @@ _NO_SYSTEM_TAKES = (
 )
 
 
-class _Options(TypedDict):
-    """The options that are passed to `Connection`."""
-
-    protocol: ProtocolPackage
-    role: Role
-    handlers: Handlers | Mapping[Any, Handle[Any]] | None
-    pass_unknown: bool
-    limit: int
-    most_requests: int
-    most_bytes: int
-    trace: Trace | None
-
-
 class ProcessConnection(Connection):
     """A connection to a child process."""
 
-    def __init__(self, process: ChildProcess, *, secrets: Iterable[str], **options: Unpack[_Options]) -> None:
-        pipes = _Pipes(process)
-        super().__init__(pipes, pipes, grace=0, **options)
+    def __init__(
+        self,
+        process: ChildProcess,
+        *,
+        secrets: Iterable[str],
+        protocol: ProtocolPackage,
+        role: Role,
+        **options: Unpack[Options],
+    ) -> None:
+        super().__init__(process, process, protocol=protocol, role=role, grace=0, **options)
         self._process = process
         self._redactor = Redactor(secrets)
 
@@ -86,16 +79,11 @@ async def connect_process(
     *,
     protocol: ProtocolPackage,
     role: Role = "client",
-    handlers: Handlers | Mapping[Any, Handle[Any]] | None = None,
     cwd: str | os.PathLike[str] | None = None,
     env: Mapping[str, str] | None = None,
     stderr: Callable[[str], object] | None = None,
-    pass_unknown: bool = False,
-    limit: int = LONGEST,
-    most_requests: int = MOST_REQUESTS,
-    most_bytes: int = MOST_BYTES,
     patience: float = 5.0,
-    trace: Trace | None = None,
+    **options: Unpack[Options],
 ) -> AsyncGenerator[ProcessConnection]:
     """Start a command and connect to its standard streams. The process is stopped at the end of the block.
 
@@ -103,43 +91,25 @@ async def connect_process(
         command: the program, as a path or a name on `PATH`, and its arguments. No shell is used.
         protocol: `v1`, `v1_unstable`, `v2` or `v2_unstable`; or `setup.OPENING` to negotiate the version.
         role: the role of this side; the process is the peer.
-        handlers: the handlers of the peer's messages: `Handlers`, or a mapping by class of params or by method.
         cwd: the working directory of the process; by default that of this process.
         env: environment variables to add to those of this process. Their values are redacted in messages.
         stderr: called from a thread with each line of standard error, one at a time. If it is slow, lines are skipped
             and their number is reported. If it raises, the error is logged, and it is not called again. At the end of
             the block it has one second for the last lines.
-        pass_unknown: accept methods that the protocol does not have, like extensions.
-        limit: the maximum size of a line in bytes. A longer line is answered with an error and ends the connection.
-        most_requests: how many requests of the peer are handled at a time. When the limit is reached, reading pauses.
-            While a handler waits for a response of the peer, ten times as many (at least 10,000) are allowed, to avoid
-            deadlocks.
-        most_bytes: the total size in bytes of the peer's requests in progress. Further requests are refused with an
-            error; a single request may be larger.
         patience: seconds at the end of the block for the process to exit after its input is closed, and after SIGTERM.
-        trace: called with the sender and each line, when it is read or about to be written. Lines may contain secrets.
+        **options: `handlers`, `pass_unknown`, `limit`, `most_requests`, `most_bytes` and `trace`, as for `Connection`.
 
     Raises:
         CannotStart: the command could not be started.
-        TypeError: the command is not a list or is empty, *env* is not a mapping, or *patience* is not a number.
-        ValueError: *patience* is negative or NaN.
+        TypeError: the command is not a list or is empty, or *env* is not a mapping.
+        ValueError: *patience* is negative.
     """
-    _check(patience)
+    if patience < 0:
+        raise ValueError(f"patience must be a non-negative number of seconds, not {patience}")
     process = await _start(command, cwd=cwd, env=env or {})
     error: BaseException | None = None
     try:
-        connection = ProcessConnection(
-            process,
-            secrets=(env or {}).values(),
-            protocol=protocol,
-            role=role,
-            handlers=handlers,
-            pass_unknown=pass_unknown,
-            limit=limit,
-            most_requests=most_requests,
-            most_bytes=most_bytes,
-            trace=trace,
-        )
+        connection = ProcessConnection(process, secrets=(env or {}).values(), protocol=protocol, role=role, **options)
         lines = LineForwarder(stderr, hide=connection.hide, failed=_log_failed_listener) if stderr else None
 
         async def end() -> None:
@@ -159,15 +129,6 @@ async def connect_process(
         await process.stop(patience=0)
     if error is not None:
         raise error
-
-
-def _check(patience: object) -> None:
-    told = f"patience must be a non-negative number of seconds, not {patience!r}"
-    if not isinstance(patience, int | float):
-        raise TypeError(told)
-    # Not `patience < 0`, which is false for NaN.
-    if not patience >= 0:
-        raise ValueError(told)
 
 
 async def _start(
@@ -198,25 +159,6 @@ async def _watch(process: ChildProcess) -> None:
     await process.wait_lost()
     await anyio.sleep(_LAST_WORDS)
     await process.hang_up()
-
-
-class _Pipes:
-    """The standard streams of a process. They are closed when it is stopped."""
-
-    def __init__(self, process: ChildProcess) -> None:
-        self._process = process
-        self.send_at_once = process.send_at_once
-
-    async def receive(self, max_bytes: int = 65536, /) -> bytes:
-        """Read from its standard output."""
-        return await self._process.receive(max_bytes)
-
-    async def send(self, item: bytes, /) -> None:
-        """Write to its standard input."""
-        await self._process.send(item)
-
-    async def aclose(self) -> None:
-        """Do nothing: `connect_process` stops the process and closes its pipes."""
 
 
 def _log_failed_listener(error: Exception) -> None:

@@ -6,10 +6,9 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager, nullcontext, suppress
 from functools import partial
 from inspect import iscoroutine
-from math import inf
 from threading import get_ident
 from types import EllipsisType, NoneType, TracebackType
-from typing import Any, Literal, Protocol, Self, TypeAlias, TypeVar, cast, overload
+from typing import Any, Literal, Protocol, Self, TypeAlias, TypedDict, TypeVar, cast, overload
 
 import anyio
 import anyio.lowlevel
@@ -61,6 +60,17 @@ class ByteSource(Protocol):
 
     async def receive(self, max_bytes: int = ..., /) -> bytes: ...
     async def aclose(self) -> None: ...
+
+
+class Options(TypedDict, total=False):
+    """The options of `Connection` that `connect_process` and `connect_stdio` pass on."""
+
+    handlers: Handlers | Mapping[Any, Handle[Any]] | None
+    pass_unknown: bool
+    limit: int
+    most_requests: int
+    most_bytes: int
+    trace: Trace | None
 
 
 class Connection:
@@ -271,7 +281,7 @@ class Connection:
         self._in_a_row += 1
         if self._in_a_row >= _IN_A_ROW:
             self._in_a_row = 0
-            await _let_others_run()
+            await anyio.lowlevel.checkpoint()
         line = self._codec.notify(params, method=method)
         if after_response and (after := self._serving.to_follow(TURN.get())) is not None:
             after.append(line)
@@ -520,14 +530,6 @@ class Connection:
         """Return True if all other messages wait for the end of *turn*, possibly through other connections."""
         # The turn may wait for the exclusive handler of another connection, which cannot be detected.
         return turn is not None and (turn.exclusive or self._serving.waits_for(turn))
-
-
-async def _let_others_run() -> None:
-    """Let other tasks run. They may cancel this task; a task that was already cancelled can continue."""
-    if anyio.current_effective_deadline() == -inf:
-        await anyio.lowlevel.cancel_shielded_checkpoint()
-    else:
-        await anyio.lowlevel.checkpoint()
 
 
 _DEAF = "the peer no longer reads"

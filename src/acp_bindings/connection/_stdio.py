@@ -10,13 +10,12 @@ import contextlib
 import os
 import stat
 import sys
-from collections.abc import AsyncGenerator, Generator, Mapping
+from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
-from typing import Any
+from typing import Unpack
 
 from acp_bindings._processes.threaded import ThreadedSink, ThreadedSource
-from acp_bindings.connection._connection import GRACE, LONGEST, MOST_BYTES, MOST_REQUESTS, ByteSource, Connection, Trace
-from acp_bindings.connection._handlers import Handle, Handlers
+from acp_bindings.connection._connection import GRACE, ByteSource, Connection, Options
 from acp_bindings.connection._outbox import ByteSink
 from acp_bindings.jsonrpc import ProtocolPackage, Role
 
@@ -31,13 +30,8 @@ async def connect_stdio(
     *,
     protocol: ProtocolPackage,
     role: Role = "agent",
-    handlers: Handlers | Mapping[Any, Handle[Any]] | None = None,
-    pass_unknown: bool = False,
-    limit: int = LONGEST,
-    most_requests: int = MOST_REQUESTS,
-    most_bytes: int = MOST_BYTES,
     grace: float = GRACE,
-    trace: Trace | None = None,
+    **options: Unpack[Options],
 ) -> AsyncGenerator[Connection]:
     """Connect to the process that started this one, over standard input and output.
 
@@ -50,32 +44,12 @@ async def connect_stdio(
     Args:
         protocol: `v1`, `v1_unstable`, `v2` or `v2_unstable`; or `setup.OPENING` to negotiate the version.
         role: the role of this side.
-        handlers: the handlers of the peer's messages: `Handlers`, or a mapping by class of params or by method.
-        pass_unknown: accept methods that the protocol does not have, like extensions.
-        limit: the maximum size of a line in bytes. A longer line is answered with an error and ends the connection.
-        most_requests: how many requests of the peer are handled at a time. When the limit is reached, reading pauses.
-            While a handler waits for a response of the peer, ten times as many (at least 10,000) are allowed, to avoid
-            deadlocks.
-        most_bytes: the total size in bytes of the peer's requests in progress. Further requests are refused with an
-            error; a single request may be larger.
         grace: seconds for handlers to finish the peer's last requests after standard input has ended.
-        trace: called with the sender and each line, when it is read or about to be written. Lines may contain secrets.
+        **options: `handlers`, `pass_unknown`, `limit`, `most_requests`, `most_bytes` and `trace`, as for `Connection`.
     """
     with _standard_streams() as (source, sink):
         try:
-            connection = Connection(
-                source,
-                sink,
-                protocol=protocol,
-                role=role,
-                handlers=handlers,
-                pass_unknown=pass_unknown,
-                limit=limit,
-                most_requests=most_requests,
-                most_bytes=most_bytes,
-                grace=grace,
-                trace=trace,
-            )
+            connection = Connection(source, sink, protocol=protocol, role=role, grace=grace, **options)
         except BaseException:
             # There is no connection that would close them.
             await source.aclose()

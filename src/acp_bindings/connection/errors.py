@@ -179,7 +179,14 @@ def is_for_task_alone(error: BaseException | None) -> bool:
     User code that cancels the task means the handler that runs in it. If the error were raised, it would end the whole
     task group.
     """
-    return isinstance(error, asyncio.CancelledError) and take_back()
+    if not isinstance(error, asyncio.CancelledError) or _is_scope_cancelled():
+        return False
+    task = asyncio.current_task()
+    if task is None or not task.cancelling():
+        return False
+    while task.uncancel():
+        pass
+    return True
 
 
 async def idle(wait: Callable[[], Awaitable[object]]) -> None:
@@ -202,14 +209,10 @@ def run_apart(job: Coroutine[Any, Any, None], when_it_waits: Callable[[], None] 
     within = copy_context().run
     act: Callable[[Any], Any] = job.send
     given: Any = None
-    cancelled = False
     while True:
         try:
             wanted = within(act, given)
         except StopIteration:
-            if cancelled:
-                # A cancellation that the job has suppressed ends with the job.
-                take_back()
             return waited
         if when_it_waits and not waited:
             when_it_waits()
@@ -218,21 +221,8 @@ def run_apart(job: Coroutine[Any, Any, None], when_it_waits: Callable[[], None] 
             given = yield wanted
         except BaseException as error:  # noqa: BLE001 - thrown into the job
             act, given = job.throw, error
-            cancelled = cancelled or isinstance(error, asyncio.CancelledError)
         else:
             act = job.send
-
-
-def take_back() -> bool:
-    """Undo the cancellation of this task by asyncio, and return True if there was one. Cancel scopes are not undone."""
-    if _is_scope_cancelled():
-        return False
-    task = asyncio.current_task()
-    if task is None or not task.cancelling():
-        return False
-    while task.uncancel():
-        pass
-    return True
 
 
 def _is_scope_cancelled() -> bool:

@@ -102,6 +102,28 @@ async def fill(connection: Connection) -> None:
     await anyio.wait_all_tasks_blocked()
 
 
+async def until_full(connection: Connection) -> None:
+    """Wait until senders have to wait for room, and all tasks wait."""
+    while not connection._outbox.is_full:
+        await anyio.lowlevel.checkpoint()
+    await anyio.wait_all_tasks_blocked()
+
+
+async def until_crowded(connection: Connection) -> None:
+    """Wait until no more is read."""
+    while not connection._serving.is_crowded:
+        await anyio.lowlevel.checkpoint()
+
+
+def setting(event: anyio.Event) -> Any:
+    """Return a handler that sets *event*."""
+
+    def set_it(params: Any, connection: Connection) -> None:
+        event.set()
+
+    return set_it
+
+
 async def new_session(request: v1.NewSessionRequest, connection: Connection) -> v1.NewSessionResponse:
     return v1.NewSessionResponse(session_id=f"session of {request.cwd}")
 

@@ -9,12 +9,21 @@ from contextlib import suppress
 from typing import Any
 
 import anyio
-import anyio.lowlevel
 import pytest
 
 from acp_bindings import v1
 from acp_bindings.connection import Connection, ConnectionClosed, TimedOut
-from tests.acp_bindings.connection.support import Bare, against, an_answer, both, forever, into, nothing, streams
+from tests.acp_bindings.connection.support import (
+    Bare,
+    against,
+    an_answer,
+    both,
+    forever,
+    into,
+    nothing,
+    streams,
+    until_full,
+)
 
 pytestmark = pytest.mark.anyio
 
@@ -55,9 +64,7 @@ async def test_who_waits_for_room_is_told_of_the_end(end: str) -> None:
         async with against(role="client") as (client, peer), anyio.create_task_group() as tasks:
             for _ in range(3):
                 tasks.start_soon(talk, client)
-            while not client._outbox.is_full:
-                await anyio.lowlevel.checkpoint()
-            await anyio.wait_all_tasks_blocked()
+            await until_full(client)
             if end == "the peer goes":
                 await peer.stream.aclose()
             else:
@@ -77,9 +84,7 @@ async def test_after_the_end_nobody_waits_for_room() -> None:
                         await client.notify(["x" * 10_000], method="_acme/did")
 
             tasks.start_soon(talk)
-            while not client._outbox.is_full:
-                await anyio.lowlevel.checkpoint()
-            await anyio.wait_all_tasks_blocked()
+            await until_full(client)
             client.close()
             with pytest.raises(ConnectionClosed, match="the connection was closed"):
                 await client.notify([1], method="_acme/did")
@@ -106,9 +111,7 @@ async def test_a_request_that_ends_before_it_is_sent_is_never_sent(end: str) -> 
     with anyio.fail_after(10):
         async with against(role="client") as (client, peer), anyio.create_task_group() as tasks:
             tasks.start_soon(talk)
-            while not client._outbox.is_full:
-                await anyio.lowlevel.checkpoint()
-            await anyio.wait_all_tasks_blocked()
+            await until_full(client)
             tasks.start_soon(ask)
             await anyio.wait_all_tasks_blocked()
             if end == "the peer says no more":
@@ -226,28 +229,6 @@ async def test_no_handler_begins_when_one_before_it_has_closed_the_connection(as
     assert begun == [[0]]
 
 
-async def test_no_handler_begins_when_that_of_a_request_before_it_has_closed_the_connection() -> None:
-    async def wait(params: Any, connection: Connection) -> None:
-        await anyio.lowlevel.checkpoint()
-
-    def leave(params: Any, connection: Connection) -> None:
-        connection.close()
-
-    heard: list[Any] = []
-    handlers = {"_acme/wait": wait, "_acme/leave": leave, "_acme/did": into(heard)}
-    for _ in range(10):
-        with anyio.fail_after(5):
-            async with against(handlers) as (agent, peer):
-                # While the second of them begins, the notification waits for it.
-                await peer.say(
-                    {"id": 1, "method": "_acme/wait"},
-                    {"id": 2, "method": "_acme/leave"},
-                    {"method": "_acme/did", "params": [1]},
-                )
-                await agent.wait_ended()
-    assert heard == []
-
-
 @pytest.mark.parametrize("slow", [False, True])
 async def test_no_handler_begins_when_who_got_an_answer_before_it_has_closed_the_connection(*, slow: bool) -> None:
     async def hear(params: Any, connection: Connection) -> None:
@@ -266,13 +247,3 @@ async def test_no_handler_begins_when_who_got_an_answer_before_it_has_closed_the
             await peer.say(an_answer(id_), {"method": "_acme/did", "params": [1]})
             await client.wait_ended()
     assert heard == []
-
-
-async def test_a_handler_may_close_the_connection() -> None:
-    async def leave(params: Any, connection: Connection) -> None:
-        connection.close()
-
-    async with against({"_acme/did": leave}) as (agent, peer):
-        await peer.say({"method": "_acme/did"})
-        with anyio.fail_after(5):
-            assert str(await agent.wait_ended()) == "the connection was closed"

@@ -16,7 +16,7 @@ import pytest
 
 from acp_bindings.connection import Connection, Handlers, RequestFailed, TimedOut
 from acp_bindings.jsonrpc import METHOD_NOT_FOUND
-from tests.acp_bindings.connection.support import against, both, fill, much, same
+from tests.acp_bindings.connection.support import against, both, fill, much, same, setting, until_crowded
 
 pytestmark = pytest.mark.anyio
 
@@ -59,29 +59,6 @@ class TestFloodsOfBothSides:
                         tasks.start_soon(ask, side)
         assert refused == [METHOD_NOT_FOUND] * 10_000
 
-    async def test_handlers_that_tell_something_back_are_done(self) -> None:
-        async def echo(params: Any, connection: Connection) -> None:
-            await connection.notify(params, method="_acme/echo")
-
-        async def talk(side: Connection) -> None:
-            for number in range(3000):
-                await side.notify([number, "x" * 1000], method="_acme/did")
-
-        def hear(params: Any, connection: Connection) -> None:
-            heard[connection.role].append(params[0])
-            if all(len(each) == 3000 for each in heard.values()):
-                done.set()
-
-        heard: dict[str, list[int]] = {"agent": [], "client": []}
-        done = anyio.Event()
-        handlers = {"_acme/did": echo, "_acme/echo": hear}
-        with anyio.fail_after(30):
-            async with both(agent=handlers, client=handlers) as sides, anyio.create_task_group() as tasks:
-                for side in sides:
-                    tasks.start_soon(talk, side)
-                await done.wait()
-        assert heard == {"agent": [*range(3000)], "client": [*range(3000)]}
-
     async def test_a_peer_that_writes_everything_before_it_reads_is_read(self) -> None:
         async def echo(params: Any, connection: Connection) -> None:
             await connection.notify([*params, "x" * 1000], method="_acme/echo")
@@ -113,8 +90,7 @@ class TestBounds:
                 tasks.start_soon(ask)
                 asked = await peer.hear()
                 await peer.say({"id": 1, "method": "_acme/stay"})
-                while not agent._serving.is_crowded:
-                    await anyio.lowlevel.checkpoint()
+                await until_crowded(agent)
                 await fill(agent)
                 await peer.say({"id": asked["id"], "result": "read"})
                 release.set()
@@ -125,18 +101,14 @@ class TestBounds:
         async def stay(params: Any, connection: Connection) -> None:
             await anyio.sleep_forever()
 
-        def read(params: Any, connection: Connection) -> None:
-            was_read.set()
-
         was_read = anyio.Event()
         with anyio.fail_after(5):
             async with (
-                against({"_acme/stay": stay, "_acme/read": read}, most_requests=1) as (agent, peer),
+                against({"_acme/stay": stay, "_acme/read": setting(was_read)}, most_requests=1) as (agent, peer),
                 anyio.create_task_group() as tasks,
             ):
                 await peer.say({"id": 1, "method": "_acme/stay"})
-                while not agent._serving.is_crowded:
-                    await anyio.lowlevel.checkpoint()
+                await until_crowded(agent)
                 await fill(agent)
                 await peer.say({"method": "_acme/read"})
                 tasks.start_soon(partial(agent.request, method="_acme/back"))
@@ -151,11 +123,8 @@ class TestBounds:
         def begin(params: Any, connection: Connection) -> None:
             """Do nothing, so that the response is empty."""
 
-        @handlers.on("_acme/read")
-        def read(params: Any, connection: Connection) -> None:
-            was_read.set()
-
         was_read = anyio.Event()
+        handlers.on("_acme/read")(setting(was_read))
         with anyio.fail_after(5):
             async with against(handlers) as (agent, peer):
                 await fill(agent)
@@ -174,8 +143,7 @@ class TestBounds:
                 tasks.start_soon(partial(client.request, method="_acme/back"))
                 await peer.hear()
                 await peer.say({"id": 1, "method": "_acme/stay"})
-                while not client._serving.is_crowded:
-                    await anyio.lowlevel.checkpoint()
+                await until_crowded(client)
                 tasks.cancel_scope.cancel()
 
 

@@ -10,18 +10,14 @@ import pytest
 
 from acp_bindings import v1, v2
 from acp_bindings.connection import Connection, Handlers, RequestFailed
-from acp_bindings.setup import OPENING, AgentHandshake, ClientHandshake, InvalidParams
 from tests.acp_bindings.connection.support import (
-    NEW,
     against,
     an_x,
     both,
     doing,
     into,
-    new_session,
     nothing,
     same,
-    streams,
 )
 
 pytestmark = pytest.mark.anyio
@@ -55,35 +51,6 @@ async def test_what_follows_initialize_is_read_by_the_version_it_settles_on() ->
         assert agent.protocol is v2
     by_id = {answer["id"]: answer["result"] for answer in answers}
     assert (by_id[0], by_id[2]) == ({"sessionId": "one"}, {"sessionId": "two"})
-
-
-async def test_both_handshakes_settle_a_version() -> None:
-    info = v1.Implementation(name="example", version="1.0")
-    agent_says = AgentHandshake(info=info, protocols=[v1, v2])
-    client_says = ClientHandshake(info=info, protocols=[v1])
-
-    async def initialize(params: Any, connection: Connection) -> Any:
-        settled = agent_says.answer(params)
-        connection.protocol = settled.protocol
-        return settled.result
-
-    def settle(result: Any) -> Any:
-        peer = client_says.accept(result)
-        client.protocol = peer.protocol
-        return peer
-
-    handlers: dict[Any, Any] = {"initialize": initialize, v1.NewSessionRequest: new_session}
-    one_end, other_end = await streams()
-    async with (
-        Connection(one_end, one_end, protocol=OPENING, role="agent", handlers=handlers) as agent,
-        Connection(other_end, other_end, protocol=OPENING, role="client") as client,
-    ):
-        with pytest.raises(RequestFailed) as caught:
-            await client.request({"protocolVersion": "1.0"}, method="initialize")
-        assert caught.value.code == InvalidParams("").code
-        peer = await client.request(client_says.request(), method="initialize", then=settle)
-        assert (agent.protocol, client.protocol, peer.version) == (v1, v1, 1)
-        assert await client.request(NEW) == v1.NewSessionResponse(session_id="session of /project")
 
 
 async def test_then_is_called_before_the_next_line_is_read() -> None:

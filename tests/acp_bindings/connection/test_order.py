@@ -15,7 +15,17 @@ from acp_bindings import v1
 from acp_bindings.connection import Connection, Handlers
 from acp_bindings.jsonrpc import INTERNAL_ERROR, REQUEST_CANCELLED
 from acp_bindings.setup import RequestError
-from tests.acp_bindings.connection.support import NEW, PROMPT, against, an_answer, both, doing, into, nothing, same
+from tests.acp_bindings.connection.support import (
+    PROMPT,
+    against,
+    an_answer,
+    both,
+    doing,
+    into,
+    nothing,
+    same,
+    until_full,
+)
 
 pytestmark = pytest.mark.anyio
 
@@ -62,23 +72,6 @@ async def test_handlers_of_both_kinds_keep_the_order() -> None:
         await peer.say(*({"method": name, "params": [n]} for n, name in enumerate(names)), doing(1))
         await peer.hear()
     assert heard == [[n] for n in range(len(names))]
-
-
-async def test_a_request_begins_when_the_updates_before_it_are_handled() -> None:
-    seen: list[str] = []
-
-    async def hear(params: Any, connection: Connection) -> None:
-        for _ in range(5):
-            await anyio.lowlevel.checkpoint()
-        seen.append("told")
-
-    async def ask(params: Any, connection: Connection) -> None:
-        seen.append("asked")
-
-    async with against({"_acme/did": hear, "_acme/do": ask}) as (_, peer):
-        await peer.say({"method": "_acme/did"}, doing(1))
-        await peer.hear()
-    assert seen == ["told", "asked"]
 
 
 async def test_a_request_has_begun_when_what_follows_it_is_handled() -> None:
@@ -130,26 +123,6 @@ async def test_who_waits_for_an_answer_goes_on_before_what_follows_it_is_handled
             await peer.hear()
         told = [[number] for number in range(before + 3)]
         assert heard == [*told[:before], "answer", *told[before:], "asked"]
-
-
-@pytest.mark.parametrize("before", [0, 3])
-async def test_who_waits_for_an_answer_goes_on_before_a_request_that_follows_it_begins(before: int) -> None:
-    heard: list[Any] = []
-
-    async def ask() -> None:
-        await client.request(method="_acme/do", timeout=5)
-        heard.append("answer")
-
-    for _ in range(10):
-        heard.clear()
-        handlers: dict[Any, Any] = {"_acme/did": into(heard), "_acme/do": into(heard)}
-        async with against(handlers, role="client") as (client, peer), anyio.create_task_group() as tasks:
-            tasks.start_soon(ask)
-            id_ = (await peer.hear())["id"]
-            did = [{"method": "_acme/did", "params": [number]} for number in range(before)]
-            await peer.say(*did, an_answer(id_), doing(1, ["asked"]))
-            await peer.hear()
-        assert heard == [*([number] for number in range(before)), "answer", ["asked"]]
 
 
 async def test_requests_have_begun_when_who_waits_for_the_answer_after_them_goes_on() -> None:
@@ -266,9 +239,7 @@ async def test_after_response_notifications_directly_follow_the_response(*, full
             if full:
                 for _ in range(3):
                     tasks.start_soon(chat, agent)
-                while not agent._outbox.is_full:
-                    await anyio.lowlevel.checkpoint()
-                await anyio.wait_all_tasks_blocked()
+                await until_full(agent)
             await peer.say({"id": 1, "method": "_acme/begin"})
             await anyio.wait_all_tasks_blocked()
             with anyio.fail_after(30):
@@ -345,24 +316,3 @@ async def test_after_response_outside_of_a_request_handler_is_refused() -> None:
         await peer.say({"method": "_acme/did"}, doing(1))
         assert await peer.hear() == {"id": 1, "result": None}
     assert len(refused) == 3
-
-
-async def test_commands_of_a_new_session_arrive_after_its_id() -> None:
-    commands = v1.AvailableCommandsUpdate(available_commands=[])
-    heard: list[str] = []
-
-    async def new_session(request: v1.NewSessionRequest, connection: Connection) -> v1.NewSessionResponse:
-        await connection.notify(v1.SessionNotification(session_id="s", update=commands), after_response=True)
-        return v1.NewSessionResponse(session_id="s")
-
-    def hear(notification: v1.SessionNotification, connection: Connection) -> None:
-        heard.append(f"commands of {notification.session_id}")
-        told.set()
-
-    told = anyio.Event()
-    handlers: dict[Any, Any] = {v1.NewSessionRequest: new_session}
-    async with both(agent=handlers, client={v1.SessionNotification: hear}) as (_, client):
-        heard.append((await client.request(NEW)).session_id)
-        with anyio.fail_after(5):
-            await told.wait()
-    assert heard == ["s", "commands of s"]

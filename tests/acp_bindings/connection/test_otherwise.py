@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -12,7 +11,7 @@ import pytest
 
 from acp_bindings import v1
 from acp_bindings.connection import AgentHandlers, Connection, Handlers, RequestFailed
-from acp_bindings.jsonrpc import INTERNAL_ERROR, METHOD_NOT_FOUND, REQUEST_CANCELLED, Notification, Request
+from acp_bindings.jsonrpc import INTERNAL_ERROR, METHOD_NOT_FOUND, Notification, Request
 from acp_bindings.setup import OPENING, AgentHandshake, RequestError, error_from
 from tests.acp_bindings.connection.support import HELLO, NEW, against, both
 
@@ -64,54 +63,6 @@ async def test_what_the_protocol_does_not_have_comes_where_it_is_let_through() -
     async with against(handlers, pass_unknown=True) as (_, peer):
         await peer.say({"id": 5, "method": "newer/than/this"})
         assert await peer.hear() == {"id": 5, "result": "newer/than/this"}
-
-
-async def test_notifications_are_heard_in_their_order_whoever_handles_them() -> None:
-    heard: list[Any] = []
-    handlers = Handlers()
-
-    @handlers.on("_acme/a")
-    async def slow(params: Any, connection: Connection) -> None:
-        await anyio.sleep(0.01)
-        heard.append(params)
-
-    @handlers.otherwise
-    def rest(message: Request | Notification, connection: Connection) -> None:
-        heard.append(message.params)
-
-    async with against(handlers) as (_, peer):
-        await peer.say(*({"method": f"_acme/{name}", "params": at} for at, name in enumerate("abcaba")))
-        await peer.say({"id": 1, "method": "_acme/end"})
-        await peer.hear()
-    assert heard == [0, 1, 2, 3, 4, 5, None]
-
-
-async def test_it_fails_and_is_cancelled_as_any_handler(caplog: pytest.LogCaptureFixture) -> None:
-    handlers = Handlers()
-    begun = anyio.Event()
-
-    @handlers.otherwise
-    async def other(message: Request | Notification, connection: Connection) -> None:
-        match message.method:
-            case "_acme/refused":
-                raise RequestError(-5, "not now")
-            case "_acme/failed":
-                raise ValueError("hunter2")
-            case _:
-                begun.set()
-                await anyio.sleep_forever()
-
-    async with against(handlers) as (_, peer):
-        await peer.say({"id": 1, "method": "_acme/refused"}, {"id": 2, "method": "_acme/failed"})
-        assert (await peer.hear())["error"] == {"code": -5, "message": "not now"}
-        assert (await peer.hear())["error"]["code"] == INTERNAL_ERROR
-        await peer.say({"id": 3, "method": "_acme/wait"})
-        await begun.wait()
-        await peer.say({"method": "$/cancel_request", "params": {"requestId": 3}})
-        assert (await peer.hear())["error"]["code"] == REQUEST_CANCELLED
-    assert [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING] == [
-        "the handler of _acme/failed failed"
-    ]
 
 
 async def test_nothing_more_is_read_before_it_is_done_with_what_settles_the_version() -> None:

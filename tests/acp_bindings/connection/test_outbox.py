@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
 import anyio
 import anyio.lowlevel
 import pytest
+from anyio.abc import TaskGroup
 
 from acp_bindings.connection._outbox import Outbox
 
@@ -25,9 +29,6 @@ class Broken:
         await anyio.lowlevel.checkpoint()
         raise self.error
 
-    async def aclose(self) -> None:
-        """Do nothing, because nothing is open."""
-
 
 class Slow:
     """A sink that records the largest write."""
@@ -38,9 +39,6 @@ class Slow:
     async def send(self, item: bytes) -> None:
         self.most = max(self.most, len(item))
         await anyio.sleep(0.001)
-
-    async def aclose(self) -> None:
-        """Do nothing, because nothing is open."""
 
 
 class Held:
@@ -60,9 +58,6 @@ class Held:
         await self.may_end.acquire()
         self.sent.append(item)
 
-    async def aclose(self) -> None:
-        """Do nothing, because nothing is open."""
-
 
 class Prompt:
     """A sink that accepts at once as much as there is room for."""
@@ -81,15 +76,14 @@ class Prompt:
     async def send(self, item: bytes) -> None:
         self.sent.append(item)
 
-    async def aclose(self) -> None:
-        """Do nothing, because nothing is open."""
 
-
-async def written(outbox: Outbox) -> None:
-    """Let it write everything that waits."""
-    with anyio.fail_after(5):
+@asynccontextmanager
+async def running(outbox: Outbox) -> AsyncGenerator[TaskGroup]:
+    """Write lines in the block, and all that wait at its end."""
+    with anyio.fail_after(20):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(outbox.run)
+            yield tasks
             await outbox.flush()
             tasks.cancel_scope.cancel()
 
@@ -114,7 +108,8 @@ async def test_what_does_not_fit_is_written_before_all_that_comes_later() -> Non
 
     outbox.add(b"first", hurry=True)
     outbox.add(b"second", hurry=True)
-    await written(outbox)
+    async with running(outbox):
+        pass
 
     assert (sink.taken, sink.sent) == ([b"fir"], [b"stsecond"])
 
@@ -122,13 +117,10 @@ async def test_what_does_not_fit_is_written_before_all_that_comes_later() -> Non
 async def test_what_was_stuck_is_tried_at_once_again_when_it_has_been_written() -> None:
     sink = Prompt(3)
     outbox = Outbox(sink)
-    with anyio.fail_after(5):
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(outbox.run)
-            await outbox.respond([b"first"], hurry=True)
-            await outbox.flush()
-            await outbox.respond([b"two"], hurry=True)
-            tasks.cancel_scope.cancel()
+    async with running(outbox):
+        await outbox.respond([b"first"], hurry=True)
+        await outbox.flush()
+        await outbox.respond([b"two"], hurry=True)
 
     assert (sink.taken, sink.sent) == ([b"fir", b"two"], [b"st"])
 
@@ -159,15 +151,11 @@ async def test_who_waits_until_all_is_written_waits_for_what_is_being_written_to
         await outbox.flush()
         assert sink.sent == [b"first"]
 
-    with anyio.fail_after(5):
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(outbox.run)
-            async with anyio.create_task_group() as waiting:
-                await anyio.wait_all_tasks_blocked()
-                waiting.start_soon(flush)
-                await anyio.wait_all_tasks_blocked()
-                sink.may_end.release()
-            tasks.cancel_scope.cancel()
+    async with running(outbox), anyio.create_task_group() as waiting:
+        await anyio.wait_all_tasks_blocked()
+        waiting.start_soon(flush)
+        await anyio.wait_all_tasks_blocked()
+        sink.may_end.release()
 
 
 async def test_who_waits_until_all_is_written_is_told_of_what_was_written_at_once() -> None:
@@ -209,7 +197,8 @@ async def test_every_line_is_traced_whole_and_once() -> None:
 
     outbox.add(b"first", hurry=True)
     outbox.owe(b"second")
-    await written(outbox)
+    async with running(outbox):
+        pass
 
     assert traced == [b"first", b"second"]
 
@@ -249,12 +238,9 @@ async def test_it_is_full_and_owes_much_at_its_bounds_and_no_more_when_it_has_wr
     assert outbox.owes_much is False
     outbox.owe(b"x")
     assert outbox.owes_much is True
-    with anyio.fail_after(20):
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(outbox.run)
-            await outbox.paid()
-            assert (outbox.is_full, outbox.owes_much) == (False, False)
-            tasks.cancel_scope.cancel()
+    async with running(outbox):
+        await outbox.paid()
+        assert (outbox.is_full, outbox.owes_much) == (False, False)
 
 
 async def test_once_nothing_can_be_written_nobody_waits() -> None:
@@ -308,14 +294,9 @@ async def test_at_the_bound_there_is_no_room() -> None:
 async def test_many_that_wait_for_room_do_not_take_it_all_at_once() -> None:
     sink = Slow()
     outbox = Outbox(sink)
-    with anyio.fail_after(20):
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(outbox.run)
-            async with anyio.create_task_group() as senders:
-                for _ in range(100):
-                    senders.start_soon(outbox.respond, [LINE])
-            await outbox.flush()
-            tasks.cancel_scope.cancel()
+    async with running(outbox), anyio.create_task_group() as senders:
+        for _ in range(100):
+            senders.start_soon(outbox.respond, [LINE])
 
     assert sink.most < FULL + len(LINE)
 
@@ -328,17 +309,12 @@ async def test_waiting_senders_are_served_in_order() -> None:
         for _ in range(3):
             await outbox.respond([b"%d" % number * FULL])
 
-    with anyio.fail_after(5):
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(outbox.run)
-            async with anyio.create_task_group() as senders:
-                for number in range(4):
-                    senders.start_soon(send, number)
-                    await anyio.wait_all_tasks_blocked()
-                for _ in range(12):
-                    sink.may_end.release()
-            await outbox.flush()
-            tasks.cancel_scope.cancel()
+    async with running(outbox), anyio.create_task_group() as senders:
+        for number in range(4):
+            senders.start_soon(send, number)
+            await anyio.wait_all_tasks_blocked()
+        for _ in range(12):
+            sink.may_end.release()
     sent = b"".join(sink.sent)
     # The first has sent two lines before the others began: one is being written, and one fills the outbox.
     assert sent[::FULL] == b"000123" + b"123123"

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
 import sys
-from inspect import getdoc, signature
-from typing import Any
+from inspect import signature
 
 import pytest
 
 import acp_bindings.connection
-from acp_bindings.connection import Connection, connect_process, connect_stdio
+from acp_bindings.connection import Connection
+from acp_bindings.connection._connection import Options
 
 
 @pytest.fixture(autouse=True)
@@ -36,22 +35,9 @@ def test_without_the_extra_a_name_says_what_to_install() -> None:
     assert done.stderr.splitlines()[-1] == says
 
 
-@pytest.mark.parametrize("connect", [connect_process, connect_stdio])
-def test_what_a_way_to_connect_has_in_common_with_a_connection_is_the_same(connect: Any) -> None:
-    ours, theirs = signature(connect).parameters, signature(Connection).parameters
-    common = ours.keys() & theirs.keys() - {"role"}  # whose default is who connects so
-    assert common >= {"protocol", "handlers", "pass_unknown", "limit", "most_requests", "trace"}
-    assert {name: ours[name] for name in common} == {name: theirs[name] for name in common}
-    said, wanted = described(connect), described(Connection.__init__)
-    common -= {"grace"}  # where it is known what ends
-    assert {name: said[name] for name in common} == {name: wanted[name] for name in common}
-
-
-def described(function: Any) -> dict[str, str]:
-    """Return the description of each argument in the docstring."""
-    arguments = str(getdoc(function)).partition("Args:\n")[2].partition("\n\n")[0]
-    pairs = re.findall(r"^    (\w+): (.*(?:\n {5,}.*)*)", arguments, re.MULTILINE)
-    return {name: " ".join(text.split()) for name, text in pairs}
+def test_the_options_passed_on_are_those_of_a_connection() -> None:
+    passed = signature(Connection).parameters.keys() - {"source", "sink", "protocol", "role", "grace"}
+    assert Options.__annotations__.keys() == passed
 
 
 def run(code: str) -> subprocess.CompletedProcess[str]:

@@ -10,7 +10,7 @@ import pytest
 
 from acp_bindings import v1
 from acp_bindings.connection import Connection
-from tests.acp_bindings.connection.support import NEW, PROMPT, both, into, new_session, nothing, same
+from tests.acp_bindings.connection.support import NEW, PROMPT, both, new_session, nothing, same
 
 pytestmark = pytest.mark.anyio
 
@@ -53,14 +53,6 @@ async def test_an_answer_that_could_be_empty_and_is_not_is_given_as_it_is() -> N
     async with both(agent={v1.LoadSessionRequest: load}) as (_, client):
         asked = v1.LoadSessionRequest(session_id="s", cwd="/", mcp_servers=[])
         assert await client.request(asked, timeout=5) == answer
-
-
-async def test_a_handler_may_give_what_is_to_be_awaited() -> None:
-    def later(request: v1.NewSessionRequest, connection: Connection) -> Any:
-        return new_session(request, connection)
-
-    async with both(agent={v1.NewSessionRequest: later}) as (_, client):
-        assert (await client.request(NEW, timeout=5)).session_id == "session of /project"
 
 
 async def test_fifty_requests_at_once_get_their_own_answers() -> None:
@@ -106,20 +98,3 @@ async def test_large_messages_go_both_ways() -> None:
     text = "x" * 3_000_000
     async with both(agent={"_acme/do": same}) as (_, client):
         assert await client.request([text], method="_acme/do", timeout=20) == [text]
-
-
-async def test_lines_of_many_tasks_are_never_mixed() -> None:
-    heard: list[Any] = []
-
-    async def tell(connection: Connection, number: int) -> None:
-        for size in (10, 100_000, 1, 70_000):
-            await connection.notify([number, "x" * size], method="_acme/did")
-
-    agent: dict[Any, Any] = {"_acme/did": into(heard), "_acme/do": nothing}
-    async with both(agent=agent) as (_, client):
-        async with anyio.create_task_group() as tasks:
-            for number in range(20):
-                tasks.start_soon(tell, client, number)
-        await client.request(method="_acme/do", timeout=10)
-    sizes = {number: [len(text) for each, text in heard if each == number] for number in range(20)}
-    assert sizes == {number: [10, 100_000, 1, 70_000] for number in range(20)}

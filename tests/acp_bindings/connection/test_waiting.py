@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Callable
-from typing import Any
 
 import anyio
 import anyio.lowlevel
@@ -15,18 +13,11 @@ from anyio.abc import TaskStatus
 from acp_bindings import v1
 from acp_bindings.connection import Connection, ConnectionClosed, Handlers, connect_process
 from acp_bindings.connection._connection import Waiting
-from tests.acp_bindings.connection.support import against, streams
+from tests.acp_bindings.connection.support import against, setting, streams
 
 pytestmark = pytest.mark.anyio
 
 TOLD = {"method": "_acme/did"}
-
-
-def sets(event: anyio.Event) -> dict[str, Callable[..., Any]]:
-    def hear(_params: object, _connection: Connection) -> None:
-        event.set()
-
-    return {"_acme/did": hear}
 
 
 async def test_what_an_update_brings() -> None:
@@ -36,7 +27,10 @@ async def test_what_an_update_brings() -> None:
         await event.wait()
         return "brought"
 
-    async with against(sets(event), role="client") as (client, peer), anyio.create_task_group() as tasks:
+    async with (
+        against({"_acme/did": setting(event)}, role="client") as (client, peer),
+        anyio.create_task_group() as tasks,
+    ):
         tasks.start_soon(peer.say, TOLD)
         with anyio.fail_after(5):
             assert await client.wait_for(value()) == "brought"
@@ -77,7 +71,7 @@ async def test_what_the_last_message_brings_although_its_handler_takes_long(when
 
 async def test_what_was_brought_already_when_the_connection_ended() -> None:
     event = anyio.Event()
-    async with against(sets(event), role="client") as (client, peer):
+    async with against({"_acme/did": setting(event)}, role="client") as (client, peer):
         await peer.say(TOLD)
         await peer.stream.aclose()
         with anyio.fail_after(5):
@@ -155,7 +149,7 @@ async def test_a_handler_of_a_request_may_wait_as_those_of_others_run_beside_it(
         await connection.wait_for(event.wait())
         return "done"
 
-    async with against({"_acme/do": work, **sets(event)}, most_requests=1) as (_, peer):
+    async with against({"_acme/do": work, "_acme/did": setting(event)}, most_requests=1) as (_, peer):
         await peer.say({"id": 1, "method": "_acme/do"})
         await anyio.wait_all_tasks_blocked()
         # More requests than are handled at a time: reading goes on, as it waits for what is behind them.

@@ -5,14 +5,12 @@ from __future__ import annotations
 from acp_bindings.check._rules import capability, lifecycle, path, schema, secret
 from acp_bindings.check._rules.rule import Look, Rule
 
-LOOKS: tuple[Look, ...] = (
-    *lifecycle.LOOKS,
-    *capability.LOOKS,
-    *path.LOOKS,
-    *secret.LOOKS,
-    *schema.LENIENCY,
-    *schema.LOOKS,
-)
+LOOKS = [
+    look
+    for module in (lifecycle, capability, path, secret, schema)
+    for look in vars(module).values()
+    if isinstance(look, Look)
+]
 """The functions that check each message, in the order of their findings."""
 
 END = Rule("lifecycle.unanswered", "info", "A request has no response in the recording.")

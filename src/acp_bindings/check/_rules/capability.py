@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from acp_bindings.check._conversation import ObservedMessage
-from acp_bindings.check._rules.rule import Look, of_initialize, remark, rule, rules, under, whole
+from acp_bindings.check._rules.rule import remark, rule, rules, under, whole
 from acp_bindings.errors import AcpError
 from acp_bindings.jsonrpc import METHOD_NOT_FOUND
 from acp_bindings.setup._auth import login_remarks
 from acp_bindings.setup._gates import check_message, check_method
-from acp_bindings.setup._peer import AgentPeer, Peer
-from acp_bindings.setup.capabilities import METHODS, OFFERED_IN_SESSIONS, TABLES
+from acp_bindings.setup._peer import AgentPeer, Peer, initialize_remarks
+from acp_bindings.setup.capabilities import METHODS, OFFERED_IN_SESSIONS, TABLES, Side
 from acp_bindings.setup.errors import CapabilityNotAdvertised, McpServersRefused, Remark
 
 
@@ -58,39 +58,45 @@ def not_advertised(observed: ObservedMessage) -> Iterator[Remark]:
 @rule("capability.refused", "error")
 def refused(observed: ObservedMessage) -> Iterator[Remark]:
     """The response is "method not found", but the method is mandatory or was advertised."""
-    if (
-        observed.kind != "error"
-        or observed.error_code != METHOD_NOT_FOUND
-        or observed.request is None
-        or observed.before is None
-    ):
+    if observed.error_code != METHOD_NOT_FOUND or observed.request is None or observed.before is None:
         return
     peer = observed.before.agent if observed.sender == "agent" else observed.before.client
-    if (
-        peer is None
-        or observed.request.method not in METHODS[peer.side]
-        or observed.request.method not in observed.protocol.METHODS
-    ):
+    method = observed.request.method
+    if peer is None or method in OFFERED_IN_SESSIONS or method not in observed.protocol.METHODS:
         return
-    if observed.request.method in OFFERED_IN_SESSIONS:
+    if method not in METHODS[peer.side]:
         return
-    needed = METHODS[peer.side][observed.request.method]
+    needed = METHODS[peer.side][method]
     if needed is None or peer.lacks(needed) is None:
         why = "but it has advertised it" if needed and needed != "session" else f"but every {peer.side} must support it"
-        message = f"the {peer.side} does not support {observed.request.method}, {why}"
+        message = f"the {peer.side} does not support {method}, {why}"
         yield whole(observed, "capability.refused", message, "error")
 
 
-@rule("capability.unknown", "warning")
-def unknown(observed: ObservedMessage) -> Iterator[Remark]:
-    """A capability is misspelt, such as `mcp` for `mcpCapabilities`, so that it is ignored."""
-    yield from of_initialize(observed, "unknown-capability", "capability.unknown")
+@rules(
+    {
+        "warning": {
+            "capability.unknown": "A capability is misspelt, such as `mcp` for `mcpCapabilities`, and is ignored.",
+            "capability.other-version": "A field of `initialize` belongs to another version, so that it is ignored.",
+            "lifecycle.no-info": "A client or an agent of v1 does not send its name and version, which v2 requires.",
+        }
+    }
+)
+def initialize(observed: ObservedMessage) -> Iterator[Remark]:
+    """Yield the remarks of `initialize_remarks`."""
+    side = _SIDES.get(observed.type_name or "")
+    if side is not None and observed.typed is not None:
+        for each in initialize_remarks(observed.typed, side=side, version=observed.version):
+            if id_ := _OF_INITIALIZE.get(each.rule):
+                yield under(observed, each, id_, "warning")
 
 
-@rule("capability.other-version", "warning")
-def other_version(observed: ObservedMessage) -> Iterator[Remark]:
-    """A field of `initialize` belongs to another version, so that it is ignored."""
-    yield from of_initialize(observed, "other-version", "capability.other-version")
+_SIDES: dict[str, Side] = {"InitializeRequest": "client", "InitializeResponse": "agent"}
+_OF_INITIALIZE = {
+    "unknown-capability": "capability.unknown",
+    "other-version": "capability.other-version",
+    "no-info": "lifecycle.no-info",
+}
 
 
 @rule("capability.login", "error")
@@ -144,14 +150,3 @@ def _steps(field: str) -> Iterator[str | int]:
     """Yield the steps of a path such as `prompt[2]` or `systemPrompt.mode`."""
     for step in field.replace("[", ".").replace("]", "").split("."):
         yield int(step) if step.isdigit() else step
-
-
-LOOKS: tuple[Look, ...] = (
-    not_advertised,
-    refused,
-    unknown,
-    other_version,
-    login,
-    terminal_login,
-    sse_deprecated,
-)

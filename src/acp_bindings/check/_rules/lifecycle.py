@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from acp_bindings._json import members_of
 from acp_bindings.check._conversation import PERMISSION, PROMPT, ObservedMessage
-from acp_bindings.check._rules.rule import Look, of_initialize, remark, rule, rules, under, whole
+from acp_bindings.check._rules.rule import remark, rule, rules, under, whole
 from acp_bindings.setup._records import SessionRecord, new_session_remarks
 from acp_bindings.setup.errors import InitializedAlready, NotInitialized, Remark
 
@@ -53,12 +53,6 @@ def version(observed: ObservedMessage) -> Iterator[Remark]:
             "it should close the connection and tell the user"
         )
         yield whole(observed, "lifecycle.version", message)
-
-
-@rule("lifecycle.no-info", "warning")
-def no_info(observed: ObservedMessage) -> Iterator[Remark]:
-    """A client or an agent of v1 does not send its name and version, which v2 requires."""
-    yield from of_initialize(observed, "no-info", "lifecycle.no-info", severity="warning")
 
 
 @rule("lifecycle.id-reused", "error")
@@ -237,21 +231,3 @@ def replay_differs(observed: ObservedMessage) -> Iterator[Remark]:
 
 
 _IN_A_SESSION = frozenset({"session/prompt", "session/cancel", "session/set_mode", "session/set_config_option"})
-
-LOOKS: tuple[Look, ...] = (
-    not_initialized,
-    initialized_again,
-    version,
-    no_info,
-    id_reused,
-    unasked,
-    session_id_reused,
-    unknown_session,
-    closed_session,
-    permission_after_cancel,
-    error_after_cancel,
-    load,
-    replay,
-    replay_incomplete,
-    replay_differs,
-)

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from acp_bindings._json import items_of, members_of
 from acp_bindings.check._conversation import ObservedMessage
-from acp_bindings.check._rules.rule import Look, remark, rule
+from acp_bindings.check._rules.rule import remark, rule
 from acp_bindings.setup._paths import NotAbsolute, require_absolute
 from acp_bindings.setup.errors import Remark
 
@@ -72,6 +72,3 @@ def _absolute(observed: ObservedMessage, id_: str, *path: str | int) -> Iterator
             found = re.search(r".* is not an absolute path(.*)", message, re.DOTALL)
             message = "it is not an absolute path" + (found[1] if found else "")
         yield remark(observed, id_, message, *path)
-
-
-LOOKS: tuple[Look, ...] = (cwd, additional_directory, command, file, location)

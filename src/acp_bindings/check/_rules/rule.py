@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from acp_bindings.check._conversation import ObservedMessage
-from acp_bindings.setup._peer import initialize_remarks
-from acp_bindings.setup.capabilities import Side
 from acp_bindings.setup.errors import Remark, Severity
 
 Find: TypeAlias = Callable[[ObservedMessage], Iterable[Remark]]
@@ -58,24 +56,6 @@ def under(observed: ObservedMessage, remark: Remark, id: str, severity: Severity
     return replace(remark, path=(*observed.at, *remark.path), rule=id, severity=severity or remark.severity)
 
 
-def of_initialize(
-    observed: ObservedMessage,
-    remark_rule: str,
-    id: str,  # noqa: A002
-    *,
-    severity: Severity | None = None,
-) -> Iterator[Remark]:
-    """Yield the remarks of `initialize_remarks` with the rule *remark_rule* as remarks of the rule *id*."""
-    side = _SIDES.get(observed.type_name or "")
-    if side is not None and observed.typed is not None:
-        for each in initialize_remarks(observed.typed, side=side, version=observed.version):
-            if each.rule == remark_rule:
-                yield under(observed, each, id, severity)
-
-
-_SIDES: dict[str, Side] = {"InitializeRequest": "client", "InitializeResponse": "agent"}
-
-
 def whole(observed: ObservedMessage, id: str, message: str, *path: str | int, severity: Severity = "error") -> Remark:  # noqa: A002
     """Return a remark on a message, or on the value at *path* in it."""
     return Remark((*observed.top, *path), id, message, severity)
@@ -87,7 +67,6 @@ def remark(
     message: str,
     *path: str | int,
     severity: Severity = "error",
-    **facts: Any,
 ) -> Remark:
     """Return a remark on the value at *path* in the body."""
-    return Remark((*observed.at, *path), id, message, severity, facts)
+    return Remark((*observed.at, *path), id, message, severity)

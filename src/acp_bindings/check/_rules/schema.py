@@ -10,7 +10,7 @@ from acp_bindings._models.base import Model
 from acp_bindings._models.types import NotEnum
 from acp_bindings._problems.mistakes import other_spelling
 from acp_bindings.check._conversation import ObservedMessage
-from acp_bindings.check._rules.rule import Look, remark, rule, rules
+from acp_bindings.check._rules.rule import remark, rule, rules
 from acp_bindings.errors import Finding
 from acp_bindings.setup._peer import repeated_version
 from acp_bindings.setup._versions import read_version
@@ -19,20 +19,18 @@ from acp_bindings.setup.errors import BadProtocolVersion, Remark
 
 @rules(
     {
-        "error": {
-            "schema.json": "A line is not JSON.",
-            "schema.message": "The line is not a message of JSON-RPC 2.0.",
-            "schema.method": "The method does not exist, or the receiver does not handle it.",
-            "schema.params": "The params are not valid for the method.",
-            "schema.result": "The result is not valid for the method.",
-            "schema.error": "The error is not an error of JSON-RPC.",
-            "schema.payload": "A payload is not valid for its type.",
+        "warning": {
+            "leniency.default-on-error": "A field has an invalid value and reads as its default.",
+            "leniency.skip-invalid-items": "An item of a list is invalid and is left out.",
+            "leniency.default-on-null": "A field is null, which is not allowed, and reads as empty.",
         }
     }
 )
-def reading(observed: ObservedMessage) -> Iterator[Remark]:
-    """Yield the errors that prevented a message from being read."""
-    yield from observed.wrong
+def excused(observed: ObservedMessage) -> Iterator[Remark]:
+    """Yield the findings of `decode`."""
+    for each in observed.findings:
+        causes = tuple(replace(cause, path=cause.path[len(each.path) :]) for cause in each.causes)
+        yield Remark((*observed.at, *each.path), f"leniency.{each.rule}", str(Finding((), each.rule, causes)))
 
 
 @rule("schema.version", "error")
@@ -141,21 +139,17 @@ def _is_base64(text: str) -> bool:
 
 @rules(
     {
-        "warning": {
-            "leniency.default-on-error": "A field has an invalid value and reads as its default.",
-            "leniency.skip-invalid-items": "An item of a list is invalid and is left out.",
-            "leniency.default-on-null": "A field is null, which is not allowed, and reads as empty.",
+        "error": {
+            "schema.json": "A line is not JSON.",
+            "schema.message": "The line is not a message of JSON-RPC 2.0.",
+            "schema.method": "The method does not exist, or the receiver does not handle it.",
+            "schema.params": "The params are not valid for the method.",
+            "schema.result": "The result is not valid for the method.",
+            "schema.error": "The error is not an error of JSON-RPC.",
+            "schema.payload": "A payload is not valid for its type.",
         }
     }
 )
-def excused(observed: ObservedMessage) -> Iterator[Remark]:
-    """Yield the findings of `decode`."""
-    for each in observed.findings:
-        causes = tuple(replace(cause, path=cause.path[len(each.path) :]) for cause in each.causes)
-        yield Remark((*observed.at, *each.path), f"leniency.{each.rule}", str(Finding((), each.rule, causes)))
-
-
-LOOKS: tuple[Look, ...] = (version, servers_missing, servers, misspelt, base64, reading)
-
-LENIENCY: tuple[Look, ...] = (excused,)
-"""In the order of their findings. The last does not repeat what an earlier one found at the same path."""
+def reading(observed: ObservedMessage) -> Iterator[Remark]:
+    """Yield the errors that prevented a message from being read, except those that another rule explains."""
+    yield from observed.wrong

@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from acp_bindings._json import items_of, members_of
 from acp_bindings.check._conversation import ObservedMessage
-from acp_bindings.check._rules.rule import Look, rule
+from acp_bindings.check._rules.rule import rule
 from acp_bindings.errors import Path
 from acp_bindings.setup.errors import Remark
 
@@ -124,6 +124,3 @@ def _is_cleartext(address: str) -> bool:
         return parts.scheme.lower() == "http" and not _LOOPBACK.fullmatch(parts.hostname or "localhost")
     except ValueError:
         return False
-
-
-LOOKS: tuple[Look, ...] = (argument, url, cleartext, recorded)
