@@ -148,6 +148,7 @@ def minimums(session: nox.Session) -> None:
 
 
 MINIMUM_TESTS = (
+    "tests/acp_bindings/agent/test_redis.py",
     "tests/acp_bindings/jsonrpc",
     "tests/mcp_launch/explore",
     *(
@@ -193,7 +194,7 @@ def types(session: nox.Session) -> None:
     session.run("pyright")
     session.run("ty", "check")
     # The code for Windows, which cannot run here.
-    for_windows = ("src/acp_bindings/connection", "src/mcp_launch")
+    for_windows = ("src/acp_bindings/agent", "src/acp_bindings/connection", "src/mcp_launch")
     session.run("mypy", "--platform", "win32", *for_windows)
     session.run("pyright", "--pythonplatform", "Windows", *for_windows)
     session.run("ty", "check", "--python-platform", "win32", *for_windows)

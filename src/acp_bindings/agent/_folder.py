@@ -53,9 +53,9 @@ log = logging.getLogger("acp_bindings.agent")
 class FolderSessions:
     """A `SessionStore` in a folder, with a file of JSON lines for each session.
 
-    What `append` has stored survives the end of the process, however it ends. By default it is written to the disk when
-    the system does so, usually within half a minute, so a power failure may lose the end of a conversation. The files
-    stay readable.
+    What `append` has stored survives the end of the process, however it ends. The system writes it to the disk later,
+    usually within half a minute, so a power failure may lose the end of a conversation. Pass `fsync=True` to prevent
+    that.
 
     A process locks the files of the sessions that it has open. The system unlocks them when the process ends. Only you
     can read the folder and its files. `updated_at` is the modification time of the file.
@@ -121,19 +121,15 @@ class FolderSessions:
     # The methods below run in threads, one at a time for each session.
 
     def _load(self, session_id: str) -> tuple[StoredSession, Sequence[bytes]]:
-        if (file := self._open.pop(session_id, None)) and file.is_deleted():
-            file.close()
-            file = None
-        file = file or _File.lock(self._path(session_id), session_id)
-        try:
+        if (file := self._open.get(session_id)) and not file.is_deleted():
             content = file.read()
-        except BaseException:
-            file.close()
-            raise
-        if content is None:
-            file.close()
-            raise SessionNotFound(session_id)
+        else:
+            self._release(session_id)
+            file, content = self._lock(session_id)
         self._open[session_id] = file
+        if content is None:
+            self._release(session_id)
+            raise SessionNotFound(session_id)
         return content.session, content.updates
 
     def _append(self, session_id: str, head: bytes, updates: Sequence[bytes]) -> None:
@@ -142,27 +138,33 @@ class FolderSessions:
         if file.is_deleted():
             self._release(session_id)
             raise SessionNotFound(session_id)
+        is_new = not file.saved
         try:
+            if is_new and self._fsync:
+                _sync_folder(self._folder)
             file.append(head, updates, fsync=self._fsync)
         except BaseException:
-            if not file.saved:
+            if is_new:
                 del self._open[session_id]
                 file.delete()
             raise
 
     def _create(self, session_id: str) -> _File:
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        file = _File.lock(self._path(session_id), session_id, create=True)
+        file, content = self._lock(session_id, create=True)
+        if content is not None:
+            file.close()
+            raise SessionInUse(session_id, NOT_LOADED)
+        self._open[session_id] = file
+        return file
+
+    def _lock(self, session_id: str, *, create: bool = False) -> tuple[_File, _Content | None]:
+        file = _File.lock(self._path(session_id), session_id, create=create)
         try:
-            if file.read() is not None:
-                raise SessionInUse(session_id, NOT_LOADED)
-            if self._fsync:
-                _sync_folder(self._folder)
+            return file, file.read()
         except BaseException:
             file.close()
             raise
-        self._open[session_id] = file
-        return file
 
     def _release(self, session_id: str) -> None:
         if file := self._open.pop(session_id, None):
@@ -176,14 +178,13 @@ class FolderSessions:
         file.delete()
 
     def _list(self, cwd: str | None, after: tuple[int, str] | None) -> SessionPage:
-        try:
-            with os.scandir(self._folder) as entries:
-                names = [each.name for each in entries if each.name.endswith(_SUFFIX)]
-        except FileNotFoundError:
-            return page_of([])
-        changed = ((_changed(self._folder / name), name) for name in names)
-        latest = sorted((-nanoseconds, name) for nanoseconds, name in changed if nanoseconds is not None)
-        found = (pair for pair in latest if after is None or pair > after)
+        latest: list[tuple[int, str]] = []
+        with suppress(FileNotFoundError), os.scandir(self._folder) as entries:
+            for entry in entries:
+                if entry.name.endswith(_SUFFIX):
+                    with suppress(OSError):  # it was deleted, or is a broken link
+                        latest.append((-max(0, os.stat(entry.path).st_mtime_ns), entry.name))
+        found = (pair for pair in sorted(latest) if after is None or pair > after)
         return page_of(self._listed(found, cwd))
 
     def _listed(self, found: Iterator[tuple[int, str]], cwd: str | None) -> Iterator[tuple[str, StoredSession]]:
@@ -235,7 +236,8 @@ class _File:
         self._handle = handle
         self._path = path
         self._session_id = session_id
-        self._head, self._start = b"", 0
+        self._head: bytes = b""
+        self._start = 0
         self.saved = 0
 
     @classmethod
@@ -392,14 +394,6 @@ def _last(file: io.BufferedReader) -> StoredSession | None:
 
 _TAIL = 40
 """More than the bytes of the last line."""
-
-
-def _changed(path: Path) -> int | None:
-    """Return the time of the last change in nanoseconds; None if the file was deleted."""
-    try:
-        return max(0, path.stat().st_mtime_ns)
-    except OSError:
-        return None
 
 
 def _reason(error: OSError) -> str:

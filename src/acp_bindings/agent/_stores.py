@@ -53,10 +53,11 @@ class SessionPage:
 
 
 class SessionStore(Protocol):
-    """A place for sessions. The updates of a session are only ever added to.
+    """A place for sessions. Write your own by implementing these five methods.
 
-    A store that is used by several processes must make sure that only one of them can add to a session. A process
-    claims a session when it loads or creates it. The claim must end with the process, without a time limit.
+    A process claims a session when it loads or creates it. At most one process can append to a session: either `load`
+    refuses a session that another running process has claimed, or it takes the session over, and the next `append` of
+    the other process fails. Do not use time limits for this, because a process may be suspended at any point.
     """
 
     async def load(self, session_id: str) -> tuple[StoredSession, Sequence[bytes]]:
@@ -75,8 +76,9 @@ class SessionStore(Protocol):
     async def append(self, session: StoredSession, updates: Sequence[bytes] = ()) -> None:
         """Store *session* if it has changed, and add *updates* to its history, each as JSON without a newline.
 
-        The first call for an id creates the session and claims it. When a call returns, its data will not be lost. If
-        it raises, nothing of the call is stored. Calls for the same session are stored in the order of the calls.
+        The first call for an id creates the session and claims it. What is stored when a call returns must not be lost
+        when the process crashes. If a call raises, nothing of it is stored. Concurrent calls for the same session are
+        stored in the order of the calls.
 
         Raises:
             SessionInUse: another process has the session, or it exists and this store has not loaded it.
