@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from codegen import checks as vocabulary
-from codegen.checks import check_shape
+from codegen.checks import check_vocabulary
 from codegen.partition import partition
 from codegen.passes import normalise
 from codegen.passes.tidy import drop_envelopes, open_booleans
@@ -46,11 +45,10 @@ def build(file: str, schema: dict[str, Any], release: str, output: Path) -> Buil
         CodegenError: the schema contains something for which the pipeline has no exact rule.
     """
     name, protocol = PACKAGES[file]
-    check_shape({"$defs": schema["$defs"]})
     published = open_booleans(schema["$defs"])
-    vocabulary.check(drop_envelopes(published))
+    check_vocabulary(drop_envelopes(published))
     definitions = normalise(published)
     modules = partition(definitions)
     render(definitions, modules, Package(name, protocol, release), output / name)
-    check_completes(definitions, modules, output / name)
+    check_completes(modules, output / name)
     return Built(name, len(published), len(definitions), len(set(modules.values())))

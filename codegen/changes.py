@@ -178,7 +178,7 @@ def _compare_name(name: str, old: Names, new: Names) -> Iterator[Change]:
     elif before.bases:
         yield from _compare_classes(name, old, new)
     else:
-        yield from _compare_types(name, before, after, old, new)
+        yield from _compare_types(name, before, after)
 
 
 def _compare_classes(name: str, old: Names, new: Names) -> Iterator[Change]:
@@ -199,19 +199,15 @@ def _compare_classes(name: str, old: Names, new: Names) -> Iterator[Change]:
             yield Change(kind="attribute", where=where, what=what, breaking=required)
         else:
             was, is_ = olds[attribute], news[attribute]
-            yield from _compare_types(where, was, is_, old, new)
+            yield from _compare_types(where, was, is_)
             if was.required != is_.required:
                 what = "is now required" if is_.required else "is no longer required"
                 yield Change(kind="attribute", where=where, what=what, breaking=is_.required)
 
 
-def _compare_types(
-    where: str, before: Name | Attribute, after: Name | Attribute, old_names: Names, new_names: Names
-) -> Iterator[Change]:
+def _compare_types(where: str, before: Name | Attribute, after: Name | Attribute) -> Iterator[Change]:
     kind: Kind = "meaning" if isinstance(before, Name) else "attribute"
     old, new = before.alternatives, after.alternatives
-    if old != new:  # None counts the same in an alias and beside it
-        old, new = _with_none(old, old_names), _with_none(new, new_names)
     removed, added = [each for each in old if each not in new], [each for each in new if each not in old]
     if not removed and not added:
         if _RULE.findall(before.declaration) != _RULE.findall(after.declaration):
@@ -243,16 +239,6 @@ def _is_to_be_expected(added: str, known: list[str]) -> bool:
     if any(map(_is_value, known)):
         return _is_value(added) or added == "str"
     return added != "None"
-
-
-def _with_none(alternatives: tuple[str, ...], names: Names) -> tuple[str, ...]:
-    hidden = "None" not in alternatives and any(_may_be_none(each, names) for each in alternatives)
-    return (*alternatives, "None") if hidden else alternatives
-
-
-def _may_be_none(alternative: str, names: Names) -> bool:
-    inner = names[alternative].alternatives if alternative in names else ()
-    return alternative == "None" or any(_may_be_none(each, names) for each in inner)
 
 
 def _is_value(alternative: str) -> bool:

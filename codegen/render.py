@@ -164,7 +164,6 @@ IMPORTED = {
 CONSTRAINTS = {
     "minItems": "min_length",
     "minLength": "min_length",
-    "pattern": "pattern",
     "minimum": "ge",
     "maximum": "le",
 }

@@ -18,9 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from codegen import lock
-from codegen.errors import LockError, SourceError
-from codegen.lock import LOCK, LockedFile
-from codegen.replace import replace_together
+from codegen.lock import LOCK, LockedFile, LockError, SourceError, replace_together
 from codegen.sources import Delivery, from_npm, newest_version, published_versions
 from codegen.update import Update, update
 

@@ -5,10 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, cast
 
-from pydantic_core import SchemaValidator
-from pydantic_core import core_schema as cs
-
-from codegen.passes.values import is_in_range
 from codegen.tree import (
     JSON_TYPES,
     CodegenError,
@@ -166,16 +162,7 @@ def _fits(default: object, node: Node, defs: Definitions) -> bool:
         return default in node["enum"]
     types = JSON_TYPES[type(default)]
     writable = default in ([], {}) or not types & {"array", "object"}
-    return writable and bool(types & types_of(node, defs)) and _is_in_bounds(default, node)
-
-
-def _is_in_bounds(default: object, node: Node) -> bool:
-    if isinstance(default, str):
-        bounds = cs.str_schema(min_length=node.get("minLength"), pattern=node.get("pattern"))
-        return SchemaValidator(bounds).isinstance_python(default)
-    if isinstance(default, int | float):
-        return is_in_range(default, node)
-    return default != [] or not node.get("minItems")
+    return writable and bool(types & types_of(node, defs))
 
 
 SECRET_MEMBERS = {"env", "headers"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, cast
 
 from codegen.tree import Definitions, Node, rewrite_all, without
 
@@ -14,10 +14,10 @@ def open_booleans(defs: Definitions) -> Definitions:
     return {name: _open(node) for name, node in defs.items()}
 
 
-def _open(schema: Node | Literal[True]) -> Node:
-    if schema is True:
-        return {}
-    node = dict(schema)
+def _open(schema: Any) -> Any:
+    if not isinstance(schema, dict):
+        return {} if schema is True else schema  # `check_vocabulary` refuses other values
+    node = dict(cast("Node", schema))
     if "properties" in node:
         node["properties"] = {name: _open(child) for name, child in node["properties"].items()}
     for keyword in ("anyOf", "oneOf", "allOf"):

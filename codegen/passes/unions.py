@@ -8,10 +8,8 @@ it is never written). `x-not-enum` lists the tags of other variants. A field tha
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
-from itertools import combinations, permutations
-from typing import Any, Literal, NamedTuple, cast
+from itertools import permutations
+from typing import Literal, NamedTuple
 
 from codegen.naming import catch_all_name, joined, variant_name
 from codegen.passes.objects import META, TAG, check_catch_all, constant
@@ -25,73 +23,9 @@ from codegen.tree import (
     reachable,
     ref,
     target,
-    types_of,
     walk,
     without,
 )
-
-
-def check_exclusive(defs: Definitions) -> None:
-    """Check that no value fits two variants of a `oneOf`, and that no union contains a type twice.
-
-    Args:
-        defs: definitions whose unions of objects have been split, which checks them.
-
-    Raises:
-        CodegenError: names the definition, and the field if it is in one.
-    """
-    for name, node in defs.items():
-        for where, part in _places(name, node):
-            if any(not _apart(one, other, defs) for one, other in combinations(part.get("oneOf", []), 2)):
-                raise CodegenError(f"{where}: a value may fit two variants of a oneOf, and would be read as the first")
-        if any(_same(one, other, defs) for one, other in combinations(arms(node), 2)):
-            raise CodegenError(f"{name}: two variants are the same type in Python")
-
-
-def _places(name: str, node: Node) -> Iterator[tuple[str, Node]]:
-    """Yield every schema in the definition *name* with its place; those in fields first."""
-    for key, member in node.get("properties", {}).items():
-        yield from ((f"{name}.{key}", part) for part in walk(member))
-    yield from ((name, part) for part in walk(node))
-
-
-def _apart(one: Node, other: Node, defs: Definitions) -> bool:
-    """Return True if certainly no value fits both."""
-    values, others = _values(one, defs), _values(other, defs)
-    if values is not None and others is not None:
-        return values.isdisjoint(others)
-    types, more = ({"number" if each == "integer" else each for each in types_of(part, defs)} for part in (one, other))
-    return types.isdisjoint(more)
-
-
-def _values(node: Node, defs: Definitions) -> set[Any] | None:
-    """Return the values of an enumeration, or None if there may be any."""
-    if (name := target(node)) is not None:
-        return _values(defs[name], defs)
-    if "const" in node:
-        return {node["const"]}
-    return set(node["enum"]) if "enum" in node else None
-
-
-def _same(one: Node, other: Node, defs: Definitions) -> bool:
-    return _spelt_out(one, defs, frozenset()) == _spelt_out(other, defs, frozenset())
-
-
-def _spelt_out(schema: Any, defs: Definitions, inside: frozenset[str]) -> str:
-    """Return *schema* as JSON, without names of other types and without descriptions."""
-
-    def spell(part: Any) -> Any:
-        if isinstance(part, list):
-            return [spell(each) for each in cast("list[object]", part)]
-        if not isinstance(part, dict):
-            return part
-        node = cast("Node", part)
-        name = target(node)
-        if name is None or is_class(defs[name]) or name in inside:
-            return {key: spell(value) for key, value in without(node, "title", "description").items()}
-        return json.loads(_spelt_out(defs[name], defs, inside | {name}))
-
-    return json.dumps(spell(schema), sort_keys=True)
 
 
 def open_notifications(defs: Definitions) -> Definitions:
@@ -147,9 +81,7 @@ def name_variants(defs: Definitions) -> Definitions:
     A payload that is used by one variant and lacks only the tag gets the tag and keeps its name. Other variants become
     subclasses of their payload. Fields of the union itself go into each variant.
     """
-    named = _Naming(defs).run()
-    check_exclusive(named)
-    return named
+    return _Naming(defs).run()
 
 
 class _Union(NamedTuple):
@@ -313,7 +245,7 @@ class _Naming:
     def catch_all(self, union: str, node: Node, arm: Node, tag: str | None, known: list[str]) -> str:
         """Return the name of the variant for unknown tags, which refuses known tags and preserves all others."""
         if tag is None:
-            raise CodegenError(f"{union}: its variant for unknown tags excludes other tags than those of the variants")
+            raise CodegenError(f"{union}: has a variant for unknown tags, but no tag")
         check_catch_all(union, arm, tag, known)
         added = _merged(union, node, arm, tag)
         not_enum: Node = {"type": "string", "x-not-enum": sorted(known)}

@@ -153,15 +153,6 @@ def test_a_union_may_grow_but_a_single_type_may_not(
     assert changes(union(*old), union(*new)) == [("meaning", "Kind", what, breaking)]
 
 
-@pytest.mark.parametrize("required", ["", "x"])
-def test_none_counts_the_same_within_an_alias(changes: Compare, required: str) -> None:
-    old: Definitions = {"Foo": obj(required, x=ref("Id")), "Id": TEXT}
-    new: Definitions = {"Foo": obj(required, x=ref("Id")), "Id": {"type": ["string", "null"]}}
-
-    assert changes(old, new) == [("meaning", "Id", "now has the type `str | None` instead of `str`", True)]
-    assert changes(new, old) == [("meaning", "Id", "now has the type `str` instead of `str | None`", True)]
-
-
 def test_a_move_to_another_module_breaks_nothing(changes: Compare) -> None:
     request = obj(id=ref("Id")) | {"x-side": "agent"}
     old = {"Id": TEXT, "ARequest": request | {"x-method": "fs/a"}}

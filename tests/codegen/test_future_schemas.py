@@ -359,27 +359,6 @@ BUILT = [
         [{"a": ["x"]}, {"a": ["x", "y"], "b": "z"}, {"a": []}],
     ),
     Case(
-        "text of a pattern, optional, nullable and required",
-        {
-            "Foo": obj(
-                "a",
-                a={"type": "string", "pattern": "^[A-Z]{3}$"},
-                b={"type": ["string", "null"], "pattern": "['\"]", "minLength": 2},
-                c=ref("Id"),
-            ),
-            "Id": {"type": "string", "pattern": "^(?:x|y)*$"},
-        },
-        [{"a": "USD"}, {"a": "EUR", "b": None}, {"a": "GBP", "b": "it's", "c": "xyx"}, {"a": "CHF", "c": ""}],
-        [
-            {"a": "usd"},
-            {"a": "USDX"},
-            {"a": "USD\n"},
-            {"a": "GBP", "b": "its"},
-            {"a": "GBP", "b": "'"},
-            {"a": "CHF", "c": "z"},
-        ],
-    ),
-    Case(
         "bounded numbers, optional, nullable and required",
         {
             "Foo": obj(

@@ -1,11 +1,10 @@
 """Shapes that a future schema may have and that the pipeline refuses: the error names the place."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from codegen.tree import CodegenError, Definitions, Node
+from codegen.tree import CodegenError, Definitions
 from tests.codegen.small import (
     INTEGER,
     META,
@@ -22,16 +21,6 @@ from tests.codegen.small import (
     tagged,
 )
 
-OUT_OF_BOUNDS: list[tuple[str, Node, Any]] = [
-    ("minimum", INTEGER | {"minimum": 1}, 0),
-    ("maximum", {"type": ["number", "null"], "maximum": 1}, 1.5),
-    ("format", INTEGER | {"format": "uint16"}, -1),
-    ("length", TEXT | {"minLength": 1}, ""),
-    ("pattern", TEXT | {"pattern": "^[a-z]+$"}, "A"),
-    ("number of items", listed(TEXT) | {"minItems": 1}, []),
-]
-"""Members with a default that is not valid."""
-
 REFUSED: list[tuple[str, Definitions, str]] = [
     (
         "a new keyword",
@@ -39,9 +28,9 @@ REFUSED: list[tuple[str, Definitions, str]] = [
         "$defs/Foo/properties/x: no rule for the keyword contentMediaType",
     ),
     (
-        "a pattern that Rust reads otherwise",
-        {"Foo": obj(x=TEXT | {"pattern": "\\d"})},
-        "$defs/Foo/properties/x: the pattern \\d may match other strings in pydantic than in the schema",
+        "a pattern",
+        {"Foo": obj(x=TEXT | {"pattern": "^[A-Z]{3}$"})},
+        "$defs/Foo/properties/x: no rule for the keyword pattern",
     ),
     ("a longest length", {"Foo": TEXT | {"maxLength": 9}}, "$defs/Foo: no rule for the keyword maxLength"),
     ("a new type", {"Foo": {"type": "decimal"}}, "$defs/Foo: no rule for the type decimal"),
@@ -95,7 +84,6 @@ REFUSED: list[tuple[str, Definitions, str]] = [
         {"Foo": {"oneOf": [TEXT], "anyOf": [TEXT]}},
         "$defs/Foo: anyOf next to oneOf: one of them would be lost",
     ),
-    ("an empty union", {"Foo": {"anyOf": []}}, "$defs/Foo: an empty anyOf accepts no value"),
     (
         "tags that differ in case only",
         {"Foo": {"anyOf": [tagged("bar"), tagged("Bar")]}},
@@ -190,14 +178,6 @@ REFUSED: list[tuple[str, Definitions, str]] = [
         {"Foo": obj(x=TEXT | {"default": 1})},
         "Foo.x: no rule for 1 as the default of this type",
     ),
-    *(
-        (
-            f"a default out of the {word}",
-            {"Foo": obj(x=member | {"default": default} | ON_ERROR)},
-            f"Foo.x: no rule for {default!r} as the default of this type",
-        )
-        for word, member, default in OUT_OF_BOUNDS
-    ),
     (
         "a default list that is not empty",
         {"Foo": obj(x=listed(obj(y=TEXT)) | {"default": [{"y": "1"}]})},
@@ -224,21 +204,6 @@ REFUSED: list[tuple[str, Definitions, str]] = [
         "$defs/Foo: #/$defs/Line is not a definition of this schema",
     ),
     (
-        "a name for itself",
-        {"Foo": ref("Foo")},
-        "$defs/Foo: refers to itself without a field in between",
-    ),
-    (
-        "objects that extend each other",
-        {"Foo": obj(x=TEXT) | {"allOf": [ref("Bar")]}, "Bar": obj(y=TEXT) | {"allOf": [ref("Foo")]}},
-        "$defs/Foo: refers to itself without a field in between",
-    ),
-    (
-        "unions that are each other",
-        {"Foo": {"anyOf": [TEXT, ref("Bar")]}, "Bar": {"oneOf": [obj(x=ref("Foo")), {"allOf": [ref("Foo")]}]}},
-        "$defs/Foo: refers to itself without a field in between",
-    ),
-    (
         "a member of a union and of one of its alternatives",
         {"Foo": obj(x=TEXT) | {"anyOf": [tagged("a", x=TEXT | {"minLength": 1}), tagged("b")]}},
         "Foo.x: contained in the union and in one of its variants",
@@ -252,16 +217,6 @@ REFUSED: list[tuple[str, Definitions, str]] = [
         "two requests of one method",
         {name: obj() | {"x-method": "a/b", "x-side": "agent"} for name in ("FooRequest", "BarRequest")},
         "FooRequest and BarRequest are both the request of a/b",
-    ),
-    (
-        "a list of itself",
-        {"Foo": {"anyOf": [TEXT, listed(ref("Foo"))]}},
-        "Foo: refers to itself, which only an object may do, in a field",
-    ),
-    (
-        "a union that holds itself",
-        {"Foo": {"anyOf": [tagged("a", x=listed(ref("Foo"))), tagged("b")]}},
-        "Foo: refers to itself, which only an object may do, in a field",
     ),
     (
         "an inherited member again",
@@ -298,7 +253,7 @@ REFUSED: list[tuple[str, Definitions, str]] = [
             "ARequest": obj(x=ref("BRequest")) | {"x-method": "fs/a", "x-side": "agent"},
             "BRequest": obj(x=ref("ARequest")) | {"x-method": "session/b", "x-side": "agent"},
         },
-        "ARequest refers to BRequest, and the module session refers to fs: modules cannot import each other",
+        "modules cannot import each other: fs and session",
     ),
     (
         "a class beside null that has a tag",
@@ -309,11 +264,6 @@ REFUSED: list[tuple[str, Definitions, str]] = [
         "a constant out of reach of the catch-all",
         {"Foo": {"anyOf": [INTEGER | {"const": -1}, INTEGER | {"format": "uint32", "minimum": 0}]}},
         "Foo: no rule for constants that are not strings, unless all other numbers are valid too",
-    ),
-    (
-        "objects of which a value may be two at once",
-        {"Foo": obj(x={"oneOf": [ref("Bar"), ref("Baz")]}), "Bar": obj("a", a=TEXT), "Baz": obj("b", b=TEXT)},
-        "Foo.x: a value may fit two variants of a oneOf, and would be read as the first",
     ),
     (
         "meta of one value of a tag that may be absent",
@@ -337,29 +287,9 @@ REFUSED: list[tuple[str, Definitions, str]] = [
         "$defs/Foo/properties/x: no rule for the schema False",
     ),
     (
-        "one union twice",
-        {"Foo": {"anyOf": [ref("Bar"), ref("Bar") | {"title": "again"}]}, "Bar": {"anyOf": [tagged("a"), tagged("b")]}},
-        "Foo: two variants are the same type in Python",
-    ),
-    (
-        "one object twice",
-        {"Foo": {"anyOf": [ref("Bar"), {"title": "again", "allOf": [ref("Bar")]}]}, "Bar": obj("x", x=TEXT)},
-        "Foo: two variants are the same type in Python",
-    ),
-    (
         "a default of a required list that a bad value would not read as",
         {"Foo": obj("x", x=listed(TEXT) | {"default": None} | ON_ERROR)},
         "Foo.x: required, so an invalid value is read as the empty list, and the default None would be lost",
-    ),
-    (
-        "null twice",
-        {"Foo": obj(x={"anyOf": [NULL, {"anyOf": [NULL]}]})},
-        "$defs/Foo: several variants of a union accept only null",
-    ),
-    (
-        "a constant of another type",
-        {"Foo": {"anyOf": [TEXT | {"const": "a"}, INTEGER | {"const": "b"}]}},
-        "$defs/Foo/anyOf/1: the value 'b' is not of the type integer",
     ),
     (
         "skipping the items of one of two lists",
