@@ -130,7 +130,7 @@ def test_a_server_without_a_command_is_no_url_that_lacks_a_type() -> None:
 
 @pytest.mark.parametrize("given", [STDIO_V1, v1.McpServerStdio(name="s", command="/s", args=[], env=[]), "[]", b"[]"])
 def test_one_server_or_a_text_is_no_list(given: Any) -> None:
-    with pytest.raises(TypeError, match="is a list of servers"):
+    with pytest.raises(TypeError, match="must be a list of servers"):
         servers_for(v1, given)
 
 
@@ -310,7 +310,7 @@ def test_what_is_no_server_at_all_is_left_to_the_schema(version: int) -> None:
 
 def test_each_remark_has_what_it_is_about_as_facts_and_in_words() -> None:
     told: list[tuple[Any, int, dict[str, Any], str]] = [
-        (STDIO_V2, 1, {"transport": "stdio"}, "leave it out"),
+        (STDIO_V2, 1, {"transport": "stdio"}, "remove it"),
         (SSE, 1, {"transport": "sse"}, "deprecated sse; use the http url"),
         (SSE, 2, {"transport": "sse"}, "v2 has no sse"),
         ({"type": "http", "name": "h", "url": "https://h"}, 1, {"transport": "http"}, r"send \[\]"),
@@ -325,7 +325,7 @@ def test_each_remark_has_what_it_is_about_as_facts_and_in_words() -> None:
         (remark,) = servers_remarks([entry], version=version)
         assert remark.facts == facts
         assert re.search(words, remark.message)
-    for version, end in ((1, "has this name"), (2, "has this name, which agents refuse")):
+    for version, end in ((1, "has this name"), (2, "has this name; agents refuse this")):
         (again,) = servers_remarks([HTTP, HTTP], version=version)
         assert (again.facts, again.message.endswith(end)) == ({"name": "search"}, True)
 
