@@ -47,10 +47,9 @@ def _build_all(schemas: Path, output: Path) -> None:
     for file in PACKAGES:
         schema = parse_schema(file, lock.verified_bytes(schemas, file))
         try:
-            built = build(file, schema, records[file].source, output)
+            print(build(file, schema, records[file].source, output))
         except CodegenError as error:
             raise CodegenError(f"{file}: {error}") from error
-        print(f"{built.package:12} {built.definitions} definitions, {built.names} names in {built.modules} modules")
 
 
 def _check(built: Path, committed: Path) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,18 +21,8 @@ PACKAGES = {
 """The name of the package for each schema, and the protocol name in its docstrings."""
 
 
-@dataclass(frozen=True)
-class Built:
-    """The result of a build."""
-
-    package: str
-    definitions: int
-    names: int
-    modules: int
-
-
-def build(file: str, schema: dict[str, Any], release: str, output: Path) -> Built:
-    """Write the package for the schema *file* into the folder *output*.
+def build(file: str, schema: dict[str, Any], release: str, output: Path) -> str:
+    """Write the package for the schema *file* into the folder *output*, and return a line with its size.
 
     Args:
         file: the path in `schema/`, which decides the name of the package.
@@ -51,4 +40,4 @@ def build(file: str, schema: dict[str, Any], release: str, output: Path) -> Buil
     modules = partition(definitions)
     render(definitions, modules, Package(name, protocol, release), output / name)
     check_completes(modules, output / name)
-    return Built(name, len(published), len(definitions), len(set(modules.values())))
+    return f"{name:12} {len(published)} definitions, {len(definitions)} names in {len(set(modules.values()))} modules"

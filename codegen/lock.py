@@ -10,7 +10,6 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 FILES = ("v1/schema.json", "v1/schema.unstable.json", "v2/schema.json", "v2/schema.unstable.json")
 """The schemas that this project is generated from, by their path in the schema folder."""
@@ -91,15 +90,6 @@ def render(locked: Mapping[str, LockedFile]) -> str:
         f"\n[{json.dumps(file)}]\n" + "".join(f"{key} = {json.dumps(value)}\n" for key, value in asdict(entry).items())
         for file, entry in sorted(locked.items())
     )
-
-
-def load_schemas(folder: Path) -> dict[str, dict[str, Any]]:
-    """Return the four schemas as parsed JSON, by file, each verified against the lock.
-
-    Raises:
-        LockError: a file is missing, is not in the lock, or differs from it.
-    """
-    return {file: json.loads(verified_bytes(folder, file)) for file in FILES}
 
 
 def verified_bytes(folder: Path, file: str) -> bytes:

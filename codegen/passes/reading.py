@@ -136,14 +136,10 @@ def _defaulted(where: str, node: Node, defs: Definitions) -> Node:
         if not _fits(default, node, defs):
             raise CodegenError(f"{where}: no rule for {default!r} as the default of this type")
         return node
-    if not isinstance(default, dict):
-        raise CodegenError(f"{where}: the default {default!r} is not a {name}")
-    default = cast("dict[str, Any]", default)
-    if any(default[key] != value for key, value in _reads_as(name, defs).items() if key in default):
-        raise CodegenError(f"{where}: the default differs from an empty {name}")
+    defaults = _reads_as(name, defs)
     required = [member for each in lineage(name, defs) for member in defs[each].get("required", [])]
-    if default.keys() - _reads_as(name, defs).keys() or required:
-        raise CodegenError(f"{where}: the default has fields that an empty {name} does not have")
+    if required or not isinstance(default, dict) or defaults | cast("Node", default) != defaults:
+        raise CodegenError(f"{where}: the default {default!r} differs from an empty {name}")
     return without(node, "default") | {"x-default-object": name}
 
 

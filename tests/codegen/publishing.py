@@ -46,6 +46,11 @@ def schema_folder(folder: Path) -> Path:
     return write(folder, {**files, LOCK: lock.render(locked).encode()})
 
 
+def load_schemas(folder: Path) -> dict[str, object]:
+    """Return the schemas of the folder as parsed JSON, each verified against the lock."""
+    return {file: json.loads(lock.verified_bytes(folder, file)) for file in FILES}
+
+
 def contents(folder: Path) -> dict[str, bytes]:
     """Return every file below the folder, including hidden ones."""
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}

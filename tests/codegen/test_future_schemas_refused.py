@@ -171,7 +171,7 @@ REFUSED: list[tuple[str, Definitions, str]] = [
     (
         "a default object that differs",
         {"Foo": obj(x=ref("Bar") | {"default": {"y": "2"}}), "Bar": obj(y=TEXT | {"default": "1"})},
-        "Foo.x: the default differs from an empty Bar",
+        "Foo.x: the default {'y': '2'} differs from an empty Bar",
     ),
     (
         "a default of another type",

@@ -195,14 +195,14 @@ class TestLock:
             lock.verified_bytes(folder, "v1/schema.json")
         assert caught.value.file == "v1/schema.json"
         with pytest.raises(LockError):
-            lock.load_schemas(folder)
+            publishing.load_schemas(folder)
 
     def test_a_missing_file_is_refused(self, tmp_path: Path) -> None:
         folder = publishing.schema_folder(tmp_path)
         (folder / "v2/schema.json").unlink()
 
         with pytest.raises(LockError) as caught:
-            lock.load_schemas(folder)
+            publishing.load_schemas(folder)
 
         assert caught.value.file == "v2/schema.json"
 
@@ -213,7 +213,7 @@ class TestLock:
         (folder / LOCK).write_text(lock.render(locked), encoding="utf-8")
 
         with pytest.raises(LockError) as caught:
-            lock.load_schemas(folder)
+            publishing.load_schemas(folder)
 
         assert caught.value.file == "v2/schema.json"
 
@@ -239,7 +239,7 @@ class TestLock:
             lock.read(tmp_path)
 
     def test_the_schemas_of_this_project_match_the_lock(self) -> None:
-        schemas = lock.load_schemas(SCHEMAS)
+        schemas = publishing.load_schemas(SCHEMAS)
 
         assert tuple(schemas) == FILES
         assert (SCHEMAS / LOCK).read_text(encoding="utf-8") == lock.render(lock.read(SCHEMAS))

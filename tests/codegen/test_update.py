@@ -42,7 +42,7 @@ class TestReplacing:
         locked = {file: LockedFile.of(data, source="folder:new", version="unknown") for file, data in files.items()}
         assert status == 0
         assert publishing.contents(folder) == {**files, LOCK: lock.render(locked).encode()}
-        assert lock.load_schemas(folder) == {file: json.loads(data) for file, data in files.items()}
+        assert publishing.load_schemas(folder) == {file: json.loads(data) for file, data in files.items()}
         printed = capsys.readouterr().out.splitlines()
         assert printed[0] == "From folder:new:"
         assert [line.split()[0] for line in printed[1:5]] == list(FILES)
@@ -56,7 +56,7 @@ class TestReplacing:
 
         assert run(tmp_path / "schema", str(source)) == 0
 
-        assert list(lock.load_schemas(tmp_path / "schema")) == list(FILES)
+        assert list(publishing.load_schemas(tmp_path / "schema")) == list(FILES)
         assert "###" not in capsys.readouterr().out
 
     def test_replacing_every_file_repairs_a_broken_lock(self, tmp_path: Path, folder: Path) -> None:
@@ -65,7 +65,7 @@ class TestReplacing:
 
         assert run(folder, str(publishing.write(tmp_path / "new", publishing.release("3")))) == 0
 
-        assert lock.load_schemas(folder)
+        assert publishing.load_schemas(folder)
 
     def test_a_dry_run_prints_the_report_and_replaces_nothing(
         self, tmp_path: Path, folder: Path, capsys: pytest.CaptureFixture[str]

@@ -117,8 +117,11 @@ def in_form_of(
     if version >= requested:
         return raw, True
     if version > 1:
-        named = _is_info(raw.get("info"))
-        return (raw if named else {**raw, "info": _UNKNOWN}), named
+        match raw.get("info"):
+            case {"name": str(), "version": str()}:
+                return raw, True
+            case _:
+                return {**raw, "info": _UNKNOWN}, False
     if raw.keys() & set(WORDS["client"][1]):
         return raw, True
     from acp_bindings import v1, v2  # noqa: PLC0415 - packages are loaded only when they are used
@@ -133,18 +136,6 @@ def in_form_of(
 
 _UNKNOWN = {"name": "unknown", "version": "unknown"}
 """The placeholder for the `info` of a client that cannot be read."""
-
-
-def _is_info(value: object) -> bool:
-    from acp_bindings import v2  # noqa: PLC0415
-
-    if not isinstance(value, dict):
-        return False
-    try:
-        decode(v2.Implementation, value)
-    except DecodeError:
-        return False
-    return True
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -51,7 +51,10 @@ def test_of_a_new_session_the_id_is_in_the_answer() -> None:
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({"session_id": v1.NewSessionResponse(session_id="s")}, "session_id .* must be a string, not NewSessionResponse"),
+        (
+            {"session_id": v1.NewSessionResponse(session_id="s")},
+            "session_id .* must be a string, not NewSessionResponse",
+        ),
         ({"cwd": PurePosixPath("/home/me")}, "cwd .* must be a string, not PurePosixPath"),
         ({"mcp_servers": "files"}, "mcp_servers .* must be a tuple"),
     ],
@@ -141,7 +144,9 @@ def test_a_server_that_is_there_whole_stays_what_it_is() -> None:
 @pytest.mark.requirement("R99")
 def test_servers_that_are_only_named_are_never_left_out() -> None:
     back = SessionRecord.from_json(RECORD.to_json()).with_servers([SEARCH])
-    with pytest.raises(ServersMissing, match=r'session "s": the record has only the names of the MCP servers "files"') as raised:
+    with pytest.raises(
+        ServersMissing, match=r'session "s": the record has only the names of the MCP servers "files"'
+    ) as raised:
         load_session(ABLE["v1"], back)
     assert (raised.value.session_id, raised.value.names) == ("s", ("files",))
     assert str(pickle.loads(pickle.dumps(raised.value))) == str(raised.value)
