@@ -22,8 +22,6 @@ COMMON = "common"
 CONNECTION = "connection"
 EXTRAS = "extras"
 LARGE_FAMILY = 10
-LONGEST = 40
-"""The maximum length of a module name."""
 
 
 def partition(defs: Definitions) -> dict[str, str]:
@@ -48,7 +46,7 @@ def partition(defs: Definitions) -> dict[str, str]:
 def domain(method: str, method_kind: str) -> str:
     """Return the domain of a method: `fs` for `fs/read_text_file`, `session_update` for `session/update`."""
     area, _, action = method.rpartition("/")
-    if len(area) > LONGEST or not area.isidentifier() or area.startswith("_") or keyword.iskeyword(area):
+    if not area.isidentifier() or area.startswith("_") or keyword.iskeyword(area):
         return CONNECTION
     if action == "update" and method_kind == "Notification":
         return f"{area}_{action}"
