@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Literal, TypeAlias, cast
 
 from codegen.tree import PREFIX, CodegenError, Definitions, Node, arms, types_of, walk
@@ -37,7 +38,7 @@ BESIDE = {
 NEEDS_TYPE = {
     **{keyword: {"object"} for keyword in OBJECTS},
     **{keyword: {"array"} for keyword in ("items", "minItems")},
-    **{keyword: {"string"} for keyword in ("minLength", "contentEncoding")},
+    **{keyword: {"string"} for keyword in ("minLength", "pattern", "contentEncoding")},
     **{keyword: {"integer", "number"} for keyword in ("minimum", "maximum")},
     **{keyword: {"integer", "number", "string"} for keyword in ("const", "enum", "format")},
 }
@@ -52,6 +53,11 @@ FORMATS = {
     "string": {"date-time", "regex", "uri"},
 }
 TYPES = {"array", "boolean", "integer", "null", "number", "object", "string"}
+
+
+_CLASS = r"\[\^?(?:[A-Za-z0-9_](?:-[A-Za-z0-9_])?)+-?\]"
+_PORTABLE = re.compile(rf"(?:[A-Za-z0-9 _/-]|{_CLASS}|\((?:\?:|(?!\?))|[)|^$*+?]|\{{\d+(?:,\d*)?\}})*")
+"""Patterns that match the same strings in ECMAScript (JSON Schema) and in Rust (pydantic)."""
 
 
 def check_vocabulary(defs: Definitions) -> None:
@@ -108,6 +114,8 @@ def _check_types(node: Node, where: str) -> None:
     formats = set[str]().union(*(FORMATS.get(each, set()) for each in types))
     if "format" in node and node["format"] not in formats:
         raise CodegenError(f"{where}: no rule for the format {node['format']} of type {', '.join(types)}")
+    if not _PORTABLE.fullmatch(pattern := node.get("pattern", "")):
+        raise CodegenError(f"{where}: the pattern {pattern} may match other strings in pydantic than in the schema")
 
 
 def _check_members(node: Node, where: str) -> None:

@@ -164,6 +164,7 @@ IMPORTED = {
 CONSTRAINTS = {
     "minItems": "min_length",
     "minLength": "min_length",
+    "pattern": "pattern",
     "minimum": "ge",
     "maximum": "le",
 }

@@ -314,6 +314,27 @@ BUILT = [
         [{"a": ["x"]}, {"a": ["x", "y"], "b": "z"}, {"a": []}],
     ),
     Case(
+        "text of a pattern, optional, nullable and required",
+        {
+            "Foo": obj(
+                "a",
+                a={"type": "string", "pattern": "^[A-Z]{3}$"},
+                b={"type": ["string", "null"], "pattern": "[st]", "minLength": 2},
+                c=ref("Id"),
+            ),
+            "Id": {"type": "string", "pattern": "^(?:x|y)*$"},
+        },
+        [{"a": "USD"}, {"a": "EUR", "b": None}, {"a": "GBP", "b": "its", "c": "xyx"}, {"a": "CHF", "c": ""}],
+        [
+            {"a": "usd"},
+            {"a": "USDX"},
+            {"a": "USD\n"},
+            {"a": "GBP", "b": "in"},
+            {"a": "GBP", "b": "s"},
+            {"a": "CHF", "c": "z"},
+        ],
+    ),
+    Case(
         "bounded numbers, optional, nullable and required",
         {
             "Foo": obj(

@@ -189,6 +189,22 @@ def test_a_keyword_of_another_type_is_refused(node: Node, said: str) -> None:
     assert refusal(node).split(": ", 1)[1] == said
 
 
+@pytest.mark.parametrize("pattern", ["", "^[A-Z]{3}$", "a|b", "^(?:x1|y2)+$", "a{2,}", "^[^a-z0-9_-]+$", "x?y*?"])
+def test_a_pattern_that_means_the_same_in_ecmascript_and_rust_is_accepted(pattern: str) -> None:
+    check_vocabulary({"Foo": TEXT | {"pattern": pattern}})
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        *(".", r"^\d+$", r"\w", r"\bx", r"\p{L}", r"(a)\1", "é", "(?=a)", "(?i)a", "(?<n>a)"),
+        *("[a&&b]", "[a[b]]", "[[:alpha:]]", "[a~~b]", "[]", "[a--b]", "{", "a{,3}", "["),
+    ],
+)
+def test_a_pattern_that_may_mean_something_else_is_refused(pattern: str) -> None:
+    assert refusal(TEXT | {"pattern": pattern}).startswith(f"$defs/Foo: the pattern {pattern} may match other strings")
+
+
 def test_a_required_member_that_is_no_property_is_refused() -> None:
     assert refusal(obj("x y", x=TEXT)) == "$defs/Foo: y is required, but is not a property here"
 
