@@ -21,11 +21,7 @@ def constant(arm: Node, tag: str | None) -> str | None:
 
 
 def check_catch_all(union: str, arm: Node, tag: str, known: list[str]) -> None:
-    """Check that the variant *arm* for unknown tags accepts exactly the objects whose *tag* is a string not in *known*.
-
-    Raises:
-        CodegenError: it does not.
-    """
+    """Check that the variant *arm* for unknown tags accepts exactly the objects with another string than *known*."""
     excluded = arms(arm["not"])
     if (
         {constant(each, tag) for each in excluded} != set(known)

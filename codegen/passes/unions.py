@@ -12,7 +12,7 @@ from itertools import permutations
 from typing import Literal, NamedTuple
 
 from codegen.naming import catch_all_name, joined, variant_name
-from codegen.passes.objects import META, TAG, check_catch_all, constant
+from codegen.passes.objects import TAG, check_catch_all, constant
 from codegen.tree import (
     CodegenError,
     Definitions,
@@ -136,7 +136,6 @@ class _Naming:
         exclusive = self.exclusive(name, node, tag) if "oneOf" in node else set[str]()
         variants: list[tuple[str, str]] = []
         for arm in arms(node):
-            self.check_meta(name, node, arm)
             if "not" in arm:
                 variants.append(("Other", self.catch_all(name, node, arm, tag, known)))
                 continue
@@ -164,23 +163,8 @@ class _Naming:
         if constant(arm, tag) is None and tag in described:
             raise CodegenError(f"{name}: its variant {label} contains the tag {tag} without a constant")
 
-    def check_meta(self, name: str, node: Node, arm: Node) -> None:
-        """Refuse a `_meta` that is usual in the union and unusual in a variant, or the reverse."""
-        in_both = "x-extensible" in node and self.is_extensible(arm)
-        if in_both and (META in node.get("properties", {})) != (META in self.members(arm, "properties")):
-            raise CodegenError(f"{name}.{META}: contained in the union and in one of its variants")
-
-    def is_extensible(self, arm: Node) -> bool:
-        """Return True if *arm*, or an object that it extends, has `_meta`."""
-        payloads = [self.out[name] for part in (arm, *arm.get("allOf", [])) if (name := target(part))]
-        return "x-extensible" in arm or any(map(self.is_extensible, payloads))
-
     def exclusive(self, name: str, node: Node, tag: str | None) -> set[str]:
-        """Return the required fields that distinguish the variants of the `oneOf` *node*; empty if a tag does.
-
-        Raises:
-            CodegenError: a value may fit two variants, or the field of one variant distinguishes another.
-        """
+        """Return the required fields that distinguish the variants of the `oneOf` *node*; empty if a tag does."""
         if tag is not None:
             if any(constant(arm, tag) is None and "not" not in arm for arm in arms(node)):
                 raise CodegenError(f"{name}: a variant of its oneOf has no {tag}, so a value may fit two variants")

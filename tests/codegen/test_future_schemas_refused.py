@@ -82,22 +82,6 @@ REFUSED: list[tuple[str, Definitions, str]] = [
         {"Foo": {"oneOf": [ref("Bar"), ref("Baz")]}, "Bar": obj("x", x=TEXT), "Baz": obj("y z", y=TEXT, z=TEXT)},
         "Foo: no rule for variants of a oneOf that only y and z together distinguish",
     ),
-    *(
-        (
-            f"meta that {words} describe differently",
-            {"Foo": obj(_meta=outer) | {"anyOf": [arm, tagged("b")]}, "Bar": obj(_meta=True)},
-            "Foo._meta: contained in the union and in one of its variants",
-        )
-        for words, outer, arm in (
-            ("a union and an alternative", META, tagged("a", _meta=True)),
-            (
-                "an alternative and a union",
-                True,
-                tagged("a") | {"properties": tagged("a")["properties"] | {"_meta": META}},
-            ),
-            ("a union and the payload of an alternative", META, tagged("a") | {"allOf": [ref("Bar")]}),
-        )
-    ),
     (
         "a tag that the union says is no text",
         {"Foo": obj(type={"type": "boolean"}) | {"anyOf": [tagged("a"), tagged("b")]}},
