@@ -70,7 +70,7 @@ OUTPUT_LINES = 40
 """The number of output lines that the body shows of a failed command."""
 
 
-GENERATE = ("The pipeline has a rule for everything in the schemas", ("codegen",))
+GENERATE: Gate = ("The pipeline has a rule for everything in the schemas", ("codegen",))
 GATES: Gates = (
     ("Generating again gives the same packages", ("codegen", "--check")),
     ("Random instances of every definition survive a round trip", ("tests.acp_bindings.roundtrip_report",)),
