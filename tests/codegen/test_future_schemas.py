@@ -138,7 +138,6 @@ BUILT = [
         [{"bar": {"foo": {}}}, {"bar": {"foos": [{"bar": {"foo": 1}}]}}],
     ),
     Case("a union of one reference", {"Foo": {"anyOf": [ref("Bar")]}, "Bar": obj("x", x=TEXT)}, [{"x": "a"}], [{}, 1]),
-    Case("a union of one scalar", {"Foo": {"oneOf": [TEXT]}}, ["a"], [1, None]),
     Case(
         "a tagged union of one",
         {"Foo": {"anyOf": [tagged("a", x=TEXT)]}},
@@ -256,31 +255,6 @@ BUILT = [
         [{"l": [{"type": "a"}]}, {"m": {"k": [{}]}}, {"u": [{}]}, {"u": {}}],
     ),
     Case(
-        "a union that says that it is open",
-        {
-            "Foo": {"type": "object", "additionalProperties": True, "anyOf": [ref("A"), ref("B")]},
-            "A": obj("a", a=TEXT),
-            "B": obj("b", b=TEXT),
-        },
-        [{"a": "1"}, {"b": "1", "c": 5}],
-        [{}, {"a": 5}, "a"],
-    ),
-    Case(
-        "a tagged union of one as the payload of alternatives",
-        {
-            "Foo": {
-                "anyOf": [
-                    tagged("a", by="kind") | {"allOf": [ref("One")]},
-                    tagged("b", by="kind") | {"allOf": [ref("One")]},
-                    tagged("c", by="kind"),
-                ]
-            },
-            "One": {"oneOf": [tagged("x", y=TEXT)]},
-        },
-        [{"kind": "a", "type": "x", "y": "1"}, {"kind": "b", "type": "x", "y": "1"}, {"kind": "c"}],
-        [{"type": "x", "y": "1"}, {"kind": "a", "y": "1"}, {"kind": "a", "type": "x"}, {"kind": "d"}],
-    ),
-    Case(
         "payloads that are named as their alternatives would be, and are used elsewhere too",
         {
             "Foo": obj(s=TEXT)
@@ -349,34 +323,16 @@ BUILT = [
         [{"a": 6}, {"a": 5.5}, {"a": 1, "b": 1}, {"a": 1, "b": 4.5}, {"a": 1, "c": 1}, {"a": 1, "d": 0}, {"a": True}],
     ),
     Case(
-        "numbers of all sizes in lists and maps",
-        {"Foo": obj(a=listed({"type": "integer", "format": "uint64", "minimum": 0}), b=listed({"type": "number"}))},
-        [{"a": [0, 2**64 - 1], "b": [1, 1.5, 2**70]}],
-        [{"a": [-1]}, {"a": [1.5]}, {"b": ["1"]}],
-    ),
-    Case(
         "null by way of a reference",
         {"Foo": obj(x=ref("Maybe"), y=ref("Any2")), "Maybe": {"anyOf": [NULL, TEXT]}, "Any2": {}},
         [{}, {"x": None, "y": None}, {"x": "a", "y": [1]}],
         [{"x": 1}],
     ),
     Case(
-        "anything, said in both ways",
-        {"Foo": obj("x", x={}, y=True)},
-        [{"x": None}, {"x": [1], "y": {"z": None}}],
-        [{}],
-    ),
-    Case(
         "anything in the objects of a map",
         {"Foo": obj(x={"type": "object", "additionalProperties": obj("y", y=True)})},
         [{"x": {"a": {"y": None}, "b": {"y": [1]}}}],
         [{"x": {"a": {}}}],
-    ),
-    Case(
-        "a map and a list of anything",
-        {"Foo": obj(x={"type": "object"}, y={"type": "array"})},
-        [{"x": {"a": None}, "y": [1, "b"]}],
-        [{"x": []}, {"y": {}}],
     ),
     Case(
         "meta that every object says otherwise",
@@ -431,33 +387,6 @@ BUILT = [
                     )
                 )
             },
-        },
-        [{"x": "1"}],
-        [{}],
-    ),
-    Case(
-        "defaults that are hard to spell",
-        {
-            "Foo": obj(
-                a=TEXT | {"default": "it's \"\\\n"},
-                b={"type": "number", "default": 1.5, "maximum": 2},
-                c=ref("Bar") | {"default": {}},
-            ),
-            "Bar": obj(d={"type": "boolean", "default": True}),
-        },
-        [{}, {"a": "x"}, {"c": {"d": False}}],
-        [{"a": 1}, {"c": {"d": 1}}],
-    ),
-    Case(
-        "descriptions that are hard to spell",
-        {
-            "Foo": obj(
-                "x", x=TEXT | {"description": ODD}, y=TEXT | {"description": LONG}, z=TEXT | {"description": "\\"}
-            )
-            | {"description": LONG + "\n\n" + ODD},
-            "Bar": TEXT | {"description": ODD},
-            "Baz": TEXT | {"description": '"'},
-            "Quux": TEXT | {"description": "\x00\u202e"},
         },
         [{"x": "1"}],
         [{}],
