@@ -11,7 +11,7 @@ from __future__ import annotations
 from itertools import permutations
 from typing import Literal, NamedTuple
 
-from codegen.naming import catch_all_name, joined, variant_name
+from codegen.naming import joined, variant_name
 from codegen.passes.objects import TAG, check_catch_all, constant
 from codegen.tree import (
     CodegenError,
@@ -234,7 +234,7 @@ class _Naming:
         added = _merged(union, node, arm, tag)
         not_enum: Node = {"type": "string", "x-not-enum": sorted(known)}
         added["properties"] = {tag: not_enum} | without(added["properties"], tag)
-        name = catch_all_name(union)
+        name = f"Other{union}"
         if name in self.taken():
             raise CodegenError(f"{union}: the name {name} of its variant for unknown tags is already used")
         body = {"description": arm.get("description", ""), "type": "object"} | added

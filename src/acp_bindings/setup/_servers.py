@@ -14,7 +14,7 @@ from acp_bindings._models.base import Model
 from acp_bindings._problems.transports import ARGUMENTS_APART, AS_PAIRS, type_fault
 from acp_bindings.decoding import decode
 from acp_bindings.encoding import encode
-from acp_bindings.errors import DecodeError, Issue, Path
+from acp_bindings.errors import DecodeError, Path
 from acp_bindings.methods import is_of
 from acp_bindings.setup._paths import Flavour, is_absolute
 from acp_bindings.setup.errors import Remark
@@ -74,7 +74,7 @@ def servers_remarks(
         Remarks with the rules `server-type`, `server-list`, `server-map`, `server-name`, `duplicate-server`,
         `relative-command`, `duplicate-env`, `transport-header`, `header-line-break` and `sse-deprecated`.
     """
-    entries = [_entry(each) for each in servers]
+    entries = [members_of(_raw(each)) for each in servers]
     found: list[Remark] = []
     names: set[str] = set()
     for index, entry in enumerate(entries):
@@ -98,7 +98,11 @@ def _server_for(protocol: ProtocolPackage, server: McpServerLike, path: Path) ->
     try:
         read: McpServer = decode(type_, _as_said(raw))
     except DecodeError as error:
-        issues = [replace(each, path=path + each.path, message=_advised(each, raw)) for each in error.issues]
+        fault = type_fault(members_of(raw))
+        advice: dict[Path, str] = {("type",): fault.message} if fault else {}
+        issues = [
+            replace(each, path=path + each.path, message=advice.get(each.path, each.message)) for each in error.issues
+        ]
         raise DecodeError("McpServer", issues) from None
     return read
 
@@ -112,12 +116,6 @@ def _as_said(raw: object) -> Any:
     unsaid = {"type": "stdio"} if "command" in entry else {}
     lists: dict[str, Any] = {name: [] for name in _LISTS.get(_transport(entry), ())}
     return unsaid | lists | entry
-
-
-def _advised(issue: Issue, raw: object) -> str:
-    """Return the message, or advice for a known type of other clients."""
-    fault = type_fault(members_of(raw)) if issue.path == ("type",) else None
-    return fault.message if fault else issue.message
 
 
 def _of_form(entry: Mapping[str, Any], path: Path, version: int) -> Iterator[Remark]:
@@ -213,8 +211,3 @@ def _transport(entry: Mapping[str, Any]) -> str:
 def _raw(server: object) -> object:
     """Return the JSON of a server."""
     return dict(cast("Mapping[str, Any]", server)) if isinstance(server, Mapping) else from_json(encode(server))
-
-
-def _entry(server: McpServerLike) -> Mapping[str, Any]:
-    """Return the fields of a server; none for a value that is not an object."""
-    return members_of(_raw(server))
