@@ -121,9 +121,7 @@ def _absent(where: str, node: Node, defs: Definitions) -> Node:
     if node.get("type") == "object" and node.get("x-reads") != "Lenient":
         return node | {"default": {}}
     if "x-when" in node:
-        raise CodegenError(
-            f"{where}: depends on {node['x-when']['member']}, and there is no rule for such a field without null"
-        )
+        raise CodegenError(f"{where}: no rule for a field without null that depends on {node['x-when']['member']}")
     outer = {key: value for key, value in node.items() if key == "description" or key.startswith("x-")}
     return outer | {"anyOf": [without(node, *outer), {"type": "null"}], "x-omittable": True}
 

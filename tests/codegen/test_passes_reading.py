@@ -181,7 +181,7 @@ class TestAbsence:
         when = {"x-when": {"member": "reason", "values": ["a"]}}
         defs = {"Foo": obj(x={"type": ["string", "null"]} | when)}
 
-        said = "Foo.x: depends on reason, and there is no rule for such a field without null"
+        said = "Foo.x: no rule for a field without null that depends on reason"
         assert settle_absence(defs) == defs
         assert refusal(settle_absence, TEXT | when) == said
 

@@ -63,11 +63,13 @@ def initialize_remarks(message: Model, *, side: Side, version: int) -> Iterator[
     The rules: `other-version`, a field of another version instead of that of this version; `no-info`, name and version
     are missing; `unknown-capability`, a name that is similar to a capability. Other unknown names may be new.
     """
-    said = {info.alias for name, info in type(message).__pydantic_fields__.items() if name in message.model_fields_set}
+    present = {
+        info.alias for name, info in type(message).__pydantic_fields__.items() if name in message.model_fields_set
+    }
     extra = message.model_extra or {}
     for there, words in WORDS[side].items():
         for ours, theirs in zip(WORDS[side][version], words, strict=True):
-            if theirs in extra and ours not in said:
+            if theirs in extra and ours not in present:
                 text = f"this field of version {there} is ignored; in version {version} it is {ours}"
                 yield Remark((theirs,), "other-version", text, facts={"member": theirs, "meant": ours})
     capabilities, info = WORDS[side][version]
@@ -128,10 +130,10 @@ def in_form_of(
 
     asked = {"protocolVersion": requested, "info": _UNKNOWN, "capabilities": raw.get("capabilities", {})}
     newer = ClientPeer.of(v2, decode(v2.InitializeRequest, asked, findings=findings))
-    said = written(v1.InitializeRequest, "client", 1, newer.names())
+    fields = written(v1.InitializeRequest, "client", 1, newer.names())
     if newer.capabilities.meta is not None:
-        said["clientCapabilities"]["_meta"] = newer.capabilities.meta
-    return {**raw, **said, "clientInfo": raw.get("info")}, True
+        fields["clientCapabilities"]["_meta"] = newer.capabilities.meta
+    return {**raw, **fields, "clientInfo": raw.get("info")}, True
 
 
 _UNKNOWN = {"name": "unknown", "version": "unknown"}

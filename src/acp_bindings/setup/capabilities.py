@@ -207,7 +207,7 @@ def written(initialize: type[Model], side: Side, version: int, names: Collection
 
     Capabilities that the version or the package does not have are left out.
     """
-    said: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     for name, places in TABLES[side].items():
         place = places.of(version)
         if not place or place == "authMethods":
@@ -216,14 +216,14 @@ def written(initialize: type[Model], side: Side, version: int, names: Collection
         type_ = member_type(initialize, steps)
         if type_ is None or (type_ is not bool and name not in names):
             continue
-        at = said
+        at = fields
         for step in way:
             at = at.setdefault(step, {})
         if type_ is bool:
             at[last] = name in names
         else:
             at.setdefault(last, {})
-    return said
+    return fields
 
 
 def has_word(initialize: type[Model], side: Side, version: int, name: str) -> bool:
