@@ -11,8 +11,7 @@ from pathlib import Path
 
 from codegen import lock
 from codegen.build import PACKAGES, build
-from codegen.errors import LockError, SourceError
-from codegen.replace import replace_together
+from codegen.lock import SourceError, replace_together
 from codegen.sources import parse_schema
 from codegen.tree import CodegenError
 
@@ -32,9 +31,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = parser.parse_args(argv)
     try:
         with tempfile.TemporaryDirectory() as scratch:
-            unlocked = _build_all(options.schema_folder, Path(scratch), locked_only=not options.check)
+            _build_all(options.schema_folder, Path(scratch))
             if options.check:
-                return _check(Path(scratch), options.output, unlocked)
+                return _check(Path(scratch), options.output)
             _replace(Path(scratch), options.output)
     except (CodegenError, SourceError) as error:
         print(f"codegen: {error}", file=sys.stderr)
@@ -42,36 +41,24 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _build_all(schemas: Path, output: Path, *, locked_only: bool) -> list[str]:
-    """Build every package into *output*. Return messages about files that differ from the lock."""
+def _build_all(schemas: Path, output: Path) -> None:
+    """Build every package into *output*."""
     records = lock.read(schemas)
-    unlocked: list[str] = []
     for file in PACKAGES:
+        schema = parse_schema(file, lock.verified_bytes(schemas, file))
         try:
-            data = lock.verified_bytes(schemas, file)
-        except LockError as error:
-            if locked_only or file not in records or not (schemas / file).is_file():
-                raise
-            unlocked.append(str(error))
-            data = (schemas / file).read_bytes()
-        try:
-            built = build(file, parse_schema(file, data), records[file].source, output)
+            print(build(file, schema, records[file].source, output))
         except CodegenError as error:
             raise CodegenError(f"{file}: {error}") from error
-        print(f"{built.package:12} {built.definitions} definitions, {built.names} names in {built.modules} modules")
-    return unlocked
 
 
-def _check(built: Path, committed: Path, unlocked: list[str]) -> int:
-    for complaint in unlocked:
-        print(f"codegen: {complaint}", file=sys.stderr)
-    difference = "".join(_diff(built, committed))
-    if difference:
+def _check(built: Path, committed: Path) -> int:
+    if difference := "".join(_diff(built, committed)):
         print(difference)
         print("The committed packages differ from what the schemas give. Run `nox -s generate` to write them.")
-    elif not unlocked:
-        print("The committed packages are what the schemas give.")
-    return 1 if difference or unlocked else 0
+        return 1
+    print("The committed packages are what the schemas give.")
+    return 0
 
 
 def _diff(built: Path, committed: Path) -> Iterator[str]:
@@ -82,8 +69,6 @@ def _diff(built: Path, committed: Path) -> Iterator[str]:
     for file in sorted(files):
         old, new = (_lines(root / file) for root in (committed, built))
         yield from difflib.unified_diff(old, new, f"committed/{file}", f"generated/{file}")
-        if not old and not new:
-            yield f"committed/{file} is empty and not generated\n"
 
 
 def _lines(path: Path) -> list[str]:

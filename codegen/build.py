@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from codegen import checks as vocabulary
-from codegen.checks import check_shape
+from codegen.checks import check_vocabulary
 from codegen.partition import partition
 from codegen.passes import normalise
 from codegen.passes.tidy import drop_envelopes, open_booleans
@@ -23,18 +21,8 @@ PACKAGES = {
 """The name of the package for each schema, and the protocol name in its docstrings."""
 
 
-@dataclass(frozen=True)
-class Built:
-    """The result of a build."""
-
-    package: str
-    definitions: int
-    names: int
-    modules: int
-
-
-def build(file: str, schema: dict[str, Any], release: str, output: Path) -> Built:
-    """Write the package for the schema *file* into the folder *output*.
+def build(file: str, schema: dict[str, Any], release: str, output: Path) -> str:
+    """Write the package for the schema *file* into the folder *output*, and return a line with its size.
 
     Args:
         file: the path in `schema/`, which decides the name of the package.
@@ -46,11 +34,10 @@ def build(file: str, schema: dict[str, Any], release: str, output: Path) -> Buil
         CodegenError: the schema contains something for which the pipeline has no exact rule.
     """
     name, protocol = PACKAGES[file]
-    check_shape({"$defs": schema["$defs"]})
     published = open_booleans(schema["$defs"])
-    vocabulary.check(drop_envelopes(published))
+    check_vocabulary(drop_envelopes(published))
     definitions = normalise(published)
     modules = partition(definitions)
     render(definitions, modules, Package(name, protocol, release), output / name)
-    check_completes(definitions, modules, output / name)
-    return Built(name, len(published), len(definitions), len(set(modules.values())))
+    check_completes(modules, output / name)
+    return f"{name:12} {len(published)} definitions, {len(definitions)} names in {len(set(modules.values()))} modules"

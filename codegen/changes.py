@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from codegen.build import PACKAGES, build
-from codegen.naming import EXTENSIBLE, INTEGERS, MODEL, NUMBER, RESPONSE, WRAPPERS
+from codegen.naming import INTEGERS, MODEL, NUMBER, WRAPPERS
 from codegen.passes.tidy import open_booleans
 from codegen.tree import CodegenError, Definitions, rewrite_all, without
 
@@ -45,8 +45,8 @@ def describe_changes(file: str, old: dict[str, Any], new: dict[str, Any]) -> lis
     for which, schema in (("old", old), ("new", new)):
         try:
             with tempfile.TemporaryDirectory(prefix="acp-names-") as scratch:
-                package = build(file, schema, "a comparison", Path(scratch)).package
-                names.append(names_of(Path(scratch) / package))
+                build(file, schema, "a comparison", Path(scratch))
+                names.append(names_of(Path(scratch) / PACKAGES[file][0]))
         except CodegenError as error:
             return [*lines, f"- These cannot be compared, because the {which} schema cannot be built: {error}"]
     return lines + render(compare_names(*names))
@@ -128,11 +128,6 @@ class Name:
 
 Names: TypeAlias = dict[str, Name]
 
-META = Attribute(("dict[str, Any]", "None"), required=False)
-RUNTIME = {MODEL: {}, EXTENSIBLE: {"meta": META}, RESPONSE: {"meta": META}}
-"""The attributes of the base classes that are not generated."""
-RUNTIME_BASES = {EXTENSIBLE: (MODEL,), RESPONSE: (EXTENSIBLE,)}
-
 NUMBERS = {**dict.fromkeys(INTEGERS.values(), "int"), NUMBER: "float"}
 """The types of the number aliases, as a type checker sees them."""
 
@@ -163,12 +158,11 @@ def compare_names(old: Names, new: Names) -> list[Change]:
         elif name not in old:
             changes.append(Change(kind="name", where=name, what="added", breaking=False))
         else:
-            changes += _compare_name(name, old, new)
+            changes += _compare_name(name, old[name], new[name])
     return changes
 
 
-def _compare_name(name: str, old: Names, new: Names) -> Iterator[Change]:
-    before, after = old[name], new[name]
+def _compare_name(name: str, before: Name, after: Name) -> Iterator[Change]:
     if before.module != after.module:
         what = f"moved from `{before.module}` to `{after.module}`"
         yield Change(kind="module", where=name, what=what, breaking=False)
@@ -176,19 +170,17 @@ def _compare_name(name: str, old: Names, new: Names) -> Iterator[Change]:
         what = f"now means something else: it was {before} and is {after}"
         yield Change(kind="meaning", where=name, what=what, breaking=True)
     elif before.bases:
-        yield from _compare_classes(name, old, new)
+        yield from _compare_classes(name, before, after)
     else:
-        yield from _compare_types(name, before, after, old, new)
+        yield from _compare_types(name, before, after)
 
 
-def _compare_classes(name: str, old: Names, new: Names) -> Iterator[Change]:
-    before, after = old[name], new[name]
+def _compare_classes(name: str, before: Name, after: Name) -> Iterator[Change]:
     olds, news = before.attributes, after.attributes
     if before.bases != after.bases:
         what = f"is based on {as_code(after.bases)} instead of {as_code(before.bases)}"
-        gone = _ancestors(name, old) - _ancestors(name, new)
-        yield Change(kind="base", where=name, what=what, breaking=bool(gone))
-        olds, news = _all_attributes(name, old), _all_attributes(name, new)
+        # Every class has `Model` as an indirect base.
+        yield Change(kind="base", where=name, what=what, breaking=not {*before.bases} <= {*after.bases, MODEL})
     for attribute in sorted(olds.keys() | news.keys()):
         where = f"{name}.{attribute}"
         if attribute not in news:
@@ -199,19 +191,15 @@ def _compare_classes(name: str, old: Names, new: Names) -> Iterator[Change]:
             yield Change(kind="attribute", where=where, what=what, breaking=required)
         else:
             was, is_ = olds[attribute], news[attribute]
-            yield from _compare_types(where, was, is_, old, new)
+            yield from _compare_types(where, was, is_)
             if was.required != is_.required:
                 what = "is now required" if is_.required else "is no longer required"
                 yield Change(kind="attribute", where=where, what=what, breaking=is_.required)
 
 
-def _compare_types(
-    where: str, before: Name | Attribute, after: Name | Attribute, old_names: Names, new_names: Names
-) -> Iterator[Change]:
+def _compare_types(where: str, before: Name | Attribute, after: Name | Attribute) -> Iterator[Change]:
     kind: Kind = "meaning" if isinstance(before, Name) else "attribute"
     old, new = before.alternatives, after.alternatives
-    if old != new:  # None counts the same in an alias and beside it
-        old, new = _with_none(old, old_names), _with_none(new, new_names)
     removed, added = [each for each in old if each not in new], [each for each in new if each not in old]
     if not removed and not added:
         if _RULE.findall(before.declaration) != _RULE.findall(after.declaration):
@@ -245,33 +233,8 @@ def _is_to_be_expected(added: str, known: list[str]) -> bool:
     return added != "None"
 
 
-def _with_none(alternatives: tuple[str, ...], names: Names) -> tuple[str, ...]:
-    hidden = "None" not in alternatives and any(_may_be_none(each, names) for each in alternatives)
-    return (*alternatives, "None") if hidden else alternatives
-
-
-def _may_be_none(alternative: str, names: Names) -> bool:
-    inner = names[alternative].alternatives if alternative in names else ()
-    return alternative == "None" or any(_may_be_none(each, names) for each in inner)
-
-
 def _is_value(alternative: str) -> bool:
     return alternative.startswith("Literal[")
-
-
-def _ancestors(name: str, names: Names) -> set[str]:
-    bases = names[name].bases if name in names else RUNTIME_BASES.get(name, ())
-    return {*bases}.union(*(_ancestors(base, names) for base in bases))
-
-
-def _all_attributes(name: str, names: Names) -> dict[str, Attribute]:
-    """Return the attributes of a class, including inherited ones."""
-    if name not in names:
-        return RUNTIME.get(name, {})
-    found: dict[str, Attribute] = {}
-    for base in reversed(names[name].bases):
-        found |= _all_attributes(base, names)
-    return {**found, **names[name].attributes}
 
 
 def _attribute(statement: ast.AnnAssign) -> tuple[str, Attribute]:

@@ -1,132 +1,11 @@
-"""Checks of a published schema: its shape, and that the pipeline has a rule for every keyword in it."""
+"""The check that the pipeline has a rule for every keyword of a published schema."""
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Callable, Iterable
-from typing import Any, Literal, NamedTuple, TypeAlias, cast
+from typing import Any, Literal, TypeAlias, cast
 
-from pydantic_core import SchemaError, SchemaValidator
-from pydantic_core import core_schema as cs
-
-from codegen.tree import JSON_TYPES, PREFIX, CodegenError, Definitions, Node, arms, reachable, targets, types_of, walk
-
-_ESCAPE = r"\\[\^$.*+?()\[\]{}|/\\-]"
-_MEMBER = rf"(?:[A-Za-z0-9 _/,;=@#%!<>'\"`.*+?(){{}}|$]|{_ESCAPE})"
-_TOKENS = "|".join(
-    [
-        r"[A-Za-z0-9 _/:,;=@#%!<>'\"`&~-]",
-        _ESCAPE,
-        rf"\[\^?-?(?:{_MEMBER}(?:-{_MEMBER})?)+-?\]",
-        r"\((?:\?:|(?!\?))|[)|^$]",
-        r"(?:[*+?]|\{\d+(?:,\d*)?\})\??",
-    ]
-)
-_SHARED = re.compile(f"(?:{_TOKENS})*")
-
-
-def is_portable(pattern: str) -> bool:
-    r"""Return True if *pattern* matches the same strings in ECMAScript (JSON Schema) and in Rust (pydantic).
-
-    Other patterns are refused: they differ (`.`, `\d`, `\w`, `\s`, `\b`), exist in only one dialect (lookahead, nested
-    character sets), or have not been needed yet.
-    """
-    if not _SHARED.fullmatch(pattern):
-        return False
-    try:
-        SchemaValidator(cs.str_schema(pattern=pattern))
-    except SchemaError:
-        return False
-    return True
-
-
-class _Shape(NamedTuple):
-    """The valid values of a keyword, in words and as a predicate."""
-
-    words: str
-    holds: Callable[[Any], bool]
-
-
-def _is_number(value: Any) -> bool:
-    return type(value) is int or (type(value) is float and math.isfinite(value))
-
-
-def _is_size(value: Any) -> bool:
-    return type(value) is int and value >= 0
-
-
-def _are_texts(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(each, str) for each in cast("list[object]", value))
-
-
-def _are_types(value: Any) -> bool:
-    return isinstance(value, str) or _are_texts(value)
-
-
-def _is(*types: type) -> Callable[[Any], bool]:
-    return lambda value: isinstance(value, types)
-
-
-_TEXT = _Shape("a string", _is(str))
-_BOOLEAN = _Shape("true or false", _is(bool))
-_LIST = _Shape("a list", _is(list))
-_OBJECT = _Shape("an object", _is(dict))
-_TEXTS = _Shape("a list of strings", _are_texts)
-_SCHEMAS = ("anyOf", "oneOf", "allOf")
-_NAMED_SCHEMAS = ("$defs", "properties")
-_OPENNESS = ("additionalProperties", "unevaluatedProperties")
-
-SHAPES: dict[str, _Shape] = {
-    **dict.fromkeys(("$ref", "contentEncoding", "description", "format", "pattern", "title"), _TEXT),
-    **dict.fromkeys(("x-method", "x-side"), _TEXT),
-    **dict.fromkeys(("x-deserialize-default-on-error", "x-deserialize-default-on-null"), _BOOLEAN),
-    **dict.fromkeys(("x-deserialize-skip-invalid-items", "x-docs-ignore"), _BOOLEAN),
-    **dict.fromkeys(("minimum", "maximum"), _Shape("a number", _is_number)),
-    **dict.fromkeys(("minItems", "minLength"), _Shape("a non-negative integer", _is_size)),
-    **dict.fromkeys((*_SCHEMAS, "enum"), _LIST),
-    **dict.fromkeys((*_NAMED_SCHEMAS, "discriminator"), _OBJECT),
-    "required": _TEXTS,
-    "type": _Shape("a string or a list of strings", _are_types),
-}
-"""The valid values of each keyword that the pipeline reads."""
-
-
-def check_shape(document: dict[str, Any]) -> None:
-    """Refuse a schema in which a keyword has a value that JSON Schema does not allow.
-
-    Raises:
-        CodegenError: names the place and the expected value.
-    """
-    _check_shape(document, "")
-
-
-def _check_shape(schema: Any, where: str) -> None:
-    if schema is True:
-        return
-    if not isinstance(schema, dict):
-        raise CodegenError(f"{where}: no rule for the schema {schema!r}")
-    node = cast("dict[str, Any]", schema)
-    for keyword, value in node.items():
-        if keyword in SHAPES and not SHAPES[keyword].holds(value):
-            shown = repr(value) if len(repr(value)) <= 60 else f"{repr(value)[:60]}…"
-            raise CodegenError(f"{where or 'the schema'}: {keyword} is {shown} instead of {SHAPES[keyword].words}")
-    for inside, child in _children(node):
-        _check_shape(child, f"{where}/{inside}".removeprefix("/"))
-
-
-def _children(node: dict[str, Any]) -> Iterable[tuple[str, Any]]:
-    """Yield the schemas in *node* with their paths."""
-    for keyword in _NAMED_SCHEMAS:
-        for name, child in node.get(keyword, {}).items():
-            yield f"{keyword}/{name}", child
-    for keyword in _SCHEMAS:
-        for index, child in enumerate(node.get(keyword, [])):
-            yield f"{keyword}/{index}", child
-    for keyword in ("items", "not", *_OPENNESS):
-        if keyword in node and not (keyword in _OPENNESS and node[keyword] is False):
-            yield keyword, node[keyword]
-
+from codegen.tree import PREFIX, CodegenError, Definitions, Node, arms, types_of, walk
 
 Role: TypeAlias = Literal["definition", "property", "arm", "tag", "item", "excluded"]
 """The place of a schema: `arm` is a variant of a union, `tag` its property, `excluded` inside `not`."""
@@ -176,7 +55,12 @@ FORMATS = {
 TYPES = {"array", "boolean", "integer", "null", "number", "object", "string"}
 
 
-def check(defs: Definitions) -> None:
+_CLASS = r"\[\^?(?:[A-Za-z0-9_](?:-[A-Za-z0-9_])?)+-?\]"
+_PORTABLE = re.compile(rf"(?:[A-Za-z0-9 _/-]|{_CLASS}|\((?:\?:|(?!\?))|[)|^$*+?]|\{{\d+(?:,\d*)?\}})*")
+"""Patterns that match the same strings in ECMAScript (JSON Schema) and in Rust (pydantic)."""
+
+
+def check_vocabulary(defs: Definitions) -> None:
     """Refuse keywords, formats and combinations of keywords that no pass reads.
 
     Raises:
@@ -184,10 +68,6 @@ def check(defs: Definitions) -> None:
     """
     for name, node in defs.items():
         _check(node, f"$defs/{name}", "definition", defs)
-    outermost = {name: _outermost(node) for name, node in defs.items()}
-    for name, node in outermost.items():
-        if name in reachable(outermost, targets(node)):
-            raise CodegenError(f"$defs/{name}: refers to itself without a field in between")
     for name, node in defs.items():
         for part in walk(node):
             if part.get("type") == "object" and any(
@@ -196,14 +76,6 @@ def check(defs: Definitions) -> None:
                 raise CodegenError(
                     f"$defs/{name}: the type object would be lost, because other parts accept other values"
                 )
-            if len(arms(part)) > 1 and types_of(part, defs) == {"null"}:
-                raise CodegenError(f"$defs/{name}: several variants of a union accept only null")
-
-
-def _outermost(node: Node) -> Node:
-    """Return the parts of *node* that apply to the value itself and not to values inside it."""
-    parts: Node = {key: [_outermost(part) for part in node[key]] for key in ("allOf", "anyOf", "oneOf") if key in node}
-    return parts | {"$ref": node["$ref"]} if "$ref" in node else parts
 
 
 def _check(node: Any, where: str, role: Role, defs: Definitions) -> None:
@@ -218,8 +90,6 @@ def _check(node: Any, where: str, role: Role, defs: Definitions) -> None:
     for keyword in sorted(BESIDE.keys() & structure):
         if lost := sorted(structure - BESIDE[keyword] - {keyword}):
             raise CodegenError(f"{where}: {keyword} next to {', '.join(lost)}: one of them would be lost")
-    if len(half := node.keys() & {"x-method", "x-side"}) == 1:
-        raise CodegenError(f"{where}: {half.pop()} without the other; a part of a method needs x-method and x-side")
     _check_types(node, where)
     _check_members(node, where)
     _check_reference(node, where, defs)
@@ -233,9 +103,7 @@ def _check_types(node: Node, where: str) -> None:
     if unknown := sorted(set(types) - TYPES):
         raise CodegenError(f"{where}: no rule for the type {', '.join(unknown)}")
     if isinstance(declared, list) and "type" in node and not (len(set(types)) == 2 and "null" in types):
-        raise CodegenError(
-            f"{where}: a list of types may only add null to a type, not combine {', '.join(types) or 'none'}"
-        )
+        raise CodegenError(f"{where}: a list of types may only add null to a type, not combine {', '.join(types)}")
     for keyword in sorted(node.keys() & NEEDS_TYPE.keys()):
         if not NEEDS_TYPE[keyword] & set(types):
             raise CodegenError(f"{where}: {keyword} does not apply to values of type {', '.join(types) or 'any'}")
@@ -246,10 +114,8 @@ def _check_types(node: Node, where: str) -> None:
     formats = set[str]().union(*(FORMATS.get(each, set()) for each in types))
     if "format" in node and node["format"] not in formats:
         raise CodegenError(f"{where}: no rule for the format {node['format']} of type {', '.join(types)}")
-    if "pattern" in node and not is_portable(node["pattern"]):
-        raise CodegenError(
-            f"{where}: the pattern {node['pattern']} may match other strings in pydantic than in the schema"
-        )
+    if not _PORTABLE.fullmatch(pattern := node.get("pattern", "")):
+        raise CodegenError(f"{where}: the pattern {pattern} may match other strings in pydantic than in the schema")
 
 
 def _check_members(node: Node, where: str) -> None:
@@ -275,9 +141,6 @@ def _check_reference(node: Node, where: str, defs: Definitions) -> None:
 
 
 def _check_union(node: Node, where: str, role: Role) -> None:
-    for keyword in ("anyOf", "oneOf", "enum"):
-        if keyword in node and not node[keyword]:
-            raise CodegenError(f"{where}: an empty {keyword} accepts no value")
     if "discriminator" in node:
         tag = node["discriminator"].get("propertyName")
         # It does not change which values are valid, so variants without the tag are allowed.
@@ -289,8 +152,6 @@ def _check_union(node: Node, where: str, role: Role) -> None:
         in_a_set = role == "arm" and "const" in node and type(value) is int
         if not isinstance(value, str) and not in_a_set:
             raise CodegenError(f"{where}: no rule for the constant {value!r} here, because it is not a string")
-        if node["type"] not in JSON_TYPES[type(value)]:
-            raise CodegenError(f"{where}: the value {value!r} is not of the type {node['type']}")
 
 
 def _check_parts(node: Node, where: str, role: Role, defs: Definitions) -> None:

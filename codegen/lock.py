@@ -4,27 +4,36 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
-
-from codegen.errors import LockError
 
 FILES = ("v1/schema.json", "v1/schema.unstable.json", "v2/schema.json", "v2/schema.unstable.json")
 """The schemas that this project is generated from, by their path in the schema folder."""
 
 LOCK = "lock.toml"
 
-UNKNOWN_VERSION = "unknown"
-"""The version of schemas whose source does not name one."""
-
 _HEADER = """\
 # Where the schemas beside this file come from, and the digests that they must have.
 # Written by `nox -s update_schema -- SOURCE`, checked by `nox -s generate`. Not to be edited.
 """
+
+
+class SourceError(Exception):
+    """A schema cannot be fetched or written, or is not an ACP schema."""
+
+
+class LockError(SourceError):
+    """`lock.toml` cannot be read, or *file* does not match it."""
+
+    def __init__(self, file: str, reason: str) -> None:
+        self.file = file
+        super().__init__(
+            f"{file}: {reason}. Restore the folder from version control, or run: nox -s update_schema -- SOURCE"
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,9 +65,7 @@ def read(folder: Path) -> dict[str, LockedFile]:
         raw = tomllib.loads((folder / LOCK).read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise LockError(LOCK, "the file is missing") from None
-    except OSError as error:
-        raise LockError(LOCK, f"cannot be read: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except tomllib.TOMLDecodeError as error:
         raise LockError(LOCK, f"not valid TOML: {error}") from error
     return {file: _record(file, entry) for file, entry in raw.items()}
 
@@ -80,22 +87,9 @@ def render(locked: Mapping[str, LockedFile]) -> str:
     """Return the text of a lock that holds *locked*, sorted by file."""
     return _HEADER + "".join(
         # A JSON string is also a TOML basic string.
-        f"\n[{json.dumps(file)}]\n"
-        f"source = {json.dumps(entry.source)}\n"
-        f"version = {json.dumps(entry.version)}\n"
-        f"size = {entry.size}\n"
-        f"sha256 = {json.dumps(entry.sha256)}\n"
+        f"\n[{json.dumps(file)}]\n" + "".join(f"{key} = {json.dumps(value)}\n" for key, value in asdict(entry).items())
         for file, entry in sorted(locked.items())
     )
-
-
-def load_schemas(folder: Path) -> dict[str, dict[str, Any]]:
-    """Return the four schemas as parsed JSON, by file, each verified against the lock.
-
-    Raises:
-        LockError: a file is missing, is not in the lock, or differs from it.
-    """
-    return {file: json.loads(verified_bytes(folder, file)) for file in FILES}
 
 
 def verified_bytes(folder: Path, file: str) -> bytes:
@@ -119,3 +113,23 @@ def verified_bytes(folder: Path, file: str) -> bytes:
         )
         raise LockError(file, reason)
     return data
+
+
+def replace_together(folder: Path, contents: Mapping[str, bytes]) -> None:
+    """Write every file of *contents* (paths relative to *folder*). All are complete on disk before the first changes.
+
+    Raises:
+        SourceError: the file system refused. Version control has the old files.
+    """
+    fresh = {folder / file: (folder / file).with_name(f".{Path(file).name}.new") for file in contents}
+    try:
+        for (target, new), data in zip(fresh.items(), contents.values(), strict=True):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            new.write_bytes(data)
+        for target, new in fresh.items():
+            os.replace(new, target)
+    except OSError as error:
+        raise SourceError(f"{error.filename2 or error.filename}: {error.strerror}") from error
+    finally:
+        for new in fresh.values():
+            new.unlink(missing_ok=True)

@@ -68,8 +68,3 @@ def variant_name(union: str, label: str, taken: set[str]) -> str:
     """
     alone = pascal(label, where=union)
     return alone if len(words(label)) > 1 and alone not in taken else joined(union, label)
-
-
-def catch_all_name(union: str) -> str:
-    """Return the name of the variant for unknown tags."""
-    return f"Other{union}"

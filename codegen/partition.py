@@ -13,6 +13,7 @@ or result of another domain's method imports them, but does not reach the defini
 from __future__ import annotations
 
 import keyword
+from graphlib import CycleError, TopologicalSorter
 
 from codegen.naming import snake
 from codegen.tree import CodegenError, Definitions, kind, reachable, targets
@@ -21,8 +22,6 @@ COMMON = "common"
 CONNECTION = "connection"
 EXTRAS = "extras"
 LARGE_FAMILY = 10
-LONGEST = 40
-"""The maximum length of a module name."""
 
 
 def partition(defs: Definitions) -> dict[str, str]:
@@ -47,7 +46,7 @@ def partition(defs: Definitions) -> dict[str, str]:
 def domain(method: str, method_kind: str) -> str:
     """Return the domain of a method: `fs` for `fs/read_text_file`, `session_update` for `session/update`."""
     area, _, action = method.rpartition("/")
-    if len(area) > LONGEST or not area.isidentifier() or area.startswith("_") or keyword.iskeyword(area):
+    if not area.isidentifier() or area.startswith("_") or keyword.iskeyword(area):
         return CONNECTION
     if action == "update" and method_kind == "Notification":
         return f"{area}_{action}"
@@ -99,26 +98,13 @@ def _split_families(defs: Definitions, modules: dict[str, str]) -> None:
 def _check_arrows(defs: Definitions, modules: dict[str, str]) -> None:
     """Refuse import cycles, because the generator would merge such modules."""
     imports: dict[str, set[str]] = {}
-    crossing: dict[tuple[str, str], str] = {}
     for name, node in sorted(defs.items()):
-        for part in targets(node):
-            if modules[part] != modules[name]:
-                imports.setdefault(modules[name], set()).add(modules[part])
-                crossing.setdefault((modules[name], modules[part]), f"{name} refers to {part}")
-    for (module, other), what in sorted(crossing.items()):
-        if module in _imported_by(other, imports):
-            raise CodegenError(f"{what}, and the module {other} refers to {module}: modules cannot import each other")
-
-
-def _imported_by(module: str, imports: dict[str, set[str]]) -> set[str]:
-    """Return the modules that *module* imports, also indirectly, and itself."""
-    found: set[str] = set()
-    waiting = {module}
-    while waiting:
-        each = waiting.pop()
-        found.add(each)
-        waiting |= imports.get(each, set()) - found
-    return found
+        home = modules[name]
+        imports.setdefault(home, set()).update({modules[part] for part in targets(node)} - {home})
+    try:
+        TopologicalSorter(imports).prepare()
+    except CycleError as error:
+        raise CodegenError(f"modules cannot import each other: {' and '.join(sorted({*error.args[1]}))}") from None
 
 
 def _family(defs: Definitions, union: str, shared: set[str]) -> set[str]:

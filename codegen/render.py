@@ -346,11 +346,11 @@ def _constraints(where: str, node: Node) -> list[str]:
         raise CodegenError(f"{where}: no rule for a bound inside another type")
     limits = {CONSTRAINTS[key]: part[key] for part in bounds for key in CONSTRAINTS if key in part}
     within = {side: limit for part in bounds for side, limit in part.get("x-within", {}).items()}
-    return [f"{mark}({_keywords(found)})" for mark, found in (("Field", limits), ("Within", within)) if found]
-
-
-def _keywords(values: dict[str, Any]) -> str:
-    return ", ".join(f"{key}={value!r}" for key, value in values.items())
+    return [
+        f"{mark}({', '.join(f'{key}={value!r}' for key, value in found.items())})"
+        for mark, found in (("Field", limits), ("Within", within))
+        if found
+    ]
 
 
 def _default(node: Node, *, required: bool) -> str:

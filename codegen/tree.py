@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 Node: TypeAlias = dict[str, Any]
 """One JSON Schema object."""
@@ -58,21 +58,24 @@ def walk(node: Node) -> Iterator[Node]:
         yield from walk(child)
 
 
-def rewrite(node: Node, change: Callable[[Node], Node]) -> Node:
+def rewrite(node: Any, change: Callable[[Any], Any]) -> Any:
     """Return a copy of *node* with *change* applied to every schema in it, innermost first."""
-    copy = dict(node)
+    if not isinstance(node, dict):
+        return change(node)
+    copy = dict(cast("Node", node))
     if "properties" in copy:
         copy["properties"] = {name: rewrite(child, change) for name, child in copy["properties"].items()}
     for keyword in ("anyOf", "oneOf", "allOf"):
         if keyword in copy:
             copy[keyword] = [rewrite(child, change) for child in copy[keyword]]
     for keyword in ("items", "additionalProperties", "not"):
-        if isinstance(copy.get(keyword), dict):
+        # The value `true` of `additionalProperties` says that the object is open.
+        if keyword in copy and not (keyword == "additionalProperties" and isinstance(copy[keyword], bool)):
             copy[keyword] = rewrite(copy[keyword], change)
     return change(copy)
 
 
-def rewrite_all(defs: Definitions, change: Callable[[Node], Node]) -> Definitions:
+def rewrite_all(defs: Definitions, change: Callable[[Any], Any]) -> Definitions:
     """Return *defs* with every definition rewritten by `rewrite`."""
     return {name: rewrite(node, change) for name, node in defs.items()}
 

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import re
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from codegen import lock
 from codegen.changes import describe_changes
-from codegen.errors import ReplaceError, SourceError
-from codegen.lock import FILES, LOCK, LockedFile
-from codegen.replace import replace_together
+from codegen.lock import FILES, LOCK, LockedFile, SourceError, replace_together
 from codegen.sources import fetch, parse_schema
 
 SCHEMA_FOLDER = Path(__file__).resolve().parents[1] / "schema"
@@ -23,9 +20,8 @@ sources:
   npm:@agentclientprotocol/sdk@2.4.0   an npm package; a tag such as latest works too
   ../acp/schema                        a folder with the same relative paths as schema/
 
-A source must have all four files, unless --only names those that you want. The other files are not
-changed, and lock.toml records the source of each file. Nothing is replaced before all files have been
-fetched and checked. Exit status: 0 done, 2 nothing was changed.
+A source must have all four files. Nothing is replaced before all files have been fetched and
+checked. Exit status: 0 done, 2 nothing was changed.
 """
 
 
@@ -33,19 +29,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status."""
     options = _parser().parse_args(argv)
     try:
-        changes = update(
-            options.source,
-            folder=options.schema_folder,
-            only=options.only,
-            sha256=dict(options.sha256),
-            release=options.release,
-            timeout=options.timeout,
-            dry_run=options.dry_run,
-        )
+        changes = update(options.source, folder=options.schema_folder, timeout=options.timeout, dry_run=options.dry_run)
     except SourceError as error:
         print(f"error: {error}", file=sys.stderr)
-        if not (isinstance(error, ReplaceError) and error.lost):
-            print("Nothing was changed.", file=sys.stderr)
         return 2
     for line in changes.report():
         print(line)
@@ -62,11 +48,11 @@ class Update:
 
     source: str
     old: Mapping[str, bytes]
-    """The previous content of the files that are replaced."""
+    """The previous content of the files."""
     new: Mapping[str, bytes]
     locked: Mapping[str, LockedFile]
-    """The whole lock after the update."""
-    previous: Mapping[str, LockedFile] = field(default_factory=dict[str, LockedFile])
+    """The lock after the update."""
+    previous: Mapping[str, LockedFile]
     """The lock before the update; empty if it could not be read."""
 
     def report(self) -> list[str]:
@@ -81,14 +67,12 @@ class Update:
         lines: list[str] = []
         for file, data in self.new.items():
             if self._status(file) == "changed":
-                before = self.previous[file].version if file in self.previous else lock.UNKNOWN_VERSION
+                before = self.previous[file].version if file in self.previous else "unknown"
                 lines += ["", f"### {file}: {before} → {self.locked[file].version}", ""]
                 lines += self._changes(file, data)
         return lines
 
     def _status(self, file: str) -> str:
-        if file not in self.new:
-            return f"kept, from {self.locked[file].source}"
         if file not in self.old:
             return "new"
         return "unchanged" if self.old[file] == self.new[file] else "changed"
@@ -101,47 +85,28 @@ class Update:
         return describe_changes(file, before, parse_schema(file, data))
 
 
-def update(
-    source: str,
-    *,
-    folder: Path = SCHEMA_FOLDER,
-    only: Sequence[str] = (),
-    sha256: Mapping[str, str] | None = None,
-    release: str | None = None,
-    timeout: float = 120.0,
-    dry_run: bool = False,
-) -> Update:
-    """Replace the schemas in *folder* and their lock by those of *source*: all of them or none.
+def update(source: str, *, folder: Path = SCHEMA_FOLDER, timeout: float = 120.0, dry_run: bool = False) -> Update:
+    """Replace the schemas in *folder* and their lock by those of *source*.
 
     Raises:
         SourceError: the source cannot be used; the folder is as it was.
     """
     if Path(source).is_dir() and Path(source).resolve() == folder.resolve():
         raise SourceError(f"{source}: this is the folder to update. Name another source")
-    delivery = fetch(source, only=only, sha256=sha256, timeout=timeout)
-    for file in FILES:
-        if file not in delivery.files:
-            lock.verified_bytes(folder, file)
+    delivery = fetch(source, timeout=timeout)
     try:
         previous = lock.read(folder)
     except SourceError:
         previous = {}  # every file is replaced, so a broken lock does not matter
-    version = release or delivery.version
-    fresh = {
-        file: LockedFile.of(data, source=delivery.source, version=version) for file, data in delivery.files.items()
+    locked = {
+        file: LockedFile.of(data, source=delivery.source, version=delivery.version)
+        for file, data in delivery.files.items()
     }
-    locked = {file: fresh.get(file) or previous[file] for file in FILES}
-    result = Update(
-        source=delivery.source,
-        old={file: (folder / file).read_bytes() for file in delivery.files if (folder / file).is_file()},
-        new=delivery.files,
-        locked=locked,
-        previous=previous,
-    )
+    old = {file: (folder / file).read_bytes() for file in FILES if (folder / file).is_file()}
     if not dry_run:
         # The lock is written last: until then, a build notices that the files differ from it.
         replace_together(folder, {**delivery.files, LOCK: lock.render(locked).encode()})
-    return result
+    return Update(source=delivery.source, old=old, new=delivery.files, locked=locked, previous=previous)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -152,36 +117,12 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("source", metavar="SOURCE", help="the new schemas, see below")
-    parser.add_argument(
-        "--only",
-        metavar="FILE",
-        action="append",
-        default=[],
-        choices=FILES,
-        help=f"replace only this file: {', '.join(FILES)}",
-    )
-    parser.add_argument(
-        "--sha256",
-        metavar="FILE=HEX",
-        action="append",
-        default=[],
-        type=_digest,
-        help="the digest that a file must have",
-    )
-    parser.add_argument("--release", metavar="TEXT", help="the version to record if the source does not name one")
     parser.add_argument("--timeout", metavar="SECONDS", type=float, default=120.0, help="the limit for npm (120)")
     parser.add_argument("--dry-run", action="store_true", help="fetch, check and compare, but replace nothing")
     parser.add_argument(
         "--schema-folder", metavar="PATH", type=Path, default=SCHEMA_FOLDER, help="the folder to update (schema/)"
     )
     return parser
-
-
-def _digest(text: str) -> tuple[str, str]:
-    file, _, digest = text.partition("=")
-    if file not in FILES or not re.fullmatch("[0-9a-fA-F]{64}", digest):
-        raise argparse.ArgumentTypeError(f"{text!r} is not FILE=HEX with 64 digits and one of {', '.join(FILES)}")
-    return file, digest
 
 
 if __name__ == "__main__":

@@ -12,19 +12,20 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 from codegen import lock
-from codegen.errors import LockError, SourceError
-from codegen.lock import LOCK, LockedFile
-from codegen.replace import replace_together
+from codegen.lock import LOCK, LockedFile, LockError, SourceError, replace_together
 from codegen.sources import Delivery, from_npm, newest_version, published_versions
 from codegen.update import Update, update
 
 PACKAGE = "@agentclientprotocol/sdk"
+
+Gate: TypeAlias = tuple[str, tuple[str, ...]]
+Gates: TypeAlias = tuple[Gate, ...]
 
 
 def deliveries(cache: Path, *, versions: Sequence[str] = (), timeout: float = 120.0) -> Iterator[Delivery]:
@@ -69,30 +70,15 @@ OUTPUT_LINES = 40
 """The number of output lines that the body shows of a failed command."""
 
 
-@dataclass(frozen=True)
-class Gate:
-    """A condition for the new packages, and the module that checks it in the new working tree."""
-
-    claim: str
-    command: tuple[str, ...]
-
-
-GENERATE = Gate("The pipeline has a rule for everything in the schemas", ("codegen",))
-GATES = (
-    Gate("Generating again gives the same packages", ("codegen", "--check")),
-    Gate("Random instances of every definition survive a round trip", ("tests.acp_bindings.roundtrip_report",)),
+GENERATE: Gate = ("The pipeline has a rule for everything in the schemas", ("codegen",))
+GATES: Gates = (
+    ("Generating again gives the same packages", ("codegen", "--check")),
+    ("Random instances of every definition survive a round trip", ("tests.acp_bindings.roundtrip_report",)),
 )
+"""The conditions for the new packages, and the module with arguments that checks each in the new working tree."""
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """The result of a gate, with the end of its output if it failed."""
-
-    gate: Gate
-    failed: str = ""
-
-
-def main(argv: Sequence[str] | None = None, *, root: Path = ROOT, gates: Sequence[Gate] = GATES) -> int:
+def main(argv: Sequence[str] | None = None, *, root: Path = ROOT, gates: Gates = GATES) -> int:
     """Run the command. Return 0 if nothing is newer or the change was written, 2 if npm or git failed."""
     parser = argparse.ArgumentParser(prog="nox -s watch_schema --", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument(
@@ -135,15 +121,15 @@ def _newer(schemas: Path, *, timeout: float) -> str | None:
     return newest
 
 
-def _propose(root: Path, out: Path, version: str, changes: Update, gates: Sequence[Gate], *, timeout: float) -> None:
+def _propose(root: Path, out: Path, version: str, changes: Update, gates: Gates, *, timeout: float) -> None:
     branch, title = f"schema-{version}", f"Update to the schemas of {version}"
     with _worktree(root, branch) as tree:
         update(f"npm:{PACKAGE}@{version}", folder=tree / "schema", timeout=timeout)
         _commit(tree, f"Update the schemas to {version}", "schema")
-        outcomes = [_run(GENERATE, tree)]
-        if not outcomes[0].failed:
+        outcomes = {GENERATE: _run(*GENERATE, tree)}
+        if not outcomes[GENERATE]:
             _commit(tree, f"Regenerate for schema {version}", "src/acp_bindings")
-            outcomes += [_run(gate, tree) for gate in gates]
+            outcomes |= {gate: _run(*gate, tree) for gate in gates}
         out.mkdir(parents=True, exist_ok=True)
         _git(root, "bundle", "create", "--quiet", str((out / "branch.bundle").resolve()), f"HEAD..{branch}")
     for name, text in (("branch", branch), ("title", title), ("body.md", _body(version, changes, outcomes))):
@@ -172,11 +158,11 @@ def _git(folder: Path, *words: str) -> None:
     subprocess.run(["git", *words], cwd=folder, check=True, capture_output=True, text=True)  # noqa: S607 - as PATH has it
 
 
-def _run(gate: Gate, tree: Path) -> Outcome:
-    """Run *gate* in *tree*, with the packages of that tree."""
-    print(f"{gate.claim}: python -m {' '.join(gate.command)}", flush=True)
+def _run(claim: str, command: tuple[str, ...], tree: Path) -> str:
+    """Run *command* in *tree*, with the packages of that tree. Return the end of its output if it failed."""
+    print(f"{claim}: python -m {' '.join(command)}", flush=True)
     done = subprocess.run(
-        [sys.executable, "-m", *gate.command],
+        [sys.executable, "-m", *command],
         cwd=tree,
         env=os.environ | {"PYTHONPATH": str(tree / "src")},
         stdout=subprocess.PIPE,
@@ -187,20 +173,20 @@ def _run(gate: Gate, tree: Path) -> Outcome:
     )
     print(done.stdout)
     if done.returncode == 0:
-        return Outcome(gate)
+        return ""
     output = done.stdout.replace(str(tree), ".").splitlines()[-OUTPUT_LINES:]
-    return Outcome(gate, "\n".join([*output, f"exit status {done.returncode}"]))
+    return "\n".join([*output, f"exit status {done.returncode}"])
 
 
-def _body(version: str, changes: Update, outcomes: Sequence[Outcome]) -> str:
+def _body(version: str, changes: Update, outcomes: Mapping[Gate, str]) -> str:
     """Return the text of the pull request as Markdown, truncated to the limit of GitHub."""
     before = ", ".join(sorted({entry.version for entry in changes.previous.values()}))
     lines = [f"npm has `{PACKAGE}` {version}. The schemas here are from {before}.", ""]
-    lines += [f"- [{' ' if each.failed else 'x'}] {each.gate.claim}" for each in outcomes]
+    lines += [f"- [{' ' if failed else 'x'}] {claim}" for (claim, _), failed in outcomes.items()]
     lines += ["", 'For the remaining steps see CONTRIBUTING, "A new schema came out".']
-    for each in outcomes:
-        if each.failed:
-            lines += ["", f"### python -m {' '.join(each.gate.command)}", "", "~~~text", each.failed, "~~~"]
+    for (_, command), failed in outcomes.items():
+        if failed:
+            lines += ["", f"### python -m {' '.join(command)}", "", "~~~text", failed, "~~~"]
     text = "\n".join([*lines, *changes.differences()])
     if len(text) <= BODY_LIMIT:
         return text

@@ -52,7 +52,8 @@ def mark_requests(defs: Definitions) -> Definitions:
         for each in family:
             if not requests.intersection(list(lineage(each, defs))[1:]):
                 responses.setdefault(each, set()).add(response)
-    return {name: node | _responses_of(responses[name]) if name in responses else node for name, node in defs.items()}
+    marked = {name: [ANYTHING] if ANYTHING in found else sorted(found) for name, found in responses.items()}
+    return {name: node | {"x-responses": marked[name]} if name in marked else node for name, node in defs.items()}
 
 
 def mark_notifications(defs: Definitions) -> Definitions:
@@ -60,10 +61,6 @@ def mark_notifications(defs: Definitions) -> Definitions:
     notifications = [parts["Notification"] for parts in parts_of_methods(defs).values() if "Notification" in parts]
     classes = {cls for params in notifications for cls in _classes(ref(params), defs)}
     return {name: node | {"x-notification": True} if name in classes else node for name, node in defs.items()}
-
-
-def _responses_of(responses: set[str]) -> Node:
-    return {"x-responses": [ANYTHING] if ANYTHING in responses else sorted(responses)}
 
 
 def _requests(defs: Definitions) -> Iterator[tuple[str, str]]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from codegen.tree import Definitions, Node, rewrite_all, without
 
 ENVELOPE = "x-docs-ignore"
@@ -11,24 +9,7 @@ ENVELOPE = "x-docs-ignore"
 
 def open_booleans(defs: Definitions) -> Definitions:
     """Replace the schema `true`, which old releases contain, by its equivalent `{}`."""
-    return {name: _open(node) for name, node in defs.items()}
-
-
-def _open(schema: Node | Literal[True]) -> Node:
-    if schema is True:
-        return {}
-    node = dict(schema)
-    if "properties" in node:
-        node["properties"] = {name: _open(child) for name, child in node["properties"].items()}
-    for keyword in ("anyOf", "oneOf", "allOf"):
-        if keyword in node:
-            node[keyword] = [_open(child) for child in node[keyword]]
-    for keyword in ("items", "not"):
-        if keyword in node:
-            node[keyword] = _open(node[keyword])
-    if isinstance(node.get("additionalProperties"), dict):  # `true` means that the object is open
-        node["additionalProperties"] = _open(node["additionalProperties"])
-    return node
+    return rewrite_all(defs, lambda schema: {} if schema is True else schema)
 
 
 def drop_envelopes(defs: Definitions) -> Definitions:

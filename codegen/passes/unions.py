@@ -8,13 +8,11 @@ it is never written). `x-not-enum` lists the tags of other variants. A field tha
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
-from itertools import combinations, permutations
-from typing import Any, Literal, NamedTuple, cast
+from itertools import permutations
+from typing import Literal, NamedTuple
 
-from codegen.naming import catch_all_name, joined, variant_name
-from codegen.passes.objects import META, TAG, check_catch_all, constant
+from codegen.naming import joined, variant_name
+from codegen.passes.objects import TAG, check_catch_all, constant
 from codegen.tree import (
     CodegenError,
     Definitions,
@@ -25,73 +23,9 @@ from codegen.tree import (
     reachable,
     ref,
     target,
-    types_of,
     walk,
     without,
 )
-
-
-def check_exclusive(defs: Definitions) -> None:
-    """Check that no value fits two variants of a `oneOf`, and that no union contains a type twice.
-
-    Args:
-        defs: definitions whose unions of objects have been split, which checks them.
-
-    Raises:
-        CodegenError: names the definition, and the field if it is in one.
-    """
-    for name, node in defs.items():
-        for where, part in _places(name, node):
-            if any(not _apart(one, other, defs) for one, other in combinations(part.get("oneOf", []), 2)):
-                raise CodegenError(f"{where}: a value may fit two variants of a oneOf, and would be read as the first")
-        if any(_same(one, other, defs) for one, other in combinations(arms(node), 2)):
-            raise CodegenError(f"{name}: two variants are the same type in Python")
-
-
-def _places(name: str, node: Node) -> Iterator[tuple[str, Node]]:
-    """Yield every schema in the definition *name* with its place; those in fields first."""
-    for key, member in node.get("properties", {}).items():
-        yield from ((f"{name}.{key}", part) for part in walk(member))
-    yield from ((name, part) for part in walk(node))
-
-
-def _apart(one: Node, other: Node, defs: Definitions) -> bool:
-    """Return True if certainly no value fits both."""
-    values, others = _values(one, defs), _values(other, defs)
-    if values is not None and others is not None:
-        return values.isdisjoint(others)
-    types, more = ({"number" if each == "integer" else each for each in types_of(part, defs)} for part in (one, other))
-    return types.isdisjoint(more)
-
-
-def _values(node: Node, defs: Definitions) -> set[Any] | None:
-    """Return the values of an enumeration, or None if there may be any."""
-    if (name := target(node)) is not None:
-        return _values(defs[name], defs)
-    if "const" in node:
-        return {node["const"]}
-    return set(node["enum"]) if "enum" in node else None
-
-
-def _same(one: Node, other: Node, defs: Definitions) -> bool:
-    return _spelt_out(one, defs, frozenset()) == _spelt_out(other, defs, frozenset())
-
-
-def _spelt_out(schema: Any, defs: Definitions, inside: frozenset[str]) -> str:
-    """Return *schema* as JSON, without names of other types and without descriptions."""
-
-    def spell(part: Any) -> Any:
-        if isinstance(part, list):
-            return [spell(each) for each in cast("list[object]", part)]
-        if not isinstance(part, dict):
-            return part
-        node = cast("Node", part)
-        name = target(node)
-        if name is None or is_class(defs[name]) or name in inside:
-            return {key: spell(value) for key, value in without(node, "title", "description").items()}
-        return json.loads(_spelt_out(defs[name], defs, inside | {name}))
-
-    return json.dumps(spell(schema), sort_keys=True)
 
 
 def open_notifications(defs: Definitions) -> Definitions:
@@ -147,9 +81,7 @@ def name_variants(defs: Definitions) -> Definitions:
     A payload that is used by one variant and lacks only the tag gets the tag and keeps its name. Other variants become
     subclasses of their payload. Fields of the union itself go into each variant.
     """
-    named = _Naming(defs).run()
-    check_exclusive(named)
-    return named
+    return _Naming(defs).run()
 
 
 class _Union(NamedTuple):
@@ -204,7 +136,6 @@ class _Naming:
         exclusive = self.exclusive(name, node, tag) if "oneOf" in node else set[str]()
         variants: list[tuple[str, str]] = []
         for arm in arms(node):
-            self.check_meta(name, node, arm)
             if "not" in arm:
                 variants.append(("Other", self.catch_all(name, node, arm, tag, known)))
                 continue
@@ -232,23 +163,8 @@ class _Naming:
         if constant(arm, tag) is None and tag in described:
             raise CodegenError(f"{name}: its variant {label} contains the tag {tag} without a constant")
 
-    def check_meta(self, name: str, node: Node, arm: Node) -> None:
-        """Refuse a `_meta` that is usual in the union and unusual in a variant, or the reverse."""
-        in_both = "x-extensible" in node and self.is_extensible(arm)
-        if in_both and (META in node.get("properties", {})) != (META in self.members(arm, "properties")):
-            raise CodegenError(f"{name}.{META}: contained in the union and in one of its variants")
-
-    def is_extensible(self, arm: Node) -> bool:
-        """Return True if *arm*, or an object that it extends, has `_meta`."""
-        payloads = [self.out[name] for part in (arm, *arm.get("allOf", [])) if (name := target(part))]
-        return "x-extensible" in arm or any(map(self.is_extensible, payloads))
-
     def exclusive(self, name: str, node: Node, tag: str | None) -> set[str]:
-        """Return the required fields that distinguish the variants of the `oneOf` *node*; empty if a tag does.
-
-        Raises:
-            CodegenError: a value may fit two variants, or the field of one variant distinguishes another.
-        """
+        """Return the required fields that distinguish the variants of the `oneOf` *node*; empty if a tag does."""
         if tag is not None:
             if any(constant(arm, tag) is None and "not" not in arm for arm in arms(node)):
                 raise CodegenError(f"{name}: a variant of its oneOf has no {tag}, so a value may fit two variants")
@@ -313,12 +229,12 @@ class _Naming:
     def catch_all(self, union: str, node: Node, arm: Node, tag: str | None, known: list[str]) -> str:
         """Return the name of the variant for unknown tags, which refuses known tags and preserves all others."""
         if tag is None:
-            raise CodegenError(f"{union}: its variant for unknown tags excludes other tags than those of the variants")
+            raise CodegenError(f"{union}: has a variant for unknown tags, but no tag")
         check_catch_all(union, arm, tag, known)
         added = _merged(union, node, arm, tag)
         not_enum: Node = {"type": "string", "x-not-enum": sorted(known)}
         added["properties"] = {tag: not_enum} | without(added["properties"], tag)
-        name = catch_all_name(union)
+        name = f"Other{union}"
         if name in self.taken():
             raise CodegenError(f"{union}: the name {name} of its variant for unknown tags is already used")
         body = {"description": arm.get("description", ""), "type": "object"} | added

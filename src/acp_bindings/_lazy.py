@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from typing import Any
 
@@ -92,3 +92,10 @@ _SIMILAR = 0.7
 def joined(names: list[str], last: str) -> str:
     """Return the names as in `a, b or c`, where *last* is "or"."""
     return f" {last} ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+
+
+def closest(name: str, names: Iterable[str], *, cutoff: float = 0.6) -> str | None:
+    """Return the most similar of *names*; None if no similarity, from 0 to 1, reaches *cutoff*."""
+    from difflib import get_close_matches  # noqa: PLC0415 - only errors need it
+
+    return next(iter(get_close_matches(name, list(names), n=1, cutoff=cutoff)), None)

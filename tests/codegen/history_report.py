@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from pathlib import Path
 
-from codegen.errors import SourceError
+from codegen.lock import SourceError
 from codegen.watch import deliveries
 from tests.codegen.replay import Gates, Replayed, replay
 

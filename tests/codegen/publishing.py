@@ -46,6 +46,11 @@ def schema_folder(folder: Path) -> Path:
     return write(folder, {**files, LOCK: lock.render(locked).encode()})
 
 
+def load_schemas(folder: Path) -> dict[str, object]:
+    """Return the schemas of the folder as parsed JSON, each verified against the lock."""
+    return {file: json.loads(lock.verified_bytes(folder, file)) for file in FILES}
+
+
 def contents(folder: Path) -> dict[str, bytes]:
     """Return every file below the folder, including hidden ones."""
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
@@ -111,10 +116,9 @@ def tarball(files: Mapping[str, bytes]) -> bytes:
     return buffer.getvalue()
 
 
-def packed(version: str, archive: bytes, *, integrity: str | None = None) -> str:
+def packed(version: str) -> str:
     """Return the report of `npm pack`."""
-    integrity = integrity or "sha512-" + base64.b64encode(hashlib.sha512(archive).digest()).decode()
-    return json.dumps([{"name": PACKAGE, "version": version, "filename": "sdk.tgz", "integrity": integrity}])
+    return json.dumps([{"name": PACKAGE, "version": version, "filename": "sdk.tgz"}])
 
 
 def install_npm(folder: Path, *, report: str = "", archive: bytes = b"", status: int = 0, complaint: str = "") -> Path:
@@ -140,7 +144,7 @@ def install_npm_of(folder: Path, archives: Mapping[str, bytes]) -> Path:
     """
     for version, archive in archives.items():
         (folder / f"{version}.tgz").write_bytes(archive)
-    reports = {version: packed(version, archive) for version, archive in archives.items()}
+    reports = {version: packed(version) for version in archives}
     (folder / "latest").write_text(list(archives)[-1], encoding="utf-8")
     return _command(
         folder,

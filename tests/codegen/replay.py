@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import Literal
 
 from codegen.build import PACKAGES, build
-from codegen.errors import SourceError
+from codegen.lock import SourceError
 from codegen.passes.tidy import open_booleans
 from codegen.sources import parse_schema
 from codegen.tree import CodegenError

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from codegen.errors import SourceError
+from codegen.lock import SourceError
 from codegen.sources import published_versions
 from codegen.watch import PACKAGE, deliveries
 from tests.codegen import history_report, publishing

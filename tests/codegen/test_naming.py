@@ -1,6 +1,6 @@
 import pytest
 
-from codegen.naming import catch_all_name, joined, pascal, snake, variant_name, words
+from codegen.naming import joined, pascal, snake, variant_name, words
 from codegen.tree import CodegenError
 
 
@@ -73,7 +73,3 @@ def test_a_last_word_that_union_and_label_share_is_said_once(union: str, label: 
 )
 def test_a_label_of_several_words_is_the_name_if_it_is_free(label: str, taken: set[str], expected: str) -> None:
     assert variant_name("SessionUpdate", label, taken) == expected
-
-
-def test_the_catch_all_is_named_after_its_union() -> None:
-    assert catch_all_name("ContentBlock") == "OtherContentBlock"

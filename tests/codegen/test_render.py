@@ -418,34 +418,6 @@ class TestNames:
 
         check_names(defs, partition(defs), package)
 
-    def test_a_member_of_another_class_is_found(self, package: Path) -> None:
-        said = self.change(package, "    right: Right\n", "    right: Left\n")
-
-        assert said == "Pair refers to ['Left'], but in the schema to ['Left', 'Right']"
-
-    def test_an_alias_of_another_class_is_found(self, package: Path) -> None:
-        said = self.change(package, "list[Left]", "list[Right]")
-
-        assert said == "Lefts refers to ['Right'], but in the schema to ['Left']"
-
-    def test_a_class_that_stands_in_quotes_counts(self, package: Path) -> None:
-        said = self.change(package, "    right: Right\n", '    right: "Pair"\n    other: list["Lefts"]\n')
-
-        assert said == "Pair refers to ['Left', 'Lefts', 'Pair'], but in the schema to ['Left', 'Right']"
-
-    def test_a_wrong_response_type_is_detected(self, tmp_path: Path) -> None:
-        defs: Definitions = {
-            name: obj() | {"x-method": method, "x-side": "agent"}
-            for name, method in {"ARequest": "a", "AResponse": "a", "BRequest": "b", "BResponse": "b"}.items()
-        }
-        path = built(defs, tmp_path) / "connection.py"
-        path.write_text(
-            path.read_text(encoding="utf-8").replace('RequestParams["BResponse"]', 'RequestParams["AResponse"]')
-        )
-
-        with pytest.raises(CodegenError, match=r"^BRequest refers to \['AResponse'\], but in the schema"):
-            check_names(normalise(defs), dict.fromkeys(defs, "connection"), path.parent)
-
     def test_a_class_of_another_name_is_found(self, package: Path) -> None:
         said = self.change(package, "class Right(", "class Right1(")
 
@@ -461,16 +433,6 @@ class TestNames:
 
         assert said == "a_session.py defines Left, which belongs to common"
 
-    def test_text_that_is_spelt_like_a_class_does_not_count(self, tmp_path: Path) -> None:
-        """Constants, discriminators, aliases and docstrings contain text."""
-        defs = {
-            "Left": obj("x", x={"type": "string", "enum": ["Right", "Kind"]}) | {"description": "Right"},
-            "Right": {"anyOf": [tagged("Left"), tagged("Kind"), catch_all("Left", "Kind")]},
-            "Kind": {"type": "object", "properties": {"Left": TEXT | {"default": "Right"}}},
-        }
-
-        assert built(defs, tmp_path).is_dir()
-
     @pytest.mark.parametrize("tag", ["class", "copy", "_type"])
     def test_a_tag_that_cannot_be_an_attribute_of_its_name_is_refused(self, tmp_path: Path, tag: str) -> None:
         with pytest.raises(CodegenError) as refused:
@@ -478,13 +440,6 @@ class TestNames:
 
         said = f"FooA: the tag {tag} cannot be an attribute of that name, so a union would not find it"
         assert str(refused.value) == said
-
-    @pytest.mark.parametrize("twin", ["\ufb01", "\uff46\uff49"])
-    def test_members_that_python_takes_for_one_are_refused(self, tmp_path: Path, twin: str) -> None:
-        with pytest.raises(CodegenError) as refused:
-            built({"Foo": {"type": "object", "properties": {"fi": TEXT, twin: TEXT}}}, tmp_path)
-
-        assert str(refused.value) == "Foo: two fields have the attribute fi"
 
 
 EXTENSIBLE: Node = {"x-extensible": True}
@@ -511,21 +466,6 @@ class TestPossibleNames:
 
         assert self.refusal({"Literal": TEXT}) == said
 
-    @pytest.mark.parametrize(
-        "defs",
-        [
-            {"Foo": ref("Foo")},
-            {"Foo": listed(ref("Foo"))},
-            {"Foo": {"type": "object", "additionalProperties": ref("Foo")}},
-            {"Foo": {"anyOf": [ref("Bar")]}, "Bar": obj(foo=ref("Foo"))},
-        ],
-    )
-    def test_an_alias_that_is_made_of_itself_is_refused(self, defs: Definitions) -> None:
-        assert self.refusal(defs) == "Foo: refers to itself, which only an object may do, in a field"
-
-    def test_an_object_may_hold_itself(self) -> None:
-        check_possible({"Foo": obj(foo=ref("Foo"), bar=ref("Bar")), "Bar": obj(foo=ref("Foo"))}, set())
-
     @pytest.mark.parametrize("key", ["meta", "Meta"])
     def test_a_member_that_would_hide_meta_is_refused(self, key: str) -> None:
         said = f"Foo.{key}: the attribute meta is that of _meta"
@@ -539,13 +479,6 @@ class TestPossibleNames:
     def test_an_object_without_meta_may_have_a_member_of_that_name(self, key: str) -> None:
         check_possible({"Foo": obj(**{key: TEXT})}, set())
 
-    def test_two_rules_for_meta_in_one_family_are_refused(self) -> None:
-        own, extends = obj(_meta={}) | EXTENSIBLE, {"allOf": [ref("Bar")]}
-        said = "Foo: _meta differs from that of the object that Foo extends"
-
-        assert self.refusal({"Foo": own | extends, "Bar": obj() | EXTENSIBLE}) == said
-        assert self.refusal({"Foo": obj() | EXTENSIBLE | extends, "Bar": own}) == said
-
     def test_what_extends_an_object_may_have_meta_too(self) -> None:
         check_possible({"Foo": obj(x=TEXT) | EXTENSIBLE | {"allOf": [ref("Bar")]}, "Bar": obj() | EXTENSIBLE}, set())
 
@@ -555,11 +488,6 @@ class TestPossibleNames:
         defs = {"Foo": obj(foo_bar=TEXT) | {"allOf": [ref("Middle")]}, "Middle": middle, "Base": obj(**{key: TEXT})}
 
         assert self.refusal(defs) == f"Foo.foo_bar: has the same attribute as {key}, which Foo inherits"
-
-    def test_a_base_that_is_no_object_is_refused(self) -> None:
-        defs = {"Foo": obj(x=TEXT) | {"allOf": [ref("Id")]}, "Id": TEXT}
-
-        assert self.refusal(defs) == "Foo: extends Id, which is not an object"
 
     @pytest.mark.parametrize("file", PACKAGES)
     def test_all_names_of_the_real_schemas_are_possible(self, file: str) -> None:

@@ -1,5 +1,3 @@
-import errno
-import hashlib
 import json
 import os
 import shutil
@@ -8,10 +6,8 @@ from pathlib import Path
 import pytest
 
 from codegen import lock
-from codegen.errors import LockError, ReplaceError, SourceError
-from codegen.lock import FILES, LOCK, LockedFile
-from codegen.replace import replace_together
-from codegen.sources import Delivery, fetch, parse_schema
+from codegen.lock import FILES, LOCK, LockedFile, LockError, SourceError, replace_together
+from codegen.sources import Delivery, fetch, from_npm, parse_schema
 from tests.codegen import publishing
 from tests.codegen.publishing import PACKAGE
 
@@ -74,7 +70,7 @@ class TestNpm:
 
     def test_a_tag_is_resolved_to_the_exact_version(self, bin_folder: Path) -> None:
         archive = publishing.tarball({f"schema/{file}": data for file, data in publishing.release("3").items()})
-        publishing.install_npm(bin_folder, report=publishing.packed("3.0.1", archive), archive=archive)
+        publishing.install_npm(bin_folder, report=publishing.packed("3.0.1"), archive=archive)
 
         delivery = fetch(f"npm:{PACKAGE}@latest")
 
@@ -83,31 +79,26 @@ class TestNpm:
     def test_the_single_schema_of_old_packages_is_the_unstable_v1_schema(self, bin_folder: Path) -> None:
         unstable, draft = publishing.schema("flat"), publishing.schema("draft")
         archive = publishing.tarball({"schema/schema.json": unstable, "schema/v2/schema.unstable.json": draft})
-        publishing.install_npm(bin_folder, report=publishing.packed("1.9.0", archive), archive=archive)
-        source = f"npm:{PACKAGE}@1.9.0"
+        publishing.install_npm(bin_folder, report=publishing.packed("1.9.0"), archive=archive)
 
-        with pytest.raises(SourceError, match=r"does not have v1/schema\.json, v2/schema\.json\.") as caught:
-            fetch(source)
+        taken = from_npm(f"{PACKAGE}@1.9.0", timeout=30)
 
-        assert str(caught.value).endswith("--only v1/schema.unstable.json --only v2/schema.unstable.json")
-        taken = fetch(source, only=["v1/schema.unstable.json", "v2/schema.unstable.json"])
         assert taken.files == {"v1/schema.unstable.json": unstable, "v2/schema.unstable.json": draft}
+        with pytest.raises(SourceError, match=r"does not have v1/schema\.json, v2/schema\.json\."):
+            fetch(f"npm:{PACKAGE}@1.9.0")
 
     @pytest.mark.parametrize("other", V1)
     def test_a_single_schema_next_to_v1_schemas_is_ignored(self, bin_folder: Path, other: str) -> None:
         archive = publishing.tarball({"schema/schema.json": b"flat", f"schema/{other}": publishing.schema()})
-        publishing.install_npm(bin_folder, report=publishing.packed("3.0.0", archive), archive=archive)
+        publishing.install_npm(bin_folder, report=publishing.packed("3.0.0"), archive=archive)
 
-        with pytest.raises(SourceError, match=f"add: --only {other}$"):
-            fetch(f"npm:{PACKAGE}@3.0.0")
-
-        assert fetch(f"npm:{PACKAGE}@3.0.0", only=[other]).files == {other: publishing.schema()}
+        assert from_npm(f"{PACKAGE}@3.0.0", timeout=30).files == {other: publishing.schema()}
 
     def test_a_package_without_schemas_is_refused(self, bin_folder: Path) -> None:
         archive = publishing.tarball({"index.js": b"", "docs/schema/v1/schema.json": publishing.schema()})
-        publishing.install_npm(bin_folder, report=publishing.packed("1.0.0", archive), archive=archive)
+        publishing.install_npm(bin_folder, report=publishing.packed("1.0.0"), archive=archive)
 
-        with pytest.raises(SourceError, match="nor any other schema"):
+        with pytest.raises(SourceError, match=r"does not have v1/schema\.json, "):
             fetch("npm:other@1.0.0")
 
     @pytest.mark.usefixtures("bin_folder")
@@ -127,22 +118,14 @@ class TestNpm:
         with pytest.raises(SourceError, match=r"no answer within 0\.2 s"):
             fetch(f"npm:{PACKAGE}@2.4.0", timeout=0.2)
 
-    def test_a_package_with_another_integrity_is_refused(self, bin_folder: Path) -> None:
-        archive = publishing.tarball({f"schema/{file}": data for file, data in publishing.release("2").items()})
-        report = publishing.packed("2.4.0", archive, integrity="sha512-AAAA")
-        publishing.install_npm(bin_folder, report=report, archive=archive)
-
-        with pytest.raises(SourceError, match="expected sha512-AAAA"):
-            fetch(f"npm:{PACKAGE}@2.4.0")
-
     @pytest.mark.parametrize("part", [0.9, 0.0])
     def test_a_truncated_package_is_refused(self, bin_folder: Path, part: float) -> None:
         files = {f"schema/{file}": data for file, data in publishing.release("2").items()}
         archive = publishing.tarball(files)
         truncated = archive[: int(len(archive) * part)]
-        publishing.install_npm(bin_folder, report=publishing.packed("2.4.0", truncated), archive=truncated)
+        publishing.install_npm(bin_folder, report=publishing.packed("2.4.0"), archive=truncated)
 
-        with pytest.raises(SourceError, match=r"sdk\.tgz is not a package|nor any other schema"):
+        with pytest.raises(SourceError, match=r"sdk\.tgz is not a package|does not have v1"):
             fetch(f"npm:{PACKAGE}@2.4.0")
 
     @pytest.mark.parametrize("report", ["", "packed it", "{}", "[]", '[{"name": "sdk"}]', "null"])
@@ -163,7 +146,9 @@ class TestFolder:
     def test_an_incomplete_folder_is_refused(self, tmp_path: Path) -> None:
         folder = publishing.write(tmp_path / "checkout", {"v2/schema.json": publishing.schema()})
 
-        with pytest.raises(SourceError, match=r"add: --only v2/schema\.json$"):
+        with pytest.raises(
+            SourceError, match=r"does not have v1/schema\.json, v1/schema\.unstable\.json, v2/schema\.un"
+        ):
             fetch(str(folder))
 
 
@@ -171,12 +156,10 @@ class TestChecks:
     @pytest.mark.parametrize(
         ("data", "reason"),
         [
-            (b"", "the file is empty"),
-            (publishing.schema()[:-1], "truncated"),
-            (publishing.schema()[:50], "truncated"),
-            (b"<!DOCTYPE html>", "not JSON"),
-            (b"\xff\xfe{}", "not UTF-8"),
-            (b"[]", "not an object"),
+            (b"", "not JSON"),
+            (publishing.schema()[:-1], "not JSON"),
+            (b"\xff\xfe{}", "not JSON"),
+            (b"[]", r"\$schema"),
             (b'{"$defs": {"A": {"x-side": "agent", "x-method": "a"}}}', r"\$schema"),
             (b'{"$schema": "https://json-schema.org/draft/2020-12/schema"}', r"\$defs"),
             (b'{"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": {"A": {}}}', "x-side and x-method"),
@@ -192,15 +175,6 @@ class TestChecks:
 
             with pytest.raises(SourceError, match=f"^{broken}: not an ACP schema"):
                 fetch(str(folder))
-
-    def test_a_file_with_another_digest_than_required_is_refused(self, tmp_path: Path) -> None:
-        files = publishing.release("3")
-        source = str(publishing.write(tmp_path, files))
-        right = {file: hashlib.sha256(data).hexdigest().upper() for file, data in files.items()}
-
-        assert fetch(source, sha256=right).files == files
-        with pytest.raises(SourceError, match=r"^v2/schema\.json: expected sha256 0000"):
-            fetch(source, sha256={**right, "v2/schema.json": "0" * 64})
 
 
 class TestLock:
@@ -220,26 +194,18 @@ class TestLock:
         with pytest.raises(LockError) as caught:
             lock.verified_bytes(folder, "v1/schema.json")
         assert caught.value.file == "v1/schema.json"
-        with pytest.raises(LockError):
-            lock.load_schemas(folder)
 
-    def test_a_missing_file_is_refused(self, tmp_path: Path) -> None:
+    @pytest.mark.parametrize("kept", ["lock", "file"])
+    def test_a_file_that_is_missing_or_not_in_the_lock_is_refused(self, tmp_path: Path, kept: str) -> None:
         folder = publishing.schema_folder(tmp_path)
-        (folder / "v2/schema.json").unlink()
+        if kept == "lock":
+            (folder / "v2/schema.json").unlink()
+        else:
+            locked = {file: entry for file, entry in lock.read(folder).items() if file != "v2/schema.json"}
+            (folder / LOCK).write_text(lock.render(locked), encoding="utf-8")
 
         with pytest.raises(LockError) as caught:
-            lock.load_schemas(folder)
-
-        assert caught.value.file == "v2/schema.json"
-
-    def test_a_file_that_is_not_in_the_lock_is_refused(self, tmp_path: Path) -> None:
-        folder = publishing.schema_folder(tmp_path)
-        locked = lock.read(folder)
-        del locked["v2/schema.json"]
-        (folder / LOCK).write_text(lock.render(locked), encoding="utf-8")
-
-        with pytest.raises(LockError) as caught:
-            lock.load_schemas(folder)
+            publishing.load_schemas(folder)
 
         assert caught.value.file == "v2/schema.json"
 
@@ -265,7 +231,7 @@ class TestLock:
             lock.read(tmp_path)
 
     def test_the_schemas_of_this_project_match_the_lock(self) -> None:
-        schemas = lock.load_schemas(SCHEMAS)
+        schemas = publishing.load_schemas(SCHEMAS)
 
         assert tuple(schemas) == FILES
         assert (SCHEMAS / LOCK).read_text(encoding="utf-8") == lock.render(lock.read(SCHEMAS))
@@ -280,53 +246,10 @@ class TestReplacing:
 
         assert publishing.contents(folder) == {"a": b"new a", "new/b": b"new b", "other": b"other"}
 
-    def test_a_failed_replacement_restores_all_files(self, tmp_path: Path) -> None:
-        folder = publishing.write(tmp_path, {"a": b"old a", "c/in the way": b""})
-        before = publishing.contents(folder)
+    def test_a_failure_leaves_no_copies(self, tmp_path: Path) -> None:
+        folder = publishing.write(tmp_path, {"a": b"old a", "b/c": b"b is a folder"})
 
-        with pytest.raises(ReplaceError) as caught:
-            replace_together(folder, {"a": b"new a", "b": b"new b", "c": b"c is a folder"})
+        with pytest.raises(SourceError, match=r"b: Is a directory"):
+            replace_together(folder, {"b": b"new b", "a": b"new a"})
 
-        assert (caught.value.path, caught.value.lost) == (folder / "c", ())
-        assert publishing.contents(folder) == before
-
-    def test_a_failure_before_the_first_replacement_leaves_no_copies(self, tmp_path: Path) -> None:
-        folder = publishing.write(tmp_path, {"a": b"old a", "b": b"b is a file"})
-        before = publishing.contents(folder)
-
-        with pytest.raises(ReplaceError):
-            replace_together(folder, {"a": b"new a", "b/c": b"new c"})
-
-        assert publishing.contents(folder) == before
-
-    def test_an_interrupt_restores_all_files(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        folder = publishing.write(tmp_path, {"a": b"old a", "b": b"old b"})
-        before = publishing.contents(folder)
-        replace = os.replace
-
-        def interrupted(source: Path, target: Path) -> None:
-            replace(source, target)
-            monkeypatch.undo()
-            raise KeyboardInterrupt
-
-        monkeypatch.setattr(os, "replace", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            replace_together(folder, {"a": b"new a", "b": b"new b"})
-
-        assert publishing.contents(folder) == before
-
-    def test_a_file_that_is_not_restored_keeps_its_copy(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        folder = publishing.write(tmp_path, {"a": b"old a", "b": b"old b"})
-        replace = os.replace
-
-        def refused(source: Path, target: Path) -> None:
-            if source.name != ".a.new":
-                raise OSError(errno.EIO, "Input/output error")
-            replace(source, target)
-
-        monkeypatch.setattr(os, "replace", refused)
-        with pytest.raises(ReplaceError) as caught:
-            replace_together(folder, {"a": b"new a", "b": b"new b"})
-
-        assert (caught.value.path, caught.value.lost) == (folder / "b", (folder / ".a.old", folder / ".b.old"))
-        assert publishing.contents(folder) == {"a": b"new a", "b": b"old b", ".a.old": b"old a", ".b.old": b"old b"}
+        assert publishing.contents(folder) == {"a": b"old a", "b/c": b"b is a folder"}

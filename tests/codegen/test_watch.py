@@ -10,7 +10,7 @@ import pytest
 
 from codegen import lock, watch
 from codegen.lock import FILES, LOCK, LockedFile
-from codegen.watch import PACKAGE, Gate, main
+from codegen.watch import PACKAGE, main
 from tests.codegen import publishing
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -94,7 +94,7 @@ def test_the_newest_version_is_proposed_as_two_commits(
     publishing.install_npm_of(npm, published("2.0.0", "2.1.0"))
     before = git(repository, "for-each-ref"), git(repository, "worktree", "list")
 
-    assert main([str(tmp_path / "out")], root=repository, gates=[]) == 0
+    assert main([str(tmp_path / "out")], root=repository, gates=()) == 0
 
     assert commits(tmp_path / "out", repository) == [
         ("Update the schemas to 2.1.0", [f"schema/{LOCK}", *(f"schema/{file}" for file in FILES)]),
@@ -108,9 +108,9 @@ def test_the_newest_version_is_proposed_as_two_commits(
 
 def test_the_body_says_what_changed_and_what_held(tmp_path: Path, npm: Path, repository: Path) -> None:
     publishing.install_npm_of(npm, published("2.0.0", "2.1.0"))
-    gate = Gate("Python starts", ("platform",))
+    gate = ("Python starts", ("platform",))
 
-    main([str(tmp_path / "out")], root=repository, gates=[gate])
+    main([str(tmp_path / "out")], root=repository, gates=(gate,))
 
     body = (tmp_path / "out" / "body.md").read_text(encoding="utf-8")
     assert body.startswith(f"npm has `{PACKAGE}` 2.1.0. The schemas here are from 2.0.0.\n\n- [x] ")
@@ -125,11 +125,11 @@ def test_a_schema_without_a_rule_is_proposed_with_the_error(tmp_path: Path, npm:
     odd = publishing.release("2.1.0") | {"v1/schema.json": publishing.schema("odd")}
     publishing.install_npm_of(npm, {"2.1.0": archive(odd)})
 
-    assert main([str(tmp_path / "out")], root=repository, gates=[Gate("Never tried", ("platform",))]) == 0
+    assert main([str(tmp_path / "out")], root=repository, gates=(("Never tried", ("platform",)),)) == 0
 
     assert [subject for subject, _ in commits(tmp_path / "out", repository)] == ["Update the schemas to 2.1.0"]
     body = (tmp_path / "out" / "body.md").read_text(encoding="utf-8")
-    assert f"- [ ] {watch.GENERATE.claim}\n" in body
+    assert f"- [ ] {watch.GENERATE[0]}\n" in body
     assert "~~~text\ncodegen: ./schema: no rule for odd\nexit status 1\n~~~\n" in body
     assert "Never tried" not in body
 
@@ -140,7 +140,7 @@ def test_the_body_shows_the_last_lines_of_a_failed_gate(tmp_path: Path, npm: Pat
     git(repository, "add", "lossy.py")
     git(repository, "commit", "--quiet", "-m", "A gate")
 
-    assert main([str(tmp_path / "out")], root=repository, gates=[Gate(TOOK, ("lossy",))]) == 0
+    assert main([str(tmp_path / "out")], root=repository, gates=((TOOK, ("lossy",)),)) == 0
 
     assert len(commits(tmp_path / "out", repository)) == 2
     body = (tmp_path / "out" / "body.md").read_text(encoding="utf-8")
@@ -155,7 +155,7 @@ def test_a_body_too_long_for_github_is_truncated(
     publishing.install_npm_of(npm, published("2.1.0"))
     monkeypatch.setattr(watch, "BODY_LIMIT", 300)
 
-    main([str(tmp_path / "out")], root=repository, gates=[])
+    main([str(tmp_path / "out")], root=repository, gates=())
 
     body = (tmp_path / "out" / "body.md").read_text(encoding="utf-8")
     assert len(body) < 500
@@ -169,7 +169,7 @@ def test_nothing_is_proposed_where_nothing_is_newer(
     publishing.install_npm_of(npm, published("1.9.0", "2.0.0"))
     (npm / "latest").write_text(latest, encoding="utf-8")
 
-    assert main([str(tmp_path / "out")], root=repository, gates=[]) == 0
+    assert main([str(tmp_path / "out")], root=repository, gates=()) == 0
 
     assert not (tmp_path / "out").exists()
     assert capsys.readouterr().out == f"The schemas are from 2.0.0. The latest version on npm is {latest}.\n"
@@ -180,7 +180,7 @@ def test_a_newer_version_with_the_same_schemas_is_not_proposed(
 ) -> None:
     publishing.install_npm_of(npm, {"2.0.1": archive(publishing.release("2.0.0"))})
 
-    assert main([str(tmp_path / "out")], root=repository, gates=[]) == 0
+    assert main([str(tmp_path / "out")], root=repository, gates=()) == 0
 
     assert not (tmp_path / "out").exists()
     assert capsys.readouterr().out == "2.0.1 has the same schemas. Nothing to do.\n"
@@ -193,7 +193,7 @@ def test_an_invalid_version_is_refused(
     publishing.install_npm_of(npm, published("2.1.0"))
     (npm / "latest").write_text(latest, encoding="utf-8")
 
-    assert main([str(tmp_path / "out")], root=repository, gates=[]) == 2
+    assert main([str(tmp_path / "out")], root=repository, gates=()) == 2
 
     assert not (tmp_path / "out").exists()
     assert "the report does not name a version" in capsys.readouterr().err
@@ -205,7 +205,7 @@ def test_an_existing_branch_is_not_changed(
     publishing.install_npm_of(npm, published("2.1.0"))
     git(repository, "branch", "schema-2.1.0")
 
-    assert main([str(tmp_path / "out")], root=repository, gates=[]) == 2
+    assert main([str(tmp_path / "out")], root=repository, gates=()) == 2
 
     assert git(repository, "branch", "--list", "schema-2.1.0") == "schema-2.1.0"
     assert "schema-2.1.0" in capsys.readouterr().err

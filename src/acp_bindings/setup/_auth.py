@@ -81,7 +81,7 @@ def login_remarks(agent: AgentPeer, client: ClientPeer) -> Iterator[Remark]:
 def _in_version(version: int, method: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """Return the JSON of a method in the form of *version*; None if the version does not have its type."""
     kind = method.get("type", "agent")
-    said = {name: value for name, value in method.items() if name not in ("type", "id", "methodId", "env")}
+    rest = {name: value for name, value in method.items() if name not in ("type", "id", "methodId", "env")}
     id_ = method["methodId"] if "methodId" in method else method["id"]
     env: Any = method.get("env")
     pairs: list[tuple[str, str]] = (
@@ -93,6 +93,6 @@ def _in_version(version: int, method: Mapping[str, Any]) -> Mapping[str, Any] | 
         if kind not in ("agent", TERMINAL):
             return None
         tag = {"type": kind} if kind == TERMINAL else {}
-        return {**tag, "id": id_, **said, **({"env": dict(pairs)} if pairs else {})}
+        return {**tag, "id": id_, **rest, **({"env": dict(pairs)} if pairs else {})}
     listed = [{"name": name, "value": value} for name, value in pairs]
-    return {"type": kind, "methodId": id_, **said, **({"env": listed} if pairs else {})}
+    return {"type": kind, "methodId": id_, **rest, **({"env": listed} if pairs else {})}

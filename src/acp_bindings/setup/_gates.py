@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
 
-from acp_bindings._models.base import Model, known_member
+from acp_bindings._models.base import known_member
 from acp_bindings.setup._history import History
 from acp_bindings.setup._peer import Peer
 from acp_bindings.setup._servers import servers_for
@@ -150,8 +149,7 @@ def _check_received(own: Peer, params: Any, method: str) -> None:
         raise InvalidParams(f"methodId: {reason}", data={"methodId": params.method_id})
 
 
-@dataclass(frozen=True)
-class _Need:
+class _Need(NamedTuple):
     """A capability that a field of the params needs."""
 
     capability: str
@@ -161,55 +159,35 @@ class _Need:
 
 
 def _needs(params: Any) -> Iterator[_Need]:
-    """The capabilities that the fields of *params* need, except for MCP servers."""
-    for field, needs in FIELDS.items():
-        if (value := known_member(params, field)) is not None:
-            yield from needs(value)
-
-
-def _directories(value: Sequence[str]) -> Iterator[_Need]:
-    if value:
-        yield _Need("session.additional_directories", "additionalDirectories", {"field": "additionalDirectories"})
-
-
-def _system_prompt(value: Any) -> Iterator[_Need]:
-    yield _Need("session.system_prompt", "systemPrompt", {"field": "systemPrompt"})
-    if value.mode == "override":
+    """Yield the capabilities that the fields of *params* need, except for MCP servers."""
+    for field, (capability, name) in FIELDS.items():
+        if known_member(params, field):
+            yield _Need(capability, name, {"field": name})
+    if getattr(known_member(params, "system_prompt"), "mode", None) == "override":
         yield _Need("session.system_prompt.override", "systemPrompt.mode", {"field": "systemPrompt.mode"})
-
-
-def _archived(_: object) -> Iterator[_Need]:
-    yield _Need("session.archive", "archived", {"field": "archived"})
-
-
-def _prompt(blocks: Sequence[Any]) -> Iterator[_Need]:
-    for index, block in enumerate(blocks):
+    for index, block in enumerate(known_member(params, "prompt") or ()):
         # For a type that the schema does not know, there is no capability that a peer could have advertised.
-        needed = CONTENT.get(block.type, f"prompt.{block.type}")
-        if needed is not None:
+        if needed := CONTENT.get(block.type, f"prompt.{block.type}"):
             yield _Need(needed, f"prompt[{index}]", {"type": block.type})
+    if (mode := known_member(params, "mode")) in ("form", "url"):
+        yield _Need(f"elicitation.{mode}", "mode", {"mode": mode})
 
 
-def _mode(value: str) -> Iterator[_Need]:
-    if value in ("form", "url"):
-        yield _Need(f"elicitation.{value}", "mode", {"mode": value})
-
-
-FIELDS: Mapping[str, Callable[[Any], Iterator[_Need]]] = {
-    "additional_directories": _directories,
-    "archived": _archived,
-    "mode": _mode,
-    "prompt": _prompt,
-    "system_prompt": _system_prompt,
+FIELDS = {
+    "additional_directories": ("session.additional_directories", "additionalDirectories"),
+    "archived": ("session.archive", "archived"),
+    "system_prompt": ("session.system_prompt", "systemPrompt"),
 }
-"""The fields of requests that need a capability, except for MCP servers."""
+"""The fields of requests that need a capability whatever their value, and their wire names."""
 
 
 def _refused_servers(peer: Peer, servers: Sequence[Any], assume: Collection[str]) -> Iterator[RefusedServer]:
     names: set[str] = set()
     for index, server in enumerate(servers):
-        transport = transport_of(server)
-        name = _name_of(server)
+        # In v1 a stdio server has no type, or one that is ignored.
+        transport = "stdio" if type(server).__name__ == "McpServerStdio" else server.type
+        given: object = getattr(server, "name", None)
+        name = given if isinstance(given, str) else None
         capability = f"mcp.{transport}"
         if (reason := _missing(peer, capability, assume)) is not None:
             yield RefusedServer(index, name, transport, capability, reason)
@@ -219,19 +197,8 @@ def _refused_servers(peer: Peer, servers: Sequence[Any], assume: Collection[str]
             names.add(name)
 
 
-def transport_of(server: Any) -> str:
-    """Return `stdio`, `http`, `sse`, `acp`, or the `type` of an MCP server that the schema does not know."""
-    # In v1 a stdio server has no type, or one that is ignored.
-    return "stdio" if type(server).__name__ == "McpServerStdio" else server.type
-
-
-def _name_of(server: Model) -> str | None:
-    name: object = getattr(server, "name", None)
-    return name if isinstance(name, str) else None
-
-
 def _missing(peer: Peer, capability: str, assume: Collection[str]) -> str | None:
-    """The reason why *peer* does not support a capability; None if it does."""
+    """Return the reason why *peer* does not support a capability; None if it does."""
     if capability in assume:
         return None
     if capability not in TABLES[peer.side]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeAlias, cast
 
 from pydantic import BaseModel
 from pydantic_core import from_json
@@ -35,8 +35,10 @@ if TYPE_CHECKING:
     from acp_bindings.setup.unions import AuthMethod, Implementation, InitializeRequest, InitializeResponse
 
 
-class ClientHandshake:
-    """The client side of `initialize`."""
+class _Handshake:
+    """One side of `initialize`, described for each version that it supports."""
+
+    _side: ClassVar[Side]
 
     def __init__(
         self,
@@ -47,30 +49,71 @@ class ClientHandshake:
         capabilities: Collection[str] = (),
         meta: Mapping[str, Any] | None = None,
     ) -> None:
-        """Describe the client.
+        """Describe this side.
 
         Args:
             info: its name and version, an `Implementation` of any protocol package.
             anonymous: leave `info` out. The specification advises against it, and v2 does not allow it.
             protocols: the supported packages, one for each version; by default only `v1`.
-            capabilities: the names of the supported capabilities, such as `fs.read_text_file`. All others are
-                advertised as not supported.
+            capabilities: the names of the supported capabilities, such as `fs.read_text_file` of a client. All others
+                are advertised as not supported.
             meta: custom capabilities: the `_meta` of the capabilities, with keys such as `example.com`.
 
         Raises:
-            UnknownCapability: a client does not have such a capability.
+            UnknownCapability: this side does not have such a capability.
             TypeError: *info* is not an `Implementation`, *protocols* is not a list, or *capabilities* is not a set.
             ValueError: *info* is missing without *anonymous*; none of the *protocols* has a capability; or *protocols*
                 is empty or contains two packages of one version.
         """
-        self._said = _Said(
-            "client", info=info, anonymous=anonymous, protocols=protocols, capabilities=capabilities, meta=meta
-        )
+        if isinstance(capabilities, str):
+            raise TypeError(f"capabilities must be a set of names: {{{capabilities!r}}}")
+        if isinstance(capabilities, BaseModel):
+            raise TypeError(
+                f'capabilities must be a set of names, such as {{"auth.logout"}}, which are the same in all versions, '
+                f"not {type(capabilities).__name__}"
+            )
+        if protocols is None:
+            from acp_bindings import v1  # noqa: PLC0415 - packages are loaded only when they are used
+
+            protocols = (v1,)
+        self._protocols = by_version(protocols)
+        self._info = info
+        self._capabilities = frozenset(capabilities)
+        self._meta = meta
+        if info is not None and not _is_implementation(info):
+            raise TypeError("info must be an Implementation, such as v1.Implementation(name=…, version=…)")
+        if info is None and not anonymous:
+            raise ValueError("info is missing: pass info=v1.Implementation(name=…, version=…), or anonymous=True")
+        if info is None and max(self._protocols) > 1:
+            raise ValueError("v2 requires info; pass info=…, or offer only v1")
+        side = self._side
+        for name in sorted(self._capabilities):
+            if not any(has_word(message_type(each, side), side, n, name) for n, each in self._protocols.items()):
+                offered = ", ".join(map(name_of, self._protocols.values()))
+                raise ValueError(f"{offered} does not have the capability {name}; use another protocol package")
+
+    def _part(self, protocol: ProtocolPackage) -> dict[str, Any]:
+        """Return the fields of `initialize` with the info and the capabilities."""
+        version = version_of(protocol)
+        capabilities, info = WORDS[self._side][version]
+        fields: dict[str, Any] = {capabilities: {}}
+        fields |= written(message_type(protocol, self._side), self._side, version, self._capabilities)
+        if self._meta is not None:
+            fields[capabilities]["_meta"] = dict(self._meta)
+        if self._info is not None:
+            fields[info] = from_json(encode(self._info))
+        return fields
+
+
+class ClientHandshake(_Handshake):
+    """The client side of `initialize`."""
+
+    _side = "client"
 
     @property
     def requested(self) -> int:
         """The requested version: the latest one."""
-        return max(self._said.protocols)
+        return max(self._protocols)
 
     def request(self) -> InitializeRequest:
         """Return the params of `initialize`, of the latest package, with the fields of the earlier versions.
@@ -78,9 +121,9 @@ class ClientHandshake:
         A codec with the protocol `OPENING` sends it unchanged.
         """
         message: dict[str, Any] = {"protocolVersion": self.requested}
-        for protocol in self._said.protocols.values():
-            message |= self._said.part(protocol)
-        newest: Any = self._said.protocols[self.requested]
+        for protocol in self._protocols.values():
+            message |= self._part(protocol)
+        newest: Any = self._protocols[self.requested]
         request: InitializeRequest = decode(newest.InitializeRequest, message)
         return request
 
@@ -100,12 +143,12 @@ class ClientHandshake:
                 version in the message.
             DecodeError: the response is not valid in its version.
         """
-        agent = AgentPeer.read(result, tuple(self._said.protocols.values()), requested=self.requested)
+        agent = AgentPeer.read(result, tuple(self._protocols.values()), requested=self.requested)
         return replace(agent, findings=(*agent.findings, *login_remarks(agent, self.own(agent.protocol))))
 
     def own(self, protocol: ProtocolPackage) -> ClientPeer:
         """Return this client as an agent with the negotiated *protocol* sees it, to check its requests."""
-        message = {"protocolVersion": version_of(protocol)} | self._said.part(protocol)
+        message = {"protocolVersion": version_of(protocol)} | self._part(protocol)
         return ClientPeer.of(protocol, decode(cast("Any", protocol).InitializeRequest, message))
 
 
@@ -125,8 +168,10 @@ class Settled(NamedTuple):
         return self.client.protocol
 
 
-class AgentHandshake:
+class AgentHandshake(_Handshake):
     """The agent side of `initialize`."""
+
+    _side = "agent"
 
     def __init__(
         self,
@@ -138,28 +183,29 @@ class AgentHandshake:
         auth_methods: Sequence[AuthMethod] = (),
         meta: Mapping[str, Any] | None = None,
     ) -> None:
-        """Describe the agent.
+        """Describe the agent. See `ClientHandshake` for details of the common arguments and for other errors.
 
         Args:
-            info: its name and version, an `Implementation` of any protocol package.
-            anonymous: leave `info` out. The specification advises against it, and v2 does not allow it.
-            protocols: the supported packages, one for each version; by default only `v1`.
-            capabilities: the names of the supported capabilities, such as `session.load` and `mcp.http`. All others are
-                advertised as not supported.
+            info: its name and version.
+            anonymous: leave `info` out.
+            protocols: the supported packages.
+            capabilities: the names of the supported capabilities, such as `session.load` and `mcp.http`.
             auth_methods: the authentication methods, of any protocol package. Those for a terminal are only offered to
                 clients that support it.
-            meta: custom capabilities: the `_meta` of the capabilities, with keys such as `example.com`.
+            meta: custom capabilities.
 
         Raises:
-            UnknownCapability: an agent does not have such a capability.
-            TypeError: as for `ClientHandshake`.
-            ValueError: as for `ClientHandshake`; or v2 is among the *protocols*, and *capabilities* contains one of
-                sessions, but not all that every v2 agent with sessions must have.
+            ValueError: also if v2 is among the *protocols*, and *capabilities* contains one of sessions, but not all
+                that every v2 agent with sessions must have.
         """
-        self._said = _Said(
-            "agent", info=info, anonymous=anonymous, protocols=protocols, capabilities=capabilities, meta=meta
-        )
-        if "auth.login" in self._said.capabilities and not auth_methods:
+        super().__init__(info=info, anonymous=anonymous, protocols=protocols, capabilities=capabilities, meta=meta)
+        of_sessions = {name for name in capabilities if name.startswith(("session", "mcp.", "prompt."))}
+        missing = V2_BASELINE - self._capabilities
+        if of_sessions and missing and max(self._protocols) > 1:
+            raise ValueError(
+                f"in v2 every agent with sessions has {', '.join(sorted(missing))}; add them, or do not offer v2"
+            )
+        if "auth.login" in capabilities and not auth_methods:
             raise ValueError("the capability auth.login requires auth_methods")
         self._auth_methods = tuple(auth_methods)
 
@@ -179,8 +225,8 @@ class AgentHandshake:
         """
         try:
             raw = parsed(params)
-            version = negotiate(read_version(raw), self._said.protocols)
-            client = ClientPeer.read(raw, self._said.protocols[version])
+            version = negotiate(read_version(raw), self._protocols)
+            client = ClientPeer.read(raw, self._protocols[version])
         except DecodeError as error:
             raise InvalidParams(f"Invalid params: {'; '.join(map(str, error.issues))}", issues=error.issues) from None
         return self._settle(client)
@@ -188,83 +234,15 @@ class AgentHandshake:
     def _settle(self, client: ClientPeer) -> Settled:
         protocol: Any = client.protocol
         methods = auth_methods_for(client, self._auth_methods)
-        message = {"protocolVersion": client.version} | self._said.part(protocol)
+        message = {"protocolVersion": client.version} | self._part(protocol)
         message["authMethods"] = from_json(encode(methods))
         result = decode(protocol.InitializeResponse, message)
         return Settled(result, client, AgentPeer.of(protocol, result))
 
 
-class _Said:
-    """The description of one side, for each version that it supports."""
-
-    def __init__(
-        self,
-        side: Side,
-        *,
-        info: Implementation | None,
-        anonymous: bool,
-        protocols: Sequence[ProtocolPackage] | None,
-        capabilities: Collection[str],
-        meta: Mapping[str, Any] | None,
-    ) -> None:
-        if isinstance(capabilities, str):
-            raise TypeError(f"capabilities must be a set of names: {{{capabilities!r}}}")
-        if isinstance(capabilities, BaseModel):
-            raise TypeError(
-                f'capabilities must be a set of names, such as {{"auth.logout"}}, which are the same in all versions, '
-                f"not {type(capabilities).__name__}"
-            )
-        self.side: Side = side
-        self.protocols = by_version(_v1_alone() if protocols is None else protocols)
-        self.info = info
-        self.capabilities = frozenset(capabilities)
-        self.meta = meta
-        if info is not None and not _is_implementation(info):
-            raise TypeError("info must be an Implementation, such as v1.Implementation(name=…, version=…)")
-        if info is None and not anonymous:
-            raise ValueError("info is missing: pass info=v1.Implementation(name=…, version=…), or anonymous=True")
-        if info is None and max(self.protocols) > 1:
-            raise ValueError("v2 requires info; pass info=…, or offer only v1")
-        for name in sorted(self.capabilities):
-            self._check(name)
-        if side == "agent" and max(self.protocols) > 1:
-            self._check_baseline()
-
-    def part(self, protocol: ProtocolPackage) -> dict[str, Any]:
-        """Return the fields of `initialize` with the info and the capabilities."""
-        version = version_of(protocol)
-        capabilities, info = WORDS[self.side][version]
-        said: dict[str, Any] = {capabilities: {}}
-        said |= written(message_type(protocol, self.side), self.side, version, self.capabilities)
-        if self.meta is not None:
-            said[capabilities]["_meta"] = dict(self.meta)
-        if self.info is not None:
-            said[info] = from_json(encode(self.info))
-        return said
-
-    def _check(self, name: str) -> None:
-        if not any(has_word(message_type(each, self.side), self.side, n, name) for n, each in self.protocols.items()):
-            offered = ", ".join(map(name_of, self.protocols.values()))
-            raise ValueError(f"{offered} does not have the capability {name}; use another protocol package")
-
-    def _check_baseline(self) -> None:
-        of_sessions = {name for name in self.capabilities if name.startswith(("session", "mcp.", "prompt."))}
-        missing = V2_BASELINE - self.capabilities
-        if of_sessions and missing:
-            raise ValueError(
-                f"in v2 every agent with sessions has {', '.join(sorted(missing))}; add them, or do not offer v2"
-            )
-
-
 def _is_implementation(info: object) -> bool:
     """Return True for an `Implementation` of any package, without loading one."""
     return isinstance(info, BaseModel) and any(each.__name__ == "Implementation" for each in type(info).__mro__)
-
-
-def _v1_alone() -> Sequence[ProtocolPackage]:
-    from acp_bindings import v1  # noqa: PLC0415 - packages are loaded only when they are used
-
-    return (v1,)
 
 
 Phase: TypeAlias = Literal["new", "initializing", "ready"]

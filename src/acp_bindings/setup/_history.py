@@ -13,6 +13,7 @@ for notification in history.replay(session_id):
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
 
 from acp_bindings._models.base import known_member
@@ -178,33 +179,19 @@ _STREAMED = {"agent_message_chunk", "agent_thought_chunk"}
 
 def _merged(updates: Iterable[SessionUpdate]) -> Iterator[SessionUpdate]:
     """Yield *updates*, with consecutive chunks of plain text of one message merged."""
-    pieces: list[Any] = []
-    for update in updates:
-        if pieces and not _go_on(pieces[-1], update):
-            yield _joined(pieces)
-            pieces = []
-        pieces.append(update)
-    if pieces:
-        yield _joined(pieces)
+    for _, chunks in groupby(updates, key=_message_of):
+        yield _joined(list(chunks))
 
 
-def _go_on(piece: Any, update: Any) -> bool:
-    """Return True if *update* continues the text of *piece*, and neither contains anything else."""
-    return (
-        _is_plain(piece)
-        and _is_plain(update)
-        and piece.session_update == update.session_update
-        and piece.message_id == update.message_id
-    )
-
-
-def _is_plain(update: Any) -> bool:
-    return (
+def _message_of(update: Any) -> object:
+    """Return the kind and the id of the message that *update* continues, or a unique object if it is not plain text."""
+    is_plain = (
         update.session_update in _STREAMED
         and update.model_fields_set <= {"session_update", "content", "message_id"}
         and update.content.type == "text"
         and update.content.model_fields_set <= {"type", "text"}
     )
+    return (update.session_update, update.message_id) if is_plain else object()
 
 
 def _joined(pieces: list[Any]) -> SessionUpdate:

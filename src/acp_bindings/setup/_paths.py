@@ -43,9 +43,9 @@ class NotAbsolute(InvalidParams, ValueError):  # noqa: N818 - says what is wrong
     """A path is not absolute, although the protocol requires it. An agent responds with this error (-32602)."""
 
     def __init__(self, path: str, field: str, likeness: Likeness, flavour: Flavour) -> None:
-        example = _EXAMPLES[flavour]
-        told = f"{field}: {_shown(path)} is not an absolute path: {_REASONS[likeness]}, as in {example}"
-        super().__init__(told, data={"field": field})
+        _, reason = _MISTAKES[likeness]
+        message = f"{field}: {_shown(path)} is not an absolute path: {reason}. Example: {_EXAMPLES[flavour]}"
+        super().__init__(message, data={"field": field})
         self.path = path
         """The path."""
         self.field = field
@@ -56,7 +56,7 @@ class NotAbsolute(InvalidParams, ValueError):  # noqa: N818 - says what is wrong
         """The required kind of paths."""
 
     def __str__(self) -> str:
-        """`cwd: "~/x" is not an absolute path: only a shell knows "~"; send the whole path, as in /home/me/project`."""
+        """`cwd: "~/x" is not an absolute path: only a shell expands "~"; send the full path. Example: /home/me/app`."""
         return self.message
 
 
@@ -88,7 +88,7 @@ def require_directories(paths: Iterable[str | os.PathLike[str]], *, flavour: Fla
         TypeError: *paths* is a single path.
     """
     if isinstance(paths, str | os.PathLike):
-        raise TypeError("additionalDirectories is a list of paths, not one path")
+        raise TypeError("additionalDirectories must be a list of paths, not one path")
     return [
         require_absolute(path, flavour=flavour, field=f"additionalDirectories[{index}]")
         for index, path in enumerate(paths)
@@ -127,21 +127,12 @@ def check_flavour(flavour: object) -> None:
         ValueError: *flavour* is unknown.
     """
     if flavour not in _EXAMPLES:
-        raise ValueError(f'flavour is "posix", "windows" or "any", and not {flavour!r}')
+        raise ValueError(f'flavour must be "posix", "windows" or "any", not {flavour!r}')
 
 
 def likeness(path: str) -> Likeness:
     """Return the likely kind of mistake in *path*, which is not absolute."""
-    if not path:
-        return "empty"
-    if "\0" in path:
-        return "nul"
-    if _LONE_SURROGATE.search(path):
-        return "not unicode"
-    for looks, pattern in _LOOKS.items():
-        if pattern.match(path):
-            return looks
-    return "relative"
+    return next(kind for kind, (pattern, _) in _MISTAKES.items() if pattern.match(path))
 
 
 _LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")
@@ -152,31 +143,27 @@ _SHARE = f"{_SLASH}{{2}}(?![?.]{_SLASH}){_SEGMENT}{_SLASH}{_SEGMENT}"
 _DEVICE = f"{_SLASH}{{2}}[?.]{_SLASH}{_SEGMENT}{_SLASH}"
 _WINDOWS = re.compile(f"{_DRIVE}|{_SHARE}|{_DEVICE}")
 
-_LOOKS: dict[Likeness, re.Pattern[str]] = {
-    "quoted": re.compile(r"""(["']).*\1$""", re.DOTALL),
-    "padded": re.compile(r"\s"),
-    "home": re.compile(r"~[\w.-]*([\\/]|$)"),
-    "variable": re.compile(r"\$\w|\$\{|%\w+%"),
-    "url": re.compile(r"[A-Za-z][\w+.-]+:/"),
-    "windows": _WINDOWS,
-    "drive": re.compile(r"[A-Za-z]:|\\"),
-    "posix": re.compile(r"/"),
+_MISTAKES: dict[Likeness, tuple[re.Pattern[str], str]] = {
+    "empty": (re.compile(r"\Z"), "it is empty; send a directory"),
+    "nul": (re.compile(r"[^\0]*\0"), "a path cannot contain a NUL character"),
+    "not unicode": (
+        re.compile(r"[^\ud800-\udfff]*[\ud800-\udfff]"),
+        "its name is not valid Unicode, so JSON cannot contain it; rename the directory or send another one",
+    ),
+    "quoted": (re.compile(r"""(["']).*\1$""", re.DOTALL), "the quotes count as part of the name; remove them"),
+    "padded": (re.compile(r"\s"), "it begins with white space; remove it"),
+    "home": (re.compile(r"~[\w.-]*([\\/]|$)"), 'only a shell expands "~"; send the full path'),
+    "variable": (re.compile(r"\$\w|\$\{|%\w+%"), "variables are not expanded; send the full path"),
+    "url": (re.compile(r"[A-Za-z][\w+.-]+:/"), "it is a URL; send a file path"),
+    "windows": (_WINDOWS, "it is a Windows path, but the agent runs on POSIX; send the path that the agent uses"),
+    "drive": (
+        re.compile(r"[A-Za-z]:|\\"),
+        "it depends on the current drive or directory; send the drive and the full path",
+    ),
+    "posix": (re.compile(r"/"), "it is a POSIX path without a drive; send the path that the agent uses"),
+    "relative": (re.compile(""), "it is relative; send the full path"),
 }
-
-_REASONS: dict[Likeness, str] = {
-    "empty": "it is empty; send the directory",
-    "nul": "it holds a NUL, which no path can; send the path alone",
-    "not unicode": "its name is not valid Unicode, which JSON cannot hold; rename the directory, or send another",
-    "quoted": "the quotes would be part of it; send it without them",
-    "padded": "it begins with white space; send it without",
-    "home": 'only a shell knows "~"; send the whole path',
-    "variable": "nobody fills in its variable; send the whole path",
-    "url": "it is a URL; send the path that it is of",
-    "windows": "it is one of Windows, the agent is not there; send the path that the agent sees",
-    "drive": "it depends on a current drive or directory; send drive and directory",
-    "posix": "it is one of POSIX, without a drive; send the path that the agent sees",
-    "relative": "it is relative, to what is not said; send the whole path",
-}
+"""The kinds of mistakes, each with its pattern and the advice. The first pattern that matches counts."""
 
 _EXAMPLES: dict[Flavour, str] = {
     "posix": "/home/me/project",
@@ -191,13 +178,13 @@ _URL = re.compile(r"(?<![\w+.-])\w[\w+.-]+:[\\/]+")
 
 def _shown(path: str) -> str:
     """Return *path* in quotes, on one line, and without the secrets that a URL may contain."""
-    told = path
+    text = path
     if url := _URL.search(path):
         shown, *query = re.split("[?#]", path[url.end() :], maxsplit=1)
         _, user, host = shown.rpartition("@")
         # A password may contain a "?" as well.
-        told = path[: url.end()] + ("" if "@" in "".join(query) else "…" * bool(user) + host) + "…" * bool(query)
-    return f'"{one_line(told)}"'
+        text = path[: url.end()] + ("" if "@" in "".join(query) else "…" * bool(user) + host) + "…" * bool(query)
+    return f'"{one_line(text)}"'
 
 
 class CommandNotFound(AcpError, LookupError):  # noqa: N818 - says what is wrong, which a suffix would not
@@ -230,11 +217,11 @@ def resolve_command(command: str, *, cwd: str | os.PathLike[str] | None = None, 
         CommandNotFound: the program does not exist or is not executable.
     """
     if "\0" in command or not command:
-        raise CommandNotFound(command.replace("\0", "\\0"), "no program has such a name")
+        raise CommandNotFound(command.replace("\0", "\\0"), "it is not the name of a program")
     wanted = os.path.expanduser(command)
     if os.path.dirname(wanted):
         if not os.path.isabs(wanted) and cwd is None:
-            raise CommandNotFound(command, "a relative path; give cwd=, where it begins, or send an absolute one")
+            raise CommandNotFound(command, "it is a relative path; pass cwd=, or an absolute path")
         wanted = os.path.abspath(os.path.join(cwd or "", wanted))
     found = shutil.which(wanted, path=path)
     if found is None:
@@ -248,7 +235,7 @@ def _reason(wanted: str) -> str:
             return "it is a directory"
         if os.path.exists(wanted):
             return "it is not executable; try chmod +x"
-        return "there is no such file" + _arguments(wanted)
+        return "the file does not exist" + _arguments(wanted)
     return "not found on PATH" + (_arguments(wanted) or "; is it installed?")
 
 
@@ -257,7 +244,7 @@ def _arguments(wanted: str) -> str:
 
 
 class OutsideRoots(AcpError, PermissionError):  # noqa: N818 - says what is wrong, which a suffix would not
-    """A path leads out of the directories of the session, or cannot be resolved."""
+    """A path is outside the directories of the session, or cannot be resolved."""
 
     def __init__(self, path: str) -> None:
         super().__init__(path)
@@ -265,8 +252,8 @@ class OutsideRoots(AcpError, PermissionError):  # noqa: N818 - says what is wron
         """The path."""
 
     def __str__(self) -> str:
-        """`"../x" is outside of the session's directories`."""
-        return f'"{one_line(self.path)}" is outside of the session\'s directories'
+        """`"../x" is outside the directories of the session`."""
+        return f'"{one_line(self.path)}" is outside the directories of the session'
 
 
 class Roots:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 from pydantic.alias_generators import to_snake
 
 from acp_bindings._json import members_of
+from acp_bindings._lazy import closest
 from acp_bindings._models.base import Model
 from acp_bindings.decoding import decode
 from acp_bindings.errors import DecodeError, Finding, Path
@@ -63,13 +63,15 @@ def initialize_remarks(message: Model, *, side: Side, version: int) -> Iterator[
     The rules: `other-version`, a field of another version instead of that of this version; `no-info`, name and version
     are missing; `unknown-capability`, a name that is similar to a capability. Other unknown names may be new.
     """
-    said = {info.alias for name, info in type(message).__pydantic_fields__.items() if name in message.model_fields_set}
+    present = {
+        info.alias for name, info in type(message).__pydantic_fields__.items() if name in message.model_fields_set
+    }
     extra = message.model_extra or {}
     for there, words in WORDS[side].items():
         for ours, theirs in zip(WORDS[side][version], words, strict=True):
-            if theirs in extra and ours not in said:
-                told = f"this field of version {there} is ignored; in version {version} it is {ours}"
-                yield Remark((theirs,), "other-version", told, facts={"member": theirs, "meant": ours})
+            if theirs in extra and ours not in present:
+                text = f"this field of version {there} is ignored; in version {version} it is {ours}"
+                yield Remark((theirs,), "other-version", text, facts={"member": theirs, "meant": ours})
     capabilities, info = WORDS[side][version]
     for name, field in type(message).__pydantic_fields__.items():
         value: Any = getattr(message, name)
@@ -84,8 +86,8 @@ def _misspelt(capabilities: Model, path: Path) -> Iterator[Remark]:
     names = members(type(capabilities))
     for name in map(str, capabilities.model_extra or {}):  # not the keys, which may equal nothing (`_models.reading`)
         if meant := _meant(name, names):
-            told = f"this capability is unknown and ignored; did you mean {meant}?"
-            yield Remark((*path, name), "unknown-capability", told, facts={"name": name, "meant": meant})
+            text = f"this capability is unknown and ignored; did you mean {meant}?"
+            yield Remark((*path, name), "unknown-capability", text, facts={"name": name, "meant": meant})
     for name, field in type(capabilities).__pydantic_fields__.items():
         value: Any = getattr(capabilities, name)
         if isinstance(value, Model):
@@ -93,15 +95,11 @@ def _misspelt(capabilities: Model, path: Path) -> Iterator[Remark]:
 
 
 def _meant(name: str, names: Mapping[str, object]) -> str | None:
-    """Return the name that *name* probably means: equal except for case, a continuation of it, or a similar one."""
+    """Return the name that *name* probably means, apart from case: a continuation of it, or a similar one."""
     plain = {_plain(each): each for each in names}
-    if not (given := _plain(name)):
-        return None
-    if given in plain:
-        return plain[given]
-    begun = (each for each in plain if each.startswith(given))
-    close = difflib.get_close_matches(given, plain, n=1, cutoff=0.8)
-    return plain.get(next(begun, None) or next(iter(close), ""))
+    given = _plain(name)
+    begun = next((each for each in plain if given and each.startswith(given)), None)
+    return plain.get(begun or closest(given, plain, cutoff=0.8) or "")
 
 
 def _plain(name: str) -> str:
@@ -121,34 +119,25 @@ def in_form_of(
     if version >= requested:
         return raw, True
     if version > 1:
-        named = _is_info(raw.get("info"))
-        return (raw if named else {**raw, "info": _UNKNOWN}), named
+        match raw.get("info"):
+            case {"name": str(), "version": str()}:
+                return raw, True
+            case _:
+                return {**raw, "info": _UNKNOWN}, False
     if raw.keys() & set(WORDS["client"][1]):
         return raw, True
     from acp_bindings import v1, v2  # noqa: PLC0415 - packages are loaded only when they are used
 
     asked = {"protocolVersion": requested, "info": _UNKNOWN, "capabilities": raw.get("capabilities", {})}
     newer = ClientPeer.of(v2, decode(v2.InitializeRequest, asked, findings=findings))
-    said = written(v1.InitializeRequest, "client", 1, newer.names())
+    fields = written(v1.InitializeRequest, "client", 1, newer.names())
     if newer.capabilities.meta is not None:
-        said["clientCapabilities"]["_meta"] = newer.capabilities.meta
-    return {**raw, **said, "clientInfo": raw.get("info")}, True
+        fields["clientCapabilities"]["_meta"] = newer.capabilities.meta
+    return {**raw, **fields, "clientInfo": raw.get("info")}, True
 
 
 _UNKNOWN = {"name": "unknown", "version": "unknown"}
 """The placeholder for the `info` of a client that cannot be read."""
-
-
-def _is_info(value: object) -> bool:
-    from acp_bindings import v2  # noqa: PLC0415
-
-    if not isinstance(value, dict):
-        return False
-    try:
-        decode(v2.Implementation, value)
-    except DecodeError:
-        return False
-    return True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -232,7 +221,21 @@ class Peer:
     @property
     def _message(self) -> Mapping[str, Any]:
         """Its message of `initialize`, by the wire names that begin the `Places` of a capability."""
-        raise NotImplementedError
+        names = (f"{self.side}Capabilities", "capabilities")
+        return {"authMethods": getattr(self, "auth_methods", ()), **dict.fromkeys(names, self.capabilities)}
+
+    @classmethod
+    def _described(cls, protocol: ProtocolPackage, message: Any, findings: Sequence[Finding], **more: Any) -> Self:
+        """Return the sender of *message* of `initialize`, which was read with *findings*."""
+        version = version_of(protocol)
+        capabilities, info = map(to_snake, WORDS[cls.side][version])
+        return cls(
+            protocol=protocol,
+            info=getattr(message, info),
+            capabilities=getattr(message, capabilities),
+            findings=(*findings, *initialize_remarks(message, side=cls.side, version=version)),
+            **more,
+        )
 
     def _mistake_at(self, place: str) -> str:
         """Return the mistake that probably explains why a capability is missing at *place*, or an empty string."""
@@ -290,15 +293,7 @@ class AgentPeer(Peer):
         cls, protocol: ProtocolPackage, response: InitializeResponse, *, findings: Sequence[Finding] = ()
     ) -> AgentPeer:
         """Return the agent that responds to `initialize` with *response*, which was read with *findings*."""
-        message: Any = response
-        capabilities, info = map(to_snake, WORDS["agent"][version_of(protocol)])
-        return cls(
-            protocol=protocol,
-            info=getattr(message, info),
-            capabilities=getattr(message, capabilities),
-            auth_methods=tuple(message.auth_methods),
-            findings=(*findings, *initialize_remarks(message, side="agent", version=version_of(protocol))),
-        )
+        return cls._described(protocol, response, findings, auth_methods=tuple(response.auth_methods))
 
     def login_refusal(self, id: str) -> str | None:  # noqa: A002
         """Return the reason why the login method *id* is not available; None if it is."""
@@ -308,11 +303,6 @@ class AgentPeer(Peer):
         if found.type == TERMINAL:
             return "it is for a terminal, in which the client runs the agent's command"
         return None
-
-    @property
-    def _message(self) -> Mapping[str, Any]:
-        capabilities = self.capabilities
-        return {"agentCapabilities": capabilities, "capabilities": capabilities, "authMethods": self.auth_methods}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -350,18 +340,7 @@ class ClientPeer(Peer):
         cls, protocol: ProtocolPackage, request: InitializeRequest, *, findings: Sequence[Finding] = ()
     ) -> ClientPeer:
         """Return the client that sends `initialize` with *request*, which was read with *findings*."""
-        message: Any = request
-        capabilities, info = map(to_snake, WORDS["client"][version_of(protocol)])
-        return cls(
-            protocol=protocol,
-            info=getattr(message, info),
-            capabilities=getattr(message, capabilities),
-            findings=(*findings, *initialize_remarks(message, side="client", version=version_of(protocol))),
-        )
-
-    @property
-    def _message(self) -> Mapping[str, Any]:
-        return {"clientCapabilities": self.capabilities, "capabilities": self.capabilities}
+        return cls._described(protocol, request, findings)
 
 
 TERMINAL = "terminal"

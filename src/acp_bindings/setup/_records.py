@@ -8,11 +8,8 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from pydantic_core import from_json
-
 from acp_bindings._models.base import Model, known_member
 from acp_bindings.decoding import decode
-from acp_bindings.encoding import encode
 from acp_bindings.errors import AcpError
 from acp_bindings.setup._paths import is_absolute
 from acp_bindings.setup.errors import Remark
@@ -40,8 +37,8 @@ class ServersMissing(AcpError, ValueError):  # noqa: N818 - says what is wrong, 
     def __str__(self) -> str:
         names = ", ".join(f'"{each}"' for each in self.names)
         return (
-            f'session "{self.session_id}": of the MCP servers {names} only the names are there, because a record is '
-            "stored without secrets; fill them in by record.with_servers(…), or give mcp_servers="
+            f'session "{self.session_id}": the record has only the names of the MCP servers {names}, because it was '
+            "stored without secrets. Add the servers with record.with_servers(…), or pass mcp_servers="
         )
 
 
@@ -69,9 +66,9 @@ class SessionRecord:
         """
         for name, value in (("session_id", self.session_id), ("cwd", self.cwd)):
             if not isinstance(value, str):  # pyright: ignore[reportUnnecessaryIsInstance]
-                raise TypeError(f"{name} of a SessionRecord is a text, not a {type(value).__name__}")
+                raise TypeError(f"{name} of a SessionRecord must be a string, not {type(value).__name__}")
         if isinstance(self.mcp_servers, str):
-            raise TypeError("mcp_servers of a SessionRecord is a tuple, of servers or their names")
+            raise TypeError("mcp_servers of a SessionRecord must be a tuple of servers or names")
 
     @classmethod
     def of(
@@ -89,7 +86,7 @@ class SessionRecord:
         asked_for: str | None = known_member(request, "session_id")
         id_ = session_id if session_id is not None else asked_for
         if id_ is None:
-            raise TypeError("of session/new the id is in the answer: SessionRecord.of(request, response.session_id)")
+            raise TypeError("session/new has its id in the response: SessionRecord.of(request, response.session_id)")
         return cls(
             session_id=id_,
             cwd=request.cwd,
@@ -153,15 +150,13 @@ class SessionRecord:
 
         The environment, headers, arguments and URLs of servers may contain secrets. The client has to add them again.
         """
-        stored = _Stored(
-            session_id=self.session_id,
-            cwd=self.cwd,
-            additional_directories=list(self.additional_directories),
-            mcp_servers=list(self.server_names),
-            prompted=self.prompted,
-        )
-        data: dict[str, Any] = from_json(encode(stored))
-        return data
+        return {
+            "sessionId": self.session_id,
+            "cwd": self.cwd,
+            "additionalDirectories": list(self.additional_directories),
+            "mcpServers": list(self.server_names),
+            "prompted": self.prompted,
+        }
 
     @classmethod
     def from_json(cls, data: str | bytes | bytearray | Mapping[str, Any]) -> SessionRecord:
@@ -213,8 +208,8 @@ def new_session_remarks(session_id: str, known: Collection[str]) -> list[Remark]
     """Return the remark `session-id-reused` if the id of a new session is among the *known* ones."""
     if session_id not in known:
         return []
-    told = "the agent gave a new session the id of another one; what follows cannot be told apart"
-    return [Remark(("sessionId",), "session-id-reused", told, "error", {"sessionId": session_id})]
+    text = "the agent gave a new session the id of another one, so their messages cannot be distinguished"
+    return [Remark(("sessionId",), "session-id-reused", text, "error", {"sessionId": session_id})]
 
 
 def _listing_remarks(record: SessionRecord, listed: list[SessionInfo]) -> list[Remark]:
@@ -223,19 +218,19 @@ def _listing_remarks(record: SessionRecord, listed: list[SessionInfo]) -> list[R
     if not found:
         alike = [each.session_id for each in listed if loosely(each.session_id) == loosely(record.session_id)]
         if alike:
-            told = f'the agent has "{alike[0]}"; an id is sent to the letter'
-            return [Remark(("sessionId",), "session-id-altered", told, "error", facts | {"listed": alike[0]})]
-        told = "the agent does not list it; it may not be stored yet, or belong to another directory"
-        return [Remark(("sessionId",), "session-not-listed", told, facts=facts)]
+            text = f'the agent has "{alike[0]}"; send the id exactly as it is'
+            return [Remark(("sessionId",), "session-id-altered", text, "error", facts | {"listed": alike[0]})]
+        text = "the agent does not list it; it may not be stored yet, or belong to another directory"
+        return [Remark(("sessionId",), "session-not-listed", text, facts=facts)]
     listed_cwd = found[0].cwd
     if listed_cwd == record.cwd:
         return []
     facts |= {"cwd": record.cwd, "listed": listed_cwd}
     if _normal(listed_cwd) == _normal(record.cwd):
-        told = f'the agent has it spelled "{listed_cwd}", and may not find it by another spelling'
-        return [Remark(("cwd",), "cwd-mismatch", told, "warning", facts)]
-    told = f'the session is of "{listed_cwd}"; send that'
-    return [Remark(("cwd",), "cwd-mismatch", told, "error", facts)]
+        text = f'the agent lists it as "{listed_cwd}", and may not find it with another spelling'
+        return [Remark(("cwd",), "cwd-mismatch", text, "warning", facts)]
+    text = f'the session belongs to "{listed_cwd}"; send that'
+    return [Remark(("cwd",), "cwd-mismatch", text, "error", facts)]
 
 
 def loosely(session_id: str) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 from acp_bindings.setup._gates import check_capability, check_message, check_method
@@ -59,10 +58,9 @@ def new_session(
         NotAbsolute: a path is not absolute.
         DecodeError: a server is not valid.
     """
-    draft = _Draft(agent, "session/new", assume)
-    request: NewSessionRequest = draft.request(
-        "NewSessionRequest", meta, **draft.place(cwd, additional_directories, flavour), **draft.tools(mcp_servers)
-    )
+    check_method(agent, "session/new", assume=assume)
+    fields = _fields(agent, cwd, additional_directories, mcp_servers, flavour)
+    request: NewSessionRequest = _request(agent, "NewSessionRequest", assume, meta, **fields)
     return request
 
 
@@ -94,18 +92,15 @@ def load_session(
         NotAbsolute: a path is not absolute.
         TypeError: *record* is not a `SessionRecord`, such as an id.
     """
-    first = getattr(agent, "version", None) == 1
-    if not first:
+    if getattr(agent, "version", None) == 1:
+        method, name, more = "session/load", "LoadSessionRequest", {}
+    else:
         # In v2 loading is a `session/resume`, for which the check would require `session.resume` instead.
         check_capability(agent, "session.load", method="session/resume", assume=assume)
         assume = {*assume, "session.resume"}
-    draft = _Draft(agent, "session/load" if first else "session/resume", assume)
-    members = draft.again(record, mcp_servers, flavour)
-    if not first:
-        members["replay_from"] = cast("Any", agent.protocol).ReplayFromStart()
-    request: LoadSessionRequest = draft.request(
-        "LoadSessionRequest" if first else "ResumeSessionRequest", meta, **members
-    )
+        replay = cast("Any", agent.protocol).ReplayFromStart()
+        method, name, more = "session/resume", "ResumeSessionRequest", {"replay_from": replay}
+    request: LoadSessionRequest = _again(agent, method, name, record, mcp_servers, flavour, assume, meta, **more)
     return request
 
 
@@ -119,9 +114,8 @@ def resume_session(
     meta: Mapping[str, Any] | None = None,
 ) -> ResumeSessionRequest:
     """Return the request to continue an earlier session without its history. Arguments are those of `load_session`."""
-    draft = _Draft(agent, "session/resume", assume)
-    request: ResumeSessionRequest = draft.request(
-        "ResumeSessionRequest", meta, **draft.again(record, mcp_servers, flavour)
+    request: ResumeSessionRequest = _again(
+        agent, "session/resume", "ResumeSessionRequest", record, mcp_servers, flavour, assume, meta
     )
     return request
 
@@ -141,8 +135,9 @@ def fork_session(
     """
     # A package without the method does not have the capability either. The error about the capability is more useful.
     check_capability(agent, "session.fork", method="session/fork", assume=assume)
-    draft = _Draft(agent, "session/fork", assume)
-    request: ForkSessionRequest = draft.request("ForkSessionRequest", meta, **draft.again(record, mcp_servers, flavour))
+    request: ForkSessionRequest = _again(
+        agent, "session/fork", "ForkSessionRequest", record, mcp_servers, flavour, assume, meta
+    )
     return request
 
 
@@ -160,8 +155,8 @@ def close_session(
     Raises:
         CapabilityNotAdvertised: the agent does not support it.
     """
-    draft = _Draft(agent, "session/close", assume)
-    request: CloseSessionRequest = draft.request("CloseSessionRequest", meta, session_id=_id(session))
+    check_method(agent, "session/close", assume=assume)
+    request: CloseSessionRequest = _request(agent, "CloseSessionRequest", assume, meta, session_id=_id(session))
     return request
 
 
@@ -177,8 +172,8 @@ def delete_session(
     Raises:
         CapabilityNotAdvertised: the agent does not support it.
     """
-    draft = _Draft(agent, "session/delete", assume)
-    request: DeleteSessionRequest = draft.request("DeleteSessionRequest", meta, session_id=_id(session))
+    check_method(agent, "session/delete", assume=assume)
+    request: DeleteSessionRequest = _request(agent, "DeleteSessionRequest", assume, meta, session_id=_id(session))
     return request
 
 
@@ -205,62 +200,64 @@ def list_sessions(
         CapabilityNotAdvertised: the agent does not support listing sessions.
         NotAbsolute: *cwd* is not absolute.
     """
-    draft = _Draft(agent, "session/list", assume)
-    members = {} if cwd is None else {"cwd": require_absolute(cwd, flavour=flavour)}
+    check_method(agent, "session/list", assume=assume)
+    fields = {} if cwd is None else {"cwd": require_absolute(cwd, flavour=flavour)}
     if cursor is not None:
-        members["cursor"] = cursor
-    request: ListSessionsRequest = draft.request("ListSessionsRequest", meta, **members)
+        fields["cursor"] = cursor
+    request: ListSessionsRequest = _request(agent, "ListSessionsRequest", assume, meta, **fields)
     return request
 
 
-@dataclass(frozen=True)
-class _Draft:
-    """A request to *agent* under construction. It raises if the agent has not advertised *method*."""
+def _fields(
+    agent: AgentPeer,
+    cwd: str | os.PathLike[str],
+    directories: Iterable[str | os.PathLike[str]],
+    servers: Iterable[McpServerLike],
+    flavour: Flavour,
+) -> dict[str, Any]:
+    """Return the fields with the directories and the servers."""
+    fields: dict[str, Any] = {"cwd": require_absolute(cwd, flavour=flavour)}
+    if additional := require_directories(directories, flavour=flavour):
+        fields["additional_directories"] = additional
+    return {**fields, "mcp_servers": servers_for(agent.protocol, servers)}
 
-    agent: AgentPeer
-    method: str
-    assume: Collection[str]
 
-    def __post_init__(self) -> None:
-        check_method(self.agent, self.method, assume=self.assume)
+def _again(  # noqa: PLR0917 - the arguments of the public functions
+    agent: AgentPeer,
+    method: str,
+    name: str,
+    record: SessionRecord,
+    servers: Iterable[McpServerLike] | None,
+    flavour: Flavour,
+    assume: Collection[str],
+    meta: Mapping[str, Any] | None,
+    **more: Any,
+) -> Any:
+    """Return the params of a request for an existing session, of the class *name* of the negotiated package."""
+    check_method(agent, method, assume=assume)
+    if not isinstance(record, SessionRecord):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(f"{type(record).__name__} is not a SessionRecord; {_AS_RECORD}")
+    servers = record.servers() if servers is None else servers
+    fields = _fields(agent, record.cwd, record.additional_directories, servers, flavour)
+    return _request(agent, name, assume, meta, session_id=record.session_id, **fields, **more)
 
-    def place(
-        self, cwd: str | os.PathLike[str], additional: Iterable[str | os.PathLike[str]], flavour: Flavour
-    ) -> dict[str, Any]:
-        """Return the fields with the directories."""
-        members: dict[str, Any] = {"cwd": require_absolute(cwd, flavour=flavour)}
-        if directories := require_directories(additional, flavour=flavour):
-            members["additional_directories"] = directories
-        return members
 
-    def tools(self, servers: Iterable[McpServerLike]) -> dict[str, Any]:
-        """Return the field with the servers."""
-        return {"mcp_servers": servers_for(self.agent.protocol, servers)}
-
-    def again(self, record: SessionRecord, servers: Iterable[McpServerLike] | None, flavour: Flavour) -> dict[str, Any]:
-        """Return the fields of requests for an existing session."""
-        if not isinstance(record, SessionRecord):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise TypeError(f"{type(record).__name__} is not a SessionRecord; {_AS_RECORD}")
-        return {
-            "session_id": record.session_id,
-            **self.place(record.cwd, record.additional_directories, flavour),
-            **self.tools(record.servers() if servers is None else servers),
-        }
-
-    def request(self, name: str, meta: Mapping[str, Any] | None, **members: Any) -> Any:
-        """Return the params, of the class *name* of the negotiated package."""
-        if meta is not None:
-            members["meta"] = dict(meta)
-        request = getattr(self.agent.protocol, name)(**members)
-        # Unsupported fields raise instead of being dropped, because the session would seem to have them.
-        check_message(self.agent, request, assume=self.assume)
-        return request
+def _request(
+    agent: AgentPeer, name: str, assume: Collection[str], meta: Mapping[str, Any] | None, **fields: Any
+) -> Any:
+    """Return the params, of the class *name* of the negotiated package."""
+    if meta is not None:
+        fields["meta"] = dict(meta)
+    request = getattr(agent.protocol, name)(**fields)
+    # Unsupported fields raise instead of being dropped, because the session would seem to have them.
+    check_message(agent, request, assume=assume)
+    return request
 
 
 _AS_RECORD = (
-    "an id is not enough, the agent is told the directories and the servers each time: SessionRecord(session_id=…, "
-    "cwd=…, mcp_servers=…), SessionRecord.of(request, session_id) of the request that made it, or "
-    "SessionRecord.of_listed(info, mcp_servers=…) of what session/list told"
+    "an id is not enough, because every request contains the directories and the servers. Pass "
+    "SessionRecord(session_id=…, cwd=…, mcp_servers=…), SessionRecord.of(request, session_id) with the request that "
+    "created the session, or SessionRecord.of_listed(info, mcp_servers=…) with an entry of session/list"
 )
 
 
@@ -334,7 +331,7 @@ class SessionListing:
             ValueError: the last page has already been received.
         """
         if self.request is None:
-            raise ValueError("all pages of session/list are there already")
+            raise ValueError("the last page of session/list has already been received")
         self._pages += 1
         cursor = response.next_cursor
         ids = {each.session_id for each in response.sessions}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast, overload
@@ -13,7 +14,7 @@ from acp_bindings._models.base import Model
 from acp_bindings._problems.transports import ARGUMENTS_APART, AS_PAIRS, type_fault
 from acp_bindings.decoding import decode
 from acp_bindings.encoding import encode
-from acp_bindings.errors import DecodeError, Issue, Path
+from acp_bindings.errors import DecodeError, Path
 from acp_bindings.methods import is_of
 from acp_bindings.setup._paths import Flavour, is_absolute
 from acp_bindings.setup.errors import Remark
@@ -23,20 +24,10 @@ if TYPE_CHECKING:
     from acp_bindings.setup.unions import HasServers, McpServer, McpServerLike, T
 
 
-_OWNED = frozenset(
-    (
-        "accept",
-        "connection",
-        "content-length",
-        "content-type",
-        "host",
-        "last-event-id",
-        "mcp-method",
-        "mcp-name",
-        "mcp-protocol-version",
-        "mcp-session-id",
-        "transfer-encoding",
-    )
+_OWNED = re.compile(
+    "accept|connection|content-(length|type)|host|last-event-id|transfer-encoding|"
+    "mcp-(method|name|param-.*|protocol-version|session-id)",
+    re.IGNORECASE,
 )
 
 
@@ -45,8 +36,7 @@ def is_owned(name: str) -> bool:
 
     These are headers of HTTP itself and of MCP's Streamable HTTP transport.
     """
-    lowered = name.lower()
-    return lowered in _OWNED or lowered.startswith("mcp-param-")
+    return _OWNED.fullmatch(name) is not None
 
 
 @overload
@@ -65,7 +55,7 @@ def servers_for(protocol: Any, servers: Iterable[McpServerLike]) -> list[Any]:
         TypeError: *servers* is a single server.
     """
     if isinstance(servers, Mapping | Model | str | bytes):
-        raise TypeError("mcp_servers is a list of servers, not one of them and not a map")
+        raise TypeError("mcp_servers must be a list of servers, not one server or a map")
     return [_server_for(protocol, each, ("mcpServers", index)) for index, each in enumerate(servers)]
 
 
@@ -84,7 +74,7 @@ def servers_remarks(
         Remarks with the rules `server-type`, `server-list`, `server-map`, `server-name`, `duplicate-server`,
         `relative-command`, `duplicate-env`, `transport-header`, `header-line-break` and `sse-deprecated`.
     """
-    entries = [_entry(each) for each in servers]
+    entries = [members_of(_raw(each)) for each in servers]
     found: list[Remark] = []
     names: set[str] = set()
     for index, entry in enumerate(entries):
@@ -108,7 +98,11 @@ def _server_for(protocol: ProtocolPackage, server: McpServerLike, path: Path) ->
     try:
         read: McpServer = decode(type_, _as_said(raw))
     except DecodeError as error:
-        issues = [replace(each, path=path + each.path, message=_advised(each, raw)) for each in error.issues]
+        fault = type_fault(members_of(raw))
+        advice: dict[Path, str] = {("type",): fault.message} if fault else {}
+        issues = [
+            replace(each, path=path + each.path, message=advice.get(each.path, each.message)) for each in error.issues
+        ]
         raise DecodeError("McpServer", issues) from None
     return read
 
@@ -124,12 +118,6 @@ def _as_said(raw: object) -> Any:
     return unsaid | lists | entry
 
 
-def _advised(issue: Issue, raw: object) -> str:
-    """Return the message, or advice for a known type of other clients."""
-    fault = type_fault(members_of(raw)) if issue.path == ("type",) else None
-    return fault.message if fault else issue.message
-
-
 def _of_form(entry: Mapping[str, Any], path: Path, version: int) -> Iterator[Remark]:
     fault = type_fault(entry)
     transport = fault.meant or "" if fault else _transport(entry)
@@ -141,18 +129,18 @@ def _of_form(entry: Mapping[str, Any], path: Path, version: int) -> Iterator[Rem
         if fault.meant or not kept:
             yield Remark(here, "server-type", fault.message, "warning" if kept else "error", facts)
     elif "type" not in entry and version >= 2:
-        yield Remark(here, "server-type", f'v2 wants a type; write "type": "{transport}"', "error", facts)
+        yield Remark(here, "server-type", f'v2 requires a type; add "type": "{transport}"', "error", facts)
     elif entry.get("type") == "stdio" and version == 1:
-        told = "v1 has none for stdio, and some agents take any entry with a type for a remote server; leave it out"
-        yield Remark(here, "server-type", told, "warning", facts)
+        text = "v1 has no type for stdio, and some agents read any entry with a type as a remote server; remove it"
+        yield Remark(here, "server-type", text, "warning", facts)
     if entry.get("type") == "sse":
-        told = "v2 has no sse; use the http url of the server"
+        text = "v2 does not support sse; use the http url of the server"
         if version == 1:
-            told = "MCP has deprecated sse; use the http url of the server if it has one"
-        yield Remark(here, "sse-deprecated", told, "warning" if version == 1 else "error", facts)
+            text = "MCP has deprecated sse; use the http url of the server if it has one"
+        yield Remark(here, "sse-deprecated", text, "warning" if version == 1 else "error", facts)
     for name in _LISTS.get(transport, ()):
         if name not in entry and version == 1:
-            yield Remark((*path, name), "server-list", "v1 wants it also when it is empty; send []", "error", facts)
+            yield Remark((*path, name), "server-list", "v1 requires it even if it is empty; send []", "error", facts)
         elif isinstance(entry.get(name), Mapping):
             yield Remark((*path, name), "server-map", AS_PAIRS, "error", facts)
 
@@ -164,33 +152,33 @@ def _of_name(entry: Mapping[str, Any], names: set[str], path: Path, version: int
         return
     path, facts = (*path, "name"), {"name": name}
     if not name.strip():
-        yield Remark(path, "server-name", "it is empty; agents make the names of tools of it", "warning", facts)
+        yield Remark(path, "server-name", "it is empty; agents build the names of tools from it", "warning", facts)
     elif any(each.isspace() for each in name):
-        told = "white space is legal, but some agents refuse it (codex); letters, digits, - and _ are safe"
-        yield Remark(path, "server-name", told, "warning", facts)
+        text = "white space is valid, but some agents refuse it (codex); letters, digits, - and _ are safe"
+        yield Remark(path, "server-name", text, "warning", facts)
     elif "." in name:
-        told = "a dot is legal, but some agents refuse it (agy); letters, digits, - and _ are safe"
-        yield Remark(path, "server-name", told, "warning", facts)
+        text = "a dot is valid, but some agents refuse it (agy); letters, digits, - and _ are safe"
+        yield Remark(path, "server-name", text, "warning", facts)
     if name in names:
-        told = "another server of the request has this name" + ("" if version == 1 else ", which agents refuse")
-        yield Remark(path, "duplicate-server", told, "warning" if version == 1 else "error", facts)
+        text = "another server in the request has this name" + ("" if version == 1 else "; agents refuse this")
+        yield Remark(path, "duplicate-server", text, "warning" if version == 1 else "error", facts)
     names.add(name)
 
 
 def _of_process(entry: Mapping[str, Any], path: Path, flavour: Flavour) -> Iterator[Remark]:
     command = entry.get("command")
     if isinstance(command, str) and not is_absolute(command, flavour=flavour):
-        told = "it is not an absolute path; send the path from `which` (`where` on Windows, resolve_command in Python)"
+        text = "it is not an absolute path; send the path from `which` (`where` on Windows, resolve_command in Python)"
         if any(map(str.isspace, command)):
-            told += f"; {ARGUMENTS_APART}"
-        yield Remark((*path, "command"), "relative-command", told, "warning", {"command": command})
+            text += f"; {ARGUMENTS_APART}"
+        yield Remark((*path, "command"), "relative-command", text, "warning", {"command": command})
     seen: set[str] = set()
     for index, name, _ in _pairs(entry.get("env")):
         # On Windows, names that differ only in case are the same variable.
         same = name.upper() if flavour == "windows" else name
         if same in seen:
-            told = "an earlier entry has this name; the last one wins, and some agents refuse both"
-            yield Remark((*path, "env", index, "name"), "duplicate-env", told, "warning", {"name": name})
+            text = "an earlier entry has this name; the last one wins, and some agents refuse both"
+            yield Remark((*path, "env", index, "name"), "duplicate-env", text, "warning", {"name": name})
         seen.add(same)
 
 
@@ -198,10 +186,10 @@ def _of_headers(entry: Mapping[str, Any], path: Path) -> Iterator[Remark]:
     for index, name, value in _pairs(entry.get("headers")):
         here = (*path, "headers", index)
         if is_owned(name):
-            told = "the transport writes this header itself; what stands here is not sent"
-            yield Remark((*here, "name"), "transport-header", told, "warning", {"name": name})
+            text = "the transport sets this header itself; this value is not sent"
+            yield Remark((*here, "name"), "transport-header", text, "warning", {"name": name})
         if any(each in name or each in value for each in "\r\n"):
-            yield Remark(here, "header-line-break", "a header cannot hold a line break", "error", {"name": name})
+            yield Remark(here, "header-line-break", "a header cannot contain a line break", "error", {"name": name})
 
 
 def _pairs(pairs: object) -> Iterator[tuple[int, str, str]]:
@@ -223,8 +211,3 @@ def _transport(entry: Mapping[str, Any]) -> str:
 def _raw(server: object) -> object:
     """Return the JSON of a server."""
     return dict(cast("Mapping[str, Any]", server)) if isinstance(server, Mapping) else from_json(encode(server))
-
-
-def _entry(server: McpServerLike) -> Mapping[str, Any]:
-    """Return the fields of a server; none for a value that is not an object."""
-    return members_of(_raw(server))

@@ -140,31 +140,31 @@ class ReplayCollector(Generic[N]):
         elif kind not in _OF_THE_USER:
             return
         elif session.phase == "opened":
-            told = "this is history, which must be sent before the response to the request"
-            self._remark(notification, "replay-after-answer", told)
+            text = "this is history, which must be sent before the response to the request"
+            self._remark(notification, "replay-after-answer", text)
         elif session.phase == "resuming":
-            told = "this is history, which session/resume does not request"
-            self._remark(notification, "replay-on-resume", told)
+            text = "this is history, which session/resume does not request"
+            self._remark(notification, "replay-on-resume", text)
 
     def _put_by(self, notification: N) -> None:
         self._early.append(notification)
         if len(self._early) > self._keep:
             lost = self._early.popleft()
-            told = "too many updates of unknown sessions; the oldest are lost"
-            self._remark(lost, "early-updates-lost", told)
+            text = "too many updates of unknown sessions; the oldest are lost"
+            self._remark(lost, "early-updates-lost", text)
 
     def _take_early(self, session_id: str) -> Iterable[N]:
         early = self._early
         self._early = deque(each for each in early if each.session_id != session_id)
         return [each for each in early if each.session_id == session_id]
 
-    def _remark(self, notification: N, rule: str, told: str) -> None:
+    def _remark(self, notification: N, rule: str, text: str) -> None:
         # There may be any number of unknown sessions.
         whose = "" if rule == "early-updates-lost" else notification.session_id
         if (rule, whose) not in self._said:
             self._said.add((rule, whose))
             facts = {"sessionId": notification.session_id, "sessionUpdate": notification.update.session_update}
-            self.remarks.append(Remark(("update",), rule, told, "error", facts))
+            self.remarks.append(Remark(("update",), rule, text, "error", facts))
 
 
 _OF_THE_USER = {"user_message", "user_message_chunk"}

@@ -53,11 +53,11 @@ def by_version(protocols: Iterable[ProtocolPackage]) -> dict[int, ProtocolPackag
         ValueError: *protocols* is empty or contains two packages of one version.
     """
     if isinstance(protocols, ModuleType):
-        raise TypeError(f"protocols is a list: [{name_of(protocols)}]")
+        raise TypeError(f"protocols must be a list: [{name_of(protocols)}]")
     found: dict[int, ProtocolPackage] = {}
     for each in protocols:
         if found.setdefault(version_of(each), each) is not each:
-            raise ValueError("offer a version once: the stable package or the unstable one, which has more")
+            raise ValueError("two packages have the same version; offer the stable or the unstable one, which has more")
     if not found:
         raise ValueError("offer at least one protocol package, such as acp_bindings.v1")
     return dict(sorted(found.items(), reverse=True))
@@ -74,7 +74,7 @@ def negotiate(requested: int, supported: Collection[int]) -> int:
         ValueError: *supported* is empty.
     """
     if not supported:
-        raise ValueError("an agent supports at least one version")
+        raise ValueError("supported must contain at least one version")
     if V1_ONLY.issuperset(supported):
         return 1
     below = [each for each in supported if each <= requested]
@@ -91,47 +91,40 @@ def read_version(message: Any) -> int:
     """
     members = members_of(message)
     value: object = members.get("protocolVersion")
-    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= HIGHEST:
+    if type(value) is int and 0 <= value <= HIGHEST:
         return value
-    raise BadProtocolVersion(value, _missing(members) if value is None else _reason(value))
+    if value is None and "jsonrpc" in members:
+        raise BadProtocolVersion(value, "this is a whole JSON-RPC message; pass its params or its result")
+    if value is None:
+        from acp_bindings._problems.mistakes import other_spelling  # noqa: PLC0415 - only errors need it
 
-
-def _missing(members: Iterable[str]) -> str:
-    """Return why the version is missing in a message with these *members*."""
-    from acp_bindings._problems.mistakes import other_spelling  # noqa: PLC0415 - only errors need it
-
-    if "jsonrpc" in members:
-        return "this is a whole JSON-RPC message; give its params, or its result"
-    if spelt := other_spelling("protocolVersion", members):
-        return f'it is missing, spelt "{spelt}"; {_WANTED}'
-    return f"it is missing; {_WANTED}"
+        spelt = other_spelling("protocolVersion", members)
+        missing = f'it is missing, spelt "{spelt}"' if spelt else "it is missing"
+        raise BadProtocolVersion(value, f"{missing}; {_REQUIRED}")
+    raise BadProtocolVersion(value, f"{_REQUIRED}; {_reason(value)}")
 
 
 def _reason(value: object) -> str:
-    if isinstance(value, str):
-        return f"{_WANTED}; {_text(value)}"
-    if isinstance(value, float):
-        return f"{_WANTED}; {value!r} is not an integer" + ("" if value % 1 else ", write it without the point")
-    if isinstance(value, int) and not isinstance(value, bool):
-        return f"{_WANTED}; this one is not between 0 and {HIGHEST}"
-    kind = "a boolean" if isinstance(value, bool) else "a list" if isinstance(value, list) else "an object"
-    return f"{_WANTED}; this is {kind}"
-
-
-def _text(value: str) -> str:
-    if len(value) <= LONGEST_SHOWN:
+    """Return what *value* looks like, quoted if it is a short string."""
+    if isinstance(value, str) and len(value) <= LONGEST_SHOWN:
         for pattern, likeness in _LOOKS_LIKE:
             if re.fullmatch(pattern, value, re.ASCII):
                 return f'"{value}" {likeness}'
-    return "this is text"
+    if isinstance(value, float):
+        return f"{value!r} is not an integer" + ("" if value % 1 else "; write it without the point")
+    if type(value) is int:
+        return f"this one is not between 0 and {HIGHEST}"
+    return f"this is {_KINDS.get(type(value), 'an object')}"
 
 
-_WANTED = "ACP versions are integers, such as 1"
+_KINDS: dict[type, str] = {bool: "a boolean", list: "a list", str: "a string"}
+
+_REQUIRED = "ACP versions are integers, such as 1"
 
 _LOOKS_LIKE = (
     (r"\d{4}-\d\d-\d\d", "looks like an MCP version"),
     (r"[vV]?\d+(\.\d+)+[\w.+-]*", "looks like the version of a program"),
-    (r"[vV]?\d+", "is text, write it without the quotes"),
+    (r"[vV]?\d+", "is a string; write it without quotes"),
 )
 
 LONGEST_SHOWN = 20

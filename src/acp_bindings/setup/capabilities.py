@@ -7,15 +7,14 @@ schema.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection, Iterator, Mapping
 from functools import cache
-from types import MappingProxyType, UnionType
+from types import UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeAlias, Union, get_args, get_origin
 
 from pydantic.alias_generators import to_snake
 
-from acp_bindings._lazy import PACKAGES
+from acp_bindings._lazy import PACKAGES, closest
 from acp_bindings._models.base import Model
 from acp_bindings.setup._versions import name_of, package_named, version_of
 from acp_bindings.setup.errors import UnknownCapability
@@ -47,121 +46,113 @@ class Places(NamedTuple):
         return {1: self.v1, 2: self.v2}[version]
 
 
-AGENT: Mapping[str, Places] = MappingProxyType(
-    {
-        "auth.login": Places("authMethods", "authMethods"),
-        "auth.logout": Places("agentCapabilities.auth.logout", "authMethods"),
-        "auth.status": Places("agentCapabilities.auth.status", "capabilities.auth.status"),
-        "mcp.acp": Places("agentCapabilities.mcpCapabilities.acp", "capabilities.session.mcp.acp"),
-        "mcp.http": Places("agentCapabilities.mcpCapabilities.http", "capabilities.session.mcp.http"),
-        "mcp.sse": Places("agentCapabilities.mcpCapabilities.sse", None),
-        "mcp.stdio": Places(ALWAYS, "capabilities.session.mcp.stdio"),
-        "prompt.audio": Places("agentCapabilities.promptCapabilities.audio", "capabilities.session.prompt.audio"),
-        "prompt.embedded_context": Places(
-            "agentCapabilities.promptCapabilities.embeddedContext", "capabilities.session.prompt.embeddedContext"
-        ),
-        "prompt.image": Places("agentCapabilities.promptCapabilities.image", "capabilities.session.prompt.image"),
-        "providers": Places("agentCapabilities.providers", "capabilities.providers"),
-        "session": Places(ALWAYS, "capabilities.session"),
-        "session.additional_directories": Places(
-            "agentCapabilities.sessionCapabilities.additionalDirectories", "capabilities.session.additionalDirectories"
-        ),
-        "session.archive": Places("agentCapabilities.sessionCapabilities.archive", "capabilities.session.archive"),
-        "session.close": Places("agentCapabilities.sessionCapabilities.close", "capabilities.session"),
-        "session.delete": Places("agentCapabilities.sessionCapabilities.delete", "capabilities.session.delete"),
-        "session.fork": Places("agentCapabilities.sessionCapabilities.fork", "capabilities.session.fork"),
-        "session.list": Places("agentCapabilities.sessionCapabilities.list", "capabilities.session"),
-        "session.load": Places("agentCapabilities.loadSession", "capabilities.session"),
-        "session.resume": Places("agentCapabilities.sessionCapabilities.resume", "capabilities.session"),
-        "session.status": Places("agentCapabilities.sessionCapabilities.status", "capabilities.session.status"),
-        "session.system_prompt": Places(
-            "agentCapabilities.sessionCapabilities.systemPrompt", "capabilities.session.systemPrompt"
-        ),
-        "session.system_prompt.override": Places(
-            "agentCapabilities.sessionCapabilities.systemPrompt.mode.override",
-            "capabilities.session.systemPrompt.mode.override",
-        ),
-        "session.title": Places("agentCapabilities.sessionCapabilities.title", "capabilities.session.title"),
-    }
-)
+AGENT: Mapping[str, Places] = {
+    "auth.login": Places("authMethods", "authMethods"),
+    "auth.logout": Places("agentCapabilities.auth.logout", "authMethods"),
+    "auth.status": Places("agentCapabilities.auth.status", "capabilities.auth.status"),
+    "mcp.acp": Places("agentCapabilities.mcpCapabilities.acp", "capabilities.session.mcp.acp"),
+    "mcp.http": Places("agentCapabilities.mcpCapabilities.http", "capabilities.session.mcp.http"),
+    "mcp.sse": Places("agentCapabilities.mcpCapabilities.sse", None),
+    "mcp.stdio": Places(ALWAYS, "capabilities.session.mcp.stdio"),
+    "prompt.audio": Places("agentCapabilities.promptCapabilities.audio", "capabilities.session.prompt.audio"),
+    "prompt.embedded_context": Places(
+        "agentCapabilities.promptCapabilities.embeddedContext", "capabilities.session.prompt.embeddedContext"
+    ),
+    "prompt.image": Places("agentCapabilities.promptCapabilities.image", "capabilities.session.prompt.image"),
+    "providers": Places("agentCapabilities.providers", "capabilities.providers"),
+    "session": Places(ALWAYS, "capabilities.session"),
+    "session.additional_directories": Places(
+        "agentCapabilities.sessionCapabilities.additionalDirectories", "capabilities.session.additionalDirectories"
+    ),
+    "session.archive": Places("agentCapabilities.sessionCapabilities.archive", "capabilities.session.archive"),
+    "session.close": Places("agentCapabilities.sessionCapabilities.close", "capabilities.session"),
+    "session.delete": Places("agentCapabilities.sessionCapabilities.delete", "capabilities.session.delete"),
+    "session.fork": Places("agentCapabilities.sessionCapabilities.fork", "capabilities.session.fork"),
+    "session.list": Places("agentCapabilities.sessionCapabilities.list", "capabilities.session"),
+    "session.load": Places("agentCapabilities.loadSession", "capabilities.session"),
+    "session.resume": Places("agentCapabilities.sessionCapabilities.resume", "capabilities.session"),
+    "session.status": Places("agentCapabilities.sessionCapabilities.status", "capabilities.session.status"),
+    "session.system_prompt": Places(
+        "agentCapabilities.sessionCapabilities.systemPrompt", "capabilities.session.systemPrompt"
+    ),
+    "session.system_prompt.override": Places(
+        "agentCapabilities.sessionCapabilities.systemPrompt.mode.override",
+        "capabilities.session.systemPrompt.mode.override",
+    ),
+    "session.title": Places("agentCapabilities.sessionCapabilities.title", "capabilities.session.title"),
+}
 """The capabilities of agents."""
 
-CLIENT: Mapping[str, Places] = MappingProxyType(
-    {
-        "auth.terminal": Places("clientCapabilities.auth.terminal", "capabilities.auth.terminal"),
-        "compaction": Places("clientCapabilities.session.compaction", ALWAYS),
-        "config_options.boolean": Places("clientCapabilities.session.configOptions.boolean", ALWAYS),
-        "elicitation": Places("clientCapabilities.elicitation", "capabilities.elicitation"),
-        "elicitation.form": Places("clientCapabilities.elicitation.form", "capabilities.elicitation.form"),
-        "elicitation.url": Places("clientCapabilities.elicitation.url", "capabilities.elicitation.url"),
-        "fs.read_text_file": Places("clientCapabilities.fs.readTextFile", None),
-        "fs.write_text_file": Places("clientCapabilities.fs.writeTextFile", None),
-        "notices": Places("clientCapabilities.session.notices", ALWAYS),
-        "plan": Places("clientCapabilities.plan", ALWAYS),
-        "subagents": Places("clientCapabilities.subagents", None),
-        "terminal": Places("clientCapabilities.terminal", None),
-    }
-)
+CLIENT: Mapping[str, Places] = {
+    "auth.terminal": Places("clientCapabilities.auth.terminal", "capabilities.auth.terminal"),
+    "compaction": Places("clientCapabilities.session.compaction", ALWAYS),
+    "config_options.boolean": Places("clientCapabilities.session.configOptions.boolean", ALWAYS),
+    "elicitation": Places("clientCapabilities.elicitation", "capabilities.elicitation"),
+    "elicitation.form": Places("clientCapabilities.elicitation.form", "capabilities.elicitation.form"),
+    "elicitation.url": Places("clientCapabilities.elicitation.url", "capabilities.elicitation.url"),
+    "fs.read_text_file": Places("clientCapabilities.fs.readTextFile", None),
+    "fs.write_text_file": Places("clientCapabilities.fs.writeTextFile", None),
+    "notices": Places("clientCapabilities.session.notices", ALWAYS),
+    "plan": Places("clientCapabilities.plan", ALWAYS),
+    "subagents": Places("clientCapabilities.subagents", None),
+    "terminal": Places("clientCapabilities.terminal", None),
+}
 """The capabilities of clients."""
 
-TABLES: Mapping[Side, Mapping[str, Places]] = MappingProxyType({"agent": AGENT, "client": CLIENT})
+TABLES: Mapping[Side, Mapping[str, Places]] = {"agent": AGENT, "client": CLIENT}
 
-AGENT_METHODS: Mapping[str, str | None] = MappingProxyType(
-    {
-        "$/cancel_request": None,
-        "auth/login": "auth.login",
-        "auth/logout": "auth.logout",
-        "auth/status": "auth.status",
-        "authenticate": "auth.login",
-        "initialize": None,
-        "logout": "auth.logout",
-        "mcp/message": "mcp.acp",
-        "providers/disable": "providers",
-        "providers/list": "providers",
-        "providers/set": "providers",
-        "session/archive": "session.archive",
-        "session/cancel": "session",
-        "session/close": "session.close",
-        "session/delete": "session.delete",
-        "session/fork": "session.fork",
-        "session/list": "session.list",
-        "session/load": "session.load",
-        "session/new": "session",
-        "session/prompt": "session",
-        "session/resume": "session.resume",
-        "session/set_config_option": "session",
-        "session/set_mode": "session",
-        "session/set_title": "session.title",
-        "session/status": "session.status",
-        "session/unarchive": "session.archive",
-        "terminal/cancel": "session",
-        "tool_call/cancel": "session",
-    }
-)
+AGENT_METHODS: Mapping[str, str | None] = {
+    "$/cancel_request": None,
+    "auth/login": "auth.login",
+    "auth/logout": "auth.logout",
+    "auth/status": "auth.status",
+    "authenticate": "auth.login",
+    "initialize": None,
+    "logout": "auth.logout",
+    "mcp/message": "mcp.acp",
+    "providers/disable": "providers",
+    "providers/list": "providers",
+    "providers/set": "providers",
+    "session/archive": "session.archive",
+    "session/cancel": "session",
+    "session/close": "session.close",
+    "session/delete": "session.delete",
+    "session/fork": "session.fork",
+    "session/list": "session.list",
+    "session/load": "session.load",
+    "session/new": "session",
+    "session/prompt": "session",
+    "session/resume": "session.resume",
+    "session/set_config_option": "session",
+    "session/set_mode": "session",
+    "session/set_title": "session.title",
+    "session/status": "session.status",
+    "session/unarchive": "session.archive",
+    "terminal/cancel": "session",
+    "tool_call/cancel": "session",
+}
 """The capability of the agent that each method needs; None if it does not need any."""
 
-CLIENT_METHODS: Mapping[str, str | None] = MappingProxyType(
-    {
-        "$/cancel_request": None,
-        # For these two it is the agent that has advertised something.
-        "auth/status_update": None,
-        "mcp/message": None,
-        "elicitation/complete": "elicitation.url",
-        "elicitation/create": "elicitation",
-        "fs/read_text_file": "fs.read_text_file",
-        "fs/write_text_file": "fs.write_text_file",
-        "session/request_permission": None,
-        "session/update": None,
-        "terminal/create": "terminal",
-        "terminal/kill": "terminal",
-        "terminal/output": "terminal",
-        "terminal/release": "terminal",
-        "terminal/wait_for_exit": "terminal",
-    }
-)
+CLIENT_METHODS: Mapping[str, str | None] = {
+    "$/cancel_request": None,
+    # For these two it is the agent that has advertised something.
+    "auth/status_update": None,
+    "mcp/message": None,
+    "elicitation/complete": "elicitation.url",
+    "elicitation/create": "elicitation",
+    "fs/read_text_file": "fs.read_text_file",
+    "fs/write_text_file": "fs.write_text_file",
+    "session/request_permission": None,
+    "session/update": None,
+    "terminal/create": "terminal",
+    "terminal/kill": "terminal",
+    "terminal/output": "terminal",
+    "terminal/release": "terminal",
+    "terminal/wait_for_exit": "terminal",
+}
 """The capability of the client that each method needs; None if it does not need any."""
 
-METHODS: Mapping[Side, Mapping[str, str | None]] = MappingProxyType({"agent": AGENT_METHODS, "client": CLIENT_METHODS})
+METHODS: Mapping[Side, Mapping[str, str | None]] = {"agent": AGENT_METHODS, "client": CLIENT_METHODS}
 
 OFFERED_IN_SESSIONS = frozenset(
     {"session/set_config_option", "session/set_mode", "terminal/cancel", "tool_call/cancel"}
@@ -171,15 +162,13 @@ OFFERED_IN_SESSIONS = frozenset(
 V2_BASELINE = frozenset({"session.close", "session.list", "session.load", "session.resume"})
 """The capabilities of every v2 agent with sessions (`SessionCapabilities`)."""
 
-CONTENT: Mapping[str, str | None] = MappingProxyType(
-    {
-        "audio": "prompt.audio",
-        "image": "prompt.image",
-        "resource": "prompt.embedded_context",
-        "resource_link": None,
-        "text": None,
-    }
-)
+CONTENT: Mapping[str, str | None] = {
+    "audio": "prompt.audio",
+    "image": "prompt.image",
+    "resource": "prompt.embedded_context",
+    "resource_link": None,
+    "text": None,
+}
 """The capability that each content type in a prompt needs; None if it does not need any."""
 
 
@@ -201,7 +190,7 @@ def _meant(name: str, table: Mapping[str, Places]) -> str | None:
     for ours, places in table.items():
         if any(place and f".{place}".endswith(f".{name}") for place in places):
             return ours
-    return next(iter(difflib.get_close_matches(name, table, n=1)), None)
+    return closest(name, table)
 
 
 def says(message: Mapping[str, Any], place: str) -> bool:
@@ -218,7 +207,7 @@ def written(initialize: type[Model], side: Side, version: int, names: Collection
 
     Capabilities that the version or the package does not have are left out.
     """
-    said: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     for name, places in TABLES[side].items():
         place = places.of(version)
         if not place or place == "authMethods":
@@ -227,14 +216,14 @@ def written(initialize: type[Model], side: Side, version: int, names: Collection
         type_ = member_type(initialize, steps)
         if type_ is None or (type_ is not bool and name not in names):
             continue
-        at = said
+        at = fields
         for step in way:
             at = at.setdefault(step, {})
         if type_ is bool:
             at[last] = name in names
         else:
             at.setdefault(last, {})
-    return said
+    return fields
 
 
 def has_word(initialize: type[Model], side: Side, version: int, name: str) -> bool:
@@ -291,7 +280,7 @@ def likely_meant(method: str) -> str | None:
     known = {name for each in PACKAGES for name in package_named(each).METHODS}
     if method in known:
         return None
-    return next(iter(difflib.get_close_matches(method, sorted(known), n=1, cutoff=CLOSE)), None)
+    return closest(method, sorted(known), cutoff=CLOSE)
 
 
 def why_not_let_through(method: str, protocol: ProtocolPackage) -> str | None:

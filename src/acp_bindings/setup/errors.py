@@ -66,7 +66,7 @@ class Remark:
     """Details by name, as JSON values."""
 
     def __str__(self) -> str:
-        """`agentCapabilities.mcp: there is no such capability; did you mean mcpCapabilities?`."""
+        """`agentCapabilities.mcp: this capability is unknown and ignored; did you mean mcpCapabilities?`."""
         return f"{format_path(self.path)}{self.message}"
 
 
@@ -202,7 +202,7 @@ class EndlessListing(AcpError):
 
 
 class SessionIdReused(AcpError):
-    """An agent gave a new session the id of another session, so their updates cannot be told apart."""
+    """An agent gave a new session the id of another session, so their updates cannot be distinguished."""
 
     def __init__(self, session_id: str) -> None:
         super().__init__(session_id)
@@ -210,8 +210,8 @@ class SessionIdReused(AcpError):
 
     def __str__(self) -> str:
         return (
-            f'the agent gave a new session the id "{self.session_id}" of another session; their updates cannot be told '
-            "apart, so do not use either"
+            f'the agent gave a new session the id "{self.session_id}" of another session; their updates cannot be '
+            "distinguished, so do not use either"
         )
 
 
@@ -330,8 +330,8 @@ class SessionNotFound(RequestError):
     """The agent does not have this session."""
 
     def __init__(self, session_id: str | None = None, *, message: str = "Session not found", data: Any = None) -> None:
-        told = {"sessionId": session_id} if session_id is not None else None
-        super().__init__(NOT_FOUND, message, data=told if data is None else data)
+        named = {"sessionId": session_id} if session_id is not None else None
+        super().__init__(NOT_FOUND, message, data=named if data is None else data)
         self.session_id = session_id
 
     def __str__(self) -> str:

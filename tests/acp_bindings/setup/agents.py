@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from acp_bindings import v1, v1_unstable, v2, v2_unstable
-from acp_bindings.setup._peer import AgentPeer
+from tests.acp_bindings.setup.peers import PACKAGES, agent
 
 V1_SESSION: dict[str, Any] = {
     name: {} for name in ("list", "resume", "close", "delete", "fork", "additionalDirectories")
@@ -23,23 +22,11 @@ V2_ALL: dict[str, Any] = {
 }
 
 
-def agent(protocol: Any, capabilities: dict[str, Any]) -> AgentPeer:
-    first = protocol in (v1, v1_unstable)
-    info = {"name": "agent", "version": "1"}
-    answer: dict[str, Any] = (
-        {"protocolVersion": 1, "agentInfo": info, "agentCapabilities": capabilities}
-        if first
-        else {"protocolVersion": 2, "info": info, "capabilities": capabilities}
-    )
-    return AgentPeer.read(answer, [protocol])
-
-
-ABLE = {each.__name__.rpartition(".")[2]: agent(each, V1_ALL) for each in (v1, v1_unstable)} | {
-    each.__name__.rpartition(".")[2]: agent(each, V2_ALL) for each in (v2, v2_unstable)
-}
+ABLE = {name: agent(each, V1_ALL if name in ("v1", "v1_unstable") else V2_ALL) for name, each in PACKAGES.items()}
 """An agent of each package with all capabilities that the package defines."""
 
-BARE = {each.__name__.rpartition(".")[2]: agent(each, {}) for each in (v1, v1_unstable)} | {
-    each.__name__.rpartition(".")[2]: agent(each, {"session": {"mcp": {"stdio": {}}}}) for each in (v2, v2_unstable)
+BARE = {
+    name: agent(each, {} if name in ("v1", "v1_unstable") else {"session": {"mcp": {"stdio": {}}}})
+    for name, each in PACKAGES.items()
 }
 """An agent of each package with only the capabilities that every agent has."""

@@ -3,11 +3,15 @@
 from collections.abc import Mapping
 from typing import Any
 
-from acp_bindings import v1, v1_unstable, v2, v2_unstable
+import pytest
+
+from acp_bindings import DecodeError, v1, v1_unstable, v2, v2_unstable
 from acp_bindings.decoding import decode
 from acp_bindings.setup import AgentPeer, ClientPeer
 
 PACKAGES: dict[str, Any] = {"v1": v1, "v1_unstable": v1_unstable, "v2": v2, "v2_unstable": v2_unstable}
+FIRST: list[Any] = [v1, v1_unstable]
+SECOND: list[Any] = [v2, v2_unstable]
 INFO = {"name": "it", "version": "1"}
 
 
@@ -26,3 +30,10 @@ def client(package: Any = v1, capabilities: Mapping[str, Any] | None = None) -> 
     named = {"clientInfo" if first else "info": INFO}
     request = {"protocolVersion": 1 if first else 2, **said, **named}
     return ClientPeer.of(package, decode(package.InitializeRequest, request))
+
+
+def issues(type_: Any, raw: Any) -> set[tuple[Any, ...]]:
+    """Return the paths of the errors in *raw*."""
+    with pytest.raises(DecodeError) as raised:
+        decode(type_, raw)
+    return {each.path for each in raised.value.issues}

@@ -66,13 +66,13 @@ def test_an_absolute_path_stays_what_it_is(tools: Path) -> None:
 @pytest.mark.parametrize(
     ("command", "reason"),
     [
-        ("", "no program has such a name"),
-        ("a\0b", "no program has such a name"),
+        ("", "it is not the name of a program"),
+        ("a\0b", "it is not the name of a program"),
         ("no-such-server", "not found on PATH; is it installed?"),
         ("npx -y files", 'not found on PATH; it is one path, and its arguments belong in "args"'),
-        ("./serve", "a relative path; give cwd=, where it begins, or send an absolute one"),
-        ("{tools}/none", "there is no such file"),
-        ("{tools}/serve -v", 'there is no such file; it is one path, and its arguments belong in "args"'),
+        ("./serve", "it is a relative path; pass cwd=, or an absolute path"),
+        ("{tools}/none", "the file does not exist"),
+        ("{tools}/serve -v", 'the file does not exist; it is one path, and its arguments belong in "args"'),
         ("{tools}/notes", "it is not executable; try chmod +x"),
         ("{tools}", "it is a directory"),
     ],

@@ -5,23 +5,15 @@ from typing import Any
 
 import pytest
 
-from acp_bindings import DecodeError, decode, encode, v1, v1_unstable, v2, v2_unstable
+from acp_bindings import decode, encode
 from acp_bindings._models.base import Model
 from acp_bindings.jsonrpc import Codec, Request
 from acp_bindings.setup.capabilities import members
+from tests.acp_bindings.setup.peers import FIRST, INFO, SECOND, issues
 
-FIRST: list[Any] = [v1, v1_unstable]
-SECOND: list[Any] = [v2, v2_unstable]
-INFO = {"name": "it", "version": "1"}
 NOT_VERSIONS: list[Any] = ["1", "2025-03-26", 1.0, 1.5, True, None, -1, 65536, [1], {}]
 UNREADABLE: list[Any] = [None, "all", 5, [None]]
 NOT_TRUE: list[Any] = ["yes", "true", 1, 1.0, {}, [], None]
-
-
-def issues(type_: Any, raw: Any) -> set[tuple[Any, ...]]:
-    with pytest.raises(DecodeError) as raised:
-        decode(type_, raw)
-    return {each.path for each in raised.value.issues}
 
 
 def below(model: type[Model]) -> Iterator[type[Model]]:

@@ -115,10 +115,10 @@ def test_a_unc_path_may_be_written_with_slashes() -> None:
 @pytest.mark.requirement("R50")
 def test_the_refusal_says_what_to_send() -> None:
     assert str(refusal("~/x", flavour="posix")) == (
-        'cwd: "~/x" is not an absolute path: only a shell knows "~"; send the whole path, as in /home/me/project'
+        'cwd: "~/x" is not an absolute path: only a shell expands "~"; send the full path. Example: /home/me/project'
     )
     assert str(refusal("", flavour="windows")) == (
-        r'cwd: "" is not an absolute path: it is empty; send the directory, as in C:\Users\me\project'
+        r'cwd: "" is not an absolute path: it is empty; send a directory. Example: C:\Users\me\project'
     )
 
 
@@ -182,7 +182,7 @@ def test_one_path_is_not_taken_for_several(path: Any) -> None:
 
 @pytest.mark.parametrize("flavour", ["linux", "Windows", "", None])
 def test_a_flavour_that_there_is_not_is_told(flavour: Any) -> None:
-    told = 'flavour is "posix", "windows" or "any", and not '
+    told = 'flavour must be "posix", "windows" or "any", not '
     for path in ("/a", "a"):
         with pytest.raises(ValueError, match=f"^{told}{flavour!r}$"):
             require_absolute(path, flavour=flavour)
@@ -217,7 +217,7 @@ def test_an_agent_refuses_additional_directories_that_are_not_absolute() -> None
 def test_additional_directories_are_paths_of_the_system_of_the_agent() -> None:
     request = v1.NewSessionRequest(cwd="/x", mcp_servers=[], additional_directories=["C:\\x"])
     check_paths(request)
-    with pytest.raises(NotAbsolute, match=r"^additionalDirectories\[0\]: .* it is one of Windows"):
+    with pytest.raises(NotAbsolute, match=r"^additionalDirectories\[0\]: .* it is a Windows path"):
         check_paths(request, flavour="posix")
 
 

@@ -44,16 +44,19 @@ def test_a_record_of_a_load_is_the_one_that_it_was_made_of() -> None:
 
 
 def test_of_a_new_session_the_id_is_in_the_answer() -> None:
-    with pytest.raises(TypeError, match="the id is in the answer"):
+    with pytest.raises(TypeError, match="has its id in the response"):
         SessionRecord.of(new_session(ABLE["v1"], cwd="/"))
 
 
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({"session_id": v1.NewSessionResponse(session_id="s")}, "session_id .* is a text, not a NewSessionResponse"),
-        ({"cwd": PurePosixPath("/home/me")}, "cwd .* is a text, not a PurePosixPath"),
-        ({"mcp_servers": "files"}, "mcp_servers .* is a tuple"),
+        (
+            {"session_id": v1.NewSessionResponse(session_id="s")},
+            "session_id .* must be a string, not NewSessionResponse",
+        ),
+        ({"cwd": PurePosixPath("/home/me")}, "cwd .* must be a string, not PurePosixPath"),
+        ({"mcp_servers": "files"}, "mcp_servers .* must be a tuple"),
     ],
 )
 def test_what_could_not_be_stored_nor_sent_is_refused_when_the_record_is_made(wrong: Any, said: str) -> None:
@@ -141,7 +144,9 @@ def test_a_server_that_is_there_whole_stays_what_it_is() -> None:
 @pytest.mark.requirement("R99")
 def test_servers_that_are_only_named_are_never_left_out() -> None:
     back = SessionRecord.from_json(RECORD.to_json()).with_servers([SEARCH])
-    with pytest.raises(ServersMissing, match=r'session "s": of the MCP servers "files" only the names') as raised:
+    with pytest.raises(
+        ServersMissing, match=r'session "s": the record has only the names of the MCP servers "files"'
+    ) as raised:
         load_session(ABLE["v1"], back)
     assert (raised.value.session_id, raised.value.names) == ("s", ("files",))
     assert str(pickle.loads(pickle.dumps(raised.value))) == str(raised.value)
@@ -183,7 +188,7 @@ def test_a_load_before_the_first_prompt_is_remarked_on() -> None:
 @pytest.mark.requirement("R99")
 def test_another_cwd_than_the_listed_one_is_remarked_on() -> None:
     (remark,) = RECORD.load_remarks(listed=[listed(cwd="/home/other")])
-    assert str(remark) == 'cwd: the session is of "/home/other"; send that'
+    assert str(remark) == 'cwd: the session belongs to "/home/other"; send that'
     assert remark.severity == "error"
     assert remark.facts == {"sessionId": "s", "cwd": "/home/me", "listed": "/home/other"}
 

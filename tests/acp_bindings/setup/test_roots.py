@@ -23,7 +23,7 @@ def project(tmp_path: Path) -> Path:
 
 
 def test_the_refusal_of_a_path_is_one_line(tmp_path: Path) -> None:
-    with pytest.raises(OutsideRoots, match=r'^"\.\./a\\nb" is outside of the session\'s directories$'):
+    with pytest.raises(OutsideRoots, match=r'^"\.\./a\\nb" is outside the directories of the session$'):
         Roots(tmp_path).resolve("../a\nb")
 
 
@@ -32,47 +32,22 @@ def test_roots_are_shown_by_their_directories(project: Path, tmp_path: Path) -> 
 
 
 @pytest.mark.requirement("R52")
-def test_what_lies_in_the_directory_is_within(project: Path) -> None:
-    roots = Roots(project)
-    assert all(map(roots.contains, [project, project / "src", project / "src" / "main.py", project / "new" / "file"]))
-
-
-@pytest.mark.requirement("R52")
-def test_what_lies_elsewhere_is_not(project: Path, tmp_path: Path) -> None:
-    (tmp_path / "project-2").mkdir()
-    roots = Roots(project)
-    elsewhere = [tmp_path, tmp_path / "outside" / "secret", tmp_path / "project-2", "/", f"{project}/../outside/secret"]
-    assert not any(map(roots.contains, elsewhere))
-
-
-@pytest.mark.requirement("R52")
-def test_a_relative_path_begins_at_the_cwd(project: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.chdir(tmp_path)
-    roots = Roots(project)
-    assert roots.contains("src/main.py")
-    assert roots.contains("src/../src")
-    assert not roots.contains("../outside/secret")
-    assert not roots.contains("src/../../outside/secret")
-
-
-@pytest.mark.requirement("R52")
-def test_a_link_leads_where_it_leads(project: Path) -> None:
-    (project / "in").symlink_to(project / "src")
-    roots = Roots(project)
-    assert roots.contains("in/main.py")
-    assert not roots.contains("out/secret")
-    assert not roots.contains("out")
-
-
-@pytest.mark.requirement("R52")
-def test_a_file_that_is_still_to_be_written_through_a_link_is_where_the_link_leads(
-    project: Path, tmp_path: Path
+def test_a_path_is_within_if_it_leads_into_the_directory(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "project-2").mkdir()
+    (project / "in").symlink_to(project / "src")
     (project / "dangling").symlink_to(tmp_path / "outside" / "new")
+    (project / "loop").symlink_to(project / "loop")
     roots = Roots(project)
-    assert not roots.contains("dangling")
-    assert not roots.contains("out/new/file")
-    assert roots.contains("src/new/file")
+    within = ["src/main.py", "src/../src", "src/new/file", "in/main.py", "~$letter.docx"]
+    elsewhere = ["../outside/secret", "src/../../outside/secret", "out", "out/secret", "out/new/file", "dangling"]
+    misleading = ["", "src\0", "~", "~/x", "~me/x", "file:///etc/passwd"]
+    unresolvable = ["loop", "loop/x", "src/main.py/x", "x" * 300, "x" * 300 + "/y"]
+    absolute = [tmp_path, tmp_path / "outside" / "secret", tmp_path / "project-2", "/", f"{project}/../outside/secret"]
+    assert all(map(roots.contains, [*within, *(project / each for each in within), project]))
+    assert not any(map(roots.contains, [*elsewhere, *misleading, *unresolvable, *absolute]))
 
 
 @pytest.mark.requirement("R52")
@@ -99,24 +74,6 @@ def test_additional_directories_are_within_as_well(project: Path, tmp_path: Path
     assert not roots.contains(tmp_path / "elsewhere")
 
 
-@pytest.mark.requirement("R52")
-def test_what_cannot_be_told_is_not_within(project: Path) -> None:
-    (project / "loop").symlink_to(project / "loop")
-    roots = Roots(project)
-    told = [each for each in ("loop", "loop/x", "src/main.py/x", "x" * 300, "x" * 300 + "/y") if roots.contains(each)]
-    assert told == []
-
-
-@pytest.mark.requirement("R52")
-@pytest.mark.parametrize("path", ["", "src\0", "~", "~/x", "~me/x", "file:///etc/passwd"])
-def test_what_others_would_take_for_something_else_is_not_within(project: Path, path: str) -> None:
-    assert not Roots(project).contains(path)
-
-
-def test_a_file_whose_name_begins_with_a_tilde_is_a_file(project: Path) -> None:
-    assert Roots(project).contains("~$letter.docx")
-
-
 def test_a_root_that_cannot_be_told_contains_nothing(project: Path) -> None:
     (project / "loop").symlink_to(project / "loop")
     assert not Roots(project / "loop").contains(project / "loop" / "x")
@@ -133,7 +90,7 @@ def test_what_is_resolved_can_be_opened(project: Path) -> None:
 
 
 def test_what_is_outside_is_refused_as_an_error_of_permission(project: Path) -> None:
-    with pytest.raises(OutsideRoots, match=r'^"out/secret" is outside of the session\'s directories$') as raised:
+    with pytest.raises(OutsideRoots, match=r'^"out/secret" is outside the directories of the session$') as raised:
         Roots(project).resolve("out/secret")
     assert isinstance(raised.value, PermissionError)
     assert isinstance(raised.value, AcpError)
@@ -147,5 +104,5 @@ def test_a_root_must_be_absolute_here(project: Path) -> None:
         Roots(".")
     with pytest.raises(NotAbsolute, match=r"^additionalDirectories\[0\]: "):
         Roots(project, "~")
-    with pytest.raises(NotAbsolute, match="agent is not there" if os.sep == "/" else "without a drive"):
+    with pytest.raises(NotAbsolute, match="agent runs on POSIX" if os.sep == "/" else "without a drive"):
         Roots("C:\\x" if os.sep == "/" else "/x")

@@ -5,18 +5,11 @@ from typing import Any, get_args
 
 import pytest
 
-from acp_bindings import DecodeError, decode, encode, v1, v1_unstable, v2, v2_unstable
+from acp_bindings import DecodeError, decode, encode, v1, v2
+from tests.acp_bindings.setup.peers import FIRST, SECOND, issues
 
-FIRST: list[Any] = [v1, v1_unstable]
-SECOND: list[Any] = [v2, v2_unstable]
 SECRET = "hunter2-hunter2"
 PAIRS = [{"name": "TOKEN", "value": SECRET}]
-
-
-def issues(type_: Any, raw: Any) -> set[tuple[Any, ...]]:
-    with pytest.raises(DecodeError) as raised:
-        decode(type_, raw)
-    return {each.path for each in raised.value.issues}
 
 
 @pytest.mark.requirement("R47")

@@ -22,7 +22,8 @@ from acp_bindings.setup._requests import (
     resume_session,
 )
 from acp_bindings.setup.errors import CapabilityNotAdvertised, McpServersRefused, UnknownCapability
-from tests.acp_bindings.setup.agents import ABLE, BARE, V1_ALL, V1_SESSION, agent
+from tests.acp_bindings.setup.agents import ABLE, BARE, V1_ALL, V1_SESSION
+from tests.acp_bindings.setup.peers import agent
 
 FILES = v1.McpServerStdio(name="files", command="/bin/files", args=[], env=[])
 ON_V1: dict[str, Any] = {"name": "files", "command": "/bin/files", "args": [], "env": []}

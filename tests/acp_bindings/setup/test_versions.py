@@ -25,7 +25,7 @@ def test_every_protocol_package_has_the_version_of_its_name() -> None:
 def test_what_is_no_protocol_package_has_no_version() -> None:
     with pytest.raises(TypeError, match="is not a protocol package; the packages are v1, v1_unstable, v2, v2_unstable"):
         version_of(acp_bindings)  # pyright: ignore[reportArgumentType]
-    with pytest.raises(TypeError, match=r"protocols is a list: \[v1\]"):
+    with pytest.raises(TypeError, match=r"protocols must be a list: \[v1\]"):
         by_version(v1)  # pyright: ignore[reportArgumentType]
 
 
@@ -74,7 +74,7 @@ def test_an_agent_with_nothing_low_enough_refuses_by_the_rule_of_v2(requested: i
 
 
 def test_an_agent_without_a_version_is_a_mistake() -> None:
-    with pytest.raises(ValueError, match="an agent supports at least one version"):
+    with pytest.raises(ValueError, match="at least one version"):
         negotiate(1, [])
 
 
@@ -91,14 +91,14 @@ def test_a_version_is_one_integer(version: int) -> None:
         ("2025-03-26", '"2025-03-26" looks like an MCP version'),
         ("1.0.0", '"1.0.0" looks like the version of a program'),
         ("v0.14.1-beta", '"v0.14.1-beta" looks like the version of a program'),
-        ("1", '"1" is text, write it without the quotes'),
-        ("v1", '"v1" is text, write it without the quotes'),
-        ("latest", "this is text"),
-        ("1" * 20, f'"{"1" * 20}" is text, write it without the quotes'),
-        ("1" * 21, "this is text"),
-        ("1" * 1000, "this is text"),
-        ("\uff11", "this is text"),
-        (1.0, "1.0 is not an integer, write it without the point"),
+        ("1", '"1" is a string; write it without quotes'),
+        ("v1", '"v1" is a string; write it without quotes'),
+        ("latest", "this is a string"),
+        ("1" * 20, f'"{"1" * 20}" is a string; write it without quotes'),
+        ("1" * 21, "this is a string"),
+        ("1" * 1000, "this is a string"),
+        ("\uff11", "this is a string"),
+        (1.0, "1.0 is not an integer; write it without the point"),
         (1.5, "1.5 is not an integer"),
         (True, "this is a boolean"),
         (False, "this is a boolean"),
@@ -121,7 +121,7 @@ def test_what_is_no_version_is_refused_with_what_it_looks_like(value: Any, told:
     [
         (
             {"jsonrpc": "2.0", "id": 0, "params": {"protocolVersion": 1}},
-            "this is a whole JSON-RPC message; give its params, or its result",
+            "this is a whole JSON-RPC message; pass its params or its result",
         ),
         ({"protocol_version": 1}, 'it is missing, spelt "protocol_version"; ACP versions are integers, such as 1'),
         ({"version": 1}, "it is missing; ACP versions are integers, such as 1"),
