@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import uuid
 from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext, suppress
@@ -260,6 +261,9 @@ class Session(Generic[M]):
         Raises:
             DecodeError: the client's version does not have such an update. Modes, for example, are options in v2.
         """
+        if getattr(update, "message_id", "") is None:
+            # v2 requires it.
+            update = update.model_copy(update={"message_id": str(uuid.uuid4())})
         converted = from_v1(self.connection.protocol, update)
         if shown_as and self.client.version > 1:
             converted = converted.model_copy(update=shown_as)

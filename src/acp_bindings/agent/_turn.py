@@ -51,8 +51,8 @@ class Turn(Generic[M]):
         self._scope = anyio.CancelScope()
         self._scopes = {self._scope}
         self._provider = provider
-        self._speaking: tuple[str, str] = ("", "")
-        """The kind and the id of the message that is being streamed."""
+        self._speaking: tuple[Any, str] = (None, "")
+        """The class and the id of the message that is being streamed."""
 
     def __repr__(self) -> str:
         return f"<Turn of session {self.session.id}>"
@@ -81,7 +81,7 @@ class Turn(Generic[M]):
 
     def end(self, outcome: StopReason | BaseException) -> None:
         """Note how the turn has ended."""
-        self._speaking = ("", "")
+        self._speaking = (None, "")
         self.outcome = outcome
 
     @contextmanager
@@ -109,31 +109,40 @@ class Turn(Generic[M]):
     async def say(self, text: str) -> None:
         """Stream a piece of the agent's message. Pieces are shown as one message until something else is sent."""
         if text:
-            await self.session.show(self._chunk("message", v1.AgentMessageChunk, text))
+            await self._stream(v1.AgentMessageChunk, text)
 
     async def think(self, text: str) -> None:
         """Stream a piece of the agent's thoughts."""
         if text:
-            await self.session.show(self._chunk("thought", v1.AgentThoughtChunk, text))
+            await self._stream(v1.AgentThoughtChunk, text)
 
-    def _chunk(self, kind: str, type_: Any, text: str) -> Any:
-        """Return a piece of the message that is being streamed, or of a new one, and store it."""
-        if self._speaking[0] != kind:
-            self._check_running()
-            self._speaking = (kind, str(uuid.uuid4()))
-        message_id = self._speaking[1]
+    async def _stream(self, type_: Any, text: str) -> None:
+        """Send a piece of the message that is being streamed, or of a new one, and store it."""
+        message_id = self._message_id(type_)
         self.session.keep_text(type_, message_id, text)
-        return type_(content=v1.TextContent(text=text), message_id=message_id)
+        await self.session.show(type_(content=v1.TextContent(text=text), message_id=message_id))
+
+    def _message_id(self, type_: Any) -> str:
+        if self._speaking[0] is not type_:
+            self._check_running()
+            self._speaking = (type_, str(uuid.uuid4()))
+        return self._speaking[1]
 
     async def send(self, update: v1.SessionUpdate, *, shown_as: Mapping[str, Any] | None = None) -> None:
         """Send any update of v1, which is converted for a client of v2, and store it in the history.
 
         Args:
-            update: the update.
+            update: the update. A piece of a message without an id belongs to the message that is being streamed.
             shown_as: fields that have other values for a client of v2.
+
+        Raises:
+            DecodeError: the client's version does not have such an update. Modes, for example, are options in v2.
         """
         self._check_running()
-        self._speaking = ("", "")
+        if isinstance(update, (v1.AgentMessageChunk, v1.AgentThoughtChunk)) and update.message_id is None:
+            update = update.model_copy(update={"message_id": self._message_id(type(update))})
+        else:
+            self._speaking = (None, "")
         await self.session.send(update, shown_as=shown_as)
 
     async def plan(self, entries: Sequence[v1.PlanEntry | str]) -> None:
