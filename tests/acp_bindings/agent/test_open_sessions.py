@@ -18,13 +18,13 @@ from tests.acp_bindings.agent.clients import CWD, served, talking
 
 pytestmark = pytest.mark.anyio
 
-SERVER = {"name": "a", "command": "/bin/true", "args": [], "env": []}
+SERVER = {"type": "stdio", "name": "a", "command": "/bin/true", "args": [], "env": []}
 
 
 class Provider:
     """Counts the sets of servers that are open, and fails as told."""
 
-    capabilities = ()
+    capabilities = ("mcp.stdio",)
     errors: tuple[type[Exception], ...] = ()
 
     def __init__(self) -> None:
