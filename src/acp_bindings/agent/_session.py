@@ -176,8 +176,12 @@ class Session(Generic[M]):
 
     def cancel(self) -> None:
         """Cancel the turn that is running, and those that are queued."""
-        for turn in (*self._queue, *([self.turn] if self.turn else [])):
-            turn.cancel()
+        while self._queue:
+            queued = self._queue.popleft()
+            queued.cancel()
+            queued.may_begin.set()
+        if self.turn:
+            self.turn.cancel()
 
     async def end_turn(self) -> None:
         """Cancel the turns, and wait until they have ended."""
@@ -208,7 +212,7 @@ class Session(Generic[M]):
         self._is_announced = True
 
     async def begin(self, turn: Turn[M], *, queued: bool) -> None:
-        """Make *turn* the running one. If it is queued, wait for the end of those before.
+        """Make *turn* the running one. If it is queued, wait until those before have ended, or it is cancelled.
 
         Raises:
             RequestError: another turn is running, and prompts are not queued.
@@ -220,10 +224,7 @@ class Session(Generic[M]):
             try:
                 await turn.may_begin.wait()
             except BaseException:
-                if turn in self._queue:
-                    self._queue.remove(turn)
-                else:
-                    self.end(turn)
+                self.drop(turn)
                 raise
         else:
             raise RequestError(
@@ -233,8 +234,15 @@ class Session(Generic[M]):
         # The disk may have space again.
         self._failure = None
 
-    def end(self, turn: Turn[M]) -> None:
-        """Let the next turn begin."""
+    def drop(self, turn: Turn[M]) -> None:
+        """End a turn that has not begun."""
+        if turn in self._queue:
+            self._queue.remove(turn)
+        turn.end("cancelled")
+        turn.done.set()
+        self._next_after(turn)
+
+    def _next_after(self, turn: Turn[M]) -> None:
         if self.turn is turn:
             self.turn = self._queue.popleft() if self._queue else None
             if self.turn:
@@ -249,7 +257,7 @@ class Session(Generic[M]):
             if self.client.version > 1:
                 await self.show_state(_idle(reason))
         turn.done.set()
-        self.end(turn)
+        self._next_after(turn)
 
     async def send(self, update: v1.SessionUpdate, *, shown_as: Mapping[str, Any] | None = None) -> None:
         """Send an update and store it in the history.

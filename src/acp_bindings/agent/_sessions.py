@@ -116,18 +116,18 @@ class OpenSessions(Generic[M]):
         prompt = decode(v1.PromptRequest, encode(request)).prompt if connection.protocol is not v1 else request.prompt
         turn = Turn(session, prompt, self._mcp)
         await session.begin(turn, queued=self._queued)
-        try:
-            if not turn.is_cancelled:
-                await self._echo(session, turn)
-            elif session.client.version > 1:
+        package: Any = connection.protocol
+        if turn.is_cancelled:
+            session.drop(turn)
+            if session.client.version > 1:
                 raise RequestError(REQUEST_CANCELLED, "the prompt was cancelled before it began")
+            return package.PromptResponse(stop_reason="cancelled")
+        try:
+            await self._echo(session, turn)
         except BaseException:
-            turn.end("cancelled")
-            turn.done.set()
-            session.end(turn)
+            session.drop(turn)
             raise
         self._tasks.start_soon(self._run, turn, self._handler_of(turn))
-        package: Any = connection.protocol
         if session.client.version > 1:
             return package.PromptResponse(message_id=turn.message_id)
         try:
