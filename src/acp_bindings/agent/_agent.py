@@ -46,7 +46,7 @@ Capability: TypeAlias = Literal[
 ]
 """The capabilities that an agent has only if its author handles their methods."""
 
-GRACE = 0.5
+GRACE = 0.25
 """Seconds for turns to end after the client has closed its side."""
 _EXIT = 1.0
 """Seconds from the close of all sessions to the end of the process, if a prompt handler ignores its cancellation."""

@@ -19,6 +19,7 @@ from acp_bindings import v1
 from acp_bindings._vocabulary import from_v1
 from acp_bindings.agent._stores import SessionStore, StoredSession
 from acp_bindings.agent._tool_call import LAST_UPDATE
+from acp_bindings.agent._telemetry import span, with_context
 from acp_bindings.agent.errors import StoreFailed
 from acp_bindings.connection import Connection, ConnectionClosed
 from acp_bindings.decoding import decode
@@ -437,7 +438,9 @@ class Session(Generic[M]):
             params: the params, of the negotiated protocol; for an extension method JSON.
             method: the method.
         """
-        return await self.connection.request(params, method=method)
+        attributes = {"rpc.system": "jsonrpc", "rpc.method": method, "acp.session.id": self.id}
+        with span(method, kind="client", attributes=attributes):
+            return await self.connection.request(with_context(params), method=method)
 
     async def ask_user(self, params: Any, *, method: str) -> Any:
         """Send a request that the user answers. In v2 the state shows that the turn waits for it."""

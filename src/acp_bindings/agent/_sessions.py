@@ -15,6 +15,7 @@ from acp_bindings import v1
 from acp_bindings.agent._offers import MODE, Offers
 from acp_bindings.agent._session import M, McpProvider, Session, log
 from acp_bindings.agent._stores import SessionStore, StoredSession
+from acp_bindings.agent._telemetry import span, traced
 from acp_bindings.agent._turn import StopReason, Turn
 from acp_bindings.connection import AgentHandlers, Connection
 from acp_bindings.decoding import decode
@@ -61,21 +62,22 @@ class OpenSessions(Generic[M]):
         self._is_watching = False
         self._locks: dict[str, anyio.Lock] = {}
         """One for each session that is being opened, closed or deleted."""
-        for method, handle in (
-            ("session/new", self.new),
-            ("session/load", self.load),
-            ("session/resume", self.load),
-            ("session/prompt", self.prompt),
-            ("session/cancel", self.cancel),
-            ("session/list", self.list),
-            ("session/close", self.close_session),
-            ("session/delete", self.delete),
-        ):
-            handlers.on(method)(handle)
+        handlers.on("session/prompt")(self.prompt)
+        handlers.on("session/cancel")(self.cancel)
+        requests: dict[str, Callable[[Any, Connection], Awaitable[Any]]] = {
+            "session/new": self.new,
+            "session/load": self.load,
+            "session/resume": self.load,
+            "session/list": self.list,
+            "session/close": self.close_session,
+            "session/delete": self.delete,
+        }
         if offers.modes:
-            handlers.on("session/set_mode")(self.set_mode)
+            requests["session/set_mode"] = self.set_mode
         if offers.modes or offers.options:
-            handlers.on("session/set_config_option")(self.set_option)
+            requests["session/set_config_option"] = self.set_option
+        for method, handle in requests.items():
+            handlers.on(method)(traced(method, handle))
 
     async def close(self, connection: Connection | None = None) -> None:
         """Close all sessions, or those of one connection."""
@@ -127,7 +129,7 @@ class OpenSessions(Generic[M]):
         except BaseException:
             session.drop(turn)
             raise
-        self._tasks.start_soon(self._run, turn, self._handler_of(turn))
+        self._tasks.start_soon(self._run, turn, self._handler_of(turn), request)
         if session.client.version > 1:
             return package.PromptResponse(message_id=turn.message_id)
         try:
@@ -313,7 +315,7 @@ class OpenSessions(Generic[M]):
                 await session.show(chunk)
             await session.show_state({"state": "running"})
 
-    async def _run(self, turn: Turn[M], handler: Callable[[Turn[M]], Awaitable[object]]) -> None:
+    async def _run(self, turn: Turn[M], handler: Callable[[Turn[M]], Awaitable[object]], request: Any) -> None:
         """Run a turn, and report its end."""
         session = turn.session
         reason: StopReason | BaseException = "cancelled"
@@ -322,8 +324,11 @@ class OpenSessions(Generic[M]):
             self._is_watching = True
             self._tasks.start_soon(self._watch)
         try:
-            reason = await turn.run(handler)
-            await session.flush(changed=True)
+            attributes = {"rpc.system": "jsonrpc", "rpc.method": "session/prompt", "acp.session.id": session.id}
+            with span("session/prompt", kind="server", parent=request, attributes=attributes) as set_attribute:
+                reason = await turn.run(handler)
+                set_attribute("acp.stop_reason", reason)
+                await session.flush(changed=True)
         except RequestError as error:
             reason = error
         except Exception as error:  # noqa: BLE001 - it is a program's mistake, of which the client learns nothing

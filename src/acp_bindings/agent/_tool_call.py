@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -10,7 +11,7 @@ import anyio
 
 from acp_bindings import v1
 from acp_bindings._json import items_of
-from acp_bindings._vocabulary import from_v1
+from acp_bindings.agent._telemetry import ERROR, span
 from acp_bindings.connection import RequestFailed
 from acp_bindings.errors import AcpError
 
@@ -47,6 +48,8 @@ class ToolCall:
         self._begin = begin
         self._provider = provider
         self._end = v1.SessionToolCallUpdate(tool_call_id=self.id, status="completed")
+        self._span = ExitStack()
+        self._set_attribute: Callable[[str, str], None]
 
     @property
     def has_failed(self) -> bool:
@@ -100,6 +103,13 @@ class ToolCall:
 
     async def __aenter__(self) -> Self:
         await self._turn.send(self._begin)
+        attributes = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.call.id": self.id}
+        name = self._begin.name
+        if name:
+            attributes["gen_ai.tool.name"] = name
+        self._set_attribute = self._span.enter_context(
+            span(f"execute_tool {name}" if name else "execute_tool", attributes=attributes)
+        )
         return self
 
     async def __aexit__(
@@ -114,6 +124,9 @@ class ToolCall:
         elif error is not None:
             # v1 does not have a status for a cancelled call.
             self.fail("Cancelled" if is_cancelled else "Internal error")
+        if self.has_failed:
+            self._set_attribute(ERROR, "cancelled" if is_cancelled else type(error).__name__ if error else "tool_error")
+        self._span.close()
         with anyio.move_on_after(LAST_UPDATE, shield=True):
             await self._turn.send(self._end, shown_as={"status": "cancelled"} if is_cancelled else {})
         return is_expected
