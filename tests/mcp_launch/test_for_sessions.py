@@ -122,6 +122,37 @@ async def test_questions_of_servers_reach_a_client_that_can_be_asked(
     assert ("blue" in str(end)) == can_ask
 
 
+async def test_calls_of_tools_carry_the_trace_of_the_prompt(
+    marked: Marked, version: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from opentelemetry import trace
+    from opentelemetry.sdk.trace import TracerProvider
+
+    from acp_bindings.agent import _telemetry
+
+    monkeypatch.setattr(_telemetry, "_tracer", TracerProvider().get_tracer("acp-bindings"))
+    parent, agent, sent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", caller(), list[int]()
+    own = mcp_launch.Fleet.call_tool
+
+    async def call_tool(self: mcp_launch.Fleet, name: str, arguments: Any) -> Any:
+        sent.append(trace.get_current_span().get_span_context().trace_id)
+        return await own(self, name, arguments)
+
+    monkeypatch.setattr(mcp_launch.Fleet, "call_tool", call_tool)
+    lines: list[str] = []
+
+    def traffic(name: str, direction: str, line: str) -> None:
+        lines.append(line)
+
+    agent = caller(options=mcp_launch.Options(traffic=traffic))
+    async with talking(agent, version) as client:
+        session = await client.new(typed(marked.plain()))
+        await client.prompt(session, "plain__environment", _meta={"traceparent": parent})
+    assert [f"{each:032x}" for each in sent] == ["0af7651916cd43dd8448eb211c80319c"]
+    (call,) = [each for each in lines if '"tools/call"' in each]
+    assert "00-0af7651916cd43dd8448eb211c80319c-" in call
+
+
 async def test_other_transports_than_those_advertised_are_refused(version: int) -> None:
     async with talking(caller(transports=("stdio",)), version) as client:
         session = None
