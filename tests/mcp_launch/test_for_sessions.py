@@ -265,5 +265,3 @@ async def test_a_signal_ends_the_process_and_its_servers(
             process.send_signal(number)
             await process.wait()
     assert marked.running() == []
-
-

@@ -19,6 +19,7 @@ from acp_bindings._lazy import lazy_names
 
 if TYPE_CHECKING:
     from acp_bindings.agent._agent import Agent
+    from acp_bindings.agent._command import CommandResult
     from acp_bindings.agent._folder import FolderSessions
     from acp_bindings.agent._redis import RedisSessions
     from acp_bindings.agent._session import McpProvider, Session
@@ -31,6 +32,7 @@ else:
         __name__,
         {
             "_agent": "Agent",
+            "_command": "CommandResult",
             "_folder": "FolderSessions",
             "_redis": "RedisSessions",
             "_session": "McpProvider Session",
@@ -53,6 +55,7 @@ else:
 
 __all__ = [
     "Agent",
+    "CommandResult",
     "FolderSessions",
     "McpProvider",
     "MemorySessions",

@@ -18,8 +18,8 @@ from typing_extensions import TypeVar
 from acp_bindings import v1
 from acp_bindings._vocabulary import from_v1
 from acp_bindings.agent._stores import SessionStore, StoredSession
-from acp_bindings.agent._tool_call import LAST_UPDATE
 from acp_bindings.agent._telemetry import span, with_context
+from acp_bindings.agent._tool_call import LAST_UPDATE
 from acp_bindings.agent.errors import StoreFailed
 from acp_bindings.connection import Connection, ConnectionClosed
 from acp_bindings.decoding import decode
@@ -532,7 +532,7 @@ class Session(Generic[M]):
             await self.flush()
         try:
             await self._store.release(self.id)
-        except Exception as error:  # noqa: BLE001 - a store that cannot be reached does not end the agent
+        except Exception as error:
             log.error("session %s cannot be released: %s", self.id, error, exc_info=error)
 
 

@@ -12,6 +12,7 @@ import anyio
 from pydantic_core import from_json
 
 from acp_bindings import v1
+from acp_bindings.agent._command import CommandResult, run_here, run_in_terminal
 from acp_bindings.agent._session import M, Session
 from acp_bindings.agent._tool_call import ToolCall, TurnEnded, locations_of, text_of
 from acp_bindings.decoding import decode
@@ -280,6 +281,46 @@ class Turn(Generic[M]):
             return
         await _check_regular(real)
         await anyio.to_thread.run_sync(_replace, real, text)
+
+    async def run_command(
+        self,
+        command: Sequence[str],
+        *,
+        cwd: str | None = None,
+        env: Mapping[str, str] | None = None,
+        timeout: float | None = None,
+        limit: int = 100_000,
+        call: ToolCall | None = None,
+    ) -> CommandResult:
+        """Run a command, in a terminal of the client if it has them, and return its output and exit code.
+
+            async with turn.tool_call("Run the tests", kind="execute") as call:
+                result = await turn.run_command(["pytest", "-q"], timeout=60, call=call)
+                call.result(str(result))
+
+        No shell is used. The command is ended with its children when the turn is cancelled. Only its directory is
+        checked: it can access everything that the agent can, so ask the user before.
+
+        Args:
+            command: the program and its arguments.
+            cwd: the directory, absolute or relative to the session's `cwd`, which is the default.
+            env: environment variables to add.
+            timeout: seconds after which it is stopped; None for no limit.
+            limit: the bytes of output that are kept: the last ones.
+            call: the tool call in which the client shows the terminal.
+
+        Raises:
+            OutsideRoots: *cwd* is not in a directory of the session.
+            OSError: it cannot be started.
+            RequestFailed: the client cannot run it.
+        """
+        self._check_running()
+        session = self.session
+        where = str(session.roots.resolve(cwd or session.cwd))
+        given: Any = {"cwd": where, "env": env or {}, "timeout": timeout, "limit": limit}
+        if session.client.supports("terminal"):
+            return await run_in_terminal(session, command, call=call, **given)
+        return await run_here(command, **given)
 
     async def elicit(self, message: str, schema: Mapping[str, Any]) -> dict[str, Any] | None:
         """Ask the user to fill in a form, and return what was entered; None if the user or the client declines.

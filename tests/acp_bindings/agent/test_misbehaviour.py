@@ -307,9 +307,7 @@ def _line(method: str, params: Any, id_: int) -> bytes:
     return json.dumps({"jsonrpc": "2.0", "id": id_, "method": method, "params": params}).encode() + b"\n"
 
 
-async def test_nothing_is_logged_as_an_error_when_clients_leave(
-    version: int, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_nothing_is_logged_as_an_error_when_clients_leave(version: int, caplog: pytest.LogCaptureFixture) -> None:
     agent = Agent("speaker", version="1.0")
 
     @agent.prompt

@@ -230,9 +230,7 @@ async def test_what_on_open_shows_arrives_after_the_response(version: int) -> No
         assert unknown == []
 
 
-async def test_a_crash_of_the_servers_closes_only_their_session(
-    version: int, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_a_crash_of_the_servers_closes_only_their_session(version: int, caplog: pytest.LogCaptureFixture) -> None:
     provider = Provider()
     async with talking(talker(provider), version) as client:
         broken = await client.new()
@@ -399,9 +397,7 @@ async def test_notices_are_used_if_a_v1_client_supports_them() -> None:
     provider.report = "MCP server a: cannot start"
     from acp_bindings import v1_unstable
 
-    async with talking(
-        talker(provider, protocols=[v1_unstable]), v1_unstable, capabilities={"notices"}
-    ) as client:
+    async with talking(talker(provider, protocols=[v1_unstable]), v1_unstable, capabilities={"notices"}) as client:
         session = await client.new()
         await client.until(lambda: client.updates)
         assert client.of(session)[0].session_update == "notice"

@@ -207,9 +207,7 @@ async def test_login_is_called_with_the_method(version: int) -> None:
     from acp_bindings.decoding import decode
 
     package: Any = v1 if version == 1 else v2
-    agent = Agent(
-        "login", version="1.0", auth_methods=[decode(package.AuthMethod, method)], protocols=[package]
-    )
+    agent = Agent("login", version="1.0", auth_methods=[decode(package.AuthMethod, method)], protocols=[package])
     logins: list[str] = []
 
     @agent.prompt
@@ -303,7 +301,9 @@ async def test_an_agent_is_served_once_at_a_time() -> None:
 
 def test_every_capability_is_either_the_agents_or_the_authors() -> None:
     own = {"auth.login", "session", *complete()._capabilities}
-    assert {*get_args(Capability)} == {name for name in AGENT if name not in own and not name.startswith(("mcp.h", "mcp.s", "prompt."))}
+    assert {*get_args(Capability)} == {
+        name for name in AGENT if name not in own and not name.startswith(("mcp.h", "mcp.s", "prompt."))
+    }
 
 
 async def test_elicitation_asks_a_client_that_can_be_asked(version: int) -> None:

@@ -434,9 +434,7 @@ async def test_in_v2_a_permission_request_is_shown_as_required_action() -> None:
     assert states == ["running", "requires_action", "running", "idle"]
 
 
-async def test_a_blocked_event_loop_is_reported_once(
-    version: int, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_a_blocked_event_loop_is_reported_once(version: int, caplog: pytest.LogCaptureFixture) -> None:
     import time
 
     agent = Agent("blocking", version="1.0")
