@@ -6,6 +6,7 @@ import codecs
 import math
 import os
 import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,12 @@ import anyio
 from anyio.abc import Process
 
 from acp_bindings import v1
-from acp_bindings._processes.process import ProcessTree, signal_name, to_the_end
+from acp_bindings._processes.process import signal_name, to_the_end
+
+if sys.platform == "win32":
+    from acp_bindings._processes.windows import ProcessTree
+else:
+    from acp_bindings._processes.posix import ProcessTree
 
 if TYPE_CHECKING:
     from acp_bindings.agent._session import Session

@@ -425,11 +425,11 @@ class Session(Generic[M]):
         protocol: Any = self.connection.protocol
         request = decode(protocol.CreateElicitationRequest, {**params, "sessionId": self.id})
         scope = self.turn.part() if self.turn else nullcontext()
-        answer: dict[str, Any] = {"action": "cancel"}
         # A question of an MCP server is closed with the turn that it belongs to.
         with scope:
-            answer = from_json(encode(await self.ask_user(request, method="elicitation/create")))
-        return answer
+            answer: dict[str, Any] = from_json(encode(await self.ask_user(request, method="elicitation/create")))
+            return answer
+        return {"action": "cancel"}
 
     async def request(self, params: Any, *, method: str) -> Any:
         """Send a request to the client, and return the result. `Turn` has methods for most of them.

@@ -7,20 +7,19 @@ errors, which may contain private data.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Generator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from importlib import import_module
 from typing import Any, Literal, cast
 
 from acp_bindings._models.base import Model
 
-try:
-    from opentelemetry import trace
-    from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
-except ModuleNotFoundError:
-    IS_INSTALLED = False
-else:
-    IS_INSTALLED = True
+trace: Any = None
+_tracer: Any = None
+_propagator: Any = None
+with suppress(ModuleNotFoundError):
+    trace = import_module("opentelemetry.trace")
     _tracer = trace.get_tracer("acp-bindings")
-    _propagator = TraceContextTextMapPropagator()
+    _propagator = import_module("opentelemetry.trace.propagation.tracecontext").TraceContextTextMapPropagator()
 
 _FIELDS = ("traceparent", "tracestate")
 
@@ -38,10 +37,10 @@ def span(
     Args:
         name: the name of the span.
         kind: `server` for what the client requests, `client` for what is requested of it.
-        parent: the params of a request, whose `_meta` may have a `traceparent`. Otherwise the current span is the parent.
+        parent: the params of a request, whose `_meta` may have a `traceparent`; otherwise the current span is it.
         attributes: the attributes.
     """
-    if not IS_INSTALLED:
+    if _tracer is None:
         yield _ignore
         return
     with _tracer.start_as_current_span(
@@ -71,7 +70,7 @@ ERROR = "error.type"
 
 def traced(method: str, handle: Callable[[Any, Any], Awaitable[Any]]) -> Callable[[Any, Any], Awaitable[Any]]:
     """Return the handler of a request of the client, in a span if there are any."""
-    if not IS_INSTALLED:
+    if _tracer is None:
         return handle
 
     async def run(request: Any, connection: Any) -> Any:
@@ -86,7 +85,7 @@ def traced(method: str, handle: Callable[[Any, Any], Awaitable[Any]]) -> Callabl
 
 def with_context(params: Any) -> Any:
     """Return the *params* of a request to the client with the current trace context in `_meta`."""
-    if not IS_INSTALLED:
+    if _tracer is None:
         return params
     found: dict[str, str] = {}
     _propagator.inject(found)
@@ -95,7 +94,7 @@ def with_context(params: Any) -> Any:
     meta = {**_meta_of(params), **found}
     if isinstance(params, Model):
         return params.model_copy(update={"meta": meta})
-    return {**params, "_meta": meta} if isinstance(params, dict) else params
+    return {**cast("dict[str, Any]", params), "_meta": meta} if isinstance(params, dict) else params
 
 
 def _context_in(params: object) -> Any:

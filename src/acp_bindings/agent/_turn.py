@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, cast, get_args
 
 import anyio
 from pydantic_core import from_json
@@ -103,9 +103,11 @@ class Turn(Generic[M]):
                 reason = await handler(self)
         if self.is_cancelled:
             return "cancelled"
-        if reason is not None and reason not in get_args(StopReason):
+        if reason is None:
+            return "end_turn"
+        if reason not in get_args(StopReason):
             raise TypeError(f"a prompt handler must return a stop reason or None, not {type(reason).__name__}")
-        return reason or "end_turn"
+        return cast("StopReason", reason)
 
     async def say(self, text: str) -> None:
         """Stream a piece of the agent's message. Pieces are shown as one message until something else is sent."""

@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
 import anyio
+from anyio.abc import TaskStatus
 from anyio.streams.buffered import BufferedByteReceiveStream
 
 from acp_bindings import v1, v1_unstable, v2, v2_unstable
@@ -32,6 +33,8 @@ class Client:
         """The requests for permission."""
         self.answer: Callable[[Any], Any] = lambda _: {"outcome": "selected", "optionId": "allow"}
         """Returns the outcome of a request for permission, or an awaitable of it."""
+        self.on_update: Callable[[str], object] = lambda _: None
+        """Called with the id of the session of each update."""
         self.connection: Connection
         self.agent: AgentPeer
         self._news = anyio.Event()
@@ -40,6 +43,7 @@ class Client:
 
     def _take(self, params: Any, _: Connection) -> None:
         self.updates.append((params.session_id, params.update))
+        self.on_update(params.session_id)
         self._news.set()
         self._news = anyio.Event()
 
@@ -150,14 +154,26 @@ class Served:
         package: ProtocolPackage = PACKAGES[protocol] if isinstance(protocol, int) else protocol
         async with anyio.create_task_group() as tasks:
             ends = memory_pipes()
-            await tasks.start(self._serve, *ends[0])
+            await tasks.start(self.serve, *ends[0])
             async with Connection(*ends[1], protocol=OPENING, role="client", handlers=client.handlers) as connection:
                 client.connection = connection
                 handshake = ClientHandshake(info=INFO, protocols=[package], capabilities=capabilities)
                 client.agent = await initialize(connection, handshake)
                 yield client
 
-    async def _serve(self, source: Any, sink: Any, *, task_status: Any) -> None:
+    @asynccontextmanager
+    async def leaving(self, protocol: int, text: str) -> AsyncGenerator[tuple[Client, str]]:
+        """Connect a client that leaves during the turn of a prompt, once the agent has said something."""
+        with anyio.CancelScope() as scope:
+            async with self.client(protocol) as client, anyio.create_task_group() as tasks:
+                session = await client.new()
+                tasks.start_soon(client.send_prompt, session, text)
+                await client.until(lambda: client.text(session))
+                yield client, session
+                scope.cancel()
+
+    async def serve(self, source: Any, sink: Any, *, task_status: TaskStatus[None]) -> None:
+        """Serve a client over its streams."""
         options: Any = {"grace": 0.2, **self._options}
         async with Connection(
             source, sink, protocol=OPENING, role="agent", handlers=self._handlers, **options

@@ -121,10 +121,10 @@ async def test_a_cancelled_turn_ends_its_command_with_its_children(tmp_path: Pat
     async def work(turn: Turn) -> None:
         await turn.run_command([sys.executable, "-c", program])
 
+    pid = tmp_path / "pid"
     async with talking(doing(work)) as client, anyio.create_task_group() as tasks:
         session = await client.new(cwd=str(tmp_path))
         tasks.start_soon(client.prompt, session, "go")
-        pid = tmp_path / "pid"
         while not (pid.exists() and pid.read_text().strip()):
             await anyio.sleep(0.01)
         await client.cancel(session)
@@ -132,7 +132,7 @@ async def test_a_cancelled_turn_ends_its_command_with_its_children(tmp_path: Pat
 
 
 async def test_a_command_that_cannot_start_or_is_outside_fails(tmp_path: Path) -> None:
-    errors: list[type[BaseException]] = []
+    errors: list[object] = []
 
     async def work(turn: Turn) -> None:
         for command, cwd in ((["/nowhere/x"], None), ([sys.executable], "..")):

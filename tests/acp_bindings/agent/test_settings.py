@@ -278,7 +278,7 @@ def test_mistakes_of_authors_are_errors_at_registration() -> None:
         agent.mode("a", "A")
     with pytest.raises(InvalidParams, match="must be one of"):
         agent.option("b", "B", {"x": "X"}, default="y")
-    with pytest.raises(UnknownCapability, match="mcp.htp"):
+    with pytest.raises(UnknownCapability, match=r"mcp\.htp"):
         complete(capabilities={"mcp.htp"})
 
 
@@ -300,7 +300,7 @@ async def test_an_agent_is_served_once_at_a_time() -> None:
 
 
 def test_every_capability_is_either_the_agents_or_the_authors() -> None:
-    own = {"auth.login", "session", *complete()._capabilities}
+    own = {"auth.login", "session", *complete()._capabilities}  # pyright: ignore[reportPrivateUsage]
     assert {*get_args(Capability)} == {
         name for name in AGENT if name not in own and not name.startswith(("mcp.h", "mcp.s", "prompt."))
     }
@@ -342,7 +342,7 @@ async def test_an_elicitation_is_closed_with_the_turn(version: int) -> None:
     @agent.prompt
     async def ask(turn: Turn) -> None:
         async def of_a_server() -> None:
-            params = {"mode": "form", "message": "?", "requestedSchema": {"type": "object", "properties": {}}}
+            params: Any = {"mode": "form", "message": "?", "requestedSchema": {"type": "object", "properties": {}}}
             answers.append(await turn.session.forward_elicitation(params))
 
         with anyio.CancelScope(shield=True):

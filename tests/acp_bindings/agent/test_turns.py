@@ -160,9 +160,9 @@ def waiting(seen: list[Turn]) -> Agent:
 
 async def test_cancel_ends_the_turn_with_the_stop_reason_cancelled(version: int) -> None:
     turns: list[Turn] = []
+    reasons: list[str] = []
     async with talking(waiting(turns), version) as client, anyio.create_task_group() as tasks:
         session = await client.new()
-        reasons: list[str] = []
 
         async def prompt() -> None:
             reasons.append(await client.prompt(session, "wait"))
@@ -187,9 +187,9 @@ async def test_cancel_before_and_after_a_turn_has_no_effect(version: int) -> Non
 
 async def test_cancel_right_behind_the_prompt_cancels_it() -> None:
     turns: list[Turn] = []
+    reasons: list[str] = []
     async with talking(waiting(turns)) as client, anyio.create_task_group() as tasks:
         session = await client.new()
-        reasons: list[str] = []
 
         async def prompt() -> None:
             reasons.append(await client.prompt(session, "wait"))
@@ -231,7 +231,7 @@ async def test_a_cancelled_turn_closes_its_permission_request(version: int) -> N
             closed.set()
 
     async with talking(agent, version) as client, anyio.create_task_group() as tasks:
-        client.answer = lambda request: never(request)
+        client.answer = never
         session = await client.new()
         tasks.start_soon(client.prompt, session, "go")
         await client.until(lambda: client.asked)
@@ -388,13 +388,13 @@ async def test_a_cancelled_tool_call_ends_on_the_wire(version: int) -> None:
         async with turn.tool_call("Wait"):
             await anyio.sleep_forever()
 
-    async with talking(agent, version) as client, anyio.create_task_group() as tasks:
+    async with talking(agent, version) as client:
         session = await client.new()
-        tasks.start_soon(client.prompt, session, "go")
-        await client.until(lambda: client.of(session, "tool_call", "tool_call_update"))
-        await client.cancel(session)
-        await client.until(lambda: len(client.of(session, "tool_call", "tool_call_update")) == 2)
-        end = client.of(session, "tool_call", "tool_call_update")[1]
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(client.prompt, session, "go")
+            await client.until(lambda: client.of(session, "tool_call", "tool_call_update"))
+            await client.cancel(session)
+        _, end = client.of(session, "tool_call", "tool_call_update")
     assert end.status == ("failed" if version == 1 else "cancelled")
 
 
