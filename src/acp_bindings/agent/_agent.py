@@ -18,13 +18,13 @@ from acp_bindings.agent._offers import MODE, Command, Offers, OnSet, Option
 from acp_bindings.agent._session import M, McpProvider, Session, log
 from acp_bindings.agent._sessions import OpenSessions
 from acp_bindings.agent._stores import MemorySessions, SessionStore
-from acp_bindings.agent._turn import Turn
+from acp_bindings.agent._turn import StopReason, Turn
 from acp_bindings.connection import AgentHandlers, Connection, connect_stdio
 from acp_bindings.jsonrpc import ProtocolPackage
 from acp_bindings.setup import OPENING, AgentHandshake
 from acp_bindings.setup.capabilities import AGENT_METHODS, CLIENT_METHODS, known
 
-PromptHandler: TypeAlias = "Callable[[Turn[M]], Awaitable[object]]"
+PromptHandler: TypeAlias = "Callable[[Turn[M]], Awaitable[StopReason | None]]"
 """Works on a prompt. It returns a `StopReason`, or None for `end_turn`."""
 
 H = TypeVar("H", bound=Callable[..., Any])
@@ -147,7 +147,7 @@ class Agent(Generic[M]):
     def __repr__(self) -> str:
         return f"<Agent {self._name}>"
 
-    def prompt(self, handler: Callable[[Turn[M]], Awaitable[object]]) -> Callable[[Turn[M]], Awaitable[object]]:
+    def prompt(self, handler: PromptHandler[M]) -> PromptHandler[M]:
         """Decorate the handler of prompts, which gets a `Turn`.
 
         It returns a stop reason, or None for `end_turn`. If it raises a `RequestError`, the client gets that error. Any
@@ -158,7 +158,9 @@ class Agent(Generic[M]):
         self._handler = handler
         return handler
 
-    def command(self, name: str, description: str, *, hint: str | None = None) -> Callable[[H], H]:
+    def command(
+        self, name: str, description: str, *, hint: str | None = None
+    ) -> Callable[[PromptHandler[M]], PromptHandler[M]]:
         """Decorate the handler of a slash command, which gets a `Turn` with `arguments` set.
 
         Args:
@@ -170,7 +172,7 @@ class Agent(Generic[M]):
             raise ValueError(f"the name of a command must be a word without a slash, not {name!r}")
         self._check_new("command", name, self._offers.commands)
 
-        def register(handler: H) -> H:
+        def register(handler: PromptHandler[M]) -> PromptHandler[M]:
             self._offers.commands[name] = Command(name, description, hint, handler)
             return handler
 

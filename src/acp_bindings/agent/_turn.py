@@ -317,6 +317,8 @@ class Turn(Generic[M]):
             RequestFailed: the client cannot run it.
         """
         self._check_running()
+        if isinstance(command, str):
+            raise TypeError('command must be a list, such as ["pytest", "-q"], because no shell is used')
         session = self.session
         where = str(session.roots.resolve(cwd or session.cwd))
         given: Any = {"cwd": where, "env": env or {}, "timeout": timeout, "limit": limit}

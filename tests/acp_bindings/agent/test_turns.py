@@ -82,7 +82,7 @@ async def test_the_handler_decides_on_the_stop_reason(version: int, reason: str)
     agent = Agent("stopper", version="1.0")
 
     @agent.prompt
-    async def stop(turn: Turn) -> str:
+    async def stop(turn: Turn) -> Any:
         return reason
 
     async with talking(agent, version) as client:
@@ -136,7 +136,7 @@ async def test_a_wrong_stop_reason_is_an_internal_error(caplog: pytest.LogCaptur
     agent = Agent("wrong", version="1.0")
 
     @agent.prompt
-    async def wrong(turn: Turn) -> str:
+    async def wrong(turn: Turn) -> Any:
         return "done"
 
     async with talking(agent) as client:
