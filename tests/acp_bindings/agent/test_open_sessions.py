@@ -466,3 +466,93 @@ async def test_two_hundred_sessions_work_at_once(version: int) -> None:
         async with server.client(version) as client:
             first = await client.ask("session/list")
             assert len(first.sessions) == 50
+
+
+class Slow(Provider):
+    """Servers that never become ready, and count what was closed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.starting = 0
+
+    @asynccontextmanager
+    async def open(self, servers: Sequence[Any], session: Session) -> AsyncGenerator[str]:
+        self.starting += 1
+        try:
+            await anyio.sleep_forever()
+            yield "never"
+        finally:
+            self.starting -= 1
+
+
+async def test_a_cancelled_session_new_stops_the_servers_that_start(version: int) -> None:
+    provider = Slow()
+    async with talking(talker(provider), version) as client:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(client.new)
+            while not provider.starting:
+                await anyio.sleep(0.01)
+            tasks.cancel_scope.cancel()
+        while provider.starting:
+            await anyio.sleep(0.01)
+
+
+async def test_a_client_that_leaves_while_servers_start_leaves_nothing(version: int) -> None:
+    provider = Slow()
+    async with served(talker(provider)) as server:
+        with anyio.CancelScope() as scope:
+            async with server.client(version) as client, anyio.create_task_group() as tasks:
+                for _ in range(5):
+                    tasks.start_soon(client.new)
+                while provider.starting < 5:
+                    await anyio.sleep(0.01)
+                scope.cancel()
+        assert provider.starting == 0
+
+
+async def test_an_agent_that_stops_while_servers_start_stops_them(version: int) -> None:
+    provider = Slow()
+    with anyio.CancelScope() as scope:
+        async with talking(talker(provider), version) as client, anyio.create_task_group() as tasks:
+            tasks.start_soon(client.new)
+            while not provider.starting:
+                await anyio.sleep(0.01)
+            scope.cancel()
+    assert provider.starting == 0
+
+
+async def test_a_handler_of_on_open_that_hangs_ends_with_its_client(version: int) -> None:
+    provider, opened = Provider(), list[str]()
+    agent = talker(provider)
+
+    @agent.on_open
+    async def hang(session: Session) -> None:
+        opened.append(session.id)
+        await anyio.sleep_forever()
+
+    async with served(agent) as server:
+        with anyio.CancelScope() as scope:
+            async with server.client(version) as client, anyio.create_task_group() as tasks:
+                tasks.start_soon(client.new)
+                while not opened:
+                    await anyio.sleep(0.01)
+                scope.cancel()
+        assert provider.open_now == 0
+
+
+async def test_loads_of_a_leaving_and_a_coming_client_leave_one_session(version: int) -> None:
+    provider = Provider()
+    async with served(talker(provider)) as server, server.client(version) as stays:
+        session = await stays.new()
+        await stays.prompt(session, "hello")
+        for _ in range(10):
+            with anyio.CancelScope() as scope:
+                async with server.client(version) as leaves, anyio.create_task_group() as tasks:
+                    tasks.start_soon(leaves.load, session)
+                    tasks.start_soon(stays.load, session)
+                    await anyio.sleep(0.005)
+                    scope.cancel()
+            await stays.load(session)
+            assert provider.open_now == 1
+            assert await stays.prompt(session, "again") == "end_turn"
+    assert provider.open_now == 0
