@@ -36,6 +36,11 @@ class TurnEnded(AcpError, RuntimeError):  # noqa: N818 - says what is wrong, whi
         return f"the turn of session {self.session_id} has ended; wait for your tasks before its handler returns"
 
 
+def unfinished(tool_call_id: str) -> v1.SessionToolCallUpdate:
+    """Return the end of a tool call whose handler did not return, or whose process was killed."""
+    return v1.SessionToolCallUpdate(tool_call_id=tool_call_id, status="failed", content=_contents("Cancelled"))
+
+
 class ToolCall:
     """A tool call that the client shows. `Turn.tool_call` returns one, to be used as a context manager."""
 
@@ -103,6 +108,7 @@ class ToolCall:
 
     async def __aenter__(self) -> Self:
         await self._turn.send(self._begin)
+        self._turn.calls[self.id] = self
         attributes = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.call.id": self.id}
         name = self._begin.name
         if name:
@@ -127,6 +133,7 @@ class ToolCall:
         if self.has_failed:
             self._set_attribute(ERROR, "cancelled" if is_cancelled else type(error).__name__ if error else "tool_error")
         self._span.close()
+        self._turn.calls.pop(self.id, None)
         with anyio.move_on_after(LAST_UPDATE, shield=True):
             await self._turn.send(self._end, shown_as={"status": "cancelled"} if is_cancelled else {})
         return is_expected

@@ -49,6 +49,8 @@ class Turn(Generic[M]):
         """Set when the turn has ended."""
         self.outcome: StopReason | BaseException | None = None
         """How the turn has ended."""
+        self.calls: dict[str, ToolCall] = {}
+        """The tool calls that have not ended yet, by id."""
         self._scope = anyio.CancelScope()
         self._scopes = {self._scope}
         self._provider = provider
@@ -123,7 +125,10 @@ class Turn(Generic[M]):
         """Send a piece of the message that is being streamed, or of a new one, and store it."""
         message_id = self._message_id(type_)
         self.session.keep_text(type_, message_id, text)
-        await self.session.show(type_(content=v1.TextContent(text=text), message_id=message_id))
+        # The class of the client's version, because a conversion of each piece would take longer than all the rest.
+        wire: Any = self.session.connection.protocol
+        piece = getattr(wire, type_.__name__)
+        await self.session.show(piece(content=wire.TextContent(text=text), message_id=message_id))
 
     def _message_id(self, type_: Any) -> str:
         if self._speaking[0] is not type_:

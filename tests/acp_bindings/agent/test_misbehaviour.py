@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import time
+from contextlib import suppress
 from typing import Any
 
 import anyio
@@ -41,6 +42,11 @@ class Stubborn:
                 await turn.say("late")
             except TurnEnded:
                 self.late.append("TurnEnded")
+        if turn.text == "call":
+            with suppress(TurnEnded):
+                async with turn.tool_call("Call"):
+                    with anyio.CancelScope(shield=True):
+                        await self.release.wait()
 
 
 async def stay(client: Client, session: str, tasks: Any, reasons: list[str]) -> None:
@@ -70,6 +76,21 @@ async def test_a_turn_that_ignores_its_cancellation_ends_without_its_handler(
         assert client.text(session) == "stayagainagain"
     assert stubborn.late == ["TurnEnded"]
     assert ["ignores its cancellation" in each.message for each in caplog.records] == [True]
+
+
+async def test_a_tool_call_that_ignores_the_cancellation_ends_on_the_wire(version: int) -> None:
+    stubborn = Stubborn()
+    kinds = ("tool_call", "tool_call_update")
+    async with talking(stubborn.agent, version) as client:
+        session = await client.new()
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(client.prompt, session, "call")
+            await client.until(lambda: client.of(session, *kinds))
+            await client.cancel(session)
+        assert [each.status for each in client.of(session, *kinds)][1:] == ["failed" if version == 1 else "cancelled"]
+        stubborn.release.set()
+        await client.prompt(session, "again")
+        assert len(client.of(session, *kinds)) == 2
 
 
 @pytest.mark.parametrize("method", ["session/close", "session/delete"])

@@ -13,6 +13,7 @@ import pytest
 from acp_bindings import v1
 from acp_bindings.agent import Agent, MemorySessions, Session, SessionPage, StoredSession, StoreFailed, Turn
 from acp_bindings.connection import RequestFailed
+from acp_bindings.encoding import encode
 from acp_bindings.setup import InvalidParams
 from tests.acp_bindings.agent.clients import CWD, served, talking
 
@@ -556,3 +557,14 @@ async def test_loads_of_a_leaving_and_a_coming_client_leave_one_session(version:
             assert provider.open_now == 1
             assert await stays.prompt(session, "again") == "end_turn"
     assert provider.open_now == 0
+
+
+async def test_a_tool_call_of_a_killed_process_is_replayed_as_failed(version: int) -> None:
+    store = MemorySessions()
+    stored = StoredSession(session_id="s", cwd=CWD)
+    begun = v1.ToolCall(tool_call_id="c", title="Call", status="in_progress")
+    await store.append(stored, [encode(begun)])
+    await store.release("s")
+    async with talking(talker(sessions=store), version) as client:
+        await client.load("s")
+        assert [each.status for each in client.of("s", "tool_call", "tool_call_update")][-1] == "failed"
