@@ -313,6 +313,10 @@ class Session(Generic[M]):
             self._has_pending.set()
         self._pending.append(update)
 
+    def forget(self, updates: Collection[Any]) -> None:
+        """Do not store *updates* that are not in the store yet."""
+        self._pending = [each for each in self._pending if not any(each is other for other in updates)]
+
     def keep_text(self, type_: Any, message_id: str, text: str) -> None:
         """Store a piece of a message in the history, soon. Pieces are stored together."""
         last = self._pending[-1] if self._pending else None

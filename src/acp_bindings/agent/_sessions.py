@@ -308,8 +308,12 @@ class OpenSessions(Generic[M]):
         chunks = [v1.UserMessageChunk(content=each, message_id=turn.message_id) for each in turn.prompt]
         for chunk in chunks:
             session.keep(chunk)
-        # The client may rely on a prompt that was accepted.
-        await session.flush()
+        # The client may rely on a prompt that was accepted, and send one again that was not.
+        try:
+            await session.flush()
+        except BaseException:
+            session.forget(chunks)
+            raise
         if session.client.version > 1:
             for chunk in chunks:
                 await session.show(chunk)

@@ -114,21 +114,21 @@ class Turn(Generic[M]):
     async def say(self, text: str) -> None:
         """Stream a piece of the agent's message. Pieces are shown as one message until something else is sent."""
         if text:
-            await self._stream(v1.AgentMessageChunk, text)
+            await self.session.show(self._piece(v1.AgentMessageChunk, text))
 
     async def think(self, text: str) -> None:
         """Stream a piece of the agent's thoughts."""
         if text:
-            await self._stream(v1.AgentThoughtChunk, text)
+            await self.session.show(self._piece(v1.AgentThoughtChunk, text))
 
-    async def _stream(self, type_: Any, text: str) -> None:
-        """Send a piece of the message that is being streamed, or of a new one, and store it."""
+    def _piece(self, type_: Any, text: str) -> Any:
+        """Return a piece of the message that is being streamed, or of a new one, and store it."""
         message_id = self._message_id(type_)
         self.session.keep_text(type_, message_id, text)
         # The class of the client's version, because a conversion of each piece would take longer than all the rest.
         wire: Any = self.session.connection.protocol
-        piece = getattr(wire, type_.__name__)
-        await self.session.show(piece(content=wire.TextContent(text=text), message_id=message_id))
+        piece: Any = getattr(wire, type_.__name__)
+        return piece(content=wire.TextContent(text=text), message_id=message_id)
 
     def _message_id(self, type_: Any) -> str:
         if self._speaking[0] is not type_:

@@ -447,6 +447,21 @@ async def test_a_store_that_fails_ends_the_turn_and_recovers(version: int, error
         assert client.text(session, since=since) == "before after before after "
 
 
+async def test_a_prompt_that_cannot_be_stored_is_refused_and_not_in_the_history(version: int) -> None:
+    store = Failing()
+    async with talking(talker(sessions=store), version) as client:
+        session = await client.new()
+        store.error = StoreFailed("the disk is full")
+        for _ in range(2):
+            with pytest.raises(RequestFailed, match="the disk is full"):
+                await client.prompt(session, "lost")
+        store.error = None
+        assert await client.prompt(session, "again") == "end_turn"
+        await client.load(session)
+        assert client.text(session) == "againagain"
+        assert "lost" not in str(client.of(session, "user_message_chunk"))
+
+
 async def test_two_hundred_sessions_work_at_once(version: int) -> None:
     provider = Provider()
     ids: list[str] = []
