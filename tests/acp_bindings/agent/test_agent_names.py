@@ -20,7 +20,8 @@ def test_the_names_are_sorted_and_listed() -> None:
 @pytest.mark.parametrize("name", CLASSES)
 def test_every_public_method_has_a_docstring(name: str) -> None:
     type_: Any = getattr(agent, name)
-    public = [each for each in vars(type_) if not each.startswith("_") and callable(getattr(type_, each, None))]
+    names: list[str] = [*vars(type_)]
+    public = [each for each in names if not each.startswith("_") and callable(getattr(type_, each, None))]
     assert inspect.getdoc(type_)
     assert [each for each in public if not inspect.getdoc(getattr(type_, each))] == []
 
@@ -40,5 +41,6 @@ assert not {"mcp", "mcp_launch", "redis"} & {*sys.modules}
 
 
 def test_a_name_that_does_not_exist_is_an_attribute_error() -> None:
-    with pytest.raises(AttributeError, match="Agnt"):
-        _ = agent.Agnt  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue]
+    name = "Agnt"
+    with pytest.raises(AttributeError, match=name):
+        getattr(agent, name)
