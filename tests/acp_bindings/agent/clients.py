@@ -192,7 +192,7 @@ def memory_pipes() -> tuple[tuple[Any, Any], tuple[Any, Any]]:
 @asynccontextmanager
 async def served(agent: Agent[Any], **options: Any) -> AsyncGenerator[Served]:
     """Serve an agent in this process, for at most half a minute."""
-    with anyio.fail_after(8):
+    with anyio.fail_after(30):
         async with agent.serving() as handlers:
             yield Served(agent, handlers, **options)
 

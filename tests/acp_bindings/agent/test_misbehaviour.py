@@ -6,6 +6,7 @@ import json
 import logging
 import time
 from contextlib import suppress
+from random import Random
 from typing import Any
 
 import anyio
@@ -13,7 +14,7 @@ import pytest
 
 from acp_bindings.agent import Agent, MemorySessions, Turn, TurnEnded
 from acp_bindings.connection import RequestFailed
-from tests.acp_bindings.agent.clients import Client, memory_pipes, served, talking
+from tests.acp_bindings.agent.clients import Client, Served, memory_pipes, served, talking
 
 pytestmark = pytest.mark.anyio
 
@@ -335,3 +336,65 @@ async def test_nothing_is_logged_as_an_error_when_clients_leave(version: int, ca
     async with served(agent) as server, server.leaving(version, "go"):
         pass
     assert [each for each in caplog.records if each.levelno >= logging.WARNING] == []
+
+
+@pytest.mark.parametrize("prompts", ["refuse", "queue"])
+@pytest.mark.parametrize("seed", [1, 2])
+async def test_clients_that_act_at_random_and_leave_lose_no_session(prompts: Any, seed: int) -> None:
+    random = Random(seed)
+    running: set[Turn] = set()
+    accepted, codes = set[str](), set[int]()
+    agent = Agent("random", version="1.0", prompts=prompts)
+
+    @agent.prompt
+    async def answer(turn: Turn) -> None:
+        running.add(turn)
+        accepted.add(turn.session.id)
+        try:
+            async with turn.tool_call("Call"):
+                await anyio.sleep(random.random() * 0.01)
+            if random.random() < 0.2:
+                await turn.ask("Really?")
+        finally:
+            running.discard(turn)
+
+    async def act(client: Client, session: str) -> None:
+        try:
+            match random.choice(["prompt"] * 4 + ["impatient", "cancel", "load", "close"]):
+                case "prompt":
+                    await client.send_prompt(session, "go")
+                case "impatient":
+                    with anyio.move_on_after(random.random() * 0.005):
+                        await client.send_prompt(session, "go")
+                case "cancel":
+                    await client.cancel(session)
+                case "load":
+                    await client.load(session)
+                case _:
+                    await client.ask("session/close", sessionId=session)
+        except RequestFailed as error:
+            codes.add(error.code)
+
+    async def visit(server: Served, version: int) -> None:
+        for _ in range(2):
+            with anyio.CancelScope() as scope:
+                async with server.client(version) as client, anyio.create_task_group() as tasks:
+                    ids.append(await client.new())
+                    for _ in range(60):
+                        tasks.start_soon(act, client, random.choice(ids))
+                        await anyio.sleep(random.random() * 0.002)
+                    scope.cancel()
+
+    ids: list[str] = []
+    async with served(agent) as server:
+        async with anyio.create_task_group() as tasks:
+            for version in (1, 2, 1, 2):
+                tasks.start_soon(visit, server, version)
+        assert not running
+        assert codes <= {-32600, -32002, -32800}
+        async with server.client(1) as client:
+            stored = [each.session_id for each in (await client.ask("session/list")).sessions]
+            assert len(stored) == len({*stored})
+            assert accepted <= {*stored}
+            for session in stored:
+                await client.load(session)
