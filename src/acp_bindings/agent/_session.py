@@ -19,7 +19,7 @@ from acp_bindings import v1
 from acp_bindings._vocabulary import from_v1
 from acp_bindings.agent._stores import SessionStore, StoredSession
 from acp_bindings.agent._telemetry import span, with_context
-from acp_bindings.agent._tool_call import LAST_UPDATE, unfinished
+from acp_bindings.agent._tool_call import LAST_UPDATE, running_calls, unfinished
 from acp_bindings.agent.errors import StoreFailed
 from acp_bindings.connection import Connection, ConnectionClosed
 from acp_bindings.decoding import decode
@@ -475,7 +475,7 @@ class Session(Generic[M]):
         protocol = self.connection.protocol
         history = History(protocol)
         updates = await self.history() if with_history else []
-        for update in (*updates, *map(unfinished, _running_calls(updates))):
+        for update in (*updates, *map(unfinished, running_calls(updates))):
             try:
                 history.add(from_v1(protocol, update))
             except DecodeError as error:
@@ -569,17 +569,6 @@ class _Pieces:
 
 def _message(text: str, id_: str) -> v1.AgentMessageChunk:
     return v1.AgentMessageChunk(content=v1.TextContent(text=text), message_id=id_)
-
-
-def _running_calls(updates: Sequence[v1.SessionUpdate]) -> list[str]:
-    """Return the ids of the tool calls that have no end, because the process was killed."""
-    calls: dict[str, None] = {}
-    for update in updates:
-        if isinstance(update, v1.ToolCall):
-            calls[update.tool_call_id] = None
-        elif isinstance(update, v1.SessionToolCallUpdate) and update.status in ("completed", "failed"):
-            calls.pop(update.tool_call_id, None)
-    return [*calls]
 
 
 def _idle(reason: StopReason | BaseException) -> dict[str, Any]:

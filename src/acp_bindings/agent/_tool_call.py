@@ -41,6 +41,17 @@ def unfinished(tool_call_id: str) -> v1.SessionToolCallUpdate:
     return v1.SessionToolCallUpdate(tool_call_id=tool_call_id, status="failed", content=_contents("Cancelled"))
 
 
+def running_calls(updates: Sequence[v1.SessionUpdate]) -> list[str]:
+    """Return the ids of the tool calls that have no end, because the process was killed."""
+    calls: dict[str, None] = {}
+    for update in updates:
+        if isinstance(update, v1.ToolCall):
+            calls[update.tool_call_id] = None
+        elif isinstance(update, v1.SessionToolCallUpdate) and update.status in ("completed", "failed"):
+            calls.pop(update.tool_call_id, None)
+    return [*calls]
+
+
 class ToolCall:
     """A tool call that the client shows. `Turn.tool_call` returns one, to be used as a context manager."""
 
