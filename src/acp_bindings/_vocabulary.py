@@ -48,7 +48,7 @@ def commands_from_v1(commands: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def tool_call_from_v1(json: dict[str, Any]) -> dict[str, Any]:
     """Return the JSON of a tool call of v1, or of its update, as v2 has it."""
-    call = {**json}
+    call: dict[str, Any] = {**json}
     if call.get("sessionUpdate") == "tool_call":
         call["sessionUpdate"] = "tool_call_update"
     if call.get("content"):

@@ -43,7 +43,7 @@ class SessionServers:
         self._transports = transports
         self._background = background
         self._timeout = timeout
-        self._budgets = budgets
+        self._budgets = budgets or Budgets(close=1.0)
         self._options = options
 
     @property
@@ -106,7 +106,8 @@ def for_sessions(
         transports: the transports that the agent advertises. SSE is not a default because MCP has deprecated it.
         background: answer `session/new` at once, while the servers are still starting.
         timeout: seconds for the servers of a session to become ready.
-        budgets: seconds for each stage of each server.
+        budgets: seconds for each stage of each server. By default a server has one second to exit, because the agent
+            ends with the client that started it.
         options: further settings: for all servers, by name, or a function of the name.
 
     Raises:

@@ -19,22 +19,26 @@ from acp_bindings._lazy import lazy_names
 
 if TYPE_CHECKING:
     from acp_bindings.agent._agent import Agent
+    from acp_bindings.agent._command import CommandResult
     from acp_bindings.agent._folder import FolderSessions
     from acp_bindings.agent._redis import RedisSessions
     from acp_bindings.agent._session import McpProvider, Session
     from acp_bindings.agent._stores import MemorySessions, SessionPage, SessionStore, StoredSession
-    from acp_bindings.agent._turn import StopReason, ToolCall, Turn, TurnEnded
+    from acp_bindings.agent._tool_call import ToolCall, TurnEnded
+    from acp_bindings.agent._turn import StopReason, Turn
     from acp_bindings.agent.errors import SessionInUse, SessionUnreadable, StoreFailed
 else:
     _, _load, __dir__ = lazy_names(
         __name__,
         {
             "_agent": "Agent",
+            "_command": "CommandResult",
             "_folder": "FolderSessions",
             "_redis": "RedisSessions",
             "_session": "McpProvider Session",
             "_stores": "MemorySessions SessionPage SessionStore StoredSession",
-            "_turn": "StopReason ToolCall Turn TurnEnded",
+            "_tool_call": "ToolCall TurnEnded",
+            "_turn": "StopReason Turn",
             "errors": "SessionInUse SessionUnreadable StoreFailed",
         },
     )
@@ -51,6 +55,7 @@ else:
 
 __all__ = [
     "Agent",
+    "CommandResult",
     "FolderSessions",
     "McpProvider",
     "MemorySessions",

@@ -14,23 +14,39 @@ import anyio
 from anyio.abc import TaskGroup
 
 from acp_bindings import v1, v2
-from acp_bindings.agent._offers import Command, Offers, OnSet, Option
+from acp_bindings.agent._offers import MODE, Command, Offers, OnSet, Option
 from acp_bindings.agent._session import M, McpProvider, Session, log
 from acp_bindings.agent._sessions import OpenSessions
 from acp_bindings.agent._stores import MemorySessions, SessionStore
-from acp_bindings.agent._turn import Turn
+from acp_bindings.agent._turn import StopReason, Turn
 from acp_bindings.connection import AgentHandlers, Connection, connect_stdio
 from acp_bindings.jsonrpc import ProtocolPackage
 from acp_bindings.setup import OPENING, AgentHandshake
+from acp_bindings.setup.capabilities import AGENT_METHODS, CLIENT_METHODS, known
 
-PromptHandler: TypeAlias = "Callable[[Turn[M]], Awaitable[object]]"
+PromptHandler: TypeAlias = "Callable[[Turn[M]], Awaitable[StopReason | None]]"
 """Works on a prompt. It returns a `StopReason`, or None for `end_turn`."""
 
 H = TypeVar("H", bound=Callable[..., Any])
 
 Content: TypeAlias = Literal["audio", "embedded_context", "image"]
+"""The content of prompts in addition to text and links."""
 
-GRACE = 0.5
+Capability: TypeAlias = Literal[
+    "auth.logout",
+    "auth.status",
+    "mcp.acp",
+    "providers",
+    "session.archive",
+    "session.fork",
+    "session.status",
+    "session.system_prompt",
+    "session.system_prompt.override",
+    "session.title",
+]
+"""The capabilities that an agent has only if its author handles their methods."""
+
+GRACE = 0.25
 """Seconds for turns to end after the client has closed its side."""
 _EXIT = 1.0
 """Seconds from the close of all sessions to the end of the process, if a prompt handler ignores its cancellation."""
@@ -77,7 +93,7 @@ class Agent(Generic[M]):
         protocols: Sequence[ProtocolPackage] = (v1, v2),
         accepts: Collection[Content] = (),
         prompts: Literal["refuse", "queue"] = "refuse",
-        capabilities: Collection[str] = (),
+        capabilities: Collection[Capability] = (),
         auth_methods: Sequence[Any] = (),
     ) -> None:
         """Describe an agent.
@@ -96,6 +112,9 @@ class Agent(Generic[M]):
                 begins when those before have ended.
             capabilities: further capabilities, whose methods you handle with `on`.
             auth_methods: the authentication methods. Handle them with `login`.
+
+        Raises:
+            UnknownCapability: an agent does not have one of the *capabilities* or the content that it *accepts*.
         """
         self._name = name
         self._info = v1.Implementation(name=name, version=version, title=name if title is None else title)
@@ -113,6 +132,8 @@ class Agent(Generic[M]):
             *(mcp.capabilities if mcp else ()),
             *capabilities,
         }
+        for capability in self._capabilities:
+            known("agent", capability)
         self._auth_methods = tuple(auth_methods)
         self._queued = prompts == "queue"
         self._offers = Offers()
@@ -126,7 +147,7 @@ class Agent(Generic[M]):
     def __repr__(self) -> str:
         return f"<Agent {self._name}>"
 
-    def prompt(self, handler: Callable[[Turn[M]], Awaitable[object]]) -> Callable[[Turn[M]], Awaitable[object]]:
+    def prompt(self, handler: PromptHandler[M]) -> PromptHandler[M]:
         """Decorate the handler of prompts, which gets a `Turn`.
 
         It returns a stop reason, or None for `end_turn`. If it raises a `RequestError`, the client gets that error. Any
@@ -137,7 +158,9 @@ class Agent(Generic[M]):
         self._handler = handler
         return handler
 
-    def command(self, name: str, description: str, *, hint: str | None = None) -> Callable[[H], H]:
+    def command(
+        self, name: str, description: str, *, hint: str | None = None
+    ) -> Callable[[PromptHandler[M]], PromptHandler[M]]:
         """Decorate the handler of a slash command, which gets a `Turn` with `arguments` set.
 
         Args:
@@ -147,8 +170,9 @@ class Agent(Generic[M]):
         """
         if not name or name.startswith("/") or any(map(str.isspace, name)):
             raise ValueError(f"the name of a command must be a word without a slash, not {name!r}")
+        self._check_new("command", name, self._offers.commands)
 
-        def register(handler: H) -> H:
+        def register(handler: PromptHandler[M]) -> PromptHandler[M]:
             self._offers.commands[name] = Command(name, description, hint, handler)
             return handler
 
@@ -156,6 +180,7 @@ class Agent(Generic[M]):
 
     def mode(self, id_: str, name: str, *, description: str | None = None) -> None:
         """Add a mode that the user can select. The first one is the default. `session.mode` is the current one."""
+        self._check_new("mode", id_, self._offers.modes)
         more = {} if description is None else {"description": description}
         self._offers.modes[id_] = {"id": id_, "name": name, **more}
 
@@ -189,6 +214,7 @@ class Agent(Generic[M]):
         Raises:
             InvalidParams: *default* is not one of the values.
         """
+        self._check_new("option", id_, self._offers.options)
         option = Option(id_, name, values, default, description, category, on_set)
         option.check(default)
         self._offers.options[id_] = option
@@ -213,12 +239,20 @@ class Agent(Generic[M]):
         """
         if method in _OWN:
             raise ValueError(f"{method} is handled by the agent itself")
+        self._check_new("handler of", method, self._extensions)
+        if not method.startswith("_") and method not in AGENT_METHODS:
+            side = "clients handle it" if method in CLIENT_METHODS else "names of extensions begin with _"
+            raise ValueError(f"agents do not have the method {method}: {side}")
 
         def register(handler: H) -> H:
             self._extensions[method] = handler
             return handler
 
         return register
+
+    def _check_new(self, kind: str, name: str, known: Collection[str]) -> None:
+        if name in known:
+            raise ValueError(f"agent {self._name} already has the {kind} {name}")
 
     def run(self, *, backend: Literal["asyncio", "trio"] = "asyncio") -> None:
         """Serve the client that started this process over standard input and output, until it exits or a signal comes.
@@ -265,10 +299,7 @@ class Agent(Generic[M]):
             ValueError: the agent is incomplete.
             RuntimeError: the agent is being served already.
         """
-        if self._handler is None:
-            raise ValueError(f"agent {self._name} has no prompt handler; decorate one with @agent.prompt")
-        if self._auth_methods and self._login is None:
-            raise ValueError(f"agent {self._name} has auth_methods, but no function decorated with @agent.login")
+        handler = self._checked()
         if self._open is not None:
             raise RuntimeError(f"agent {self._name} is being served already")
         more = {"auth.login"} if self._login else set[str]()
@@ -283,7 +314,7 @@ class Agent(Generic[M]):
             self._open = OpenSessions(
                 handlers,
                 tasks,
-                handler=self._handler,
+                handler=handler,
                 offers=self._offers,
                 store=self._store,
                 mcp=self._mcp,
@@ -304,6 +335,31 @@ class Agent(Generic[M]):
                 if self._exit:
                     self._exit.start()
                 tasks.cancel_scope.cancel()
+
+    def _checked(self) -> PromptHandler[M]:
+        """Return the prompt handler of a complete agent.
+
+        Raises:
+            ValueError: something is missing, or cannot be reached.
+        """
+        name, offers = f"agent {self._name}", self._offers
+        if self._handler is None:
+            raise ValueError(f"{name} does not have a prompt handler; decorate one with @agent.prompt")
+        if bool(self._auth_methods) != bool(self._login):
+            raise ValueError(f"{name} needs both auth_methods and a function decorated with @agent.login, or neither")
+        if offers.on_mode and not offers.modes:
+            raise ValueError(f"{name} has a function decorated with @agent.on_mode, but no mode; add them with mode()")
+        if offers.modes and MODE in offers.options:
+            raise ValueError(f'{name} has modes, which are the option "{MODE}" in v2; give its own option another id')
+        for method in self._extensions:
+            need = AGENT_METHODS.get(method)
+            if need and need not in (*self._capabilities, "session"):
+                raise ValueError(f'{method} cannot be reached; add it to the capabilities: capabilities={{"{need}"}}')
+        for method, need in AGENT_METHODS.items():
+            is_spoken = any(method in package.METHODS for package in self._protocols)
+            if need in self._capabilities and is_spoken and method not in {*_OWN, *self._extensions}:
+                raise ValueError(f'nothing handles {method}, although {name} has {need}; add @agent.on("{method}")')
+        return self._handler
 
     async def attend(self, connection: Connection) -> None:
         """Wait until *connection* has ended, and close its sessions."""

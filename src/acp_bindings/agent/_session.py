@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import logging
+import uuid
 from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, nullcontext
+from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Protocol
 
 import anyio
-from anyio.abc import TaskStatus
+from anyio.abc import TaskGroup, TaskStatus
 from pydantic_core import from_json
 from typing_extensions import TypeVar
 
 from acp_bindings import v1
 from acp_bindings._vocabulary import from_v1
 from acp_bindings.agent._stores import SessionStore, StoredSession
+from acp_bindings.agent._telemetry import span, with_context
+from acp_bindings.agent._tool_call import LAST_UPDATE, running_calls, unfinished
+from acp_bindings.agent.errors import StoreFailed
 from acp_bindings.connection import Connection, ConnectionClosed
 from acp_bindings.decoding import decode
 from acp_bindings.encoding import encode
@@ -26,15 +30,15 @@ from acp_bindings.setup import ClientPeer, History, RequestError, Roots
 
 if TYPE_CHECKING:
     from acp_bindings.agent._offers import Offers
-    from acp_bindings.agent._turn import Turn
+    from acp_bindings.agent._turn import StopReason, Turn
 
 log = logging.getLogger("acp_bindings.agent")
 
 M = TypeVar("M", default=Any)
 M_co = TypeVar("M_co", covariant=True, default=Any)
 
-CLOSING = 5.0
-"""Seconds for a cancelled turn to end before its session closes without it."""
+CANCELLING = 2.0
+"""Seconds for the handler of a cancelled turn to return, before the turn ends without it."""
 
 
 class McpProvider(Protocol[M_co]):
@@ -113,17 +117,26 @@ class Session(Generic[M]):
         """The current values of the config options, by id. Change them with `set_option`."""
         self.turn: Turn[M] | None = None
         """The turn that is running."""
-        self._queue: deque[anyio.Event] = deque()
+        self._queue: deque[Turn[M]] = deque()
+        """The turns that wait for the end of the one that is running."""
         self._pending: list[Any] = []
         """Updates of v1 that are not in the store yet."""
         self._has_pending = anyio.Event()
         self._writing = anyio.Lock()
         self._stored = in_store
         """True if the session is in the store. A session without a prompt is not stored."""
-        self.failure: RequestError | None = None
-        """The reason why the session can no longer be stored."""
+        self._has_changed = False
+        """True if the mode or an option is to be stored."""
+        self._failure: RequestError | None = None
+        """The reason why the session cannot be stored, until the next prompt."""
+        self._is_announced = in_store
+        """True if the client knows the id for certain."""
+        self._asking = 0
+        """The number of questions that the user has not answered yet."""
+        self._tasks: TaskGroup | None = None
         self._closing, self._closed = anyio.Event(), anyio.Event()
-        self._reported: set[str] = set()
+        self._reported: dict[str, str] = {}
+        """The severities of the problems that were reported."""
 
     def __repr__(self) -> str:
         return f"<Session {self.id}>"
@@ -135,79 +148,138 @@ class Session(Generic[M]):
 
     async def run(self, provider: McpProvider[M] | None, *, task_status: TaskStatus[None]) -> None:
         """Keep the MCP servers until the session is closed. Started when they are ready or have failed."""
+        opened: Any = provider.open(self.servers, self) if provider else nullcontext()
         try:
-            opened: Any = provider.open(self.servers, self) if provider else nullcontext()
-            async with opened as self.mcp, anyio.create_task_group() as tasks:
-                tasks.start_soon(self._store_pending)
+            async with opened as self.mcp, anyio.create_task_group() as self._tasks:
+                self._tasks.start_soon(self._store_pending)
                 task_status.started()
-                await self._closing.wait()
-                with anyio.move_on_after(CLOSING) as waited:
-                    await self.end_turn()
-                if waited.cancelled_caught:
-                    log.error("the prompt handler of session %s ignores its cancellation; closing without it", self.id)
-                tasks.cancel_scope.cancel()
+                try:
+                    await self._closing.wait()
+                finally:
+                    self._closing.set()
+                    with anyio.CancelScope(shield=True):
+                        await self.end_turn()
+                    self._tasks.cancel_scope.cancel()
+        except Exception as error:
+            if self._tasks is None:
+                raise
+            # The other sessions go on.
+            log.error("session %s is closed because its MCP servers cannot be kept", self.id, exc_info=error)
         finally:
             with anyio.CancelScope(shield=True):
-                if self.failure is None:
-                    await self._last_flush()
-                await self._store.release(self.id)
+                await self._let_go()
             self._closed.set()
 
     async def close(self) -> None:
         """Cancel the turn, close the MCP servers, and wait until they have ended."""
         self._closing.set()
-        for waiting in self._queue:
-            waiting.set()
         await self._closed.wait()
 
+    def cancel(self) -> None:
+        """Cancel the turn that is running, and those that are queued."""
+        while self._queue:
+            queued = self._queue.popleft()
+            queued.cancel()
+            queued.may_begin.set()
+        if self.turn:
+            self.turn.cancel()
+
     async def end_turn(self) -> None:
-        """Cancel the turn, if one is running, and wait until it has ended."""
+        """Cancel the turns, and wait until they have ended."""
         while turn := self.turn:
-            turn.cancel()
+            self.cancel()
+            await self._see_off(turn)
+
+    def see_off(self, turn: Turn[M]) -> None:
+        """End a cancelled turn soon, also if its handler does not return."""
+        if self._tasks and not self.is_closing:
+            self._tasks.start_soon(self._see_off, turn)
+
+    async def _see_off(self, turn: Turn[M]) -> None:
+        with anyio.move_on_after(CANCELLING):
             await turn.done.wait()
+        if not turn.is_over:
+            log.error(
+                "the prompt handler of session %s ignores its cancellation; the turn ends without it. "
+                "Do not catch the cancellation, and call blocking functions with abandon_on_cancel=True",
+                self.id,
+            )
+            await self.finish(turn, "cancelled")
+        await turn.done.wait()
 
     def attach(self, connection: Connection, client: ClientPeer) -> None:
         """Continue with another connection, whose client has loaded the session."""
         self.connection, self.client = connection, client
+        self._is_announced = True
 
     async def begin(self, turn: Turn[M], *, queued: bool) -> None:
-        """Make *turn* the running one.
+        """Make *turn* the running one. If it is queued, wait until those before have ended, or it is cancelled.
 
         Raises:
-            RequestError: another turn is running, and prompts are not queued; or the session is closed.
+            RequestError: another turn is running, and prompts are not queued.
         """
-        if self.turn and not queued:
+        if self.turn is None:
+            self.turn = turn
+        elif queued:
+            self._queue.append(turn)
+            try:
+                await turn.may_begin.wait()
+            except BaseException:
+                self.drop(turn)
+                raise
+        else:
             raise RequestError(
                 INVALID_REQUEST, "the session is busy with another prompt; cancel it, or wait for its end"
             )
-        while self.turn and not self.is_closing:
-            self._queue.append(free := anyio.Event())
-            try:
-                await free.wait()
-            finally:
-                if free in self._queue:
-                    self._queue.remove(free)
-        if self.failure:
-            raise self.failure
-        if self.is_closing:
-            raise RequestError(INVALID_REQUEST, "the session is closed")
-        self.turn = turn
+        self._is_announced = True
+        # The disk may have space again.
+        self._failure = None
 
-    def end(self, turn: Turn[M]) -> None:
-        """Allow the next turn."""
+    def drop(self, turn: Turn[M]) -> None:
+        """End a turn that has not begun."""
+        if turn in self._queue:
+            self._queue.remove(turn)
+        turn.end("cancelled")
+        turn.done.set()
+        self._next_after(turn)
+
+    def _next_after(self, turn: Turn[M]) -> None:
         if self.turn is turn:
-            self.turn = None
-            if self._queue:
-                self._queue.popleft().set()
+            self.turn = self._queue.popleft() if self._queue else None
+            if self.turn:
+                self.turn.may_begin.set()
 
-    async def send(self, update: v1.SessionUpdate) -> None:
+    async def finish(self, turn: Turn[M], reason: StopReason | BaseException) -> None:
+        """End *turn*, and report it to a client of v2, whose prompt was answered long ago."""
+        if turn.is_over:
+            return
+        turn.end(reason)
+        with anyio.move_on_after(LAST_UPDATE, shield=True):
+            for id_ in turn.calls:
+                await self.send(unfinished(id_), shown_as={"status": "cancelled"})
+            if self.client.version > 1:
+                await self.show_state(_idle(reason))
+        turn.done.set()
+        self._next_after(turn)
+
+    async def send(self, update: v1.SessionUpdate, *, shown_as: Mapping[str, Any] | None = None) -> None:
         """Send an update and store it in the history.
 
         Args:
             update: any update of v1. In v2 it is converted.
+            shown_as: fields that have other values for a client of v2.
+
+        Raises:
+            DecodeError: the client's version does not have such an update. Modes, for example, are options in v2.
         """
+        if getattr(update, "message_id", "") is None:
+            # v2 requires it.
+            update = update.model_copy(update={"message_id": str(uuid.uuid4())})
+        converted = from_v1(self.connection.protocol, update)
+        if shown_as and self.client.version > 1:
+            converted = converted.model_copy(update=shown_as)
         self.keep(update)
-        await self.show(update)
+        await self.show(converted)
 
     async def show(self, update: Any, *, after_response: bool = False) -> None:
         """Send an update without storing it, for what is only of interest now."""
@@ -217,17 +289,33 @@ class Session(Generic[M]):
         )
         if protocol is not v1:
             update = from_v1(protocol, update)
+        notification = params(session_id=self.id, update=update)
         try:
-            await self.connection.notify(params(session_id=self.id, update=update), after_response=after_response)
+            # The client learns the id of a new session from the response.
+            if after_response or not self._is_announced:
+                await self._notify_after_response(notification)
+            else:
+                await self.connection.notify(notification)
         except ConnectionClosed:
             # The client finds it in the history when it loads the session.
             return
+
+    async def _notify_after_response(self, notification: Any) -> None:
+        try:
+            await self.connection.notify(notification, after_response=True)
+        except RuntimeError:
+            # This task was not started by a request of the connection.
+            await self.connection.notify(notification)
 
     def keep(self, update: Any) -> None:
         """Store an update in the history, soon."""
         if not self._pending:
             self._has_pending.set()
         self._pending.append(update)
+
+    def forget(self, updates: Collection[Any]) -> None:
+        """Do not store *updates* that are not in the store yet."""
+        self._pending = [each for each in self._pending if not any(each is other for other in updates)]
 
     def keep_text(self, type_: Any, message_id: str, text: str) -> None:
         """Store a piece of a message in the history, soon. Pieces are stored together."""
@@ -246,13 +334,19 @@ class Session(Generic[M]):
         """
         if text in self._reported:
             return
-        self._reported.add(text)
+        self._reported[text] = severity
         if self.client.supports("notices"):
             update: Any = v1.Notice(severity=severity, title=text)
         else:
             update = _message(f"{text}\n\n", f"report-{len(self._reported)}")
         # Servers may fail before the client knows the id of the session, which is in the response.
         await self.show(update, after_response=True)
+
+    async def report_again(self) -> None:
+        """Report all problems to a client that has taken over the session."""
+        reported, self._reported = self._reported, {}
+        for text, severity in reported.items():
+            await self.report(text, severity=severity)
 
     async def show_state(self, state: dict[str, Any]) -> None:
         """Send the state of v2."""
@@ -269,8 +363,7 @@ class Session(Generic[M]):
         """Change the title of the session."""
         self.title = title
         await self.show(v1.SessionInfoUpdate(title=title))
-        if self._stored:
-            await self.flush(changed=True)
+        self._keep_settings()
 
     async def set_mode(self, mode: str, *, by_client: bool = False) -> None:
         """Change the mode, and announce it.
@@ -282,6 +375,7 @@ class Session(Generic[M]):
         if self._offers.on_mode:
             await self._offers.on_mode(self, mode)
         self.mode = mode
+        self._keep_settings()
         if self.client.version > 1:
             await self._announce_options(by_client=by_client)
         elif not by_client:
@@ -298,7 +392,13 @@ class Session(Generic[M]):
         if option.on_set:
             await option.on_set(self, checked)
         self.options[id_] = checked
+        self._keep_settings()
         await self._announce_options(by_client=by_client)
+
+    def _keep_settings(self) -> None:
+        """Store the title, the mode and the options, soon."""
+        self._has_changed = True
+        self._has_pending.set()
 
     async def _announce_options(self, *, by_client: bool) -> None:
         # The client gets them with the response to its request.
@@ -330,9 +430,37 @@ class Session(Generic[M]):
             return {"action": "decline"}
         protocol: Any = self.connection.protocol
         request = decode(protocol.CreateElicitationRequest, {**params, "sessionId": self.id})
-        response = await self.connection.request(request, method="elicitation/create")
-        answer: dict[str, Any] = from_json(encode(response))
-        return answer
+        scope = self.turn.part() if self.turn else nullcontext()
+        # A question of an MCP server is closed with the turn that it belongs to.
+        with scope:
+            answer: dict[str, Any] = from_json(encode(await self.ask_user(request, method="elicitation/create")))
+            return answer
+        return {"action": "cancel"}
+
+    async def request(self, params: Any, *, method: str) -> Any:
+        """Send a request to the client, and return the result. `Turn` has methods for most of them.
+
+        Args:
+            params: the params, of the negotiated protocol; for an extension method JSON.
+            method: the method.
+        """
+        attributes = {"rpc.system": "jsonrpc", "rpc.method": method, "acp.session.id": self.id}
+        with span(method, kind="client", attributes=attributes):
+            return await self.connection.request(with_context(params), method=method)
+
+    async def ask_user(self, params: Any, *, method: str) -> Any:
+        """Send a request that the user answers. In v2 the state shows that the turn waits for it."""
+        shows_state = self.client.version > 1 and self.turn is not None
+        self._asking += 1
+        try:
+            if shows_state and self._asking == 1:
+                await self.show_state({"state": "requires_action"})
+            result = await self.request(params, method=method)
+        finally:
+            self._asking -= 1
+        if shows_state and not self._asking and self.turn and not self.turn.is_over:
+            await self.show_state({"state": "running"})
+        return result
 
     async def history(self) -> list[v1.SessionUpdate]:
         """Return the conversation so far, as updates of v1."""
@@ -345,9 +473,14 @@ class Session(Generic[M]):
     async def replay(self, *, with_history: bool) -> None:
         """Send the history to the client, and in v2 the state."""
         protocol = self.connection.protocol
-        history = await self.history() if with_history else []
-        updates = [each if protocol is v1 else from_v1(protocol, each) for each in history]
-        for notification in History(protocol, updates).replay(self.id):
+        history = History(protocol)
+        updates = await self.history() if with_history else []
+        for update in (*updates, *map(unfinished, running_calls(updates))):
+            try:
+                history.add(from_v1(protocol, update))
+            except DecodeError as error:
+                log.warning("an update of session %s is left out, which the client does not have: %s", self.id, error)
+        for notification in history.replay(self.id):
             await self.connection.notify(notification)
 
     async def flush(self, *, changed: bool = False) -> None:
@@ -360,18 +493,23 @@ class Session(Generic[M]):
             RequestError: the store has failed.
         """
         async with self._writing:
-            if self.failure:
-                raise self.failure
+            if self._failure:
+                raise self._failure
+            changed = changed or (self._has_changed and self._stored)
             if not (self._pending or changed):
                 return
-            updates, self._pending = self._pending, []
-            lines = [encode(each.joined() if isinstance(each, _Pieces) else each) for each in updates]
+            updates, self._pending, self._has_changed = self._pending, [], False
             try:
-                await self._store.append(self._described(), lines)
-            except RequestError as error:
-                self._pending[:0] = updates
-                self.failure = error
-                raise
+                lines = [encode(each.joined() if isinstance(each, _Pieces) else each) for each in updates]
+                with anyio.CancelScope(shield=True):
+                    await self._store.append(self._described(), lines)
+            except BaseException as error:
+                self._pending[:0], self._has_changed = updates, True
+                if not isinstance(error, Exception):
+                    raise
+                log.error("session %s cannot be stored: %s", self.id, error, exc_info=error.__cause__)
+                self._failure = error if isinstance(error, RequestError) else _store_failed(error, self.id)
+                raise self._failure from error
             self._stored = True
 
     def _described(self) -> StoredSession:
@@ -389,19 +527,20 @@ class Session(Generic[M]):
         while True:
             await self._has_pending.wait()
             self._has_pending = anyio.Event()
-            try:
+            with suppress(RequestError):
                 await self.flush()
-            except RequestError as error:
-                log.error("session %s cannot be stored: %s", self.id, error)
-                if self.turn:
-                    self.turn.cancel()
-                return
+            if self._failure and self.turn:
+                self.turn.cancel()
 
-    async def _last_flush(self) -> None:
-        try:
+    async def _let_go(self) -> None:
+        """Store what is pending, and end the claim."""
+        self._failure = None
+        with suppress(RequestError):
             await self.flush()
-        except RequestError as error:
-            log.error("session %s cannot be stored: %s", self.id, error)
+        try:
+            await self._store.release(self.id)
+        except Exception as error:
+            log.error("session %s cannot be released: %s", self.id, error, exc_info=error)
 
 
 def updates_in(lines: Sequence[bytes], session_id: str) -> list[v1.SessionUpdate]:
@@ -430,6 +569,20 @@ class _Pieces:
 
 def _message(text: str, id_: str) -> v1.AgentMessageChunk:
     return v1.AgentMessageChunk(content=v1.TextContent(text=text), message_id=id_)
+
+
+def _idle(reason: StopReason | BaseException) -> dict[str, Any]:
+    """Return the state of v2 after a turn."""
+    if isinstance(reason, RequestError):
+        error = {"code": reason.code, "message": reason.message}
+        return {"state": "idle", "stopReason": "error", "error": error}
+    return {"state": "idle", "stopReason": "cancelled" if isinstance(reason, BaseException) else reason}
+
+
+def _store_failed(error: Exception, session_id: str) -> RequestError:
+    failed = StoreFailed(f"it raised {type(error).__name__}; the agent's log has more", session_id)
+    failed.__cause__ = error
+    return failed
 
 
 def _valid(check: Callable[[object], str | bool], value: object, default: str | bool) -> str | bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import uuid
 from collections.abc import Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Generic
 
@@ -16,11 +15,12 @@ from acp_bindings import v1
 from acp_bindings.agent._offers import MODE, Offers
 from acp_bindings.agent._session import M, McpProvider, Session, log
 from acp_bindings.agent._stores import SessionStore, StoredSession
+from acp_bindings.agent._telemetry import span, traced
 from acp_bindings.agent._turn import StopReason, Turn
 from acp_bindings.connection import AgentHandlers, Connection
 from acp_bindings.decoding import decode
 from acp_bindings.encoding import encode
-from acp_bindings.jsonrpc import INTERNAL_ERROR
+from acp_bindings.jsonrpc import INTERNAL_ERROR, REQUEST_CANCELLED
 from acp_bindings.setup import History, InvalidParams, RequestError, SessionNotFound
 
 if TYPE_CHECKING:
@@ -31,8 +31,6 @@ _TITLE = 80
 _TICK = 0.25
 _BLOCKED = 0.5
 """Seconds from which a blocked event loop is reported."""
-_CANCELLING = 2.0
-"""Seconds to wait for a turn whose request the client has cancelled, before the response."""
 
 
 class OpenSessions(Generic[M]):
@@ -61,23 +59,25 @@ class OpenSessions(Generic[M]):
         self._sessions: dict[str, Session[M]] = {}
         self._running = 0
         """The number of turns that are running."""
+        self._is_watching = False
         self._locks: dict[str, anyio.Lock] = {}
         """One for each session that is being opened, closed or deleted."""
-        for method, handle in (
-            ("session/new", self.new),
-            ("session/load", self.load),
-            ("session/resume", self.load),
-            ("session/prompt", self.prompt),
-            ("session/cancel", self.cancel),
-            ("session/list", self.list),
-            ("session/close", self.close_session),
-            ("session/delete", self.delete),
-        ):
-            handlers.on(method)(handle)
+        handlers.on("session/prompt")(self.prompt)
+        handlers.on("session/cancel")(self.cancel)
+        requests: dict[str, Callable[[Any, Connection], Awaitable[Any]]] = {
+            "session/new": self.new,
+            "session/load": self.load,
+            "session/resume": self.load,
+            "session/list": self.list,
+            "session/close": self.close_session,
+            "session/delete": self.delete,
+        }
         if offers.modes:
-            handlers.on("session/set_mode")(self.set_mode)
+            requests["session/set_mode"] = self.set_mode
         if offers.modes or offers.options:
-            handlers.on("session/set_config_option")(self.set_option)
+            requests["session/set_config_option"] = self.set_option
+        for method, handle in requests.items():
+            handlers.on(method)(traced(method, handle))
 
     async def close(self, connection: Connection | None = None) -> None:
         """Close all sessions, or those of one connection."""
@@ -96,7 +96,7 @@ class OpenSessions(Generic[M]):
         session = await self._open(stored, request, connection)
         await self._announce_commands(session)
         package: Any = connection.protocol
-        return decode(package.NewSessionResponse, {"sessionId": session.id, **self._said(session)})
+        return decode(package.NewSessionResponse, {"sessionId": session.id, **self._offers.opening(session)})
 
     async def load(self, request: Any, connection: Connection) -> Any:
         """Open a stored session, or take over one that is open, and send its history if that is requested."""
@@ -110,42 +110,44 @@ class OpenSessions(Generic[M]):
             await self._announce_commands(session)
         is_load = type(request).__name__ == "LoadSessionRequest"
         response = package.LoadSessionResponse if is_load else package.ResumeSessionResponse
-        return decode(response, self._said(session))
+        return decode(response, self._offers.opening(session))
 
     async def prompt(self, request: Any, connection: Connection) -> Any:
         """Run a turn. In v1 its end is the response; in v2 the response comes at once, and a state tells the end."""
         session = self._find(request.session_id, connection)
         prompt = decode(v1.PromptRequest, encode(request)).prompt if connection.protocol is not v1 else request.prompt
         turn = Turn(session, prompt, self._mcp)
-        handler = self._handler_of(turn)
         await session.begin(turn, queued=self._queued)
+        package: Any = connection.protocol
+        if turn.is_cancelled:
+            session.drop(turn)
+            if session.client.version > 1:
+                raise RequestError(REQUEST_CANCELLED, "the prompt was cancelled before it began")
+            return package.PromptResponse(stop_reason="cancelled")
         try:
             await self._echo(session, turn)
-            outcome = _Outcome()
-            self._tasks.start_soon(self._run, turn, handler, outcome)
         except BaseException:
-            turn.end()
-            session.end(turn)
+            session.drop(turn)
             raise
-        package: Any = connection.protocol
+        self._tasks.start_soon(self._run, turn, self._handler_of(turn), request)
         if session.client.version > 1:
             return package.PromptResponse(message_id=turn.message_id)
         try:
             await turn.done.wait()
         except anyio.get_cancelled_exc_class():
             turn.cancel()
-            with anyio.move_on_after(_CANCELLING, shield=True):
+            with anyio.CancelScope(shield=True):
                 await turn.done.wait()
             raise
-        if isinstance(outcome.reason, BaseException):
-            raise outcome.reason
-        return package.PromptResponse(stop_reason=outcome.reason)
+        if isinstance(turn.outcome, BaseException):
+            raise turn.outcome
+        return package.PromptResponse(stop_reason=turn.outcome)
 
     def cancel(self, params: Any, connection: Connection) -> None:
-        """Cancel the turn of a session."""
+        """Cancel the turn of a session, and those that are queued."""
         session = self._sessions.get(params.session_id)
-        if session and session.connection is connection and session.turn:
-            session.turn.cancel()
+        if session and session.connection is connection:
+            session.cancel()
 
     async def list(self, request: Any, connection: Connection) -> Any:
         """Return a page of the stored sessions."""
@@ -204,6 +206,7 @@ class OpenSessions(Generic[M]):
                     "call blocking functions with anyio.to_thread.run_sync",
                     blocked,
                 )
+        self._is_watching = False
 
     def _find(self, session_id: str, connection: Connection) -> Session[M]:
         session = self._sessions.get(session_id)
@@ -265,20 +268,21 @@ class OpenSessions(Generic[M]):
         if session is None:
             return None
         _check_cwd(session.cwd, request.cwd)
-        if not session.has_same_servers(request):
+        if session.has_same_servers(request):
+            await session.end_turn()
+        # Its client may have left meanwhile.
+        if session.is_closing or not session.has_same_servers(request):
             await self._close(session)
             return None
-        await session.end_turn()
-        session.attach(connection, self._handlers.settled(connection).client)
+        if session.connection is not connection:
+            session.attach(connection, self._handlers.settled(connection).client)
+            await session.report_again()
         return session
 
     async def _close(self, session: Session[M]) -> None:
         await session.close()
         if self._sessions.get(session.id) is session:
             del self._sessions[session.id]
-
-    def _said(self, session: Session[M]) -> dict[str, Any]:
-        return self._offers.opening(session)
 
     async def _announce_commands(self, session: Session[M]) -> None:
         """Send the commands after the response, which in v2 has them."""
@@ -291,9 +295,9 @@ class OpenSessions(Generic[M]):
         """Return the handler of the slash command with which the prompt begins, or that of prompts."""
         first = turn.prompt[0] if turn.prompt else None
         if isinstance(first, v1.TextContent) and first.text.startswith("/"):
-            name, _, rest = first.text[1:].partition(" ")
-            if command := self._offers.commands.get(name.strip()):
-                turn.command, turn.arguments = command.name, rest.strip()
+            name, *rest = first.text[1:].split(None, 1) or [""]
+            if command := self._offers.commands.get(name):
+                turn.command, turn.arguments = command.name, "".join(rest).rstrip()
                 return command.handler
         return self._handler
 
@@ -304,54 +308,39 @@ class OpenSessions(Generic[M]):
         chunks = [v1.UserMessageChunk(content=each, message_id=turn.message_id) for each in turn.prompt]
         for chunk in chunks:
             session.keep(chunk)
-        # The client may rely on a prompt that was accepted.
-        await session.flush()
+        # The client may rely on a prompt that was accepted, and send one again that was not.
+        try:
+            await session.flush()
+        except BaseException:
+            session.forget(chunks)
+            raise
         if session.client.version > 1:
             for chunk in chunks:
                 await session.show(chunk)
             await session.show_state({"state": "running"})
 
-    async def _run(self, turn: Turn[M], handler: Callable[[Turn[M]], Awaitable[object]], outcome: _Outcome) -> None:
+    async def _run(self, turn: Turn[M], handler: Callable[[Turn[M]], Awaitable[object]], request: Any) -> None:
         """Run a turn, and report its end."""
         session = turn.session
-        reason: Any = "cancelled"
+        reason: StopReason | BaseException = "cancelled"
         self._running += 1
-        if self._running == 1:
+        if not self._is_watching:
+            self._is_watching = True
             self._tasks.start_soon(self._watch)
         try:
-            reason = await turn.run(handler)
-            await session.flush(changed=True)
+            attributes = {"rpc.system": "jsonrpc", "rpc.method": "session/prompt", "acp.session.id": session.id}
+            with span("session/prompt", kind="server", parent=request, attributes=attributes) as set_attribute:
+                reason = await turn.run(handler)
+                set_attribute("acp.stop_reason", reason)
+                await session.flush(changed=True)
         except RequestError as error:
             reason = error
         except Exception as error:  # noqa: BLE001 - it is a program's mistake, of which the client learns nothing
             log.error("the prompt handler failed in session %s", session.id, exc_info=error)
             reason = RequestError(INTERNAL_ERROR, "Internal error")
-        except BaseException as error:
-            reason = error
-            raise
         finally:
-            with anyio.CancelScope(shield=True):
-                if session.client.version > 1:
-                    await session.show_state(_idle(reason))
             self._running -= 1
-            outcome.reason = reason
-            turn.end()
-            session.end(turn)
-
-
-@dataclass
-class _Outcome:
-    """The end of a turn."""
-
-    reason: StopReason | BaseException = "end_turn"
-
-
-def _idle(reason: Any) -> dict[str, Any]:
-    """Return the state of v2 after a turn."""
-    if isinstance(reason, RequestError):
-        error = {"code": reason.code, "message": reason.message}
-        return {"state": "idle", "stopReason": "error", "error": error}
-    return {"state": "idle", "stopReason": "cancelled" if isinstance(reason, BaseException) else reason}
+            await session.finish(turn, reason)
 
 
 def _check_cwd(stored: str, requested: str) -> None:

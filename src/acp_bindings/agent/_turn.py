@@ -3,32 +3,26 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Generic, Literal, Self, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, cast, get_args
 
 import anyio
 from pydantic_core import from_json
 
 from acp_bindings import v1
-from acp_bindings._json import items_of
+from acp_bindings.agent._command import CommandResult, run_here, run_in_terminal
 from acp_bindings.agent._session import M, Session
-from acp_bindings.connection import RequestFailed
+from acp_bindings.agent._tool_call import ToolCall, TurnEnded, locations_of, text_of
 from acp_bindings.decoding import decode
 from acp_bindings.encoding import encode
-from acp_bindings.errors import AcpError
 
 if TYPE_CHECKING:
     from acp_bindings.agent._session import McpProvider
 
 StopReason: TypeAlias = Literal["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"]
 """The reason why a turn has ended."""
-
-_TOOL_ERRORS = (AcpError, OSError, ValueError)
-"""What a tool may fail with. The message is shown to the user. `TimeoutError` is an OSError."""
-_LAST_UPDATE = 1.0
-"""Seconds to send the end of a tool call that is cancelled, to a client that reads slowly."""
 
 
 class Turn(Generic[M]):
@@ -49,12 +43,19 @@ class Turn(Generic[M]):
         """The text after the command."""
         self.message_id = str(uuid.uuid4())
         """The id of the user's message."""
+        self.may_begin = anyio.Event()
+        """Set when the turns that were queued before have ended."""
         self.done = anyio.Event()
         """Set when the turn has ended."""
+        self.outcome: StopReason | BaseException | None = None
+        """How the turn has ended."""
+        self.calls: dict[str, ToolCall] = {}
+        """The tool calls that have not ended yet, by id."""
         self._scope = anyio.CancelScope()
+        self._scopes = {self._scope}
         self._provider = provider
-        self._speaking: tuple[str, str] = ("", "")
-        """The kind and the id of the message that is being streamed."""
+        self._speaking: tuple[Any, str] = (None, "")
+        """The class and the id of the message that is being streamed."""
 
     def __repr__(self) -> str:
         return f"<Turn of session {self.session.id}>"
@@ -62,57 +63,95 @@ class Turn(Generic[M]):
     @property
     def text(self) -> str:
         """The text of the prompt. Links and embedded text are included, as `[name](uri)` and as they are."""
-        return "\n".join(text for block in self.prompt if (text := _text(block)))
+        return "\n".join(text for block in self.prompt if (text := text_of(block)))
 
     @property
     def is_cancelled(self) -> bool:
         """True if the user has cancelled the turn, or the session is being closed."""
         return self._scope.cancel_called
 
+    @property
+    def is_over(self) -> bool:
+        """True if the turn has ended."""
+        return self.outcome is not None
+
     def cancel(self) -> None:
         """Cancel the turn: the handler is cancelled, and the stop reason is `cancelled`."""
-        self._scope.cancel()
+        if not self.is_cancelled:
+            for scope in self._scopes:
+                scope.cancel()
+            self.session.see_off(self)
 
-    def end(self) -> None:
-        """Note that the handler has returned."""
-        self._speaking = ("", "")
-        self.done.set()
+    def end(self, outcome: StopReason | BaseException) -> None:
+        """Note how the turn has ended."""
+        self._speaking = (None, "")
+        self.outcome = outcome
+
+    @contextmanager
+    def part(self) -> Generator[None]:
+        """A block of another task that is cancelled with the turn."""
+        with anyio.CancelScope() as scope:
+            self._scopes.add(scope)
+            try:
+                yield
+            finally:
+                self._scopes.discard(scope)
 
     async def run(self, handler: Callable[[Turn[M]], Awaitable[object]]) -> StopReason:
         """Run the prompt *handler*, and return why the turn has ended. Exceptions of the handler are raised."""
         reason: Any = None
-        with self._scope:
-            reason = await handler(self)
-        if self._scope.cancel_called:
+        if not self.is_cancelled:
+            with self._scope:
+                reason = await handler(self)
+        if self.is_cancelled:
             return "cancelled"
-        if reason is not None and reason not in get_args(StopReason):
+        if reason is None:
+            return "end_turn"
+        if reason not in get_args(StopReason):
             raise TypeError(f"a prompt handler must return a stop reason or None, not {type(reason).__name__}")
-        return reason or "end_turn"
+        return cast("StopReason", reason)
 
     async def say(self, text: str) -> None:
         """Stream a piece of the agent's message. Pieces are shown as one message until something else is sent."""
         if text:
-            await self.session.show(self._chunk("message", v1.AgentMessageChunk, text))
+            await self.session.show(self._piece(v1.AgentMessageChunk, text))
 
     async def think(self, text: str) -> None:
         """Stream a piece of the agent's thoughts."""
         if text:
-            await self.session.show(self._chunk("thought", v1.AgentThoughtChunk, text))
+            await self.session.show(self._piece(v1.AgentThoughtChunk, text))
 
-    def _chunk(self, kind: str, type_: Any, text: str) -> Any:
+    def _piece(self, type_: Any, text: str) -> Any:
         """Return a piece of the message that is being streamed, or of a new one, and store it."""
-        if self._speaking[0] != kind:
-            self._check_running()
-            self._speaking = (kind, str(uuid.uuid4()))
-        message_id = self._speaking[1]
+        message_id = self._message_id(type_)
         self.session.keep_text(type_, message_id, text)
-        return type_(content=v1.TextContent(text=text), message_id=message_id)
+        # The class of the client's version, because a conversion of each piece would take longer than all the rest.
+        wire: Any = self.session.connection.protocol
+        piece: Any = getattr(wire, type_.__name__)
+        return piece(content=wire.TextContent(text=text), message_id=message_id)
 
-    async def send(self, update: v1.SessionUpdate) -> None:
-        """Send any update of v1, which is converted for a client of v2, and store it in the history."""
+    def _message_id(self, type_: Any) -> str:
+        if self._speaking[0] is not type_:
+            self._check_running()
+            self._speaking = (type_, str(uuid.uuid4()))
+        return self._speaking[1]
+
+    async def send(self, update: v1.SessionUpdate, *, shown_as: Mapping[str, Any] | None = None) -> None:
+        """Send any update of v1, which is converted for a client of v2, and store it in the history.
+
+        Args:
+            update: the update. A piece of a message without an id belongs to the message that is being streamed.
+            shown_as: fields that have other values for a client of v2.
+
+        Raises:
+            DecodeError: the client's version does not have such an update. Modes, for example, are options in v2.
+        """
         self._check_running()
-        self._speaking = ("", "")
-        await self.session.send(update)
+        if isinstance(update, (v1.AgentMessageChunk, v1.AgentThoughtChunk)) and update.message_id is None:
+            update = update.model_copy(update={"message_id": self._message_id(type(update))})
+        else:
+            self._speaking = (None, "")
+        await self.session.send(update, shown_as=shown_as)
 
     async def plan(self, entries: Sequence[v1.PlanEntry | str]) -> None:
         """Show a plan, which replaces the one before.
@@ -156,7 +195,7 @@ class Turn(Generic[M]):
             arguments: its arguments as JSON.
             locations: the files that it accesses, as absolute paths.
         """
-        given = {"name": name, "raw_input": arguments, "locations": _locations(locations) or None}
+        given = {"name": name, "raw_input": arguments, "locations": locations_of(locations) or None}
         more: Any = {field: value for field, value in given.items() if value is not None}
         begin = v1.ToolCall(tool_call_id=str(uuid.uuid4()), title=title, kind=kind, status="in_progress", **more)
         return ToolCall(self, begin, self._provider)
@@ -195,7 +234,7 @@ class Turn(Generic[M]):
             if call:
                 json["subject"] = {"type": "tool_call", "toolCall": {"toolCallId": call.id}}
         request = decode(protocol.RequestPermissionRequest, json)
-        outcome: Any = (await self.session.connection.request(request, method="session/request_permission")).outcome
+        outcome: Any = (await self.session.ask_user(request, method="session/request_permission")).outcome
         known = {each.option_id for each in options}
         # An outcome of a newer protocol is not a permission.
         return outcome.option_id if outcome.outcome == "selected" and outcome.option_id in known else None
@@ -219,7 +258,7 @@ class Turn(Generic[M]):
             more: Any = {name: value for name, value in (("line", line), ("limit", limit)) if value is not None}
             protocol: Any = session.connection.protocol
             request = protocol.ReadTextFileRequest(session_id=session.id, path=str(real), **more)
-            content: str = (await session.connection.request(request, method="fs/read_text_file")).content
+            content: str = (await session.request(request, method="fs/read_text_file")).content
             return content
         await _check_regular(real)
         text = await anyio.Path(real).read_text(encoding="utf-8")
@@ -245,10 +284,52 @@ class Turn(Generic[M]):
         if session.client.supports("fs.write_text_file"):
             protocol: Any = session.connection.protocol
             request = protocol.WriteTextFileRequest(session_id=session.id, path=str(real), content=text)
-            await session.connection.request(request, method="fs/write_text_file")
+            await session.request(request, method="fs/write_text_file")
             return
         await _check_regular(real)
         await anyio.to_thread.run_sync(_replace, real, text)
+
+    async def run_command(
+        self,
+        command: Sequence[str],
+        *,
+        cwd: str | None = None,
+        env: Mapping[str, str] | None = None,
+        timeout: float | None = None,
+        limit: int = 100_000,
+        call: ToolCall | None = None,
+    ) -> CommandResult:
+        """Run a command, in a terminal of the client if it has them, and return its output and exit code.
+
+            async with turn.tool_call("Run the tests", kind="execute") as call:
+                result = await turn.run_command(["pytest", "-q"], timeout=60, call=call)
+                call.result(str(result))
+
+        No shell is used. The command is ended with its children when the turn is cancelled. Only its directory is
+        checked: it can access everything that the agent can, so ask the user before.
+
+        Args:
+            command: the program and its arguments.
+            cwd: the directory, absolute or relative to the session's `cwd`, which is the default.
+            env: environment variables to add.
+            timeout: seconds after which it is stopped; None for no limit.
+            limit: the bytes of output that are kept: the last ones.
+            call: the tool call in which the client shows the terminal.
+
+        Raises:
+            OutsideRoots: *cwd* is not in a directory of the session.
+            OSError: it cannot be started.
+            RequestFailed: the client cannot run it.
+        """
+        self._check_running()
+        if isinstance(command, str):
+            raise TypeError('command must be a list, such as ["pytest", "-q"], because no shell is used')
+        session = self.session
+        where = str(session.roots.resolve(cwd or session.cwd))
+        given: Any = {"cwd": where, "env": env or {}, "timeout": timeout, "limit": limit}
+        if session.client.supports("terminal"):
+            return await run_in_terminal(session, command, call=call, **given)
+        return await run_here(command, **given)
 
     async def elicit(self, message: str, schema: Mapping[str, Any]) -> dict[str, Any] | None:
         """Ask the user to fill in a form, and return what was entered; None if the user or the client declines.
@@ -261,130 +342,8 @@ class Turn(Generic[M]):
         return await self.session.elicit(message, schema)
 
     def _check_running(self) -> None:
-        if self.done.is_set():
+        if self.is_over:
             raise TurnEnded(self.session.id)
-
-
-class TurnEnded(AcpError, RuntimeError):  # noqa: N818 - says what is wrong, which a suffix would not
-    """A turn was used after its end. Its handler has returned, but a task that it started goes on."""
-
-    def __init__(self, session_id: str) -> None:
-        super().__init__(session_id)
-        self.session_id = session_id
-
-    def __str__(self) -> str:
-        return f"the turn of session {self.session_id} has ended; wait for your tasks before its handler returns"
-
-
-class ToolCall:
-    """A tool call that the client shows. `Turn.tool_call` returns one, to be used as a context manager."""
-
-    def __init__(self, turn: Turn[Any], begin: v1.ToolCall, provider: McpProvider[Any] | None) -> None:
-        self.id = begin.tool_call_id
-        """The id."""
-        self.error: Exception | None = None
-        """The exception with which the call has failed."""
-        self._turn = turn
-        self._begin = begin
-        self._provider = provider
-        self._end = v1.SessionToolCallUpdate(tool_call_id=self.id, status="completed")
-
-    @property
-    def has_failed(self) -> bool:
-        """True if the call has failed: by an exception, by a result that reports an error, or by `fail`."""
-        return self._end.status == "failed"
-
-    @property
-    def output(self) -> str:
-        """The text of the result or of the failure, for a model."""
-        contents = (each.content for each in self._end.content or () if isinstance(each, v1.Content))
-        return "\n".join(text for each in contents if (text := _text(each)))
-
-    def result(self, result: Any) -> None:
-        """Set the result, which the client gets when the block ends.
-
-        Args:
-            result: a text, a `Diff` or another `ToolCallContent` of v1, a content block, a list of these, the result of
-                an MCP tool, or None.
-        """
-        if self._provider and (update := self._provider.tool_call_update(self.id, result)):
-            self._end = update
-            return
-        self._end.content = [] if result is None else _contents(result)
-
-    def fail(self, message: str) -> None:
-        """End the call as failed when the block ends, with a message for the user."""
-        self._end = v1.SessionToolCallUpdate(tool_call_id=self.id, status="failed", content=_contents(message))
-
-    async def update(
-        self,
-        *,
-        title: str | None = None,
-        content: Any = None,
-        locations: Sequence[v1.ToolCallLocation | str] | None = None,
-    ) -> None:
-        """Show progress. What is None does not change.
-
-        Args:
-            title: a new title.
-            content: what there is so far, as for `result`. The result replaces it.
-            locations: the files that are accessed.
-        """
-        more: dict[str, Any] = {}
-        if title is not None:
-            more["title"] = title
-        if content is not None:
-            more["content"] = _contents(content)
-        if locations is not None:
-            more["locations"] = _locations(locations)
-        await self._turn.send(v1.SessionToolCallUpdate(tool_call_id=self.id, **more))
-
-    async def __aenter__(self) -> Self:
-        await self._turn.send(self._begin)
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> bool:
-        expected = _TOOL_ERRORS + (self._provider.errors if self._provider else ())
-        is_expected = isinstance(error, expected) and not isinstance(error, TurnEnded)
-        if is_expected and isinstance(error, Exception):
-            self.error = error
-            self.fail(_message(error))
-        elif error is not None:
-            # v1 has no status for a cancelled call.
-            self.fail("Internal error" if isinstance(error, Exception) else "Cancelled")
-        with anyio.move_on_after(_LAST_UPDATE, shield=True):
-            await self._turn.send(self._end)
-        return is_expected
-
-
-def _locations(locations: Sequence[v1.ToolCallLocation | str]) -> list[v1.ToolCallLocation]:
-    return [v1.ToolCallLocation(path=each) if isinstance(each, str) else each for each in locations]
-
-
-def _message(error: Exception) -> str:
-    return error.message if isinstance(error, RequestFailed) else str(error) or type(error).__name__
-
-
-def _contents(result: Any) -> list[v1.ToolCallContent]:
-    parts = items_of(result) if isinstance(result, list) else [result]
-    texts = (v1.TextContent(text=each) if isinstance(each, str) else each for each in parts)
-    return [v1.Content(content=each) if isinstance(each, _BLOCKS) else each for each in texts]
-
-
-_BLOCKS = (v1.TextContent, v1.ImageContent, v1.AudioContent, v1.ResourceLink, v1.EmbeddedResource)
-
-
-def _text(block: Any) -> str:
-    """Return the text of a content block, or an empty string."""
-    if isinstance(block, v1.TextContent):
-        return block.text
-    if isinstance(block, v1.ResourceLink):
-        return f"[{block.title or block.name}]({block.uri})"
-    if isinstance(block, v1.EmbeddedResource) and isinstance(block.resource, v1.TextResourceContents):
-        return block.resource.text
-    return ""
 
 
 async def _check_regular(path: Path) -> None:

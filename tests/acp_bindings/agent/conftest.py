@@ -1,4 +1,4 @@
-"""Stores to test, and a Redis server."""
+"""Protocol versions, stores and a Redis server for the tests of agents, which must not leave a task behind."""
 
 # pyright: reportPrivateUsage=false
 
@@ -13,9 +13,25 @@ from pathlib import Path
 from typing import Any, cast
 from uuid import uuid4
 
+import anyio
 import pytest
 
 from acp_bindings.agent import FolderSessions, MemorySessions, RedisSessions, SessionStore
+
+
+@pytest.fixture(params=[1, 2], ids=["v1", "v2"])
+def version(request: pytest.FixtureRequest) -> int:
+    """The protocol versions."""
+    number: int = request.param
+    return number
+
+
+@pytest.fixture(autouse=True)
+async def no_task_left(anyio_backend: str) -> AsyncGenerator[None]:
+    """Check that a test leaves no task behind, and end it if it hangs."""
+    tasks = len(anyio.get_running_tasks())
+    yield
+    assert len(anyio.get_running_tasks()) <= tasks
 
 
 @pytest.fixture(params=["memory", "folder", "redis"])

@@ -1,0 +1,152 @@
+"""Commands that an agent runs: in a terminal of the client if it has them, otherwise on this machine."""
+
+from __future__ import annotations
+
+import codecs
+import math
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import anyio
+from anyio.abc import Process
+
+from acp_bindings import v1
+from acp_bindings._processes.process import signal_name, to_the_end
+
+if sys.platform == "win32":
+    from acp_bindings._processes.windows import ProcessTree
+else:
+    from acp_bindings._processes.posix import ProcessTree
+
+if TYPE_CHECKING:
+    from acp_bindings.agent._session import Session
+    from acp_bindings.agent._tool_call import ToolCall
+
+_RELEASE = 1.0
+"""Seconds for the client to release a terminal, or for a killed process to end."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CommandResult:
+    """The end of a command that `Turn.run_command` has run."""
+
+    output: str
+    """What it wrote to standard output and standard error, or the end of it."""
+    is_truncated: bool
+    """True if the beginning of the output is missing, because there was too much."""
+    exit_code: int | None
+    """The exit code; None if a signal ended the command, or it was stopped because it took too long."""
+    signal: str | None = None
+    """The name of the signal that ended the command, such as `SIGSEGV`."""
+    timed_out: bool = False
+    """True if it took too long and was stopped."""
+
+    def __str__(self) -> str:
+        """Return the output and how the command ended, for a model."""
+        if self.timed_out:
+            end = "timed out"
+        elif self.signal:
+            end = f"ended by {self.signal}"
+        else:
+            end = f"exit code {self.exit_code}"
+        begin = "[the beginning is left out]\n" if self.is_truncated else ""
+        return f"{begin}{self.output.rstrip()}\n[{end}]".lstrip()
+
+
+async def run_in_terminal(
+    session: Session[Any],
+    command: Sequence[str],
+    *,
+    cwd: str,
+    env: Mapping[str, str],
+    timeout: float | None,
+    limit: int,
+    call: ToolCall | None,
+) -> CommandResult:
+    """Run *command* in a terminal of the client, which shows it in *call*."""
+    wire: Any = session.connection.protocol
+    variables = [wire.EnvVariable(name=name, value=value) for name, value in env.items()]
+    program, *args = command
+    create = wire.CreateTerminalRequest(
+        session_id=session.id, command=program, args=args, env=variables, cwd=cwd, output_byte_limit=limit
+    )
+    terminal = (await session.request(create, method="terminal/create")).terminal_id
+    this: Any = {"session_id": session.id, "terminal_id": terminal}
+    try:
+        if call:
+            await call.update(content=v1.Terminal(terminal_id=terminal))
+        with anyio.move_on_after(math.inf if timeout is None else timeout) as patience:
+            await session.request(wire.WaitForTerminalExitRequest(**this), method="terminal/wait_for_exit")
+        if patience.cancelled_caught:
+            await session.request(wire.KillTerminalRequest(**this), method="terminal/kill")
+        found = await session.request(wire.TerminalOutputRequest(**this), method="terminal/output")
+    finally:
+        # Releasing a terminal also ends a command that still runs.
+        with anyio.move_on_after(_RELEASE, shield=True):
+            await session.request(wire.ReleaseTerminalRequest(**this), method="terminal/release")
+    timed_out = patience.cancelled_caught
+    end = None if timed_out else found.exit_status
+    return CommandResult(
+        output=found.output,
+        is_truncated=found.truncated,
+        exit_code=end.exit_code if end else None,
+        signal=end.signal if end else None,
+        timed_out=timed_out,
+    )
+
+
+async def run_here(
+    command: Sequence[str], *, cwd: str, env: Mapping[str, str], timeout: float | None, limit: int
+) -> CommandResult:
+    """Run *command* on this machine. It is ended with all its children when it takes too long or is cancelled."""
+    tail = bytearray()
+    is_truncated = False
+    with anyio.CancelScope(shield=True):
+        process = await anyio.open_process(
+            command,
+            stdin=subprocess.DEVNULL,
+            stderr=subprocess.STDOUT,
+            cwd=cwd,
+            env={**os.environ, **env},
+            start_new_session=True,
+        )
+    tree = ProcessTree(process.pid)
+    try:
+        with anyio.move_on_after(math.inf if timeout is None else timeout) as patience:
+            assert process.stdout  # noqa: S101 - it is a pipe
+            async for chunk in process.stdout:
+                tail += chunk
+                is_truncated = is_truncated or len(tail) > limit
+                del tail[: max(0, len(tail) - limit)]
+            await process.wait()
+    finally:
+        await to_the_end(lambda: _end(process, tree))
+    status, timed_out = process.returncode, patience.cancelled_caught
+    by_signal = status is not None and status < 0
+    return CommandResult(
+        output=_decoded(tail, is_cut=is_truncated),
+        is_truncated=is_truncated,
+        exit_code=None if by_signal or timed_out else status,
+        signal=signal_name(status) if by_signal and status is not None and not timed_out else None,
+        timed_out=timed_out,
+    )
+
+
+async def _end(process: Process, tree: ProcessTree) -> None:
+    """End what is left of the command and its children."""
+    tree.kill()
+    with anyio.move_on_after(_RELEASE):
+        await process.aclose()
+    tree.close()
+
+
+def _decoded(output: bytes | bytearray, *, is_cut: bool) -> str:
+    """Return *output* as text. A character that was cut at the beginning is left out."""
+    if is_cut:
+        while output and output[0] & 0xC0 == 0x80:
+            output = output[1:]
+    return codecs.decode(bytes(output), "utf-8", "replace")

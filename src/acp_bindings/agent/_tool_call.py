@@ -1,0 +1,178 @@
+"""A tool call: its begin, progress and end, as the client shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+import anyio
+
+from acp_bindings import v1
+from acp_bindings._json import items_of
+from acp_bindings.agent._telemetry import ERROR, span
+from acp_bindings.connection import RequestFailed
+from acp_bindings.errors import AcpError
+
+if TYPE_CHECKING:
+    from acp_bindings.agent._session import McpProvider
+    from acp_bindings.agent._turn import Turn
+
+_ERRORS = (AcpError, OSError, ValueError)
+"""What a tool may fail with. The message is shown to the user. `TimeoutError` is an OSError."""
+LAST_UPDATE = 1.0
+"""Seconds to send the end of something that is cancelled, to a client that reads slowly."""
+
+
+class TurnEnded(AcpError, RuntimeError):  # noqa: N818 - says what is wrong, which a suffix would not
+    """A turn was used after its end. Its handler has returned, but a task that it started goes on."""
+
+    def __init__(self, session_id: str) -> None:
+        super().__init__(session_id)
+        self.session_id = session_id
+
+    def __str__(self) -> str:
+        return f"the turn of session {self.session_id} has ended; wait for your tasks before its handler returns"
+
+
+def unfinished(tool_call_id: str) -> v1.SessionToolCallUpdate:
+    """Return the end of a tool call whose handler did not return, or whose process was killed."""
+    return v1.SessionToolCallUpdate(tool_call_id=tool_call_id, status="failed", content=_contents("Cancelled"))
+
+
+def running_calls(updates: Sequence[v1.SessionUpdate]) -> list[str]:
+    """Return the ids of the tool calls that have no end, because the process was killed."""
+    calls: dict[str, None] = {}
+    for update in updates:
+        if isinstance(update, v1.ToolCall):
+            calls[update.tool_call_id] = None
+        elif isinstance(update, v1.SessionToolCallUpdate) and update.status in ("completed", "failed"):
+            calls.pop(update.tool_call_id, None)
+    return [*calls]
+
+
+class ToolCall:
+    """A tool call that the client shows. `Turn.tool_call` returns one, to be used as a context manager."""
+
+    def __init__(self, turn: Turn[Any], begin: v1.ToolCall, provider: McpProvider[Any] | None) -> None:
+        self.id = begin.tool_call_id
+        """The id."""
+        self.error: Exception | None = None
+        """The exception with which the call has failed."""
+        self._turn = turn
+        self._begin = begin
+        self._provider = provider
+        self._end = v1.SessionToolCallUpdate(tool_call_id=self.id, status="completed")
+        self._span = ExitStack()
+        self._set_attribute: Callable[[str, str], None]
+
+    @property
+    def has_failed(self) -> bool:
+        """True if the call has failed: by an exception, by a result that reports an error, or by `fail`."""
+        return self._end.status == "failed"
+
+    @property
+    def output(self) -> str:
+        """The text of the result or of the failure, for a model."""
+        contents = (each.content for each in self._end.content or () if isinstance(each, v1.Content))
+        return "\n".join(text for each in contents if (text := text_of(each)))
+
+    def result(self, result: Any) -> None:
+        """Set the result, which the client gets when the block ends.
+
+        Args:
+            result: a text, a `Diff` or another `ToolCallContent` of v1, a content block, a list of these, the result of
+                an MCP tool, or None.
+        """
+        if self._provider and (update := self._provider.tool_call_update(self.id, result)):
+            self._end = update
+            return
+        self._end.content = [] if result is None else _contents(result)
+
+    def fail(self, message: str) -> None:
+        """End the call as failed when the block ends, with a message for the user."""
+        self._end = v1.SessionToolCallUpdate(tool_call_id=self.id, status="failed", content=_contents(message))
+
+    async def update(
+        self,
+        *,
+        title: str | None = None,
+        content: Any = None,
+        locations: Sequence[v1.ToolCallLocation | str] | None = None,
+    ) -> None:
+        """Show progress. What is None does not change.
+
+        Args:
+            title: a new title.
+            content: what there is so far, as for `result`. The result replaces it.
+            locations: the files that are accessed.
+        """
+        more: dict[str, Any] = {}
+        if title is not None:
+            more["title"] = title
+        if content is not None:
+            more["content"] = _contents(content)
+        if locations is not None:
+            more["locations"] = locations_of(locations)
+        await self._turn.send(v1.SessionToolCallUpdate(tool_call_id=self.id, **more))
+
+    async def __aenter__(self) -> Self:
+        await self._turn.send(self._begin)
+        self._turn.calls[self.id] = self
+        attributes = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.call.id": self.id}
+        name = self._begin.name
+        if name:
+            attributes["gen_ai.tool.name"] = name
+        self._set_attribute = self._span.enter_context(
+            span(f"execute_tool {name}" if name else "execute_tool", attributes=attributes)
+        )
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> bool:
+        expected = _ERRORS + (self._provider.errors if self._provider else ())
+        is_expected = isinstance(error, expected) and not isinstance(error, TurnEnded)
+        is_cancelled = error is not None and not isinstance(error, Exception)
+        if is_expected and isinstance(error, Exception):
+            self.error = error
+            self.fail(_message(error))
+        elif error is not None:
+            # v1 does not have a status for a cancelled call.
+            self.fail("Cancelled" if is_cancelled else "Internal error")
+        if self.has_failed:
+            self._set_attribute(ERROR, "cancelled" if is_cancelled else type(error).__name__ if error else "tool_error")
+        self._span.close()
+        self._turn.calls.pop(self.id, None)
+        with anyio.move_on_after(LAST_UPDATE, shield=True):
+            await self._turn.send(self._end, shown_as={"status": "cancelled"} if is_cancelled else {})
+        return is_expected
+
+
+def locations_of(locations: Sequence[v1.ToolCallLocation | str]) -> list[v1.ToolCallLocation]:
+    return [v1.ToolCallLocation(path=each) if isinstance(each, str) else each for each in locations]
+
+
+def _message(error: Exception) -> str:
+    return error.message if isinstance(error, RequestFailed) else str(error) or type(error).__name__
+
+
+def _contents(result: Any) -> list[v1.ToolCallContent]:
+    parts = items_of(result) if isinstance(result, list) else [result]
+    texts = (v1.TextContent(text=each) if isinstance(each, str) else each for each in parts)
+    return [v1.Content(content=each) if isinstance(each, _BLOCKS) else each for each in texts]
+
+
+_BLOCKS = (v1.TextContent, v1.ImageContent, v1.AudioContent, v1.ResourceLink, v1.EmbeddedResource)
+
+
+def text_of(block: Any) -> str:
+    """Return the text of a content block, or an empty string."""
+    if isinstance(block, v1.TextContent):
+        return block.text
+    if isinstance(block, v1.ResourceLink):
+        return f"[{block.title or block.name}]({block.uri})"
+    if isinstance(block, v1.EmbeddedResource) and isinstance(block.resource, v1.TextResourceContents):
+        return block.resource.text
+    return ""

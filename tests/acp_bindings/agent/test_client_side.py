@@ -1,0 +1,212 @@
+"""Files and commands: through the client if it has them, otherwise on this machine inside the roots."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from acp_bindings.agent import Agent, CommandResult, Turn
+from acp_bindings.connection import Connection
+from acp_bindings.decoding import decode
+from acp_bindings.setup import OutsideRoots
+from tests.acp_bindings.agent.clients import Client, talking
+
+pytestmark = pytest.mark.anyio
+
+
+def doing(work: Callable[[Turn], Awaitable[object]]) -> Agent:
+    agent = Agent("worker", version="1.0")
+
+    @agent.prompt
+    async def run(turn: Turn) -> None:
+        await work(turn)
+
+    return agent
+
+
+async def test_files_are_read_and_written_on_disk_inside_the_roots(tmp_path: Path, version: int) -> None:
+    (tmp_path / "in.txt").write_text("one\ntwo\nthree\n")
+    (tmp_path / "link").symlink_to("/etc")
+    refused: list[str] = []
+
+    async def work(turn: Turn) -> None:
+        await turn.write_file("out.txt", await turn.read_file("in.txt", line=2, limit=1))
+        await turn.write_file("out.txt", await turn.read_file("out.txt") + "more")
+        for path in ("../x", "/etc/passwd", "link/passwd", "~/x"):
+            with pytest.raises(OutsideRoots):
+                await turn.read_file(path)
+            with pytest.raises(OutsideRoots):
+                await turn.write_file(path, "x")
+            refused.append(path)
+
+    async with talking(doing(work), version) as client:
+        assert await client.prompt(await client.new(cwd=str(tmp_path)), "go") == "end_turn"
+    assert (tmp_path / "out.txt").read_text() == "two\nmore"
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["in.txt", "link", "out.txt"]
+    assert len(refused) == 4
+
+
+async def test_files_go_through_a_client_that_has_them(tmp_path: Path) -> None:
+    seen: list[Any] = []
+
+    async def work(turn: Turn) -> None:
+        text = await turn.read_file("a.txt", line=3)
+        await turn.write_file("b.txt", text)
+
+    def prepare(client: Client) -> None:
+        def read(request: Any, connection: Connection) -> Any:
+            seen.append((request.path, request.line))
+            return decode(client.wire.ReadTextFileResponse, {"content": "unsaved"})
+
+        def write(request: Any, connection: Connection) -> None:
+            seen.append((request.path, request.content))
+
+        client.handlers.on("fs/read_text_file")(read)
+        client.handlers.on("fs/write_text_file")(write)
+
+    async with talking(
+        doing(work), capabilities={"fs.read_text_file", "fs.write_text_file"}, prepare=prepare
+    ) as client:
+        assert await client.prompt(await client.new(cwd=str(tmp_path)), "go") == "end_turn"
+    assert seen == [(str(tmp_path / "a.txt"), 3), (str(tmp_path / "b.txt"), "unsaved")]
+
+
+async def ran(tmp_path: Path, program: str, **options: Any) -> CommandResult:
+    results: list[CommandResult] = []
+
+    async def work(turn: Turn) -> None:
+        results.append(await turn.run_command([sys.executable, "-c", program], **options))
+
+    async with talking(doing(work)) as client:
+        assert await client.prompt(await client.new(cwd=str(tmp_path)), "go") == "end_turn"
+    return results[0]
+
+
+async def test_a_command_runs_here_if_the_client_has_no_terminal(tmp_path: Path) -> None:
+    program = "import os, sys; print(os.getcwd(), os.environ['A'], flush=True); sys.stderr.write('error'); sys.exit(3)"
+    (tmp_path / "sub").mkdir()
+    result = await ran(tmp_path, program, env={"A": "a"}, cwd="sub")
+    assert result == CommandResult(output=f"{tmp_path / 'sub'} a\nerror", is_truncated=False, exit_code=3)
+    assert str(result).endswith("a\nerror\n[exit code 3]")
+
+
+async def test_the_output_of_a_command_is_limited_to_its_end(tmp_path: Path) -> None:
+    result = await ran(tmp_path, "print('x' * 1000000 + 'ää')", limit=4)
+    # Half of the first character is left out.
+    assert (result.output, result.is_truncated) == ("ä\n", True)
+    assert str(result) == "[the beginning is left out]\nä\n[exit code 0]"
+
+
+async def test_a_command_that_takes_too_long_is_stopped_with_its_children(tmp_path: Path) -> None:
+    program = "import subprocess; subprocess.run(['sleep', '1000'])"
+    result = await ran(tmp_path, program, timeout=1)
+    assert (result.timed_out, result.exit_code, result.signal) == (True, None, None)
+    assert "timed out" in str(result)
+
+
+async def test_the_signal_that_ended_a_command_is_named(tmp_path: Path) -> None:
+    result = await ran(tmp_path, "import os; os.kill(os.getpid(), 11)")
+    assert (result.exit_code, result.signal) == (None, "SIGSEGV")
+    assert str(result) == "[ended by SIGSEGV]"
+
+
+async def test_a_cancelled_turn_ends_its_command_with_its_children(tmp_path: Path) -> None:
+    program = "import os, subprocess; print(os.getpid(), file=open('pid', 'w')); subprocess.run(['sleep', '1000'])"
+
+    async def work(turn: Turn) -> None:
+        await turn.run_command([sys.executable, "-c", program])
+
+    pid = tmp_path / "pid"
+    async with talking(doing(work)) as client, anyio.create_task_group() as tasks:
+        session = await client.new(cwd=str(tmp_path))
+        tasks.start_soon(client.prompt, session, "go")
+        while not (pid.exists() and pid.read_text().strip()):
+            await anyio.sleep(0.01)
+        await client.cancel(session)
+    assert not Path(f"/proc/{pid.read_text().strip()}").exists()
+
+
+async def test_a_command_that_cannot_start_or_is_outside_fails(tmp_path: Path) -> None:
+    errors: list[object] = []
+
+    async def work(turn: Turn) -> None:
+        for command, cwd in ((["/nowhere/x"], None), ([sys.executable], "..")):
+            async with turn.tool_call("Run") as call:
+                await turn.run_command(command, cwd=cwd)
+            errors.append(type(call.error))
+
+    async with talking(doing(work)) as client:
+        await client.prompt(await client.new(cwd=str(tmp_path)), "go")
+    assert errors == [FileNotFoundError, OutsideRoots]
+
+
+class Terminals:
+    """A client with one terminal, in which every command works until it is killed."""
+
+    def __init__(self, *, ends: bool) -> None:
+        self.seen: list[str] = []
+        self.ended = anyio.Event()
+        if ends:
+            self.ended.set()
+
+    def prepare(self, client: Client) -> None:
+        async def handle(request: Any, connection: Connection, *, method: str) -> Any:
+            self.seen.append(method)
+            if method == "wait_for_exit":
+                await self.ended.wait()
+                return decode(client.wire.WaitForTerminalExitResponse, {"exitCode": 0})
+            if method == "create":
+                assert (request.command, request.args, request.output_byte_limit) == ("make", ["all"], 100_000)
+                return decode(client.wire.CreateTerminalResponse, {"terminalId": "t"})
+            if method == "output":
+                output = {"output": "done", "truncated": False, "exitStatus": {"exitCode": 0}}
+                return decode(client.wire.TerminalOutputResponse, output)
+            return None
+
+        for method in ("create", "wait_for_exit", "output", "kill", "release"):
+
+            async def one(request: Any, connection: Connection, method: str = method) -> Any:
+                return await handle(request, connection, method=method)
+
+            client.handlers.on(f"terminal/{method}")(one)
+
+
+@pytest.mark.parametrize("ends", [True, False])
+async def test_a_command_runs_in_the_clients_terminal_and_releases_it(tmp_path: Path, ends: bool) -> None:
+    terminals, results = Terminals(ends=ends), list[CommandResult]()
+
+    async def work(turn: Turn) -> None:
+        async with turn.tool_call("Make", kind="execute") as call:
+            results.append(await turn.run_command(["make", "all"], timeout=10 if ends else 0.1, call=call))
+
+    async with talking(doing(work), capabilities={"terminal"}, prepare=terminals.prepare) as client:
+        session = await client.new(cwd=str(tmp_path))
+        assert await client.prompt(session, "go") == "end_turn"
+        progress = client.of(session, "tool_call_update")[0]
+        assert (progress.content[0].type, progress.content[0].terminal_id) == ("terminal", "t")
+    assert terminals.seen == ["create", "wait_for_exit", *([] if ends else ["kill"]), "output", "release"]
+    assert (results[0].output, results[0].exit_code, results[0].timed_out) == ("done", 0 if ends else None, not ends)
+
+
+async def test_a_cancelled_turn_releases_the_clients_terminal(tmp_path: Path) -> None:
+    terminals = Terminals(ends=False)
+
+    async def work(turn: Turn) -> None:
+        await turn.run_command(["make", "all"])
+
+    async with (
+        talking(doing(work), capabilities={"terminal"}, prepare=terminals.prepare) as client,
+        anyio.create_task_group() as tasks,
+    ):
+        session = await client.new(cwd=str(tmp_path))
+        tasks.start_soon(client.prompt, session, "go")
+        while "wait_for_exit" not in terminals.seen:
+            await anyio.sleep(0.01)
+        await client.cancel(session)
+        while "release" not in terminals.seen:
+            await anyio.sleep(0.01)

@@ -1,0 +1,400 @@
+"""Handlers and clients that misbehave: the other sessions go on, and nothing keeps running."""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from contextlib import suppress
+from random import Random
+from typing import Any
+
+import anyio
+import pytest
+
+from acp_bindings.agent import Agent, MemorySessions, Turn, TurnEnded
+from acp_bindings.connection import RequestFailed
+from tests.acp_bindings.agent.clients import Client, Served, memory_pipes, served, talking
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Shorten the wait for handlers that ignore their cancellation."""
+    monkeypatch.setattr("acp_bindings.agent._session.CANCELLING", 0.2)
+
+
+class Stubborn:
+    """An agent whose handler ignores its cancellation until it is released."""
+
+    def __init__(self, **options: Any) -> None:
+        self.agent: Agent[Any] = Agent("stubborn", version="1.0", **options)
+        self.release = anyio.Event()
+        self.late: list[str] = []
+        self.agent.prompt(self._answer)
+
+    async def _answer(self, turn: Turn) -> None:
+        await turn.say(turn.text)
+        if turn.text == "stay":
+            with anyio.CancelScope(shield=True):
+                await self.release.wait()
+            try:
+                await turn.say("late")
+            except TurnEnded:
+                self.late.append("TurnEnded")
+        if turn.text == "call":
+            with suppress(TurnEnded):
+                async with turn.tool_call("Call"):
+                    with anyio.CancelScope(shield=True):
+                        await self.release.wait()
+
+
+async def stay(client: Client, session: str, tasks: Any, reasons: list[str]) -> None:
+    """Send a prompt whose handler does not end, and wait until it runs."""
+
+    async def prompt() -> None:
+        reasons.append(await client.prompt(session, "stay"))
+
+    tasks.start_soon(prompt)
+    await client.until(lambda: client.text(session) == "stay")
+
+
+async def test_a_turn_that_ignores_its_cancellation_ends_without_its_handler(
+    version: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    stubborn, reasons = Stubborn(), list[str]()
+    async with talking(stubborn.agent, version) as client:
+        session = await client.new()
+        async with anyio.create_task_group() as tasks:
+            await stay(client, session, tasks, reasons)
+            await client.cancel(session)
+        assert reasons == ["cancelled"]
+        # The session can be used again, and what the handler says is not shown.
+        assert await client.prompt(session, "again") == "end_turn"
+        stubborn.release.set()
+        assert await client.prompt(session, "again") == "end_turn"
+        assert client.text(session) == "stayagainagain"
+    assert stubborn.late == ["TurnEnded"]
+    assert ["ignores its cancellation" in each.message for each in caplog.records] == [True]
+
+
+async def test_a_tool_call_that_ignores_the_cancellation_ends_on_the_wire(version: int) -> None:
+    stubborn = Stubborn()
+    kinds = ("tool_call", "tool_call_update")
+    async with talking(stubborn.agent, version) as client:
+        session = await client.new()
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(client.prompt, session, "call")
+            await client.until(lambda: client.of(session, *kinds))
+            await client.cancel(session)
+        assert [each.status for each in client.of(session, *kinds)][1:] == ["failed" if version == 1 else "cancelled"]
+        stubborn.release.set()
+        await client.prompt(session, "again")
+        assert len(client.of(session, *kinds)) == 2
+
+
+@pytest.mark.parametrize("method", ["session/close", "session/delete"])
+async def test_close_does_not_wait_for_a_handler_that_ignores_its_cancellation(version: int, method: str) -> None:
+    stubborn, reasons = Stubborn(), list[str]()
+    async with talking(stubborn.agent, version) as client:
+        session = await client.new()
+        async with anyio.create_task_group() as tasks:
+            await stay(client, session, tasks, reasons)
+            await client.ask(method, sessionId=session)
+        assert reasons == ["cancelled"]
+        assert await client.prompt(await client.new(), "hello") == "end_turn"
+        stubborn.release.set()
+
+
+async def test_a_load_takes_a_session_over_from_a_stubborn_handler(version: int) -> None:
+    stubborn, reasons = Stubborn(), list[str]()
+    async with served(stubborn.agent) as server, server.client(version) as one, server.client(version) as other:
+        session = await one.new()
+        async with anyio.create_task_group() as tasks:
+            await stay(one, session, tasks, reasons)
+            await other.load(session)
+        assert reasons == ["cancelled"]
+        assert await other.prompt(session, "hello") == "end_turn"
+        stubborn.release.set()
+
+
+async def test_a_disconnected_client_leaves_no_session_behind(version: int) -> None:
+    stubborn = Stubborn()
+    async with served(stubborn.agent) as server:
+        async with server.leaving(version, "stay") as (_, session):
+            pass
+        async with server.client(version) as client:
+            await client.load(session)
+            assert client.text(session) == "stay"
+            assert await client.prompt(session, "hello") == "end_turn"
+        stubborn.release.set()
+
+
+async def test_a_failing_handler_does_not_affect_other_sessions(version: int) -> None:
+    agent = Agent("mixed", version="1.0")
+
+    @agent.prompt
+    async def answer(turn: Turn) -> None:
+        await turn.say(turn.text)
+        if turn.text == "fail":
+            raise RuntimeError("hunter2")
+        if turn.text == "group":
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(fail)
+        if turn.text == "block":
+            time.sleep(1)
+
+    async def fail() -> None:
+        raise RuntimeError("hunter2")
+
+    async with talking(agent, version) as client:
+
+        async def use(text: str) -> None:
+            session = await client.new()
+            if text in ("fail", "group") and version == 1:
+                with pytest.raises(RequestFailed, match="Internal error"):
+                    await client.prompt(session, text)
+            else:
+                reason = "error" if text in ("fail", "group") else "end_turn"
+                assert await client.prompt(session, text) == reason
+            # The same session goes on too.
+            assert await client.prompt(session, "again") == "end_turn"
+
+        async with anyio.create_task_group() as tasks:
+            for text in ("one", "fail", "two", "group", "block", "three"):
+                tasks.start_soon(use, text)
+
+
+async def test_tasks_that_outlive_a_turn_cannot_send_updates(version: int) -> None:
+    agent = Agent("starter", version="1.0")
+    errors: list[str] = []
+    ended = anyio.Event()
+
+    async with anyio.create_task_group() as background:
+
+        async def go_on(turn: Turn) -> None:
+            await turn.done.wait()
+            try:
+                await turn.say("late")
+            except TurnEnded as error:
+                errors.append(str(error))
+            ended.set()
+
+        @agent.prompt
+        async def start(turn: Turn) -> None:
+            background.start_soon(go_on, turn)
+            await turn.say("started")
+
+        async with talking(agent, version) as client:
+            session = await client.new()
+            await client.prompt(session, "go")
+            await ended.wait()
+            assert client.text(session) == "started"
+    assert ["has ended" in each for each in errors] == [True]
+
+
+async def test_a_session_may_show_something_after_its_turn(version: int) -> None:
+    turns: list[Turn] = []
+    agent = Agent("late", version="1.0")
+
+    @agent.prompt
+    async def answer(turn: Turn) -> None:
+        turns.append(turn)
+
+    async with talking(agent, version) as client:
+        session = await client.new()
+        await client.prompt(session, "go")
+        await turns[0].session.report("The index is ready", severity="info")
+        await client.until(lambda: "The index is ready" in str(client.updates))
+
+
+async def test_a_flood_of_prompts_to_a_busy_session_is_refused(version: int) -> None:
+    stubborn, reasons = Stubborn(), list[str]()
+    async with talking(stubborn.agent, version) as client:
+        session = await client.new()
+        async with anyio.create_task_group() as tasks:
+            await stay(client, session, tasks, reasons)
+            refused: list[int] = []
+
+            async def prompt() -> None:
+                try:
+                    await client.prompt(session, "more")
+                except RequestFailed as error:
+                    refused.append(error.code)
+
+            async with anyio.create_task_group() as flood:
+                for _ in range(2000):
+                    flood.start_soon(prompt)
+            assert refused == [-32600] * 2000
+            stubborn.release.set()
+        assert reasons == ["end_turn"]
+
+
+async def test_a_flood_of_queued_prompts_ends_with_one_cancel() -> None:
+    stubborn = Stubborn(prompts="queue")
+    reasons: list[str] = []
+    async with talking(stubborn.agent) as client:
+        session = await client.new()
+
+        async def prompt(text: str) -> None:
+            reasons.append(await client.prompt(session, text))
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(prompt, "stay")
+            await client.until(lambda: client.text(session))
+            for _ in range(500):
+                tasks.start_soon(prompt, "more")
+            await anyio.wait_all_tasks_blocked()
+            await client.cancel(session)
+        assert reasons == ["cancelled"] * 501
+        assert client.text(session) == "stay"
+        stubborn.release.set()
+
+
+async def test_a_flood_of_cancels_loads_and_closes_leaves_one_session(version: int) -> None:
+    store = MemorySessions()
+    agent = Agent("busy", version="1.0", sessions=store)
+
+    @agent.prompt
+    async def answer(turn: Turn) -> None:
+        await turn.say("word ")
+        await anyio.sleep(0.001)
+
+    async with talking(agent, version) as client:
+        session = await client.new()
+        await client.prompt(session, "go")
+
+        codes: set[int] = set()
+
+        async def hit(number: int) -> None:
+            try:
+                match number % 4:
+                    case 0:
+                        await client.send_prompt(session, "go")
+                    case 1:
+                        await client.cancel(session)
+                    case 2:
+                        await client.load(session)
+                    case _:
+                        await client.ask("session/close", sessionId=session)
+            except RequestFailed as error:
+                codes.add(error.code)
+
+        async with anyio.create_task_group() as tasks:
+            for number in range(200):
+                tasks.start_soon(hit, number)
+        assert codes <= {-32600, -32002}
+        await client.load(session)
+        with anyio.fail_after(5):
+            await client.prompt(session, "go")
+        sessions = (await client.ask("session/list")).sessions
+        assert [each.session_id for each in sessions] == [session]
+
+
+async def test_a_client_that_does_not_read_holds_up_only_itself(version: int) -> None:
+    agent = Agent("flood", version="1.0")
+
+    @agent.prompt
+    async def answer(turn: Turn) -> None:
+        for _ in range(20000 if turn.text == "flood" else 1):
+            await turn.say("x" * 100)
+
+    async with served(agent) as server, server.client(version) as good:
+        (source, sink), (answers, requests) = memory_pipes()
+        async with anyio.create_task_group() as tasks:
+            await tasks.start(server.serve, source, sink)
+            info = {"name": "deaf", "version": "1"}
+            initialize = {"protocolVersion": version, "info": info, "capabilities": {}}
+            await requests.send(_line("initialize", initialize, 1))
+            await requests.send(_line("session/new", {"cwd": "/", "mcpServers": []}, 2))
+            text = b""
+            while b'"sessionId":"' not in text:
+                text += await answers.receive()
+            session = text.split(b'"sessionId":"')[1].split(b'"')[0].decode()
+            prompt = {"sessionId": session, "prompt": [{"type": "text", "text": "flood"}]}
+            await requests.send(_line("session/prompt", prompt, 3))
+            for _ in range(5):
+                assert await good.prompt(await good.new(), "hello") == "end_turn"
+            await requests.aclose()
+            await answers.aclose()
+
+
+def _line(method: str, params: Any, id_: int) -> bytes:
+    return json.dumps({"jsonrpc": "2.0", "id": id_, "method": method, "params": params}).encode() + b"\n"
+
+
+async def test_nothing_is_logged_as_an_error_when_clients_leave(version: int, caplog: pytest.LogCaptureFixture) -> None:
+    agent = Agent("speaker", version="1.0")
+
+    @agent.prompt
+    async def speak(turn: Turn) -> None:
+        while True:
+            await turn.say("x")
+            await anyio.sleep(0)
+
+    async with served(agent) as server, server.leaving(version, "go"):
+        pass
+    assert [each for each in caplog.records if each.levelno >= logging.WARNING] == []
+
+
+@pytest.mark.parametrize("prompts", ["refuse", "queue"])
+@pytest.mark.parametrize("seed", [1, 2])
+async def test_clients_that_act_at_random_and_leave_lose_no_session(prompts: Any, seed: int) -> None:
+    random = Random(seed)
+    running: set[Turn] = set()
+    accepted, codes = set[str](), set[int]()
+    agent = Agent("random", version="1.0", prompts=prompts)
+
+    @agent.prompt
+    async def answer(turn: Turn) -> None:
+        running.add(turn)
+        accepted.add(turn.session.id)
+        try:
+            async with turn.tool_call("Call"):
+                await anyio.sleep(random.random() * 0.01)
+            if random.random() < 0.2:
+                await turn.ask("Really?")
+        finally:
+            running.discard(turn)
+
+    async def act(client: Client, session: str) -> None:
+        try:
+            match random.choice(["prompt"] * 4 + ["impatient", "cancel", "load", "close"]):
+                case "prompt":
+                    await client.send_prompt(session, "go")
+                case "impatient":
+                    with anyio.move_on_after(random.random() * 0.005):
+                        await client.send_prompt(session, "go")
+                case "cancel":
+                    await client.cancel(session)
+                case "load":
+                    await client.load(session)
+                case _:
+                    await client.ask("session/close", sessionId=session)
+        except RequestFailed as error:
+            codes.add(error.code)
+
+    async def visit(server: Served, version: int) -> None:
+        for _ in range(2):
+            with anyio.CancelScope() as scope:
+                async with server.client(version) as client, anyio.create_task_group() as tasks:
+                    ids.append(await client.new())
+                    for _ in range(60):
+                        tasks.start_soon(act, client, random.choice(ids))
+                        await anyio.sleep(random.random() * 0.002)
+                    scope.cancel()
+
+    ids: list[str] = []
+    async with served(agent) as server:
+        async with anyio.create_task_group() as tasks:
+            for version in (1, 2, 1, 2):
+                tasks.start_soon(visit, server, version)
+        assert not running
+        assert codes <= {-32600, -32002, -32800}
+        async with server.client(1) as client:
+            stored = [each.session_id for each in (await client.ask("session/list")).sessions]
+            assert len(stored) == len({*stored})
+            assert accepted <= {*stored}
+            for session in stored:
+                await client.load(session)

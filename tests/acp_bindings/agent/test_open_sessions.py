@@ -1,0 +1,585 @@
+"""Sessions: opened once, taken over, closed, deleted, listed, and stored."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+import anyio
+import pytest
+
+from acp_bindings import v1
+from acp_bindings.agent import Agent, MemorySessions, Session, SessionPage, StoredSession, StoreFailed, Turn
+from acp_bindings.connection import RequestFailed
+from acp_bindings.encoding import encode
+from acp_bindings.setup import InvalidParams
+from tests.acp_bindings.agent.clients import CWD, served, talking
+
+pytestmark = pytest.mark.anyio
+
+SERVER: dict[str, Any] = {"type": "stdio", "name": "a", "command": "/bin/true", "args": [], "env": []}
+
+
+class Provider:
+    """Counts the sets of servers that are open, and fails as told."""
+
+    capabilities = ("mcp.stdio",)
+    errors: tuple[type[Exception], ...] = ()
+
+    def __init__(self) -> None:
+        self.opened = 0
+        self.open_now = 0
+        self.fails: Exception | None = None
+        self.crash = anyio.Event()
+        self.report = ""
+        self.sessions: list[Session] = []
+
+    @asynccontextmanager
+    async def open(self, servers: Sequence[Any], session: Session) -> AsyncGenerator[str]:
+        if self.fails:
+            raise self.fails
+        self.opened += 1
+        self.open_now += 1
+        self.sessions.append(session)
+        if self.report:
+            await session.report(self.report)
+        try:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(self._crash)
+                yield "servers"
+                tasks.cancel_scope.cancel()
+        finally:
+            self.open_now -= 1
+
+    async def _crash(self) -> None:
+        await self.crash.wait()
+        raise OSError("crashed")
+
+    def tool_call_update(self, tool_call_id: str, result: Any) -> None:
+        return None
+
+
+def talker(provider: Provider | None = None, **options: Any) -> Agent[Any]:
+    agent: Agent[Any] = Agent("talker", version="1.0", mcp=provider, **options)
+
+    @agent.prompt
+    async def answer(turn: Turn) -> None:
+        await turn.say(turn.text)
+        if turn.text == "wait":
+            await anyio.sleep_forever()
+
+    return agent
+
+
+async def test_a_loaded_session_has_its_history(version: int) -> None:
+    async with served(talker()) as server:
+        async with server.client(version) as client:
+            session = await client.new()
+            await client.prompt(session, "one")
+            await client.prompt(session, "two")
+        async with server.client(version) as client:
+            await client.load(session)
+            assert client.text(session) == "onetwo"
+            chunks = client.of(session, "user_message_chunk")
+            assert [each.content.text for each in chunks] == ["one", "two"]
+            assert await client.prompt(session, "three") == "end_turn"
+
+
+async def test_a_session_of_one_version_is_loaded_in_the_other() -> None:
+    agent = Agent("both", version="1.0")
+
+    @agent.prompt
+    async def work(turn: Turn) -> None:
+        await turn.plan(["first"])
+        async with turn.tool_call("Edit", kind="edit", locations=["/a"]) as call:
+            call.result([v1.Diff(path="/a", old_text="x\n", new_text="y\n"), "done"])
+        await turn.say("said")
+
+    for first, second in ((1, 2), (2, 1)):
+        async with served(agent) as server:
+            async with server.client(first) as client:
+                session = await client.new()
+                await client.prompt(session, "go")
+            async with server.client(second) as client:
+                await client.load(session)
+                assert client.text(session) == "said"
+                assert client.of(session, "plan", "plan_update")
+                end = client.of(session, "tool_call", "tool_call_update")[-1]
+                assert [each.type for each in end.content] == ["diff", "content"]
+                assert await client.prompt(session, "go") == "end_turn"
+
+
+async def test_loading_an_open_session_does_not_start_its_servers_again(version: int) -> None:
+    provider = Provider()
+    async with talking(talker(provider), version) as client:
+        session = await client.new(SERVER)
+        await client.prompt(session, "hello")
+        for _ in range(3):
+            await client.load(session, SERVER)
+        assert (provider.opened, provider.open_now) == (1, 1)
+        # Another list of servers replaces those that are running.
+        await client.load(session)
+        assert (provider.opened, provider.open_now) == (2, 1)
+    assert provider.open_now == 0
+
+
+async def test_loads_at_the_same_time_open_one_session(version: int) -> None:
+    provider = Provider()
+    async with served(talker(provider)) as server, server.client(version) as one, server.client(version) as other:
+        session = await one.new()
+        await one.prompt(session, "hello")
+        await one.ask("session/close", sessionId=session)
+        async with anyio.create_task_group() as tasks:
+            for client in (one, other) * 5:
+                tasks.start_soon(client.load, session)
+        assert provider.open_now == 1
+        answers: list[object] = []
+        for client in (one, other):
+            try:
+                answers.append(await client.prompt(session, "again"))
+            except RequestFailed as error:
+                answers.append(error.code)
+        assert sorted(map(str, answers)) == ["-32002", "end_turn"]
+
+
+async def test_a_load_from_another_connection_takes_the_session_over(version: int) -> None:
+    reasons: list[str] = []
+    async with served(talker()) as server, server.client(version) as other:
+        async with server.client(version) as one:
+            session = await one.new()
+            async with anyio.create_task_group() as tasks:
+
+                async def prompt() -> None:
+                    reasons.append(await one.prompt(session, "wait"))
+
+                tasks.start_soon(prompt)
+                await one.until(lambda: one.text(session))
+                await other.load(session)
+            assert reasons == ["cancelled"]
+            assert other.text(session) == "wait"
+            with pytest.raises(RequestFailed) as gone:
+                await one.prompt(session, "mine")
+            assert gone.value.code == -32002
+            await one.cancel(session)
+            await one.ask("session/close", sessionId=session)
+        # That the first client leaves does not close it either.
+        assert await other.prompt(session, "ours") == "end_turn"
+
+
+async def test_a_session_that_fails_to_open_is_answered_and_forgotten(version: int) -> None:
+    provider = Provider()
+    async with talking(talker(provider), version) as client:
+        provider.fails = InvalidParams("mcpServers: not today")
+        with pytest.raises(RequestFailed, match="not today"):
+            await client.new()
+        provider.fails = OSError("hunter2")
+        with pytest.raises(RequestFailed, match="Internal error") as failed:
+            await client.new()
+        assert "hunter2" not in str(failed.value)
+        provider.fails = None
+        session = await client.new()
+        await client.prompt(session, "hello")
+        await client.ask("session/close", sessionId=session)
+        provider.fails = InvalidParams("mcpServers: not today")
+        with pytest.raises(RequestFailed, match="not today"):
+            await client.load(session)
+        provider.fails = None
+        await client.load(session)
+        assert client.text(session) == "hellohello"
+    assert provider.open_now == 0
+
+
+async def test_on_open_may_refuse_a_session(version: int) -> None:
+    provider = Provider()
+    agent = talker(provider)
+
+    @agent.on_open
+    async def refuse(session: Session) -> None:
+        raise InvalidParams("cwd: no project there")
+
+    async with talking(agent, version) as client:
+        with pytest.raises(RequestFailed, match="no project"):
+            await client.new()
+        assert provider.open_now == 0
+
+
+async def test_what_on_open_shows_arrives_after_the_response(version: int) -> None:
+    agent = talker()
+
+    @agent.on_open
+    async def open_(session: Session) -> None:
+        await session.set_title("Title")
+        await session.report("A problem")
+
+    async with talking(agent, version) as client:
+        known: list[str] = []
+        unknown: list[str] = []
+        ids: set[str] = set()
+        client.on_update = lambda id_: (known if id_ in ids else unknown).append(id_)
+        request = client.wire.NewSessionRequest(cwd=CWD, mcp_servers=[])
+        await client.connection.request(request, method="session/new", then=lambda result: ids.add(result.session_id))
+        await client.until(lambda: len(client.updates) >= 2)
+        assert (unknown, len(known)) == ([], 2)
+
+
+async def test_a_crash_of_the_servers_closes_only_their_session(version: int, caplog: pytest.LogCaptureFixture) -> None:
+    provider = Provider()
+    async with talking(talker(provider), version) as client:
+        broken = await client.new()
+        provider.crash, crash = anyio.Event(), provider.crash
+        other = await client.new()
+        crash.set()
+        with anyio.fail_after(5):
+            while provider.open_now > 1:
+                await anyio.sleep(0.01)
+        with pytest.raises(RequestFailed) as gone:
+            await client.prompt(broken, "hello")
+        assert gone.value.code == -32002
+        assert await client.prompt(other, "hello") == "end_turn"
+    assert [each.levelno for each in caplog.records] == [logging.ERROR]
+
+
+async def test_close_during_a_turn_cancels_it_and_closes_the_servers(version: int) -> None:
+    provider = Provider()
+    async with talking(talker(provider), version) as client:
+        session = await client.new()
+        reasons: list[str] = []
+
+        async def prompt() -> None:
+            reasons.append(await client.prompt(session, "wait"))
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(prompt)
+            await client.until(lambda: client.text(session))
+            await client.ask("session/close", sessionId=session)
+            assert provider.open_now == 0
+        assert reasons == ["cancelled"]
+        # It is no error to close it again.
+        await client.ask("session/close", sessionId=session)
+        with pytest.raises(RequestFailed) as gone:
+            await client.prompt(session, "hello")
+        assert gone.value.code == -32002
+        # What was said is stored.
+        since = len(client.updates)
+        await client.load(session)
+        assert client.text(session, since=since) == "wait"
+
+
+async def test_disconnecting_during_a_turn_ends_it_and_closes_the_session(version: int) -> None:
+    provider = Provider()
+    async with served(talker(provider)) as server:
+        async with server.leaving(version, "wait") as (_, session):
+            pass
+        assert provider.open_now == 0
+        turn = provider.sessions[0].turn
+        assert turn is None
+        async with server.client(version) as client:
+            await client.load(session)
+            assert client.text(session) == "wait"
+
+
+async def test_delete_closes_and_removes_a_session(version: int) -> None:
+    provider = Provider()
+    async with talking(talker(provider), version) as client:
+        session = await client.new()
+        await client.prompt(session, "hello")
+        await client.ask("session/delete", sessionId=session)
+        assert provider.open_now == 0
+        assert (await client.ask("session/list")).sessions == []
+        with pytest.raises(RequestFailed) as gone:
+            await client.load(session)
+        assert gone.value.code == -32002
+        await client.ask("session/delete", sessionId=session)
+
+
+async def test_sessions_are_listed_with_their_titles_in_pages(version: int) -> None:
+    async with talking(talker(), version) as client:
+        for number in range(60):
+            await client.prompt(await client.new(), f"title {number}\n more")
+        await client.new()
+        first = await client.ask("session/list")
+        assert [each.title for each in first.sessions[:2]] == ["title 59 more", "title 58 more"]
+        assert all(each.updated_at for each in first.sessions)
+        second = await client.ask("session/list", cursor=first.next_cursor)
+        assert len(first.sessions) + len(second.sessions) == 60
+        assert (await client.ask("session/list", cwd="/elsewhere")).sessions == []
+
+
+@pytest.mark.parametrize("method", ["prompt", "load", "set_config_option"])
+async def test_unknown_sessions_are_refused(version: int, method: str) -> None:
+    agent = talker()
+    agent.option("verbose", "Verbose", default=False)
+    async with talking(agent, version, capabilities={"config_options.boolean"} if version == 1 else ()) as client:
+        params = {"configId": "verbose", "type": "boolean", "value": True}
+        send = {
+            "prompt": lambda: client.prompt("unknown", "hello"),
+            "load": lambda: client.load("unknown"),
+            "set_config_option": lambda: client.ask("session/set_config_option", sessionId="unknown", **params),
+        }
+        with pytest.raises(RequestFailed) as unknown:
+            await send[method]()
+        assert unknown.value.code == -32002
+
+
+async def test_a_session_is_only_loaded_in_its_own_directory(version: int) -> None:
+    async with talking(talker(), version) as client:
+        session = await client.new()
+        await client.prompt(session, "hello")
+        with pytest.raises(RequestFailed, match="another directory"):
+            await client.load(session, cwd="/tmp")
+        assert await client.prompt(session, "hello") == "end_turn"
+
+
+async def test_data_of_the_author_is_stored_with_the_session(version: int) -> None:
+    agent = Agent("counter", version="1.0")
+
+    @agent.prompt
+    async def count(turn: Turn) -> None:
+        turn.session.data["count"] = turn.session.data.get("count", 0) + 1
+        history = await turn.session.history()
+        await turn.say(f"{turn.session.data['count']}/{len(history)} ")
+
+    async with served(agent) as server:
+        async with server.client(version) as client:
+            session = await client.new()
+            await client.prompt(session, "go")
+        async with server.client(version) as client:
+            await client.load(session)
+            await client.prompt(session, "go")
+            assert client.text(session) == "1/1 2/3 "
+
+
+async def test_a_title_that_the_agent_sets_is_listed(version: int) -> None:
+    agent = Agent("titles", version="1.0")
+
+    @agent.prompt
+    async def title(turn: Turn) -> None:
+        await turn.session.set_title("My title")
+
+    async with talking(agent, version) as client:
+        session = await client.new()
+        await client.prompt(session, "go")
+        assert client.of(session, "session_info_update")[0].title == "My title"
+        assert [each.title for each in (await client.ask("session/list")).sessions] == ["My title"]
+
+
+async def test_a_problem_is_reported_once_and_again_to_the_next_client(version: int) -> None:
+    provider = Provider()
+    provider.report = "MCP server a: cannot start"
+    async with served(talker(provider)) as server, server.client(version) as one, server.client(version) as other:
+        session = await one.new()
+        await one.until(lambda: one.updates)
+        await provider.sessions[0].report(provider.report)
+        await one.prompt(session, "hello")
+        kind = "agent_message_chunk" if version == 1 else "notice"
+        told = [each for each in one.of(session, kind) if "cannot start" in str(each)]
+        assert len(told) == 1
+        await other.load(session)
+        # This task was not started by a request of the second client.
+        await provider.sessions[0].report("MCP server b: has crashed")
+        await other.until(lambda: "cannot start" in str(other.updates) and "has crashed" in str(other.updates))
+
+
+async def test_notices_are_used_if_a_v1_client_supports_them() -> None:
+    provider = Provider()
+    provider.report = "MCP server a: cannot start"
+    from acp_bindings import v1_unstable
+
+    async with talking(talker(provider, protocols=[v1_unstable]), v1_unstable, capabilities={"notices"}) as client:
+        session = await client.new()
+        await client.until(lambda: client.updates)
+        assert client.of(session)[0].session_update == "notice"
+
+
+async def test_an_agent_without_mcp_reports_servers_of_the_session() -> None:
+    async with talking(talker()) as client:
+        session = await client.new(SERVER)
+        await client.until(lambda: "does not support MCP servers" in client.text(session))
+
+
+class Failing(MemorySessions):
+    """A store that cannot be written at times."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.error: Exception | None = None
+
+    async def append(self, session: StoredSession, updates: Sequence[bytes] = ()) -> None:
+        if self.error:
+            raise self.error
+        await super().append(session, updates)
+
+    async def list(self, *, cwd: str | None = None, cursor: str | None = None) -> SessionPage:
+        return await super().list(cwd=cwd, cursor=cursor)
+
+
+@pytest.mark.parametrize("error", [StoreFailed("the disk is full"), OSError("hunter2")], ids=["expected", "mistake"])
+async def test_a_store_that_fails_ends_the_turn_and_recovers(version: int, error: Exception) -> None:
+    store = Failing()
+    agent = Agent("writer", version="1.0", sessions=store)
+
+    @agent.prompt
+    async def write(turn: Turn) -> None:
+        await turn.say("before ")
+        await turn.session.flush()
+        if turn.text == "fail":
+            store.error = error
+        await turn.say("after ")
+        if turn.text == "fail":
+            await anyio.sleep_forever()
+
+    async with talking(agent, version) as client:
+        session = await client.new()
+        if version == 1:
+            with pytest.raises(RequestFailed, match="store failed") as failed:
+                await client.prompt(session, "fail")
+            told = str(failed.value)
+        else:
+            assert await client.prompt(session, "fail") == "error"
+            told = str(client.ends(session))
+        assert "hunter2" not in told
+        store.error = None
+        assert await client.prompt(session, "go on") == "end_turn"
+        since = len(client.updates)
+        await client.load(session)
+        assert client.text(session, since=since) == "before after before after "
+
+
+async def test_a_prompt_that_cannot_be_stored_is_refused_and_not_in_the_history(version: int) -> None:
+    store = Failing()
+    async with talking(talker(sessions=store), version) as client:
+        session = await client.new()
+        store.error = StoreFailed("the disk is full")
+        for _ in range(2):
+            with pytest.raises(RequestFailed, match="the disk is full"):
+                await client.prompt(session, "lost")
+        store.error = None
+        assert await client.prompt(session, "again") == "end_turn"
+        await client.load(session)
+        assert client.text(session) == "againagain"
+        assert "lost" not in str(client.of(session, "user_message_chunk"))
+
+
+async def test_two_hundred_sessions_work_at_once(version: int) -> None:
+    provider = Provider()
+    ids: list[str] = []
+    async with served(talker(provider)) as server:
+        async with server.client(version) as client:
+
+            async def use(number: int) -> None:
+                session = await client.new()
+                ids.append(session)
+                assert await client.prompt(session, f"{number}") == "end_turn"
+                assert client.text(session) == f"{number}"
+
+            async with anyio.create_task_group() as tasks:
+                for number in range(200):
+                    tasks.start_soon(use, number)
+        assert len(set(ids)) == 200
+        assert provider.open_now == 0
+        async with server.client(version) as client:
+            first = await client.ask("session/list")
+            assert len(first.sessions) == 50
+
+
+class Slow(Provider):
+    """Servers that never become ready, and count what was closed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.starting = 0
+
+    @asynccontextmanager
+    async def open(self, servers: Sequence[Any], session: Session) -> AsyncGenerator[str]:
+        self.starting += 1
+        try:
+            await anyio.sleep_forever()
+            yield "never"
+        finally:
+            self.starting -= 1
+
+
+async def test_a_cancelled_session_new_stops_the_servers_that_start(version: int) -> None:
+    provider = Slow()
+    async with talking(talker(provider), version) as client:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(client.new)
+            while not provider.starting:
+                await anyio.sleep(0.01)
+            tasks.cancel_scope.cancel()
+        while provider.starting:
+            await anyio.sleep(0.01)
+
+
+async def test_a_client_that_leaves_while_servers_start_leaves_nothing(version: int) -> None:
+    provider = Slow()
+    async with served(talker(provider)) as server:
+        with anyio.CancelScope() as scope:
+            async with server.client(version) as client, anyio.create_task_group() as tasks:
+                for _ in range(5):
+                    tasks.start_soon(client.new)
+                while provider.starting < 5:
+                    await anyio.sleep(0.01)
+                scope.cancel()
+        assert provider.starting == 0
+
+
+async def test_an_agent_that_stops_while_servers_start_stops_them(version: int) -> None:
+    provider = Slow()
+    with anyio.CancelScope() as scope:
+        async with talking(talker(provider), version) as client, anyio.create_task_group() as tasks:
+            tasks.start_soon(client.new)
+            while not provider.starting:
+                await anyio.sleep(0.01)
+            scope.cancel()
+    assert provider.starting == 0
+
+
+async def test_a_handler_of_on_open_that_hangs_ends_with_its_client(version: int) -> None:
+    provider, opened = Provider(), list[str]()
+    agent = talker(provider)
+
+    @agent.on_open
+    async def hang(session: Session) -> None:
+        opened.append(session.id)
+        await anyio.sleep_forever()
+
+    async with served(agent) as server:
+        with anyio.CancelScope() as scope:
+            async with server.client(version) as client, anyio.create_task_group() as tasks:
+                tasks.start_soon(client.new)
+                while not opened:
+                    await anyio.sleep(0.01)
+                scope.cancel()
+        assert provider.open_now == 0
+
+
+async def test_loads_of_a_leaving_and_a_coming_client_leave_one_session(version: int) -> None:
+    provider = Provider()
+    async with served(talker(provider)) as server, server.client(version) as stays:
+        session = await stays.new()
+        await stays.prompt(session, "hello")
+        for _ in range(10):
+            with anyio.CancelScope() as scope:
+                async with server.client(version) as leaves, anyio.create_task_group() as tasks:
+                    tasks.start_soon(leaves.load, session)
+                    tasks.start_soon(stays.load, session)
+                    await anyio.sleep(0.005)
+                    scope.cancel()
+            await stays.load(session)
+            assert provider.open_now == 1
+            assert await stays.prompt(session, "again") == "end_turn"
+    assert provider.open_now == 0
+
+
+async def test_a_tool_call_of_a_killed_process_is_replayed_as_failed(version: int) -> None:
+    store = MemorySessions()
+    stored = StoredSession(session_id="s", cwd=CWD)
+    begun = v1.ToolCall(tool_call_id="c", title="Call", status="in_progress")
+    await store.append(stored, [encode(begun)])
+    await store.release("s")
+    async with talking(talker(sessions=store), version) as client:
+        await client.load("s")
+        assert [each.status for each in client.of("s", "tool_call", "tool_call_update")][-1] == "failed"

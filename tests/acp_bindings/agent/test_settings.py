@@ -1,0 +1,372 @@
+"""Modes, config options, commands, and what an agent must have when it starts."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+import anyio
+import pytest
+
+from acp_bindings import v1, v2
+from acp_bindings.agent import Agent, Session, Turn
+from acp_bindings.agent._agent import Capability
+from acp_bindings.connection import Connection, RequestFailed
+from acp_bindings.setup import InvalidParams
+from acp_bindings.setup.capabilities import AGENT
+from acp_bindings.setup.errors import UnknownCapability
+from tests.acp_bindings.agent.clients import ALL, served, talking
+
+pytestmark = pytest.mark.anyio
+
+
+def settable(changes: list[Any] | None = None) -> Agent:
+    agent = Agent("settable", version="1.0")
+    agent.mode("ask", "Ask", description="Asks first")
+    agent.mode("code", "Code")
+
+    async def on_set(session: Session, value: object) -> None:
+        if changes is not None:
+            changes.append((session.id, value))
+
+    agent.option("model", "Model", {"small": "Small", "big": "Big"}, default="small", category="model", on_set=on_set)
+    agent.option("verbose", "Verbose", default=False)
+
+    @agent.command("plan", "Makes a plan", hint="what for")
+    async def plan(turn: Turn) -> None:
+        await turn.say(f"plan for {turn.arguments}")
+
+    @agent.prompt
+    async def tell(turn: Turn) -> None:
+        session = turn.session
+        if turn.text == "change":
+            await session.set_mode("ask")
+            await session.set_option("model", "big")
+        await turn.say(f"{session.mode} {session.options['model']} {session.options['verbose']}")
+
+    return agent
+
+
+async def test_new_sessions_have_the_defaults_and_announce_what_can_be_set(version: int) -> None:
+    async with talking(settable(), version) as client:
+        response = await client.ask("session/new", cwd="/", mcpServers=[])
+        options = {getattr(each, "config_id", getattr(each, "id", None)): each for each in response.config_options}
+        if version == 1:
+            assert response.modes.current_mode_id == "ask"
+            assert [each.name for each in response.modes.available_modes] == ["Ask", "Code"]
+            assert set(options) == {"model"}
+            await client.until(lambda: client.of(response.session_id, "available_commands_update"))
+        else:
+            assert set(options) == {"mode", "model", "verbose"}
+            assert options["mode"].category == "mode"
+        await client.prompt(response.session_id, "tell")
+        assert client.text(response.session_id) == "ask small False"
+
+
+async def test_the_client_sets_modes_and_options(version: int) -> None:
+    changes: list[Any] = []
+    agent = settable(changes)
+
+    @agent.on_mode
+    async def on_mode(session: Session, mode: str) -> None:
+        changes.append((session.id, mode))
+
+    async with talking(agent, version) as client:
+        session = await client.new()
+        if version == 1:
+            await client.ask("session/set_mode", sessionId=session, modeId="code")
+            value: Any = {"value": "big"}
+        else:
+            value = {"type": "id", "value": "code"}
+            await client.ask("session/set_config_option", sessionId=session, configId="mode", **value)
+            value = {"type": "id", "value": "big"}
+        response = await client.ask("session/set_config_option", sessionId=session, configId="model", **value)
+        assert "big" in [each.current_value for each in response.config_options]
+        await client.prompt(session, "tell")
+        assert client.text(session) == "code big False"
+        assert changes == [(session, "code"), (session, "big")]
+
+
+async def test_a_boolean_option_is_offered_to_clients_that_have_them() -> None:
+    async with served(settable()) as server, server.client(2) as client:
+        session = await client.new()
+        params: Any = {"sessionId": session, "configId": "verbose", "type": "boolean", "value": True}
+        await client.ask("session/set_config_option", **params)
+        await client.prompt(session, "tell")
+        assert client.text(session) == "ask small True"
+        with pytest.raises(RequestFailed, match="true or false"):
+            await client.ask("session/set_config_option", **{**params, "type": "id", "value": "yes"})
+
+
+async def test_unknown_values_are_refused_and_change_nothing(version: int) -> None:
+    async with talking(settable(), version) as client:
+        session = await client.new()
+        kind: Any = {} if version == 1 else {"type": "id"}
+        for name, value in (("model", "huge"), ("unknown", "x"), ("mode", "unknown")):
+            with pytest.raises(RequestFailed) as refused:
+                await client.ask("session/set_config_option", sessionId=session, configId=name, value=value, **kind)
+            assert refused.value.code == -32602
+        if version == 1:
+            with pytest.raises(RequestFailed, match="ask, code"):
+                await client.ask("session/set_mode", sessionId=session, modeId="unknown")
+        await client.prompt(session, "tell")
+        assert client.text(session) == "ask small False"
+
+
+async def test_changes_by_the_agent_are_announced(version: int) -> None:
+    async with talking(settable(), version) as client:
+        session = await client.new()
+        await client.prompt(session, "change")
+        kinds = [each.session_update for each in client.of(session)]
+        assert kinds.count("config_option_update") == (1 if version == 1 else 2)
+        assert kinds.count("current_mode_update") == (1 if version == 1 else 0)
+
+
+async def test_settings_survive_a_load_also_if_no_turn_followed(version: int) -> None:
+    async with served(settable()) as server:
+        async with server.client(version) as client:
+            session = await client.new()
+            await client.prompt(session, "tell")
+            kind: Any = {} if version == 1 else {"type": "id"}
+            await client.ask("session/set_config_option", sessionId=session, configId="model", value="big", **kind)
+        async with server.client(version) as client:
+            await client.load(session)
+            since = len(client.updates)
+            await client.prompt(session, "tell")
+            assert client.text(session, since=since) == "ask big False"
+
+
+async def test_a_handler_may_refuse_a_value() -> None:
+    agent = settable()
+
+    async def refuse(session: Session, value: object) -> None:
+        raise InvalidParams("key: not paid for")
+
+    agent.option("key", "Key", {"a": "A", "b": "B"}, default="a", on_set=refuse)
+    async with talking(agent) as client:
+        session = await client.new()
+        with pytest.raises(RequestFailed, match="not paid"):
+            await client.ask("session/set_config_option", sessionId=session, configId="key", value="b")
+
+
+@pytest.mark.parametrize("text", ["/plan a garden", "/plan\ta garden ", "/plan\na garden"])
+async def test_commands_have_their_own_handlers(version: int, text: str) -> None:
+    async with talking(settable(), version) as client:
+        session = await client.new()
+        await client.prompt(session, text)
+        assert client.text(session) == "plan for a garden"
+        since = len(client.updates)
+        await client.prompt(session, "/unknown")
+        assert client.text(session, since=since) == "ask small False"
+
+
+@pytest.mark.parametrize("protocol", ALL, ids=["v1", "v1_unstable", "v2", "v2_unstable"])
+async def test_every_protocol_package_works(protocol: Any) -> None:
+    agent = Agent("unstable", version="1.0", protocols=[protocol])
+    agent.mode("ask", "Ask")
+
+    @agent.prompt
+    async def answer(turn: Turn) -> None:
+        await turn.plan(["first"])
+        async with turn.tool_call("Tool") as call:
+            call.result("done")
+        await turn.say(str(await turn.ask("Really?")))
+
+    async with talking(agent, protocol) as client:
+        session = await client.new()
+        assert await client.prompt(session, "go") == "end_turn"
+        assert client.text(session) == "True"
+        since = len(client.updates)
+        await client.load(session)
+        assert client.text(session, since=since) == "True"
+
+
+async def test_extension_methods_and_further_capabilities_are_handled() -> None:
+    from acp_bindings import v1_unstable
+
+    agent = Agent("more", version="1.0", capabilities={"session.fork"}, protocols=[v1_unstable])
+
+    @agent.prompt
+    async def answer(turn: Turn) -> None: ...
+
+    @agent.on("_acme/add")
+    async def add(params: Any, connection: Connection) -> Any:
+        return params["a"] + 1
+
+    @agent.on("session/fork")
+    async def fork(request: Any, connection: Connection) -> Any:
+        return v1_unstable.ForkSessionResponse(session_id=f"{request.session_id}-2")
+
+    async with talking(agent, v1_unstable) as client:
+        assert await client.connection.request({"a": 1}, method="_acme/add") == 2
+        response = await client.ask("session/fork", sessionId="s", cwd="/", mcpServers=[])
+        assert response.session_id == "s-2"
+
+
+async def test_login_is_called_with_the_method(version: int) -> None:
+    method: Any = {"id": "key", "name": "Key"} if version == 1 else {"methodId": "key", "name": "Key", "type": "agent"}
+    from acp_bindings.decoding import decode
+
+    package: Any = v1 if version == 1 else v2
+    agent = Agent("login", version="1.0", auth_methods=[decode(package.AuthMethod, method)], protocols=[package])
+    logins: list[str] = []
+
+    @agent.prompt
+    async def answer(turn: Turn) -> None: ...
+
+    @agent.login
+    async def login(method_id: str) -> None:
+        logins.append(method_id)
+
+    async with talking(agent, version) as client:
+        await client.ask("authenticate" if version == 1 else "auth/login", methodId="key")
+    assert logins == ["key"]
+
+
+def complete(**options: Any) -> Agent[Any]:
+    agent: Agent[Any] = Agent("complete", version="1.0", **options)
+
+    @agent.prompt
+    async def answer(turn: Turn) -> None: ...
+
+    return agent
+
+
+async def refused(agent: Agent[Any], match: str) -> None:
+    with pytest.raises(ValueError, match=match):
+        async with agent.serving():
+            pass
+
+
+async def nothing(*_: Any) -> None: ...
+
+
+async def test_an_agent_without_a_prompt_handler_does_not_start() -> None:
+    await refused(Agent("incomplete", version="1.0"), "does not have a prompt handler")
+
+
+async def test_advertising_what_nothing_handles_is_an_error_at_start() -> None:
+    await refused(complete(capabilities={"auth.logout"}), "nothing handles (auth/)?logout")
+    await refused(complete(auth_methods=[v1.AuthMethodAgent(id="a", name="A")]), "login")
+
+
+async def test_a_handler_that_cannot_be_reached_is_an_error_at_start() -> None:
+    agent = complete()
+    agent.on("session/fork")(nothing)
+    await refused(agent, "cannot be reached.*session.fork")
+    agent = complete()
+    agent.on_mode(nothing)
+    await refused(agent, "on_mode")
+    agent = complete()
+    agent.login(nothing)
+    await refused(agent, "auth_methods")
+
+
+def test_mistakes_of_authors_are_errors_at_registration() -> None:
+    agent = complete()
+    with pytest.raises(ValueError, match="already has a prompt handler"):
+        agent.prompt(nothing)
+    with pytest.raises(ValueError, match="handled by the agent itself"):
+        agent.on("session/prompt")
+    with pytest.raises(ValueError, match="clients handle it"):
+        agent.on("session/update")
+    with pytest.raises(ValueError, match="begin with _"):
+        agent.on("acme/add")
+    with pytest.raises(ValueError, match="a word without a slash"):
+        agent.command("/plan", "Plans")
+    agent.mode("a", "A")
+    with pytest.raises(ValueError, match="already has the mode a"):
+        agent.mode("a", "A")
+    with pytest.raises(InvalidParams, match="must be one of"):
+        agent.option("b", "B", {"x": "X"}, default="y")
+    with pytest.raises(UnknownCapability, match=r"mcp\.htp"):
+        complete(capabilities={"mcp.htp"})
+
+
+async def test_an_option_named_mode_is_refused_beside_modes() -> None:
+    agent = complete()
+    agent.mode("a", "A")
+    agent.option("mode", "Mode", {"x": "X"}, default="x")
+    await refused(agent, "another id")
+
+
+async def test_an_agent_is_served_once_at_a_time() -> None:
+    agent = complete()
+    async with agent.serving():
+        with pytest.raises(RuntimeError, match="served already"):
+            async with agent.serving():
+                pass
+    async with agent.serving():
+        pass
+
+
+def test_every_capability_is_either_the_agents_or_the_authors() -> None:
+    own = {"auth.login", "session", *complete()._capabilities}  # pyright: ignore[reportPrivateUsage]
+    assert {*get_args(Capability)} == {
+        name for name in AGENT if name not in own and not name.startswith(("mcp.h", "mcp.s", "prompt."))
+    }
+
+
+async def test_elicitation_asks_a_client_that_can_be_asked(version: int) -> None:
+    agent = Agent("asking", version="1.0")
+    schema = {"type": "object", "properties": {"name": {"type": "string"}}}
+
+    @agent.prompt
+    async def ask(turn: Turn) -> None:
+        await turn.say(str(await turn.elicit("Your name?", schema)))
+
+    def prepare(client: Any) -> None:
+        async def answer(request: Any, connection: Connection) -> Any:
+            from acp_bindings.decoding import decode
+
+            package: Any = connection.protocol
+            return decode(package.CreateElicitationResponse, {"action": "accept", "content": {"name": "Ada"}})
+
+        client.handlers.on("elicitation/create")(answer)
+
+    async with served(agent) as server:
+        async with server.client(version, capabilities={"elicitation.form"}, prepare=prepare) as client:
+            session = await client.new()
+            await client.prompt(session, "go")
+            assert client.text(session) == "{'name': 'Ada'}"
+        async with server.client(version) as client:
+            session = await client.new()
+            await client.prompt(session, "go")
+            assert client.text(session) == "None"
+
+
+async def test_an_elicitation_is_closed_with_the_turn(version: int) -> None:
+    agent = Agent("asking", version="1.0")
+    closed = anyio.Event()
+    answers: list[Any] = []
+
+    @agent.prompt
+    async def ask(turn: Turn) -> None:
+        async def of_a_server() -> None:
+            params: Any = {"mode": "form", "message": "?", "requestedSchema": {"type": "object", "properties": {}}}
+            answers.append(await turn.session.forward_elicitation(params))
+
+        with anyio.CancelScope(shield=True):
+            await of_a_server()
+
+    def prepare(client: Any) -> None:
+        async def answer(request: Any, connection: Connection) -> Any:
+            client.asked.append(request)
+            client._news.set()
+            try:
+                await anyio.sleep_forever()
+            finally:
+                closed.set()
+
+        client.handlers.on("elicitation/create")(answer)
+
+    async with (
+        served(agent) as server,
+        server.client(version, capabilities={"elicitation.form"}, prepare=prepare) as client,
+        anyio.create_task_group() as tasks,
+    ):
+        session = await client.new()
+        tasks.start_soon(client.prompt, session, "go")
+        await client.until(lambda: client.asked)
+        await client.cancel(session)
+        await closed.wait()
+    assert answers == [{"action": "cancel"}]

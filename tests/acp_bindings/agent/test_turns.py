@@ -1,0 +1,490 @@
+"""Turns: what they stream, how they end, and how they are cancelled."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import anyio
+import anyio.lowlevel
+import pytest
+
+from acp_bindings import v1
+from acp_bindings.agent import Agent, Turn, TurnEnded
+from acp_bindings.connection import RequestFailed
+from acp_bindings.setup import InvalidParams
+from tests.acp_bindings.agent.clients import served, talking
+
+pytestmark = pytest.mark.anyio
+
+
+def echo() -> Agent:
+    agent = Agent("hello", version="1.0")
+
+    @agent.prompt
+    async def answer(turn: Turn) -> None:
+        await turn.say(f"You said {turn.text}.")
+
+    return agent
+
+
+async def test_the_ten_lines_answer_a_prompt(version: int) -> None:
+    async with talking(echo(), version) as client:
+        session = await client.new()
+        assert await client.prompt(session, "hello") == "end_turn"
+        assert client.text(session) == "You said hello."
+
+
+async def test_everything_said_arrives_before_the_end_of_the_turn(version: int) -> None:
+    agent = Agent("counter", version="1.0")
+
+    @agent.prompt
+    async def count(turn: Turn) -> None:
+        for number in range(2000):
+            await turn.say(f"{number} ")
+
+    async with talking(agent, version) as client:
+        session = await client.new()
+        await client.prompt(session, "go")
+        assert client.text(session).split() == [str(number) for number in range(2000)]
+
+
+async def test_what_is_said_in_a_row_is_one_message(version: int) -> None:
+    agent = Agent("speaker", version="1.0")
+
+    @agent.prompt
+    async def speak(turn: Turn) -> None:
+        await turn.think("hm")
+        await turn.say("one")
+        await turn.say(" two")
+        await turn.plan(["first"])
+        await turn.say("three")
+
+    async with talking(agent, version) as client:
+        session = await client.new()
+        await client.prompt(session, "go")
+        kinds = ("agent_thought_chunk", "agent_message_chunk", "plan", "plan_update")
+        updates = client.of(session, *kinds)
+        ids = [getattr(each, "message_id", None) for each in updates]
+    assert [each.session_update.removesuffix("_update") for each in updates] == [
+        "agent_thought_chunk",
+        "agent_message_chunk",
+        "agent_message_chunk",
+        "plan",
+        "agent_message_chunk",
+    ]
+    assert ids[1] == ids[2]
+    assert len({ids[0], ids[1], ids[4]}) == 3
+
+
+@pytest.mark.parametrize("reason", ["max_tokens", "max_turn_requests", "refusal"])
+async def test_the_handler_decides_on_the_stop_reason(version: int, reason: str) -> None:
+    agent = Agent("stopper", version="1.0")
+
+    @agent.prompt
+    async def stop(turn: Turn) -> Any:
+        return reason
+
+    async with talking(agent, version) as client:
+        assert await client.prompt(await client.new(), "go") == reason
+
+
+async def test_a_request_error_of_the_handler_reaches_the_client(version: int) -> None:
+    agent = Agent("strict", version="1.0")
+
+    @agent.prompt
+    async def refuse(turn: Turn) -> None:
+        raise InvalidParams("prompt: too short")
+
+    async with talking(agent, version) as client:
+        session = await client.new()
+        if version == 1:
+            with pytest.raises(RequestFailed, match="too short") as refused:
+                await client.prompt(session, "go")
+            assert refused.value.code == -32602
+        else:
+            assert await client.prompt(session, "go") == "error"
+            assert client.ends(session)[0].error.message == "prompt: too short"
+
+
+async def test_an_exception_of_the_handler_is_logged_and_kept_from_the_client(
+    version: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    agent = Agent("broken", version="1.0")
+
+    @agent.prompt
+    async def fail(turn: Turn) -> None:
+        raise KeyError("hunter2")
+
+    async with talking(agent, version) as client:
+        session = await client.new()
+        if version == 1:
+            with pytest.raises(RequestFailed) as failed:
+                await client.prompt(session, "go")
+            told = str(failed.value)
+        else:
+            await client.prompt(session, "go")
+            told = str(client.ends(session)[0])
+        assert "Internal error" in told
+        assert "hunter2" not in told
+        other = await client.new()
+        assert other != session
+    assert [record.exc_info[0] for record in caplog.records if record.exc_info] == [KeyError]
+
+
+async def test_a_wrong_stop_reason_is_an_internal_error(caplog: pytest.LogCaptureFixture) -> None:
+    agent = Agent("wrong", version="1.0")
+
+    @agent.prompt
+    async def wrong(turn: Turn) -> Any:
+        return "done"
+
+    async with talking(agent) as client:
+        with pytest.raises(RequestFailed, match="Internal error"):
+            await client.prompt(await client.new(), "go")
+    assert "stop reason" in str(caplog.records[-1].exc_info)
+
+
+def waiting(seen: list[Turn]) -> Agent:
+    agent = Agent("waiting", version="1.0")
+
+    @agent.prompt
+    async def wait(turn: Turn) -> None:
+        seen.append(turn)
+        await turn.say("waiting")
+        if turn.text == "wait":
+            await anyio.sleep_forever()
+
+    return agent
+
+
+async def test_cancel_ends_the_turn_with_the_stop_reason_cancelled(version: int) -> None:
+    turns: list[Turn] = []
+    reasons: list[str] = []
+    async with talking(waiting(turns), version) as client, anyio.create_task_group() as tasks:
+        session = await client.new()
+
+        async def prompt() -> None:
+            reasons.append(await client.prompt(session, "wait"))
+
+        tasks.start_soon(prompt)
+        await client.until(lambda: client.text(session))
+        await client.cancel(session)
+        await client.cancel(session)
+    assert reasons == ["cancelled"]
+    assert turns[0].is_cancelled
+
+
+async def test_cancel_before_and_after_a_turn_has_no_effect(version: int) -> None:
+    async with talking(echo(), version) as client:
+        session = await client.new()
+        await client.cancel(session)
+        assert await client.prompt(session, "one") == "end_turn"
+        await client.cancel(session)
+        assert await client.prompt(session, "two") == "end_turn"
+        await client.cancel("unknown")
+
+
+async def test_cancel_right_behind_the_prompt_cancels_it() -> None:
+    turns: list[Turn] = []
+    reasons: list[str] = []
+    async with talking(waiting(turns)) as client, anyio.create_task_group() as tasks:
+        session = await client.new()
+
+        async def prompt() -> None:
+            reasons.append(await client.prompt(session, "wait"))
+
+        tasks.start_soon(prompt)
+        for _ in range(3):
+            await anyio.lowlevel.checkpoint()
+        await client.cancel(session)
+    assert reasons == ["cancelled"]
+
+
+async def test_cancel_request_cancels_the_turn() -> None:
+    turns: list[Turn] = []
+    async with talking(waiting(turns)) as client, anyio.create_task_group() as tasks:
+        session = await client.new()
+
+        async def prompt() -> None:
+            await client.prompt(session, "wait")
+
+        tasks.start_soon(prompt)
+        await client.until(lambda: client.text(session))
+        tasks.cancel_scope.cancel()
+    assert turns[0].is_cancelled
+    assert turns[0].done.is_set()
+
+
+async def test_a_cancelled_turn_closes_its_permission_request(version: int) -> None:
+    agent = Agent("asking", version="1.0")
+    closed = anyio.Event()
+
+    @agent.prompt
+    async def ask(turn: Turn) -> None:
+        await turn.ask("Write?")
+
+    async def never(_: Any) -> Any:
+        try:
+            await anyio.sleep_forever()
+        finally:
+            closed.set()
+
+    async with talking(agent, version) as client, anyio.create_task_group() as tasks:
+        client.answer = never
+        session = await client.new()
+        tasks.start_soon(client.prompt, session, "go")
+        await client.until(lambda: client.asked)
+        await client.cancel(session)
+        with anyio.fail_after(5):
+            await closed.wait()
+
+
+async def test_a_second_prompt_is_refused_while_one_is_running(version: int) -> None:
+    turns: list[Turn] = []
+    async with talking(waiting(turns), version) as client, anyio.create_task_group() as tasks:
+        session = await client.new()
+        tasks.start_soon(client.prompt, session, "wait")
+        await client.until(lambda: client.text(session))
+        with pytest.raises(RequestFailed, match="busy") as refused:
+            await client.prompt(session, "two")
+        assert refused.value.code == -32600
+        await client.cancel(session)
+    assert len(turns) == 1
+
+
+async def test_queued_prompts_run_in_their_order(version: int) -> None:
+    heard: list[str] = []
+    all_sent = anyio.Event()
+    agent = Agent("queue", version="1.0", prompts="queue")
+
+    @agent.prompt
+    async def listen(turn: Turn) -> None:
+        heard.append(turn.text)
+        if len(heard) == 1:
+            await all_sent.wait()
+
+    async with talking(agent, version) as client:
+        session = await client.new()
+        async with anyio.create_task_group() as tasks:
+            for number in range(20):
+                tasks.start_soon(client.send_prompt, session, str(number))
+                await anyio.wait_all_tasks_blocked()
+            all_sent.set()
+        await client.until(lambda: version == 1 or len(client.ends(session)) == 20)
+    assert heard == [str(number) for number in range(20)]
+
+
+async def test_cancel_also_cancels_queued_prompts() -> None:
+    heard: list[str] = []
+    agent = Agent("queue", version="1.0", prompts="queue")
+
+    @agent.prompt
+    async def listen(turn: Turn) -> None:
+        heard.append(turn.text)
+        await turn.say("listening")
+        await anyio.sleep_forever()
+
+    async with talking(agent) as client:
+        session = await client.new()
+        reasons: list[str] = []
+
+        async def prompt(text: str) -> None:
+            reasons.append(await client.prompt(session, text))
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(prompt, "one")
+            await client.until(lambda: client.text(session))
+            tasks.start_soon(prompt, "two")
+            tasks.start_soon(prompt, "three")
+            await anyio.wait_all_tasks_blocked()
+            await client.cancel(session)
+    assert reasons == ["cancelled"] * 3
+    assert heard == ["one"]
+
+
+async def test_a_turn_used_after_its_end_says_so(version: int) -> None:
+    turns: list[Turn] = []
+    async with talking(waiting(turns), version) as client:
+        await client.prompt(await client.new(), "go")
+        with pytest.raises(TurnEnded, match="has ended") as ended:
+            await turns[0].say("late")
+        assert ended.value.session_id == turns[0].session.id
+        with pytest.raises(TurnEnded):
+            await turns[0].ask("late?")
+        with pytest.raises(TurnEnded):
+            async with turns[0].tool_call("late"):
+                pass
+        with pytest.raises(TurnEnded):
+            await turns[0].read_file("late")
+
+
+async def test_a_tool_call_begins_and_completes(version: int) -> None:
+    agent = Agent("tools", version="1.0")
+
+    @agent.prompt
+    async def work(turn: Turn) -> None:
+        async with turn.tool_call("Read", kind="read", arguments={"path": "/a"}, locations=["/a"]) as call:
+            await call.update(title="Reading", content="begun")
+            call.result("done")
+        assert not call.has_failed
+        assert call.output == "done"
+
+    async with talking(agent, version) as client:
+        session = await client.new()
+        await client.prompt(session, "go")
+        begin, progress, end = client.of(session, "tool_call", "tool_call_update")
+    assert (begin.title, begin.kind, begin.status) == ("Read", "read", "in_progress")
+    assert begin.locations[0].path == "/a"
+    assert progress.title == "Reading"
+    assert (end.status, end.content[0].content.text) == ("completed", "done")
+    assert begin.tool_call_id == end.tool_call_id
+
+
+async def test_a_failed_tool_does_not_end_the_turn(version: int) -> None:
+    agent = Agent("tools", version="1.0")
+
+    @agent.prompt
+    async def work(turn: Turn) -> None:
+        async with turn.tool_call("Read") as call:
+            raise FileNotFoundError("no such file")
+        assert call.has_failed
+        assert isinstance(call.error, FileNotFoundError)
+        await turn.say("going on")
+
+    async with talking(agent, version) as client:
+        session = await client.new()
+        assert await client.prompt(session, "go") == "end_turn"
+        assert client.text(session) == "going on"
+        _, end = client.of(session, "tool_call", "tool_call_update")
+        assert (end.status, end.content[0].content.text) == ("failed", "no such file")
+
+
+async def test_a_mistake_in_a_tool_call_ends_the_turn_without_its_message(version: int) -> None:
+    agent = Agent("tools", version="1.0")
+
+    @agent.prompt
+    async def work(turn: Turn) -> None:
+        async with turn.tool_call("Read"):
+            raise KeyError("hunter2")
+
+    async with talking(agent, version) as client:
+        session = await client.new()
+        if version == 1:
+            with pytest.raises(RequestFailed):
+                await client.prompt(session, "go")
+        else:
+            assert await client.prompt(session, "go") == "error"
+        _, end = client.of(session, "tool_call", "tool_call_update")
+        assert end.status == "failed"
+        assert "hunter2" not in str(client.updates)
+
+
+async def test_a_cancelled_tool_call_ends_on_the_wire(version: int) -> None:
+    agent = Agent("tools", version="1.0")
+
+    @agent.prompt
+    async def work(turn: Turn) -> None:
+        async with turn.tool_call("Wait"):
+            await anyio.sleep_forever()
+
+    async with talking(agent, version) as client:
+        session = await client.new()
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(client.prompt, session, "go")
+            await client.until(lambda: client.of(session, "tool_call", "tool_call_update"))
+            await client.cancel(session)
+        _, end = client.of(session, "tool_call", "tool_call_update")
+    assert end.status == ("failed" if version == 1 else "cancelled")
+
+
+async def test_permission_is_what_the_user_chose(version: int) -> None:
+    agent = Agent("asking", version="1.0")
+    answers: list[bool] = []
+
+    @agent.prompt
+    async def ask(turn: Turn) -> None:
+        async with turn.tool_call("Write", kind="edit") as call:
+            answers.append(await turn.ask("Write notes.txt?", call=call))
+
+    async with talking(agent, version) as client:
+        session = await client.new()
+        for outcome in (
+            {"outcome": "selected", "optionId": "allow"},
+            {"outcome": "selected", "optionId": "reject"},
+            {"outcome": "cancelled"},
+            {"outcome": "selected", "optionId": "unknown"},
+        ):
+            client.answer = lambda _, outcome=outcome: outcome
+            await client.prompt(session, "go")
+    assert answers == [True, False, False, False]
+
+
+async def test_in_v2_a_permission_request_is_shown_as_required_action() -> None:
+    agent = Agent("asking", version="1.0")
+
+    @agent.prompt
+    async def ask(turn: Turn) -> None:
+        await turn.ask("Write?")
+
+    async with talking(agent, 2) as client:
+        session = await client.new()
+        await client.prompt(session, "go")
+        states = [each.state for each in client.of(session, "state_update")]
+    assert states == ["running", "requires_action", "running", "idle"]
+
+
+async def test_a_blocked_event_loop_is_reported_once(version: int, caplog: pytest.LogCaptureFixture) -> None:
+    import time
+
+    agent = Agent("blocking", version="1.0")
+
+    @agent.prompt
+    async def block(turn: Turn) -> None:
+        if turn.text == "block":
+            await anyio.sleep(0.3)
+            time.sleep(1)
+            await anyio.sleep(0.3)
+
+    async with talking(agent, version) as client:
+        session = await client.new()
+        for _ in range(5):
+            await client.prompt(session, "fast")
+        await client.prompt(session, "block")
+        assert await client.prompt(await client.new(), "fast") == "end_turn"
+    warnings = [each for each in caplog.records if "event loop was blocked" in each.message]
+    assert [each.levelno for each in warnings] == [logging.WARNING]
+
+
+async def test_usage_and_other_updates_are_sent_in_both_versions(version: int) -> None:
+    agent = Agent("sender", version="1.0")
+
+    @agent.prompt
+    async def send(turn: Turn) -> None:
+        await turn.usage(10, 100, cost=0.5)
+        await turn.send(v1.AgentMessageChunk(content=v1.TextContent(text="hello")))
+
+    async with talking(agent, version) as client:
+        session = await client.new()
+        await client.prompt(session, "go")
+        (usage,) = client.of(session, "usage_update")
+        assert (usage.used, usage.size, usage.cost.amount) == (10, 100, 0.5)
+        assert client.text(session) == "hello"
+
+
+async def test_the_text_of_a_prompt_contains_links_and_embedded_text() -> None:
+    agent = Agent("reader", version="1.0", accepts={"embedded_context"})
+    texts: list[str] = []
+
+    @agent.prompt
+    async def read(turn: Turn) -> None:
+        texts.append(turn.text)
+
+    blocks = [
+        {"type": "text", "text": "see"},
+        {"type": "resource_link", "name": "notes", "uri": "file:///notes"},
+        {"type": "resource", "resource": {"uri": "file:///a", "text": "embedded"}},
+    ]
+    async with served(agent) as server, server.client() as client:
+        await client.ask("session/prompt", sessionId=await client.new(), prompt=blocks)
+    assert texts == ["see\n[notes](file:///notes)\nembedded"]

@@ -1,0 +1,263 @@
+"""The MCP servers of an agent's sessions: started once, reported when they fail, and gone with the agent."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from anyio.abc import Process
+
+import mcp_launch
+from acp_bindings.agent import Agent, Turn
+from acp_bindings.connection import Connection, RequestFailed
+from acp_bindings.decoding import decode
+from tests.acp_bindings.agent.clients import served, talking
+from tests.mcp_launch.support import MARK, SERVERS, Marked
+
+pytestmark = pytest.mark.anyio
+
+
+def caller(**options: Any) -> Agent[mcp_launch.Fleet]:
+    agent: Agent[mcp_launch.Fleet] = Agent("caller", version="1.0", mcp=mcp_launch.for_sessions(**options))
+
+    @agent.prompt
+    async def call(turn: Turn[mcp_launch.Fleet]) -> None:
+        name = turn.text
+        async with turn.tool_call(name) as tool_call:
+            tool_call.result(await turn.session.mcp.call_tool(name, {}))
+        await turn.say(f"failed: {tool_call.has_failed}")
+
+    return agent
+
+
+def typed(server: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "stdio", **server}
+
+
+@pytest.fixture(params=[1, 2], ids=["v1", "v2"])
+def version(request: pytest.FixtureRequest) -> int:
+    number: int = request.param
+    return number
+
+
+async def test_three_loads_of_an_open_session_leave_one_set_of_servers(marked: Marked, version: int) -> None:
+    async with talking(caller(), version) as client:
+        server = typed(marked.plain())
+        session = await client.new(server)
+        await client.prompt(session, "plain__environment")
+        before = marked.running()
+        assert len(before) == 1
+        for _ in range(3):
+            await client.load(session, server)
+        assert marked.running() == before
+        await client.ask("session/close", sessionId=session)
+        assert marked.running() == []
+
+
+async def test_the_result_of_a_tool_is_the_end_of_the_tool_call(marked: Marked, version: int) -> None:
+    async with talking(caller(), version) as client:
+        session = await client.new(typed(marked.plain()))
+        assert await client.prompt(session, "plain__environment") == "end_turn"
+        end = client.of(session, "tool_call", "tool_call_update")[-1]
+        assert end.status == "completed"
+        assert MARK in end.content[0].content.text
+        await client.prompt(session, "unknown")
+        assert client.of(session, "tool_call_update")[-1].status == "failed"
+        assert client.text(session) == "failed: Falsefailed: True"
+
+
+@pytest.mark.parametrize("background", [False, True])
+async def test_a_failed_server_is_reported_once(marked: Marked, version: int, background: bool) -> None:
+    async with talking(caller(background=background), version) as client:
+        missing = typed(marked.stdio("missing", "/nowhere/missing-server"))
+        session = await client.new(missing, typed(marked.plain()))
+        await client.until(lambda: "missing" in str(client.updates))
+        await client.prompt(session, "plain__environment")
+        kind = "agent_message_chunk" if version == 1 else "notice"
+        told = [each for each in client.of(session, kind) if "missing-server" in str(each)]
+        assert len(told) == 1
+        assert "MCP server missing" in str(told[0])
+
+
+async def test_a_server_that_exits_later_is_reported(marked: Marked, version: int) -> None:
+    async with served(caller()) as server, server.client(version) as one, server.client(version) as other:
+        spec = typed(marked.plain())
+        session = await one.new(spec)
+        await one.prompt(session, "plain__environment")
+        # The report goes to the client that has the session now.
+        await other.load(session, spec)
+        os.kill(marked.running()[0], signal.SIGKILL)
+        await other.until(lambda: "SIGKILL" in str(other.updates))
+        assert "SIGKILL" not in str(one.updates)
+
+
+@pytest.mark.parametrize("can_ask", [True, False])
+async def test_questions_of_servers_reach_a_client_that_can_be_asked(
+    marked: Marked, version: int, can_ask: bool
+) -> None:
+    asked: list[Any] = []
+
+    def prepare(client: Any) -> None:
+        def answer(request: Any, connection: Connection) -> Any:
+            asked.append(request)
+            package: Any = connection.protocol
+            return decode(package.CreateElicitationResponse, {"action": "accept", "content": {"name": "blue"}})
+
+        client.handlers.on("elicitation/create")(answer)
+
+    capabilities = {"elicitation.form"} if can_ask else set[str]()
+    server = typed(marked.stdio("asks", sys.executable, str(SERVERS / "asks.py"), "stdio", "modern"))
+    async with talking(caller(), version, capabilities=capabilities, prepare=prepare) as client:
+        session = await client.new(server)
+        await client.prompt(session, "asks__choose")
+        end = client.of(session, "tool_call_update")[-1]
+    assert [each.message for each in asked] == (["Which colour?"] if can_ask else [])
+    assert ("blue" in str(end)) == can_ask
+
+
+async def test_calls_of_tools_carry_the_trace_of_the_prompt(
+    marked: Marked, version: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from opentelemetry import trace
+    from opentelemetry.sdk.trace import TracerProvider
+
+    from acp_bindings.agent import _telemetry
+
+    monkeypatch.setattr(_telemetry, "_tracer", TracerProvider().get_tracer("acp-bindings"))
+    parent, agent, sent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", caller(), list[int]()
+    own = mcp_launch.Fleet.call_tool
+
+    async def call_tool(self: mcp_launch.Fleet, name: str, arguments: Any) -> Any:
+        sent.append(trace.get_current_span().get_span_context().trace_id)
+        return await own(self, name, arguments)
+
+    monkeypatch.setattr(mcp_launch.Fleet, "call_tool", call_tool)
+    lines: list[str] = []
+
+    def traffic(name: str, direction: str, line: str) -> None:
+        lines.append(line)
+
+    agent = caller(options=mcp_launch.Options(traffic=traffic))
+    async with talking(agent, version) as client:
+        session = await client.new(typed(marked.plain()))
+        await client.prompt(session, "plain__environment", _meta={"traceparent": parent})
+    assert [f"{each:032x}" for each in sent] == ["0af7651916cd43dd8448eb211c80319c"]
+    (call,) = [each for each in lines if '"tools/call"' in each]
+    assert "00-0af7651916cd43dd8448eb211c80319c-" in call
+
+
+async def test_other_transports_than_those_advertised_are_refused(version: int) -> None:
+    async with talking(caller(transports=("stdio",)), version) as client:
+        with pytest.raises(RequestFailed, match="transport"):
+            await client.new({"type": "http", "name": "web", "url": "http://127.0.0.1:1/", "headers": []})
+
+
+AGENT = """
+import sys, anyio, mcp_launch
+from acp_bindings.agent import Agent, Turn
+agent = Agent("tools", version="1.0", mcp=mcp_launch.for_sessions())
+@agent.prompt
+async def answer(turn: Turn) -> None:
+    await turn.say("begun")
+    if turn.text == "wait":
+        await anyio.sleep_forever()
+    if turn.text == "stubborn":
+        while True:
+            try:
+                await anyio.sleep_forever()
+            except BaseException:
+                pass
+agent.run(backend=sys.argv[1])
+"""
+
+
+class Talk:
+    """A raw client of an agent in a process."""
+
+    def __init__(self, process: Process) -> None:
+        self.process = process
+        self.rest = b""
+
+    async def send(self, id_: int, method: str, **params: Any) -> None:
+        assert self.process.stdin
+        message = {"jsonrpc": "2.0", "id": id_, "method": method, "params": params}
+        await self.process.stdin.send(json.dumps(message).encode() + b"\n")
+
+    async def until(self, text: str) -> Any:
+        assert self.process.stdout
+        while True:
+            line, newline, rest = self.rest.partition(b"\n")
+            if newline:
+                self.rest = rest
+                if text in line.decode():
+                    return json.loads(line)
+            else:
+                self.rest += await self.process.stdout.receive()
+
+    async def begin(self, *servers: dict[str, Any], text: str | None) -> None:
+        await self.send(1, "initialize", protocolVersion=1)
+        await self.send(2, "session/new", cwd="/", mcpServers=list(servers))
+        session = (await self.until('"id":2'))["result"]["sessionId"]
+        if text:
+            await self.send(3, "session/prompt", sessionId=session, prompt=[{"type": "text", "text": text}])
+            await self.until("begun")
+
+
+@pytest.mark.parametrize("text", [None, "wait"])
+async def test_the_process_and_its_servers_end_when_the_input_is_closed(
+    marked: Marked, text: str | None, anyio_backend: str, tmp_path: Path
+) -> None:
+    with anyio.fail_after(20):
+        command = [sys.executable, "-c", AGENT, anyio_backend]
+        async with await anyio.open_process(command, stderr=subprocess.DEVNULL) as process:
+            talk = Talk(process)
+            await talk.begin(marked.plain(), marked.echo(), text=text)
+            assert len(marked.running()) == 2
+            assert process.stdin
+            before = anyio.current_time()
+            await process.stdin.aclose()
+            await process.wait()
+            took = anyio.current_time() - before
+    assert process.returncode == 0
+    assert marked.running() == []
+    print(f"seconds from closed input to the end ({text}): {took:.2f}")
+
+
+async def test_a_stubborn_handler_does_not_keep_the_process(marked: Marked, anyio_backend: str) -> None:
+    with anyio.fail_after(20):
+        command = [sys.executable, "-c", AGENT, anyio_backend]
+        async with await anyio.open_process(command, stderr=subprocess.PIPE) as process:
+            talk = Talk(process)
+            await talk.begin(marked.plain(), text="stubborn")
+            assert process.stdin
+            assert process.stderr
+            before = anyio.current_time()
+            await process.stdin.aclose()
+            told = b""
+            async for chunk in process.stderr:
+                told += chunk
+            await process.wait()
+            took = anyio.current_time() - before
+    assert b"ignores its cancellation" in told
+    assert marked.running() == []
+    print(f"seconds from closed input to the end (stubborn): {took:.2f}")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+async def test_a_signal_ends_the_process_and_its_servers(
+    marked: Marked, number: signal.Signals, anyio_backend: str
+) -> None:
+    with anyio.fail_after(20):
+        command = [sys.executable, "-c", AGENT, anyio_backend]
+        async with await anyio.open_process(command, stderr=subprocess.DEVNULL) as process:
+            await Talk(process).begin(marked.plain(), text="wait")
+            process.send_signal(number)
+            await process.wait()
+    assert marked.running() == []
