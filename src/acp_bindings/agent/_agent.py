@@ -21,7 +21,7 @@ from acp_bindings.agent._stores import MemorySessions, SessionStore
 from acp_bindings.agent._turn import Turn
 from acp_bindings.connection import AgentHandlers, Connection, connect_stdio
 from acp_bindings.jsonrpc import ProtocolPackage
-from acp_bindings.setup import OPENING, AgentHandshake
+from acp_bindings.setup import OPENING, AgentCapability, AgentHandshake
 
 PromptHandler: TypeAlias = "Callable[[Turn[M]], Awaitable[object]]"
 """Works on a prompt. It returns a `StopReason`, or None for `end_turn`."""
@@ -77,7 +77,7 @@ class Agent(Generic[M]):
         protocols: Sequence[ProtocolPackage] = (v1, v2),
         accepts: Collection[Content] = (),
         prompts: Literal["refuse", "queue"] = "refuse",
-        capabilities: Collection[str] = (),
+        capabilities: Collection[AgentCapability] = (),
         auth_methods: Sequence[Any] = (),
     ) -> None:
         """Describe an agent.
@@ -102,14 +102,15 @@ class Agent(Generic[M]):
         self._mcp = mcp
         self._store: SessionStore = MemorySessions() if sessions is None else sessions
         self._protocols = tuple(protocols)
-        self._capabilities = {
+        of_prompts: list[Any] = [f"prompt.{each}" for each in accepts]
+        self._capabilities: set[AgentCapability] = {
             "session.additional_directories",
             "session.close",
             "session.delete",
             "session.list",
             "session.load",
             "session.resume",
-            *(f"prompt.{each}" for each in accepts),
+            *of_prompts,
             *(mcp.capabilities if mcp else ()),
             *capabilities,
         }
@@ -271,7 +272,7 @@ class Agent(Generic[M]):
             raise ValueError(f"agent {self._name} has auth_methods, but no function decorated with @agent.login")
         if self._open is not None:
             raise RuntimeError(f"agent {self._name} is being served already")
-        more = {"auth.login"} if self._login else set[str]()
+        more: set[AgentCapability] = {"auth.login"} if self._login else set()
         handshake = AgentHandshake(
             info=self._info,
             protocols=self._protocols,

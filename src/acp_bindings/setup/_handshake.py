@@ -28,7 +28,7 @@ from acp_bindings.methods import Method, Methods, NotificationType, RequestType
 from acp_bindings.setup._auth import auth_methods_for, login_remarks
 from acp_bindings.setup._peer import WORDS, AgentPeer, ClientPeer, message_type, parsed
 from acp_bindings.setup._versions import by_version, name_of, negotiate, read_version, version_of
-from acp_bindings.setup.capabilities import V2_BASELINE, Side, has_word, written
+from acp_bindings.setup.capabilities import V2_BASELINE, AgentCapability, ClientCapability, Side, has_word, written
 from acp_bindings.setup.errors import InitializedAlready, InvalidParams, NotInitialized
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class ClientHandshake:
         info: Implementation | None = None,
         anonymous: bool = False,
         protocols: Sequence[ProtocolPackage] | None = None,
-        capabilities: Collection[str] = (),
+        capabilities: Collection[ClientCapability] = (),
         meta: Mapping[str, Any] | None = None,
     ) -> None:
         """Describe the client.
@@ -134,7 +134,7 @@ class AgentHandshake:
         info: Implementation | None = None,
         anonymous: bool = False,
         protocols: Sequence[ProtocolPackage] | None = None,
-        capabilities: Collection[str] = (),
+        capabilities: Collection[AgentCapability] = (),
         auth_methods: Sequence[AuthMethod] = (),
         meta: Mapping[str, Any] | None = None,
     ) -> None:

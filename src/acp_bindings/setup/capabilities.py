@@ -23,11 +23,66 @@ from acp_bindings.setup.errors import UnknownCapability
 if TYPE_CHECKING:
     from acp_bindings.jsonrpc import ProtocolPackage
 
-__all__ = ["CLOSE", "WITHDRAWN", "likely_meant", "why_not_let_through"]
+__all__ = [
+    "CLOSE",
+    "WITHDRAWN",
+    "AgentCapability",
+    "Capability",
+    "ClientCapability",
+    "likely_meant",
+    "why_not_let_through",
+]
 
 
 Side: TypeAlias = Literal["agent", "client"]
 """The side that advertises a capability."""
+
+AgentCapability: TypeAlias = Literal[
+    "auth.login",
+    "auth.logout",
+    "auth.status",
+    "mcp.acp",
+    "mcp.http",
+    "mcp.sse",
+    "mcp.stdio",
+    "prompt.audio",
+    "prompt.embedded_context",
+    "prompt.image",
+    "providers",
+    "session",
+    "session.additional_directories",
+    "session.archive",
+    "session.close",
+    "session.delete",
+    "session.fork",
+    "session.list",
+    "session.load",
+    "session.resume",
+    "session.status",
+    "session.system_prompt",
+    "session.system_prompt.override",
+    "session.title",
+]
+"""The name of a capability of agents, for type checkers."""
+
+ClientCapability: TypeAlias = Literal[
+    "auth.terminal",
+    "compaction",
+    "config_options.boolean",
+    "elicitation",
+    "elicitation.form",
+    "elicitation.url",
+    "fs.read_text_file",
+    "fs.write_text_file",
+    "notices",
+    "plan",
+    "subagents",
+    "terminal",
+]
+"""The name of a capability of clients, for type checkers."""
+
+Capability: TypeAlias = AgentCapability | ClientCapability
+"""The name of a capability of either side."""
 
 ALWAYS = ""
 """The place of a capability that every peer of a version has without advertising it."""
@@ -104,9 +159,9 @@ CLIENT: Mapping[str, Places] = MappingProxyType(
 )
 """The capabilities of clients."""
 
-TABLES: Mapping[Side, Mapping[str, Places]] = MappingProxyType({"agent": AGENT, "client": CLIENT})
+TABLES: Mapping[Side, Mapping[Any, Places]] = MappingProxyType({"agent": AGENT, "client": CLIENT})
 
-AGENT_METHODS: Mapping[str, str | None] = MappingProxyType(
+AGENT_METHODS: Mapping[str, AgentCapability | None] = MappingProxyType(
     {
         "$/cancel_request": None,
         "auth/login": "auth.login",
@@ -140,7 +195,7 @@ AGENT_METHODS: Mapping[str, str | None] = MappingProxyType(
 )
 """The capability of the agent that each method needs; None if it does not need any."""
 
-CLIENT_METHODS: Mapping[str, str | None] = MappingProxyType(
+CLIENT_METHODS: Mapping[str, ClientCapability | None] = MappingProxyType(
     {
         "$/cancel_request": None,
         # For these two it is the agent that has advertised something.
@@ -161,14 +216,16 @@ CLIENT_METHODS: Mapping[str, str | None] = MappingProxyType(
 )
 """The capability of the client that each method needs; None if it does not need any."""
 
-METHODS: Mapping[Side, Mapping[str, str | None]] = MappingProxyType({"agent": AGENT_METHODS, "client": CLIENT_METHODS})
+METHODS: Mapping[Side, Mapping[str, Capability | None]] = MappingProxyType(
+    {"agent": AGENT_METHODS, "client": CLIENT_METHODS}
+)
 
 OFFERED_IN_SESSIONS = frozenset(
     {"session/set_config_option", "session/set_mode", "terminal/cancel", "tool_call/cancel"}
 )
 """Methods that are optional for agents with sessions; the updates of a session offer them."""
 
-V2_BASELINE = frozenset({"session.close", "session.list", "session.load", "session.resume"})
+V2_BASELINE: frozenset[AgentCapability] = frozenset({"session.close", "session.list", "session.load", "session.resume"})
 """The capabilities of every v2 agent with sessions (`SessionCapabilities`)."""
 
 CONTENT: Mapping[str, str | None] = MappingProxyType(

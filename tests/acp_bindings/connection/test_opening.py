@@ -10,6 +10,7 @@ from acp_bindings import encode, v1, v2
 from acp_bindings.connection import AgentHandlers, Connection, Handlers, RequestFailed, initialize
 from acp_bindings.setup import (
     OPENING,
+    AgentCapability,
     AgentHandshake,
     ClientHandshake,
     NotInitialized,
@@ -22,7 +23,7 @@ from tests.acp_bindings.connection.support import against, streams
 pytestmark = pytest.mark.anyio
 
 INFO = v1.Implementation(name="helper", version="1.0")
-BASELINE = {"session.close", "session.list", "session.load", "session.resume", "mcp.stdio"}
+BASELINE: set[AgentCapability] = {"session.close", "session.list", "session.load", "session.resume", "mcp.stdio"}
 CLIENT: dict[str, Any] = {"protocolVersion": 1, "clientCapabilities": {"fs": {"readTextFile": True}}}
 
 
@@ -30,7 +31,7 @@ def answer(params: Any, connection: Connection) -> Any:
     return params
 
 
-def agent(*capabilities: str, protocols: Any = (v1,)) -> AgentHandlers:
+def agent(*capabilities: AgentCapability, protocols: Any = (v1,)) -> AgentHandlers:
     """An agent that supports sessions and an extension method."""
     handlers = AgentHandlers(AgentHandshake(info=INFO, protocols=protocols, capabilities=capabilities), flavour="posix")
 
@@ -255,8 +256,9 @@ async def test_an_agent_is_warned_once_of_what_it_advertises_and_does_not_handle
     package: Any, lacking: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     asked = {"protocolVersion": 1} if package is v1 else {"protocolVersion": 2, "info": {"name": "c", "version": "1"}}
-    capabilities = {"session.load", "session.delete", "auth.logout"} | (BASELINE if package is v2 else set[str]())
-    handlers = agent(*capabilities, protocols=[package])
+    handlers = agent(
+        "session.load", "session.delete", "auth.logout", *(BASELINE if package is v2 else ()), protocols=[package]
+    )
     for _ in range(2):
         async with against(handlers, protocol=OPENING) as (_, peer):
             await peer.say({"id": 1, "method": "initialize", "params": asked})
