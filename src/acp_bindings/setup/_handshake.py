@@ -163,6 +163,11 @@ class AgentHandshake:
             raise ValueError("the capability auth.login requires auth_methods")
         self._auth_methods = tuple(auth_methods)
 
+    @property
+    def protocols(self) -> Mapping[int, ProtocolPackage]:
+        """The supported package of each version."""
+        return self._said.protocols
+
     def answer(self, params: Any) -> Settled:
         """Return the response to `initialize` with *params*, and the client.
 
