@@ -232,6 +232,27 @@ def test_what_is_only_part_of_some_params_is_told_the_whole(
     assert dict(codec.pending) == {}
 
 
+@pytest.mark.parametrize(
+    ("part", "hint"),
+    [
+        (
+            v1.ToolCallUpdate(tool_call_id="c"),
+            "it is part of RequestPermissionRequest(session_id=…, tool_call=…, options=…); "
+            "SessionToolCallUpdate is part of SessionNotification(session_id=…, update=…)",
+        ),
+        (
+            v1.ContentChunk(content=v1.TextContent(text="Hi")),
+            "AgentMessageChunk or AgentThoughtChunk or UserMessageChunk is part of "
+            "SessionNotification(session_id=…, update=…)",
+        ),
+    ],
+)
+def test_a_part_whose_subclasses_are_sent_elsewhere_names_them(part: Any, hint: str) -> None:
+    with pytest.raises(TypeError) as caught:
+        Codec(v1, role="agent").notify(part)
+    assert str(caught.value).partition("; ")[2] == hint
+
+
 def test_of_what_is_part_of_no_params_nothing_is_guessed() -> None:
     for package in PACKAGES:
         for params in ({"sessionId": "s"}, package.TextContent(text="t"), package.NewSessionResponse(session_id="s")):
