@@ -12,9 +12,9 @@ from client_view import View
 
 from acp_bindings import decode, v1, v2
 from acp_bindings.connection import Connection, Handlers
-from acp_bindings.setup import InvalidParams, ReplayCollector, RequestError, Roots, Update
+from acp_bindings.setup import ClientCapability, InvalidParams, ReplayCollector, RequestError, Roots, Update
 
-CAPABILITIES = {"fs.read_text_file", "fs.write_text_file", "notices"}
+CAPABILITIES: set[ClientCapability] = {"fs.read_text_file", "fs.write_text_file", "notices"}
 """What follows from the handlers below."""
 NOT_FOUND = -32002
 

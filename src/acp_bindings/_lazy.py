@@ -51,10 +51,13 @@ class _Suggestion:
         for home in _OTHER_FACES:
             if self.name in import_module(home).__all__:
                 return f"{message}; it is in {home}"
+        known = import_module(self.package).__all__
+        if OFFICIAL.get(self.name) in known:
+            return f"{message}; it is the official SDK's name for {OFFICIAL[self.name]}"
         packages = [f"acp_bindings.{each}" for each in PACKAGES]
         if homes := [each for each in packages if self.name in import_module(each).__all__]:
             message += f"; it is in {joined(homes, 'and')}"
-        if close := _closest(self.name, import_module(self.package).__all__):
+        if close := _closest(self.name, known):
             message += f"; did you mean {joined(close, 'or')}?"
         return message
 
@@ -64,6 +67,34 @@ class _Suggestion:
 
 _OTHER_FACES = ("acp_bindings.setup", "acp_bindings.connection", "acp_bindings.jsonrpc")
 """The public modules with names that are not in a protocol package."""
+
+
+OFFICIAL = {
+    "TextContentBlock": "TextContent",
+    "ImageContentBlock": "ImageContent",
+    "AudioContentBlock": "AudioContent",
+    "ResourceContentBlock": "ResourceLink",
+    "EmbeddedResourceContentBlock": "EmbeddedResource",
+    "ToolCallStart": "ToolCall",
+    "ToolCallProgress": "SessionToolCallUpdate",
+    "ContentToolCallContent": "Content",
+    "FileEditToolCallContent": "Diff",
+    "TerminalToolCallContent": "Terminal",
+    "AgentPlanUpdate": "Plan",
+    "AllowedOutcome": "SelectedPermissionOutcome",
+    "DeniedOutcome": "RequestPermissionOutcomeCancelled",
+    "HttpMcpServer": "McpServerHttp",
+    "SseMcpServer": "McpServerSse",
+    "TerminalAuthMethod": "AuthMethodTerminal",
+    "SetSessionConfigOptionBooleanRequest": "SetSessionConfigOptionRequestBoolean",
+    "SetSessionConfigOptionSelectRequest": "SetSessionConfigOptionRequestValueId",
+    "CancelRequest": "CancelRequestNotification",
+    "ModelInfo": "SessionConfigSelectOption",
+    "SessionModelState": "SessionConfigOptionSelect",
+    "SetSessionModelRequest": "SetSessionConfigOptionRequestValueId",
+    "SetSessionModelResponse": "SetSessionConfigOptionResponse",
+}
+"""Names of the official SDK, now or in an earlier release, and the names here (docs/official_sdk.md)."""
 
 
 def _closest(name: str, known: list[str]) -> list[str]:

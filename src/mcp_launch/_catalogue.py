@@ -29,6 +29,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, TypeVar, get_args, overload
 
 from acp_bindings import decode
+from acp_bindings.setup import AgentCapability
 from mcp_launch.failures import LaunchError, UnusableInput
 from mcp_launch.options import Transports
 from mcp_launch.report import TransportName
@@ -83,13 +84,13 @@ T = TypeVar(
 
 
 @overload
-def capabilities(*, transports: Transports = ("stdio", "http")) -> frozenset[str]: ...
+def capabilities(*, transports: Transports = ("stdio", "http")) -> frozenset[AgentCapability]: ...
 @overload
 def capabilities(type_: type[T], *, transports: Transports = ("stdio", "http")) -> T: ...
 def capabilities(type_: type[Any] | None = None, *, transports: Transports = ("stdio", "http")) -> Any:
     """Return the MCP capabilities that an agent advertises in its response to `initialize`.
 
-        AgentHandshake(capabilities={"session.load"} | capabilities(), …)
+        AgentHandshake(capabilities={"session.load", *capabilities()}, …)
         v1.AgentCapabilities(mcp_capabilities=capabilities(v1.McpCapabilities))
         v2.SessionCapabilities(mcp=capabilities(v2.McpCapabilities))
 

@@ -11,6 +11,7 @@ import anyio
 from pydantic_core import from_json
 
 from acp_bindings import v1
+from acp_bindings.setup import AgentCapability
 from mcp_launch._catalogue import capabilities
 from mcp_launch.content import tool_call_update
 from mcp_launch.failures import LaunchError
@@ -38,7 +39,7 @@ class SessionServers:
         budgets: Budgets | None,
         options: OptionsFor | None,
     ) -> None:
-        self.capabilities: Collection[str] = capabilities(transports=transports)
+        self.capabilities: Collection[AgentCapability] = capabilities(transports=transports)
         """The capabilities that the agent advertises."""
         self._transports = transports
         self._background = background

@@ -1,15 +1,18 @@
 """An unknown name of a package: the error suggests the right one, which is only computed if the error is read."""
 
 import pickle
+import re
 import subprocess
 import sys
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
 
 import acp_bindings
-from acp_bindings import connection, setup, v1, v1_unstable
+from acp_bindings import connection, setup, v1, v1_unstable, v2
+from acp_bindings._lazy import OFFICIAL
 
 
 def refused(package: Any, name: str) -> AttributeError:
@@ -67,6 +70,24 @@ def test_of_a_name_of_another_package_the_three_that_are_closest_here_are_told_t
         "it is in acp_bindings.v2 and acp_bindings.v2_unstable",
         "did you mean RequestPermissionOutcomeCancelled, SelectedPermissionOutcome or RequestPermissionOutcome?",
     ]
+
+
+def test_a_name_of_the_official_sdk_leads_to_the_name_here() -> None:
+    assert said_of(v1, "AllowedOutcome") == (
+        "module 'acp_bindings.v1' has no attribute 'AllowedOutcome'; "
+        "it is the official SDK's name for SelectedPermissionOutcome"
+    )
+    assert said_of(v2, "TextContentBlock").endswith("; it is the official SDK's name for TextContent")
+    assert "official" not in said_of(v2, "HttpMcpServer_")
+    assert "official" not in said_of(v2, "SseMcpServer")
+
+
+def test_the_hints_for_the_official_sdk_are_the_tables_of_its_page() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "official_sdk.md").read_text(encoding="utf-8")
+    names, _, _ = page.partition("## Equivalents")
+    assert dict(re.findall(r"^\| `(\w+)` \| `(\w+)` \|", names, re.MULTILINE)) == OFFICIAL
+    assert all(hasattr(v1, name) for name in OFFICIAL.values())
+    assert not any(hasattr(v1, name) for name in OFFICIAL)
 
 
 def test_no_more_than_three_names_are_told() -> None:

@@ -18,7 +18,7 @@ import anyio
 
 from acp_bindings import v1_unstable, v2_unstable
 from acp_bindings.jsonrpc import ProtocolPackage
-from acp_bindings.setup import AgentPeer, AuthRequired
+from acp_bindings.setup import AgentPeer, AuthRequired, Capability
 from acp_bindings.setup._peer import method_id
 from tests.agents.meeting import Agent, Meeting, meet
 
@@ -84,7 +84,7 @@ def page_of(met: dict[Agent, dict[str, Meeting]]) -> str:
         ["findings", *(_said(str(finding) for peer in each for finding in peer.findings) or "none" for each in peers)],
         ["`session/new`", *(_said(_outcome(each) for each in meetings if each.peer) for meetings in columns)],
     ]
-    known = sorted({name for each in peers for peer in each for name in peer.names()})
+    known = sorted(frozenset[Capability]().union(*(peer.names() for each in peers for peer in each)))
     capabilities = [[f"`{name}`", *(_versions(each, name) for each in peers)] for name in known]
     logins = [
         [name, f"`{method_id(method)}`", method.name, getattr(method, "type", None) or "agent"]
@@ -104,7 +104,7 @@ def page_of(met: dict[Agent, dict[str, Meeting]]) -> str:
     )
 
 
-def _versions(peers: list[AgentPeer], capability: str) -> str:
+def _versions(peers: list[AgentPeer], capability: Capability) -> str:
     return ", ".join(dict.fromkeys(f"v{each.version}" for each in peers if each.supports(capability)))
 
 

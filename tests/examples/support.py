@@ -19,6 +19,7 @@ from acp_bindings.jsonrpc import ProtocolPackage
 from acp_bindings.setup import (
     OPENING,
     AgentPeer,
+    ClientCapability,
     ClientHandshake,
     ReplayCollector,
     SessionRecord,
@@ -193,7 +194,7 @@ async def talking(place: Place, version: int, *, handlers: Handlers | None = Non
     seen = Seen()
     handlers = handlers or Handlers()
     handlers.on("session/update")(seen.receive)
-    files = ["fs.read_text_file", "fs.write_text_file"] if version == 1 else []
+    files: list[ClientCapability] = ["fs.read_text_file", "fs.write_text_file"] if version == 1 else []
     handshake = ClientHandshake(
         info=v1.Implementation(name="tests", version="1.0"),
         protocols=[PACKAGES[version]],

@@ -12,7 +12,9 @@ from acp_bindings import v1, v2
 from acp_bindings.jsonrpc import Codec, ErrorResponse, Request, Response
 from acp_bindings.setup import (
     OPENING,
+    AgentCapability,
     AgentHandshake,
+    ClientCapability,
     ClientHandshake,
     NotInitialized,
     RequestError,
@@ -22,8 +24,10 @@ from acp_bindings.setup import (
 from tests.interop.typescript import FOLDER
 
 INFO = v1.Implementation(name="python", version="2.0")
-SESSIONS = {"session.close", "session.list", "session.load", "session.resume"}
+SESSIONS: set[AgentCapability] = {"session.close", "session.list", "session.load", "session.resume"}
 PACKAGES: dict[int, Any] = {1: v1, 2: v2}
+TERMINALS: dict[bool, set[ClientCapability]] = {True: {"terminal"}, False: set()}
+"""By whether the client supports v1."""
 
 
 @contextmanager
@@ -57,7 +61,7 @@ def test_our_client_settles_with_an_agent_of_the_sdk(ours: tuple[int, ...], thei
     client = ClientHandshake(
         info=INFO,
         protocols=[PACKAGES[each] for each in ours],
-        capabilities={"auth.terminal", "elicitation.form"} | ({"terminal"} if 1 in ours else set[str]()),
+        capabilities={"auth.terminal", "elicitation.form", *TERMINALS[1 in ours]},
     )
     codec = Codec(OPENING, role="client")
     with typescript_side("agent", theirs) as process:
@@ -107,7 +111,7 @@ def test_our_agent_answers_a_client_of_the_sdk(theirs: str, version: int, ours: 
     agent = AgentHandshake(
         info=INFO,
         protocols=[PACKAGES[each] for each in ours],
-        capabilities=SESSIONS | {"mcp.http"},
+        capabilities={*SESSIONS, "mcp.http"},
         auth_methods=[v1.AuthMethodTerminal(id="tui", name="In a terminal")],
     )
     codec = Codec(OPENING, role="agent")

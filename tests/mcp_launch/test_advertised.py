@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from acp_bindings import encode, v1, v1_unstable, v2, v2_unstable
-from acp_bindings.setup import AgentHandshake, ClientHandshake
+from acp_bindings.setup import AgentCapability, AgentHandshake, ClientHandshake
 from mcp_launch import UnusableInput, capabilities
 
 
@@ -49,13 +49,13 @@ def test_capabilities_fit_into_the_response_to_initialize() -> None:
 @pytest.mark.parametrize("protocol", [v1, v1_unstable, v2, v2_unstable])
 def test_capability_names_work_in_the_handshake_of_any_version(protocol: Any) -> None:
     info = v1.Implementation(name="agent", version="1")
-    sessions = {"session.close", "session.list", "session.load", "session.resume"}
+    sessions: set[AgentCapability] = {"session.close", "session.list", "session.load", "session.resume"}
     handshake = AgentHandshake(info=info, protocols=[protocol], capabilities=sessions | capabilities())
     request = ClientHandshake(info=info, protocols=[protocol]).request()
 
     agent = handshake.answer(encode(request)).agent
 
-    assert [name for name in ("stdio", "http", "sse") if agent.supports(f"mcp.{name}")] == ["stdio", "http"]
+    assert {name for name in agent.names() if name.startswith("mcp.")} == {"mcp.stdio", "mcp.http"}
     assert capabilities(transports={"sse", "stdio"}) == {"mcp.sse", "mcp.stdio"}
 
 

@@ -208,7 +208,7 @@ async def conversation(plan: Plan) -> dict[str, Any]:
         session_id = record.session_id
         facts["session/new"] = {"session": "string"}
         for transport in TRANSPORTS:
-            has = client.peer.supports(f"mcp.{transport}")
+            has = f"mcp.{transport}" in client.peer.names()
             said = await client.ask(session_id, plan.prompts[transport]) if has else NOT_OFFERED
             facts[f"a tool over {transport}"] = said
         async with client.waiting(session_id) as became:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import reduce
 from operator import getitem
@@ -159,9 +159,23 @@ def _advice(params: object, protocol: ProtocolPackage, *, asks: bool) -> str:
         return f"the negotiated version is {spoken}"
     if isinstance(params, type):
         return "create an object of it"
-    if wholes := sorted(_call(whole, with_=name) for whole, name in wholes_with(params, methods)):
-        return f"it is part of {' or '.join(wholes)}"
+    if hints := [*_places_of(params, package, methods)]:
+        return "; ".join(hints)
     return "pass the name of a method as method=" if isinstance(params, str) else "pass method="
+
+
+def _places_of(part: object, package: str | None, methods: Methods) -> Iterator[str]:
+    """Yield what *part* is part of, and what only its variants are part of, such as `SessionToolCallUpdate`."""
+    places = {_call(whole, with_=name) for whole, name in wholes_with(part, methods)}
+    if places:
+        yield f"it is part of {' or '.join(sorted(places))}"
+    variants: dict[str, list[str]] = {}
+    for each in sorted(type(part).__subclasses__(), key=lambda each: each.__name__):
+        if package and package_of(each.__module__) == package:
+            # An object without fields: only its class matters.
+            theirs = {_call(whole, with_=name) for whole, name in wholes_with(object.__new__(each), methods)}
+            variants.setdefault(" or ".join(sorted(theirs - places)), []).append(each.__name__)
+    yield from (f"{' or '.join(names)} is part of {wholes}" for wholes, names in variants.items() if wholes)
 
 
 def wholes_with(part: object, methods: Methods) -> list[tuple[type[Model], str]]:

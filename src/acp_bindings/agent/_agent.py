@@ -21,7 +21,7 @@ from acp_bindings.agent._stores import MemorySessions, SessionStore
 from acp_bindings.agent._turn import StopReason, Turn
 from acp_bindings.connection import AgentHandlers, Connection, connect_stdio
 from acp_bindings.jsonrpc import ProtocolPackage
-from acp_bindings.setup import OPENING, AgentHandshake
+from acp_bindings.setup import OPENING, AgentCapability, AgentHandshake
 from acp_bindings.setup.capabilities import AGENT_METHODS, CLIENT_METHODS, known
 
 PromptHandler: TypeAlias = "Callable[[Turn[M]], Awaitable[StopReason | None]]"
@@ -121,14 +121,15 @@ class Agent(Generic[M]):
         self._mcp = mcp
         self._store: SessionStore = MemorySessions() if sessions is None else sessions
         self._protocols = tuple(protocols)
-        self._capabilities = {
+        of_prompts: list[Any] = [f"prompt.{each}" for each in accepts]
+        self._capabilities: set[AgentCapability] = {
             "session.additional_directories",
             "session.close",
             "session.delete",
             "session.list",
             "session.load",
             "session.resume",
-            *(f"prompt.{each}" for each in accepts),
+            *of_prompts,
             *(mcp.capabilities if mcp else ()),
             *capabilities,
         }
@@ -302,7 +303,7 @@ class Agent(Generic[M]):
         handler = self._checked()
         if self._open is not None:
             raise RuntimeError(f"agent {self._name} is being served already")
-        more = {"auth.login"} if self._login else set[str]()
+        more: set[AgentCapability] = {"auth.login"} if self._login else set()
         handshake = AgentHandshake(
             info=self._info,
             protocols=self._protocols,

@@ -26,7 +26,7 @@ from acp_bindings.decoding import decode
 from acp_bindings.encoding import encode
 from acp_bindings.errors import DecodeError
 from acp_bindings.jsonrpc import INVALID_REQUEST
-from acp_bindings.setup import ClientPeer, History, RequestError, Roots
+from acp_bindings.setup import AgentCapability, ClientPeer, History, RequestError, Roots
 
 if TYPE_CHECKING:
     from acp_bindings.agent._offers import Offers
@@ -45,7 +45,7 @@ class McpProvider(Protocol[M_co]):
     """Starts the MCP servers of sessions. `mcp_launch.for_sessions()` returns one."""
 
     @property
-    def capabilities(self) -> Collection[str]:
+    def capabilities(self) -> Collection[AgentCapability]:
         """The capabilities that the agent advertises for it, such as `mcp.http`."""
         ...
 
@@ -426,7 +426,8 @@ class Session(Generic[M]):
         Args:
             params: the params as JSON, without the session.
         """
-        if not self.client.supports(f"elicitation.{params['mode']}"):
+        needed: Any = f"elicitation.{params['mode']}"
+        if not self.client.supports(needed):
             return {"action": "decline"}
         protocol: Any = self.connection.protocol
         request = decode(protocol.CreateElicitationRequest, {**params, "sessionId": self.id})

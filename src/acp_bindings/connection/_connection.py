@@ -18,7 +18,7 @@ from acp_bindings._envelope import line_of
 from acp_bindings._models.base import NotificationParams
 from acp_bindings._processes.process import LineBuffer, to_the_end
 from acp_bindings.connection._calls import Call, Calls
-from acp_bindings.connection._handlers import Handle, Handlers
+from acp_bindings.connection._handlers import Handle, Handlers, check_role
 from acp_bindings.connection._outbox import ByteSink, Outbox
 from acp_bindings.connection._serving import TURN, Serving, Turn
 from acp_bindings.connection._stray import Stray
@@ -112,12 +112,16 @@ class Connection:
             grace: seconds for handlers to finish the peer's last requests after it has stopped sending.
             trace: called with the sender and each line, when it is read or about to be written. Lines may contain
                 secrets.
+
+        Raises:
+            ValueError: there is a handler for a method that only the peer's side receives.
         """
         self._codec = Codec(protocol, role=role, pass_unknown=pass_unknown)
         self._source, self._sink = source, sink
         self._trace = trace
         self._outbox = Outbox(sink, trace=partial(trace, "us") if trace else None)
         handlers = handlers if isinstance(handlers, Handlers) else Handlers(handlers)
+        check_role(handlers, role)
         # The user may see what an agent sends, but messages of a client may contain secrets of the user.
         self._stray = Stray(show=self._shown if role == "client" else None, handled=handlers, codec=self._codec)
         self._calls = Calls(codec=self._codec, outbox=self._outbox, stray=self._stray)

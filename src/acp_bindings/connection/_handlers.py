@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from inspect import iscoroutinefunction, signature
@@ -29,6 +29,9 @@ from acp_bindings.methods import Methods, NotificationType
 
 if TYPE_CHECKING:
     from typing_extensions import TypeForm
+
+    from acp_bindings.jsonrpc import Role
+    from acp_bindings.setup.capabilities import Side
 
 
 P = TypeVar("P")
@@ -84,6 +87,9 @@ class Handlers:
     _own: ClassVar[frozenset[str]] = frozenset()
     """Methods that the class handles itself and `on` refuses."""
 
+    _role: ClassVar[Role | None] = None
+    """The role of the connections; None if it is not known before there is one."""
+
     def __init__(self, handlers: Mapping[Any, Handle[Any]] | None = None) -> None:
         """Register *handlers*, a mapping by class of params or by method.
 
@@ -133,6 +139,8 @@ class Handlers:
                 cannot be called with the params and the connection.
             ValueError: the decorated function is a second handler for this class or name, or handles
                 `$/cancel_request`, which the connection handles, or `initialize`, which `AgentHandlers` handles.
+                `AgentHandlers` also refuses methods that only clients receive, and classes of a protocol package that
+                its handshake does not have, although it has another one of that version.
         """
 
         def register(handle: Handle[Any]) -> Handle[Any]:
@@ -148,6 +156,9 @@ class Handlers:
                 raise ValueError(f"{min(own)} is handled by {type(self).__name__} itself")
             if CANCEL in methods:
                 raise ValueError(f"{CANCEL} is handled by the connection, which cancels the handler of the request")
+            self._check_types(types)
+            if self._role is not None:
+                check_role(methods, self._role)
             if isinstance(calls, str):
                 self._by_method[calls] = Handler(handle, waits, exclusive or calls in _EXCLUSIVE)
             for type_ in types:
@@ -175,6 +186,9 @@ class Handlers:
             raise ValueError("there already is a handler for all other methods")
         self._otherwise = Handler(handle, _waits(handle), exclusive=False)
         return handle
+
+    def _check_types(self, types: Iterable[NotificationType]) -> None:
+        """Raise if the class cannot have handlers for these methods."""
 
     def handles(self, method: str) -> bool:
         """Return True if a handler would be called for *method*, in any version."""
@@ -234,6 +248,19 @@ def _check_callable(handle: object) -> None:
         parameters.bind(None, None)
     except TypeError as error:
         raise TypeError(f"{_name_of(handle)} cannot be called with the params and the connection: {error}") from None
+
+
+def check_role(methods: Iterable[str], role: Role) -> None:
+    """Raise if only the peer of *role* receives one of the methods."""
+    from acp_bindings.setup.capabilities import METHODS  # noqa: PLC0415 - not for connections without handlers
+
+    if role not in ("agent", "client"):
+        return
+    peer: Side = "client" if role == "agent" else "agent"
+    for method in methods:
+        if method in METHODS[peer] and method not in METHODS[role]:
+            advice = "send it with connection.request or connection.notify instead of registering a handler"
+            raise ValueError(f"{role}s never receive {method}, only {peer}s do; {advice}")
 
 
 def _warn_if_misspelt(method: str) -> None:
@@ -297,11 +324,16 @@ def _classes_in(type_: object) -> Iterator[type[object]]:
         raise TypeError(f"register a handler for a class of params or the name of a method, not for {_name_of(type_)}")
 
 
-def _full_name(type_: NotificationType) -> str:
-    """Return the name of its params with the protocol package, also for unions, which do not have a module."""
+def package_name(type_: NotificationType) -> str | None:
+    """Return the name of the protocol package of its params, which may be a union and so without a module."""
     from acp_bindings._json import package_of  # noqa: PLC0415 - only warnings need it
 
-    package = package_of(next(_classes_in(type_.params)).__module__)
+    return package_of(next(_classes_in(type_.params)).__module__)
+
+
+def _full_name(type_: NotificationType) -> str:
+    """Return the name of its params with the protocol package."""
+    package = package_name(type_)
     return f"{package}.{type_.params_name}" if package else type_.params_name
 
 

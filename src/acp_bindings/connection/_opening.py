@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Never
@@ -10,14 +11,15 @@ from weakref import WeakKeyDictionary
 from pydantic_core import from_json
 
 from acp_bindings._models.base import Model
-from acp_bindings.connection._handlers import Handle, Handler, Handlers
+from acp_bindings.connection._handlers import Handle, Handler, Handlers, package_name
 from acp_bindings.connection.errors import log
 from acp_bindings.encoding import encode
 from acp_bindings.messages import Notification, Request
+from acp_bindings.methods import NotificationType
 from acp_bindings.setup._gates import check_message
 from acp_bindings.setup._handshake import INITIALIZE, OPENING, Lifecycle
 from acp_bindings.setup._paths import Flavour, check_flavour, check_paths
-from acp_bindings.setup._versions import version_of
+from acp_bindings.setup._versions import name_of, package_named, version_of
 from acp_bindings.setup.capabilities import METHODS
 from acp_bindings.setup.errors import NotInitialized
 
@@ -110,6 +112,7 @@ class AgentHandlers(Handlers):
     """
 
     _own = frozenset({INITIALIZE})
+    _role = "agent"
 
     def __init__(self, handshake: AgentHandshake, *, flavour: Flavour = "any") -> None:
         """Create handlers that only answer `initialize`; add others with `on`.
@@ -132,6 +135,16 @@ class AgentHandlers(Handlers):
         self._flavour: Flavour = flavour
         self._is_warned = False
         self._opened: WeakKeyDictionary[Connection, _Opened] = WeakKeyDictionary()
+
+    def _check_types(self, types: Iterable[NotificationType]) -> None:
+        for type_ in types:
+            name = package_name(type_)
+            ours = name and self._handshake.protocols.get(version_of(package_named(name)))
+            if ours and name_of(ours) != name:
+                raise ValueError(
+                    f"{name}.{type_.params_name} would never be received, because the handshake offers "
+                    f"{name_of(ours)}; use that package, or pass protocols=[{name}] to the handshake"
+                )
 
     def settled(self, connection: Connection) -> Settled:
         """Return the result of `initialize` on *connection*: the client, and the capabilities advertised to it.

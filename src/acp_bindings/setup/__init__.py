@@ -43,6 +43,11 @@ if TYPE_CHECKING:
     from ._responses import error_from as error_from, is_closed as is_closed
     from ._servers import servers_for as servers_for, servers_remarks as servers_remarks
     from ._updates import ReplayCollector as ReplayCollector, Update as Update
+    from .capabilities import (
+        AgentCapability as AgentCapability,
+        Capability as Capability,
+        ClientCapability as ClientCapability,
+    )
     from .errors import (
         AuthMethodRefused as AuthMethodRefused,
         AuthRequired as AuthRequired,
@@ -75,7 +80,7 @@ else:
             "_responses": "error_from is_closed",
             "_servers": "servers_for servers_remarks",
             "_updates": "ReplayCollector Update",
-            "capabilities": "",
+            "capabilities": "AgentCapability Capability ClientCapability",
             "errors": """
                 AuthMethodRefused AuthRequired CapabilityNotAdvertised InvalidParams McpServersRefused NotInitialized
                 Remark RequestError SessionNotFound UnsupportedProtocolVersion

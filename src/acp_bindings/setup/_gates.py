@@ -21,6 +21,7 @@ from acp_bindings.setup.errors import (
 
 if TYPE_CHECKING:
     from acp_bindings.setup._peer import AgentPeer
+    from acp_bindings.setup.capabilities import Capability
     from acp_bindings.setup.unions import McpServer, McpServerLike
 
 
@@ -203,7 +204,7 @@ def _missing(peer: Peer, capability: str, assume: Collection[str]) -> str | None
         return None
     if capability not in TABLES[peer.side]:
         return f"ACP v{peer.version} has no capability for it"
-    return peer.lacks(capability)
+    return peer.lacks(cast("Capability", capability))
 
 
 def _check_peer(peer: object) -> None:

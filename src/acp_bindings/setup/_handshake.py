@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, NamedTuple, TypeAlias, TypeVar, cast
 
 from pydantic import BaseModel
 from pydantic_core import from_json
@@ -28,14 +28,17 @@ from acp_bindings.methods import Method, Methods, NotificationType, RequestType
 from acp_bindings.setup._auth import auth_methods_for, login_remarks
 from acp_bindings.setup._peer import WORDS, AgentPeer, ClientPeer, message_type, parsed
 from acp_bindings.setup._versions import by_version, name_of, negotiate, read_version, version_of
-from acp_bindings.setup.capabilities import V2_BASELINE, Side, has_word, written
+from acp_bindings.setup.capabilities import V2_BASELINE, AgentCapability, ClientCapability, Side, has_word, written
 from acp_bindings.setup.errors import InitializedAlready, InvalidParams, NotInitialized
 
 if TYPE_CHECKING:
     from acp_bindings.setup.unions import AuthMethod, Implementation, InitializeRequest, InitializeResponse
 
 
-class _Handshake:
+C = TypeVar("C", bound=str)
+
+
+class _Handshake(Generic[C]):
     """One side of `initialize`, described for each version that it supports."""
 
     _side: ClassVar[Side]
@@ -46,7 +49,7 @@ class _Handshake:
         info: Implementation | None = None,
         anonymous: bool = False,
         protocols: Sequence[ProtocolPackage] | None = None,
-        capabilities: Collection[str] = (),
+        capabilities: Collection[C] = (),
         meta: Mapping[str, Any] | None = None,
     ) -> None:
         """Describe this side.
@@ -105,7 +108,7 @@ class _Handshake:
         return fields
 
 
-class ClientHandshake(_Handshake):
+class ClientHandshake(_Handshake[ClientCapability]):
     """The client side of `initialize`."""
 
     _side = "client"
@@ -168,7 +171,7 @@ class Settled(NamedTuple):
         return self.client.protocol
 
 
-class AgentHandshake(_Handshake):
+class AgentHandshake(_Handshake[AgentCapability]):
     """The agent side of `initialize`."""
 
     _side = "agent"
@@ -179,7 +182,7 @@ class AgentHandshake(_Handshake):
         info: Implementation | None = None,
         anonymous: bool = False,
         protocols: Sequence[ProtocolPackage] | None = None,
-        capabilities: Collection[str] = (),
+        capabilities: Collection[AgentCapability] = (),
         auth_methods: Sequence[AuthMethod] = (),
         meta: Mapping[str, Any] | None = None,
     ) -> None:
@@ -208,6 +211,11 @@ class AgentHandshake(_Handshake):
         if "auth.login" in capabilities and not auth_methods:
             raise ValueError("the capability auth.login requires auth_methods")
         self._auth_methods = tuple(auth_methods)
+
+    @property
+    def protocols(self) -> Mapping[int, ProtocolPackage]:
+        """The supported package of each version."""
+        return self._protocols
 
     def answer(self, params: Any) -> Settled:
         """Return the response to `initialize` with *params*, and the client.

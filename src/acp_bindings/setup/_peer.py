@@ -15,7 +15,7 @@ from acp_bindings.decoding import decode
 from acp_bindings.errors import DecodeError, Finding, Path
 from acp_bindings.jsonrpc import ProtocolPackage
 from acp_bindings.setup._versions import by_version, name_of, read_version, version_of
-from acp_bindings.setup.capabilities import ALWAYS, TABLES, Side, has_word, known, members, says, written
+from acp_bindings.setup.capabilities import ALWAYS, TABLES, Capability, Side, has_word, known, members, says, written
 from acp_bindings.setup.errors import BadProtocolVersion, Remark, UnsupportedProtocolVersion, one_line
 
 if TYPE_CHECKING:
@@ -172,7 +172,7 @@ class Peer:
         """The name for users: its title, its name, or `the agent` or `the client`."""
         return (self.info.title or self.info.name) if self.info else f"the {self.side}"
 
-    def supports(self, capability: str) -> bool:
+    def supports(self, capability: Capability) -> bool:
         """Return True if it has advertised a capability, or every peer of the version has it.
 
         Args:
@@ -184,7 +184,7 @@ class Peer:
         """
         return self.lacks(capability) is None
 
-    def lacks(self, capability: str) -> str | None:
+    def lacks(self, capability: Capability) -> str | None:
         """Return the reason why it does not support a capability; None if it does.
 
         A value that is missing, `null`, `false`, of a wrong type, or `{}` instead of a boolean means unsupported.
@@ -209,7 +209,7 @@ class Peer:
         meta: Mapping[str, Any] = self.capabilities.meta or {}
         return meta.get(key, default)
 
-    def names(self) -> frozenset[str]:
+    def names(self) -> frozenset[Capability]:
         """Return the names of all supported capabilities."""
         return frozenset(name for name in TABLES[self.side] if self.supports(name))
 

@@ -22,11 +22,66 @@ from acp_bindings.setup.errors import UnknownCapability
 if TYPE_CHECKING:
     from acp_bindings.jsonrpc import ProtocolPackage
 
-__all__ = ["CLOSE", "WITHDRAWN", "likely_meant", "why_not_let_through"]
+__all__ = [
+    "CLOSE",
+    "WITHDRAWN",
+    "AgentCapability",
+    "Capability",
+    "ClientCapability",
+    "likely_meant",
+    "why_not_let_through",
+]
 
 
 Side: TypeAlias = Literal["agent", "client"]
 """The side that advertises a capability."""
+
+AgentCapability: TypeAlias = Literal[
+    "auth.login",
+    "auth.logout",
+    "auth.status",
+    "mcp.acp",
+    "mcp.http",
+    "mcp.sse",
+    "mcp.stdio",
+    "prompt.audio",
+    "prompt.embedded_context",
+    "prompt.image",
+    "providers",
+    "session",
+    "session.additional_directories",
+    "session.archive",
+    "session.close",
+    "session.delete",
+    "session.fork",
+    "session.list",
+    "session.load",
+    "session.resume",
+    "session.status",
+    "session.system_prompt",
+    "session.system_prompt.override",
+    "session.title",
+]
+"""The name of a capability of agents, for type checkers."""
+
+ClientCapability: TypeAlias = Literal[
+    "auth.terminal",
+    "compaction",
+    "config_options.boolean",
+    "elicitation",
+    "elicitation.form",
+    "elicitation.url",
+    "fs.read_text_file",
+    "fs.write_text_file",
+    "notices",
+    "plan",
+    "subagents",
+    "terminal",
+]
+"""The name of a capability of clients, for type checkers."""
+
+Capability: TypeAlias = AgentCapability | ClientCapability
+"""The name of a capability of either side."""
 
 ALWAYS = ""
 """The place of a capability that every peer of a version has without advertising it."""
@@ -46,7 +101,7 @@ class Places(NamedTuple):
         return {1: self.v1, 2: self.v2}[version]
 
 
-AGENT: Mapping[str, Places] = {
+AGENT: Mapping[AgentCapability, Places] = {
     "auth.login": Places("authMethods", "authMethods"),
     "auth.logout": Places("agentCapabilities.auth.logout", "authMethods"),
     "auth.status": Places("agentCapabilities.auth.status", "capabilities.auth.status"),
@@ -83,7 +138,7 @@ AGENT: Mapping[str, Places] = {
 }
 """The capabilities of agents."""
 
-CLIENT: Mapping[str, Places] = {
+CLIENT: Mapping[ClientCapability, Places] = {
     "auth.terminal": Places("clientCapabilities.auth.terminal", "capabilities.auth.terminal"),
     "compaction": Places("clientCapabilities.session.compaction", ALWAYS),
     "config_options.boolean": Places("clientCapabilities.session.configOptions.boolean", ALWAYS),
@@ -99,9 +154,9 @@ CLIENT: Mapping[str, Places] = {
 }
 """The capabilities of clients."""
 
-TABLES: Mapping[Side, Mapping[str, Places]] = {"agent": AGENT, "client": CLIENT}
+TABLES: Mapping[Side, Mapping[Any, Places]] = {"agent": AGENT, "client": CLIENT}
 
-AGENT_METHODS: Mapping[str, str | None] = {
+AGENT_METHODS: Mapping[str, AgentCapability | None] = {
     "$/cancel_request": None,
     "auth/login": "auth.login",
     "auth/logout": "auth.logout",
@@ -133,7 +188,7 @@ AGENT_METHODS: Mapping[str, str | None] = {
 }
 """The capability of the agent that each method needs; None if it does not need any."""
 
-CLIENT_METHODS: Mapping[str, str | None] = {
+CLIENT_METHODS: Mapping[str, ClientCapability | None] = {
     "$/cancel_request": None,
     # For these two it is the agent that has advertised something.
     "auth/status_update": None,
@@ -152,14 +207,14 @@ CLIENT_METHODS: Mapping[str, str | None] = {
 }
 """The capability of the client that each method needs; None if it does not need any."""
 
-METHODS: Mapping[Side, Mapping[str, str | None]] = {"agent": AGENT_METHODS, "client": CLIENT_METHODS}
+METHODS: Mapping[Side, Mapping[str, Capability | None]] = {"agent": AGENT_METHODS, "client": CLIENT_METHODS}
 
 OFFERED_IN_SESSIONS = frozenset(
     {"session/set_config_option", "session/set_mode", "terminal/cancel", "tool_call/cancel"}
 )
 """Methods that are optional for agents with sessions; the updates of a session offer them."""
 
-V2_BASELINE = frozenset({"session.close", "session.list", "session.load", "session.resume"})
+V2_BASELINE: frozenset[AgentCapability] = frozenset({"session.close", "session.list", "session.load", "session.resume"})
 """The capabilities of every v2 agent with sessions (`SessionCapabilities`)."""
 
 CONTENT: Mapping[str, str | None] = {

@@ -192,6 +192,21 @@ def test_a_name_of_any_package_or_of_an_extension_or_like_none_is_taken_without(
     assert caplog.messages == []
 
 
+@pytest.mark.parametrize(
+    ("role", "calls"),
+    [("agent", v1.SessionNotification), ("agent", "terminal/create"), ("client", v2.PromptRequest)],
+)
+async def test_a_connection_refuses_a_handler_that_its_role_never_calls(role: Any, calls: Any) -> None:
+    with pytest.raises(ValueError, match=f"{role}s never receive .*, only (agents|clients) do"):
+        async with against({calls: nothing}, role=role):
+            pass
+
+
+async def test_a_proxy_may_handle_the_methods_of_both_sides() -> None:
+    async with against({v1.SessionNotification: nothing, v1.PromptRequest: nothing}, role="proxy"):
+        pass
+
+
 async def test_the_name_of_a_method_goes_before_the_class() -> None:
     handlers: dict[Any, Any] = {
         "session/new": by_name,

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from acp_bindings import encode, v1, v2
+from acp_bindings import encode, v1, v1_unstable, v2, v2_unstable
 from acp_bindings.connection import AgentHandlers, Connection, Handlers, RequestFailed, initialize
 from acp_bindings.setup import (
     OPENING,
+    AgentCapability,
     AgentHandshake,
     ClientHandshake,
     NotInitialized,
@@ -22,7 +23,7 @@ from tests.acp_bindings.connection.support import against, streams
 pytestmark = pytest.mark.anyio
 
 INFO = v1.Implementation(name="helper", version="1.0")
-BASELINE = {"session.close", "session.list", "session.load", "session.resume", "mcp.stdio"}
+BASELINE: set[AgentCapability] = {"session.close", "session.list", "session.load", "session.resume", "mcp.stdio"}
 CLIENT: dict[str, Any] = {"protocolVersion": 1, "clientCapabilities": {"fs": {"readTextFile": True}}}
 
 
@@ -30,7 +31,7 @@ def answer(params: Any, connection: Connection) -> Any:
     return params
 
 
-def agent(*capabilities: str, protocols: Any = (v1,)) -> AgentHandlers:
+def agent(*capabilities: AgentCapability, protocols: Any = (v1,)) -> AgentHandlers:
     """An agent that supports sessions and an extension method."""
     handlers = AgentHandlers(AgentHandshake(info=INFO, protocols=protocols, capabilities=capabilities), flavour="posix")
 
@@ -45,6 +46,34 @@ def agent(*capabilities: str, protocols: Any = (v1,)) -> AgentHandlers:
 
     handlers.on("_acme/do")(answer)
     return handlers
+
+
+@pytest.mark.parametrize("calls", [v1.SessionNotification, v2.RequestPermissionRequest, "fs/read_text_file"])
+def test_an_agent_refuses_the_handler_of_a_method_that_only_clients_receive(calls: Any) -> None:
+    handlers = agent(protocols=[v1])
+    with pytest.raises(ValueError, match=r"agents never receive .*, only clients do; send it with"):
+        handlers.on(calls)(answer)
+
+
+@pytest.mark.parametrize(
+    ("offered", "calls", "message"),
+    [
+        (v1, v1_unstable.ForkSessionRequest, "v1_unstable.ForkSessionRequest .* the handshake offers v1;"),
+        (v1_unstable, v1.PromptRequest, "v1.PromptRequest would never be received"),
+        (v2, v2_unstable.SetSessionConfigOptionRequest, r"or pass protocols=\[v2_unstable\] to the handshake"),
+    ],
+)
+def test_an_agent_refuses_the_handler_of_a_class_of_another_package_of_a_version(
+    offered: Any, calls: Any, message: str
+) -> None:
+    handlers = AgentHandlers(AgentHandshake(info=INFO, protocols=[offered]))
+    with pytest.raises(ValueError, match=message):
+        handlers.on(calls)(answer)
+
+
+def test_an_agent_accepts_the_handler_of_both_sides_and_of_a_version_that_it_does_not_offer() -> None:
+    agent(protocols=[v1_unstable]).on(v1_unstable.MessageMcpRequest)(answer)
+    agent(protocols=[v1]).on(v2.PromptRequest)(answer)
 
 
 @pytest.mark.parametrize("package", [v1, v2])
@@ -255,8 +284,9 @@ async def test_an_agent_is_warned_once_of_what_it_advertises_and_does_not_handle
     package: Any, lacking: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     asked = {"protocolVersion": 1} if package is v1 else {"protocolVersion": 2, "info": {"name": "c", "version": "1"}}
-    capabilities = {"session.load", "session.delete", "auth.logout"} | (BASELINE if package is v2 else set[str]())
-    handlers = agent(*capabilities, protocols=[package])
+    handlers = agent(
+        "session.load", "session.delete", "auth.logout", *(BASELINE if package is v2 else ()), protocols=[package]
+    )
     for _ in range(2):
         async with against(handlers, protocol=OPENING) as (_, peer):
             await peer.say({"id": 1, "method": "initialize", "params": asked})

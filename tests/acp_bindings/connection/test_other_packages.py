@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from acp_bindings import v1, v1_unstable, v2
-from acp_bindings.connection import AgentHandlers, Handlers
+from acp_bindings.connection import Handlers
 from acp_bindings.jsonrpc import METHOD_NOT_FOUND
-from acp_bindings.setup import OPENING, AgentHandshake
+from acp_bindings.setup import OPENING
 from tests.acp_bindings.connection.support import against, new_session, nothing
 
 pytestmark = pytest.mark.anyio
@@ -38,11 +38,9 @@ async def told(
 
 
 async def test_one_that_is_never_called_is_told_of_once_with_both_classes(caplog: pytest.LogCaptureFixture) -> None:
-    info = v1.Implementation(name="a", version="1")
-    handlers = AgentHandlers(AgentHandshake(info=info, protocols=[v1_unstable]))
-    handlers.on(v1.NewSessionRequest)(new_session)
+    handlers = Handlers({v1.NewSessionRequest: new_session})
     for _ in range(2):
-        assert await told(handlers, INITIALIZE, NEW, NEW, protocol=OPENING) == [None, *[METHOD_NOT_FOUND] * 2]
+        assert await told(handlers, NEW, NEW) == [METHOD_NOT_FOUND] * 2
     read, handled = "v1_unstable.NewSessionRequest", "v1.NewSessionRequest"
     assert caplog.messages == [f"session/new is not handled: it is decoded as {read}, but the handler is for {handled}"]
 
@@ -107,11 +105,7 @@ async def test_one_that_is_let_through_or_is_of_another_version_is_not_told_of(
     async with against({"session/set_model": nothing}, protocol=v1, pass_unknown=True) as (_, peer):
         await peer.say(asked)
         assert (await peer.hear())["result"] is None
-    handlers: dict[Any, Any] = {
-        v2.LoginAuthRequest: nothing,
-        v1.NewSessionRequest: nothing,
-        "fs/read_text_file": nothing,
-    }
+    handlers: dict[Any, Any] = {v2.LoginAuthRequest: nothing, v1.NewSessionRequest: nothing}
     for method in ("auth/login", "session/set_model", "fs/read_text_file"):
         assert await told(handlers, asked | {"method": method}, protocol=v1) == [METHOD_NOT_FOUND]
     assert await told(handlers, {"method": "session/new"}, protocol=v1) == []

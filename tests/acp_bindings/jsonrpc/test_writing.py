@@ -229,6 +229,26 @@ def test_what_is_only_part_of_some_params_is_told_the_whole(
     assert dict(codec.pending) == {}
 
 
+@pytest.mark.parametrize(
+    ("part", "hints"),
+    [
+        (
+            v1.ToolCallUpdate(tool_call_id="c"),
+            ["it is part of RequestPermissionRequest(session_id=…, tool_call=…, options=…)", "SessionToolCallUpdate"],
+        ),
+        (
+            v1.ContentChunk(content=v1.TextContent(text="Hi")),
+            ["AgentMessageChunk or AgentThoughtChunk or UserMessageChunk"],
+        ),
+    ],
+)
+def test_a_part_whose_subclasses_are_sent_elsewhere_names_them(part: Any, hints: list[str]) -> None:
+    with pytest.raises(TypeError) as caught:
+        Codec(v1, role="agent").notify(part)
+    told = f"{'; '.join(hints)} is part of SessionNotification(session_id=…, update=…)"
+    assert str(caught.value).partition("; ")[2] == told
+
+
 def test_of_what_is_part_of_no_params_nothing_is_guessed() -> None:
     for package in PACKAGES:
         for params in ({"sessionId": "s"}, package.TextContent(text="t"), package.NewSessionResponse(session_id="s")):

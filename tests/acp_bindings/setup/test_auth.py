@@ -9,6 +9,7 @@ from acp_bindings.setup import (
     AgentHandshake,
     AuthMethodRefused,
     CapabilityNotAdvertised,
+    ClientCapability,
     ClientHandshake,
     InvalidParams,
     Remark,
@@ -23,6 +24,8 @@ from acp_bindings.setup.errors import MethodNotAdvertised
 from tests.acp_bindings.setup.peers import agent, client
 
 INFO = v1.Implementation(name="it", version="1")
+NOTHING: set[ClientCapability] = set()
+TERMINAL_LOGIN: set[ClientCapability] = {"auth.terminal"}
 BROWSER = v1.AuthMethodAgent(id="browser", name="Browser")
 TUI = v1.AuthMethodTerminal(id="tui", name="In a terminal", args=["--login"], env={"TOKEN": "hunter2"})
 V1 = [{"id": "browser", "name": "Browser"}, {"type": "terminal", "id": "tui", "name": "In a terminal"}]
@@ -85,7 +88,7 @@ def test_methods_for_a_terminal_are_offered_to_clients_that_have_one(package: An
 @pytest.mark.requirement("X14")
 def test_the_handshake_offers_each_client_what_it_can_do() -> None:
     handshake = AgentHandshake(info=INFO, auth_methods=[TUI, BROWSER])
-    for capabilities, offered in ((set[str](), ["browser"]), ({"auth.terminal"}, ["tui", "browser"])):
+    for capabilities, offered in ((NOTHING, ["browser"]), (TERMINAL_LOGIN, ["tui", "browser"])):
         settled = handshake.answer(ClientHandshake(info=INFO, capabilities=capabilities).request().model_dump())
         assert [method_id(each) for each in settled.agent.auth_methods] == offered
 
@@ -96,7 +99,7 @@ def test_a_method_for_a_terminal_is_remarked_on_where_the_client_has_none(packag
     version = version_of(package)
     named = "agentInfo" if version == 1 else "info"
     answer = {"protocolVersion": version, named: {"name": "it", "version": "1"}, "authMethods": methods}
-    for capabilities, rules in ((set[str](), ["terminal-login"]), ({"auth.terminal"}, list[str]())):
+    for capabilities, rules in ((NOTHING, ["terminal-login"]), (TERMINAL_LOGIN, list[str]())):
         handshake = ClientHandshake(info=INFO, protocols=[package], capabilities=capabilities)
         found = handshake.accept(answer).findings
         assert [each.rule for each in found] == rules

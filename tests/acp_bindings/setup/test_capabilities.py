@@ -18,6 +18,8 @@ from acp_bindings.setup.capabilities import (
     METHODS,
     OFFERED_IN_SESSIONS,
     TABLES,
+    AgentCapability,
+    ClientCapability,
     Side,
     has_word,
     members,
@@ -85,6 +87,11 @@ def test_every_method_in_the_table_is_one_of_a_schema_and_needs_what_there_is(si
     for name, needed in METHODS[side].items():
         assert any(name in package.METHODS for package in PACKAGES), name
         assert needed is None or needed in TABLES[side], needed
+
+
+def test_the_names_for_type_checkers_are_those_of_the_table() -> None:
+    assert set(get_args(AgentCapability)) == AGENT.keys()
+    assert set(get_args(ClientCapability)) == CLIENT.keys()
 
 
 def test_what_sessions_offer_is_what_agents_with_sessions_may_have() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from acp_bindings import v1, v1_unstable, v2, v2_unstable
-from acp_bindings.setup import AgentPeer
+from acp_bindings.setup import AgentCapability, AgentPeer, ClientCapability
 from acp_bindings.setup.errors import UnknownCapability
 from tests.acp_bindings.setup.peers import agent, client
 
@@ -58,7 +58,7 @@ def test_a_title_or_an_info_that_is_none_is_left_out() -> None:
 @pytest.mark.requirement("R27")
 def test_a_capability_that_there_is_not_is_a_mistake_and_not_unsupported() -> None:
     with pytest.raises(UnknownCapability, match=r'did you mean "mcp\.http"'):
-        agent().supports("mcp.https")
+        agent().supports("mcp.https")  # pyright: ignore[reportArgumentType]
     with pytest.raises(UnknownCapability):
         client().supports("mcp.http")
 
@@ -74,7 +74,9 @@ def test_a_capability_that_there_is_not_is_a_mistake_and_not_unsupported() -> No
         ),
     ],
 )
-def test_what_stands_in_the_way_to_a_capability_is_told(said: dict[str, Any], capability: str, told: str) -> None:
+def test_what_stands_in_the_way_to_a_capability_is_told(
+    said: dict[str, Any], capability: AgentCapability, told: str
+) -> None:
     assert told in str(agent(v1, said).lacks(capability))
 
 
@@ -93,7 +95,7 @@ def test_what_a_version_has_no_word_for_is_unsupported_with_that_reason() -> Non
 
 
 @pytest.mark.parametrize("capability", ["plan", "compaction", "notices", "config_options.boolean"])
-def test_what_every_client_of_v2_can_do_needs_no_word(capability: str) -> None:
+def test_what_every_client_of_v2_can_do_needs_no_word(capability: ClientCapability) -> None:
     assert client(v2).supports(capability)
     assert not client(v1_unstable).supports(capability)
 

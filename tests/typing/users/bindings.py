@@ -52,6 +52,7 @@ def constructing(server: McpServer, meta: dict[str, Any], anything: Any) -> None
     v1.InitializeRequest(protocol_version=1.0)  # refused
     v1.ToolCallUpdate(tool_call_id="t", raw_input=anything, raw_output=[1, {"a": None}])
     v1.ToolCallUpdate(raw_input=anything)  # refused
+    v1.SetSessionConfigOptionRequest(session_id="s", config_id="c", value="v")  # refused
 
 
 def tags() -> None:

@@ -11,6 +11,7 @@ from mcp_types import CallToolResult, Tool
 
 import mcp_launch
 from acp_bindings import decode, v1, v1_unstable, v2, v2_unstable
+from acp_bindings.setup import AgentCapability
 from mcp_launch import (
     Budgets,
     Catalogue,
@@ -154,8 +155,8 @@ async def tools_of_all(fleet: Fleet) -> CallToolResult | None:
 def what_to_advertise() -> None:
     assert_type(capabilities(v1.McpCapabilities), v1.McpCapabilities)
     assert_type(capabilities(v2_unstable.McpCapabilities, transports={"stdio"}), v2_unstable.McpCapabilities)
-    assert_type(capabilities(), frozenset[str])
-    assert_type(capabilities(transports=["http"]), frozenset[str])
+    assert_type(capabilities(), frozenset[AgentCapability])
+    assert_type(capabilities(transports=["http"]), frozenset[AgentCapability])
     capabilities(v1.McpCapabilities, transports=["http", "sse"])
     capabilities(v1.McpCapabilities, transports=["acp"])  # refused
     capabilities(v1.PromptCapabilities)  # refused

@@ -7,6 +7,7 @@ from acp_bindings import Finding, v1, v1_unstable, v2, v2_unstable
 from acp_bindings.jsonrpc import Codec, ErrorResponse, ProtocolPackage
 from acp_bindings.setup import (
     OPENING,
+    AgentCapability,
     AgentHandshake,
     AgentPeer,
     AuthRequired,
@@ -23,6 +24,7 @@ from acp_bindings.setup import (
 )
 from acp_bindings.setup.errors import RefusedServer
 from acp_bindings.setup.unions import McpServer
+from mcp_launch import capabilities
 
 INFO = v1.Implementation(name="editor", version="3.1")
 
@@ -32,6 +34,8 @@ def client(answer: object) -> None:
     ClientHandshake(info=v2.Implementation(name="editor", version="3.1"), protocols=(v2,), meta={"example.com": 1})
     ClientHandshake(anonymous=True)
     ClientHandshake(INFO)  # refused
+    ClientHandshake(info=INFO, capabilities={"terminals"})  # refused
+    ClientHandshake(info=INFO, capabilities={"session.load"})  # refused
     ClientHandshake(info="editor")  # refused
     ClientHandshake(info=INFO, protocols=[json])  # refused
     ClientHandshake(info=INFO, protocols=v1)  # refused
@@ -46,6 +50,8 @@ def client(answer: object) -> None:
     assert_type(peer.lacks("session.load"), str | None)
     assert_type(peer.findings, tuple[Finding | Remark, ...])
     peer.supports(1)  # refused
+    peer.supports("session.laod")  # refused
+    peer.lacks("mcp.https")  # refused
     peer.info = None  # refused
     if isinstance(peer.capabilities, v1.AgentCapabilities):
         assert_type(peer.capabilities.load_session, bool)
@@ -62,6 +68,10 @@ def client(answer: object) -> None:
 def agent(params: dict[str, Any]) -> bytes | None:
     handshake = AgentHandshake(info=INFO, auth_methods=[v1.AuthMethodAgent(id="browser", name="Browser")])
     AgentHandshake(info=INFO, auth_methods=["browser"])  # refused
+    AgentHandshake(info=INFO, capabilities={"session.laod"})  # refused
+    named: set[AgentCapability] = {"session.load"}
+    AgentHandshake(info=INFO, capabilities=named | capabilities())
+    AgentHandshake(info=INFO, capabilities={"session.load", *capabilities()})
     try:
         settled = handshake.answer(params)
     except RequestError as error:
