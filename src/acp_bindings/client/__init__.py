@@ -21,9 +21,10 @@ if TYPE_CHECKING:
     from acp_bindings.client._connected_agent import ConnectedAgent
     from acp_bindings.client._files import Files
     from acp_bindings.client._permission import Allow, Decision, PermissionPolicy, PermissionQuestion, Reject
-    from acp_bindings.client._prompt_turn import PromptTurn, SessionBusy, SessionClosed
+    from acp_bindings.client._prompt_turn import PromptTurn
     from acp_bindings.client._state import Message, SessionState, Usage
     from acp_bindings.client._terminals import Terminals
+    from acp_bindings.client._turns import SessionBusy, SessionClosed
 else:
     _, _load, __dir__ = lazy_names(
         __name__,
@@ -33,9 +34,10 @@ else:
             "_connected_agent": "ConnectedAgent",
             "_files": "Files",
             "_permission": "Allow Decision PermissionPolicy PermissionQuestion Reject",
-            "_prompt_turn": "PromptTurn SessionBusy SessionClosed",
+            "_prompt_turn": "PromptTurn",
             "_state": "Message SessionState Usage",
             "_terminals": "Terminals",
+            "_turns": "SessionBusy SessionClosed",
         },
     )
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from inspect import iscoroutinefunction
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import anyio
+from anyio.abc import TaskGroup
 
 from acp_bindings import v1, v2
 from acp_bindings._processes.process import to_the_end
+from acp_bindings.client._agent_link import AgentLink, Elicitation, OnUpdate, Permission, Settings
 from acp_bindings.client._connected_agent import ConnectedAgent
-from acp_bindings.client._permission import PermissionAnswer, PermissionQuestion
 from acp_bindings.connection._child import connect_process
 from acp_bindings.connection._connection import Connection, Trace
 from acp_bindings.connection._handlers import Handlers
@@ -24,18 +25,10 @@ from acp_bindings.setup._responses import error_from
 from acp_bindings.setup._versions import version_of
 
 if TYPE_CHECKING:
-    from acp_bindings.client._client_session import Session
     from acp_bindings.client._files import Files
     from acp_bindings.client._terminals import Terminals
     from acp_bindings.jsonrpc import ProtocolPackage
-    from acp_bindings.setup.unions import SessionUpdate
-
-Permission: TypeAlias = Callable[[PermissionQuestion], PermissionAnswer | Awaitable[PermissionAnswer]]
-Elicitation: TypeAlias = Callable[
-    [v1.CreateElicitationRequest],
-    "v1.CreateElicitationResponse | Mapping[str, Any] | Awaitable[v1.CreateElicitationResponse | Mapping[str, Any] | None] | None",
-]
-OnUpdate: TypeAlias = "Callable[[Session, SessionUpdate, bool], object]"
+    from acp_bindings.setup._paths import Flavour
 
 PATIENCE = 10.0
 """The default time for an agent to end a cancelled turn, in seconds."""
@@ -102,25 +95,29 @@ class Client:
         """
         if iscoroutinefunction(on_update):
             raise TypeError("on_update must be a plain function, because all messages of the agent wait for it")
-        packages = [v1, v2] if protocols is None else list(protocols)
+        packages: Sequence[ProtocolPackage] = [v1, v2] if protocols is None else protocols
         offered = {*_ALWAYS, *capabilities}
         if elicitation is not None:
             offered.add("elicitation.form")
         if any(version_of(each) == 1 for each in packages):
             offered |= {*(files.capabilities if files else ()), *({"terminal"} if terminals else ())}
         self.handshake = ClientHandshake(
-            info=v1.Implementation(name=name, version=version, **({} if title is None else {"title": title})),
+            info=v1.Implementation(name=name, version=version, title=title)
+            if title
+            else v1.Implementation(name=name, version=version),
             protocols=packages,
             capabilities=offered,
             meta=meta,
         )
         """What the client sends in `initialize`."""
-        self.permission = permission
-        self.files = files
-        self.terminals = terminals
-        self.elicitation = elicitation
-        self.on_update = on_update
-        self.patience = patience
+        self._settings = Settings(
+            permission=permission,
+            files=files,
+            terminals=terminals,
+            elicitation=elicitation,
+            on_update=on_update,
+            patience=patience,
+        )
 
     @asynccontextmanager
     async def connect(
@@ -154,7 +151,8 @@ class Client:
             TypeError: *agent* is not a command or a connection.
             ValueError: the connection already has a protocol version.
         """
-        opening, flavour = agent, "any"
+        flavour: Flavour = "any"
+        opening = agent
         if not isinstance(opening, AbstractAsyncContextManager):
             flavour = "windows" if os.name == "nt" else "posix"
             opening = connect_process(
@@ -166,53 +164,24 @@ class Client:
             error: BaseException | None = None
             async with anyio.create_task_group() as tasks:
                 try:
-                    handle = await self._open(connection, tasks, flavour=flavour, timeout=timeout)
+                    link, handle = await self._open(connection, tasks, flavour=flavour, timeout=timeout)
                     try:
                         yield handle
                     finally:
-                        await to_the_end(handle.end)
+                        await to_the_end(link.end_terminals)
                 except BaseException as caught:  # noqa: BLE001 - the task group would wrap it
                     error = caught
                 tasks.cancel_scope.cancel()
             if error is not None:
                 raise error
 
-    async def _open(self, connection: Connection, tasks: Any, *, flavour: Any, timeout: float | None) -> ConnectedAgent:
-        routes = _Routes(self, connection.handlers)
+    async def _open(
+        self, connection: Connection, tasks: TaskGroup, *, flavour: Flavour, timeout: float | None
+    ) -> tuple[AgentLink, ConnectedAgent]:
+        link = AgentLink(self._settings, tasks, connection.handlers)
+        link.connection = connection
         try:
-            peer = await initialize(connection, self.handshake, timeout=timeout)
+            link.peer = await initialize(connection, self.handshake, timeout=timeout)
         except RequestFailed as error:
             raise error_from(error) from error
-        routes.agent = handle = ConnectedAgent(self, connection, peer, tasks, flavour=flavour)
-        return handle
-
-
-class _Routes:
-    """Registers the handlers of a client. They find the agent here once `initialize` was answered."""
-
-    def __init__(self, client: Client, handlers: Handlers) -> None:
-        self.agent: ConnectedAgent | None = None
-        handlers.on("session/update")(self._update)
-        self._route(handlers, ConnectedAgent.answer_permission, "session/request_permission")
-        if client.elicitation is not None:
-            self._route(handlers, ConnectedAgent.answer_elicitation, "elicitation/create")
-        if client.files is not None:
-            self._route(handlers, ConnectedAgent.read_text_file, "fs/read_text_file")
-            if "fs.write_text_file" in client.files.capabilities:
-                self._route(handlers, ConnectedAgent.write_text_file, "fs/write_text_file")
-        if client.terminals is not None:
-            for each in ("create", "kill", "output", "release", "wait_for_exit"):
-                self._route(handlers, ConnectedAgent.terminal, f"terminal/{each}")
-
-    def _update(self, params: Any, connection: Connection) -> None:
-        if self.agent is not None:
-            self.agent.take_update(params, connection)
-
-    def _route(
-        self, handlers: Handlers, answer: Callable[[ConnectedAgent, Any, object], Awaitable[Any]], method: str
-    ) -> None:
-        async def handle(params: Any, connection: Connection) -> Any:
-            assert self.agent is not None, "no request is read before initialize was answered"
-            return await answer(self.agent, params, connection)
-
-        handlers.on(method)(handle)
+        return link, ConnectedAgent(link, flavour=flavour)

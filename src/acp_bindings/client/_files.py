@@ -6,12 +6,13 @@ import contextlib
 import os
 import stat
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from itertools import islice
 from pathlib import Path
 
 import anyio.to_thread
 
+from acp_bindings.errors import AcpError
 from acp_bindings.setup._paths import OutsideRoots, Roots, require_absolute
 from acp_bindings.setup.errors import NOT_FOUND, InvalidParams, RequestError
 
@@ -66,7 +67,8 @@ class Files:
             InvalidParams: the path is not absolute or outside of the directories, or it is not a text file.
             RequestError: the file does not exist, or cannot be read.
         """
-        text = await self._do(self.read, self._resolved(path, directories))
+        with _errors_as_answers():
+            text = await self.read(self._resolved(path, directories))
         if line is None and limit is None:
             return text
         start = max((line or 1) - 1, 0)
@@ -75,7 +77,8 @@ class Files:
 
     async def write_text_file(self, path: str, content: str, *, directories: Sequence[str]) -> None:
         """Write a file for an agent; arguments and errors as for `read_text_file`."""
-        await self._do(self.write, self._resolved(path, directories), content)
+        with _errors_as_answers():
+            await self.write(self._resolved(path, directories), content)
 
     async def read(self, path: Path) -> str:
         """Return the text of the file at *path*, which is resolved and allowed. Override it to serve other text.
@@ -102,16 +105,6 @@ class Files:
         except OutsideRoots:
             raise InvalidParams("path: it is outside of the directories that this client allows") from None
 
-    async def _do(self, work: object, *arguments: object) -> str:
-        try:
-            return await work(*arguments)  # type: ignore[operator,no-any-return]
-        except FileNotFoundError as error:
-            raise RequestError(NOT_FOUND, "there is no such file") from error
-        except OSError as error:
-            raise InvalidParams(f"path: {error.strerror or 'it cannot be opened'}") from error
-        except ValueError as error:
-            raise InvalidParams(f"path: {error}") from error
-
     def _read(self, path: Path) -> str:
         # A named pipe would wait for its other end, and a device may do anything when it is opened.
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0))
@@ -126,6 +119,20 @@ class Files:
             return data.decode()
         except UnicodeDecodeError:
             raise ValueError("the file is not UTF-8 text") from None
+
+
+@contextlib.contextmanager
+def _errors_as_answers() -> Generator[None]:
+    try:
+        yield
+    except AcpError:
+        raise
+    except FileNotFoundError as error:
+        raise RequestError(NOT_FOUND, "there is no such file") from error
+    except OSError as error:
+        raise InvalidParams(f"path: {error.strerror or 'it cannot be opened'}") from error
+    except ValueError as error:
+        raise InvalidParams(f"path: {error}") from error
 
 
 def _write(path: Path, content: str) -> None:

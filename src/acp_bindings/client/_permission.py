@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from collections import deque
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
@@ -19,9 +19,9 @@ from acp_bindings.setup._paths import Roots, is_absolute
 from acp_bindings.setup.errors import one_line
 
 if TYPE_CHECKING:
-    from acp_bindings.client._client_session import Session
     from acp_bindings.client._state import Folding
     from acp_bindings.jsonrpc import ProtocolPackage
+    from acp_bindings.setup._records import SessionRecord
 
 log = logging.getLogger("acp_bindings.client")
 
@@ -36,7 +36,10 @@ _PATH_INPUTS = ("path", "file_path", "filePath", "notebook_path")
 class PermissionQuestion:
     """What an agent asks permission for, in the terms of v1."""
 
-    session: Session
+    session_id: str
+    """The session, which is `agent.sessions[session_id]`."""
+    directory: str
+    """The directory of the session."""
     title: str
     """The question for the user; of v1 the title of the tool call."""
     options: tuple[v1.PermissionOption, ...]
@@ -65,7 +68,9 @@ class PermissionQuestion:
             return ()
         found = [each.path for each in call.locations]
         found += [each.path for each in call.content if isinstance(each, v1.Diff)]
-        given: Mapping[str, Any] = cast("Any", call.raw_input) if isinstance(call.raw_input, dict) else {}
+        given: Mapping[str, Any] = (
+            cast("Any", call.raw_input) if isinstance(cast("object", call.raw_input), dict) else {}
+        )
         found += [value for name in _PATH_INPUTS if isinstance(value := given.get(name), str)]
         return tuple(dict.fromkeys(found))
 
@@ -74,7 +79,9 @@ class PermissionQuestion:
         return next((each for kind in kinds for each in self.options if each.kind == kind), None)
 
 
-def question_of(params: Any, session: Session, *, protocol: ProtocolPackage, folding: Folding) -> PermissionQuestion:
+def question_of(
+    params: Any, record: SessionRecord, *, protocol: ProtocolPackage, folding: Folding
+) -> PermissionQuestion:
     """Return the question in a permission request of any version, and fold its tool call."""
     wire: Any = protocol
     options = tuple(_option(each) for each in params.options)
@@ -95,7 +102,8 @@ def question_of(params: Any, session: Session, *, protocol: ProtocolPackage, fol
     elif (id_ := getattr(subject, "tool_call_id", None)) is not None:
         tool_call = folding.state.tool_call(id_)
     return PermissionQuestion(
-        session,
+        record.session_id,
+        record.cwd,
         title or (tool_call.title if tool_call else "") or "",
         options,
         tool_call=tool_call,
@@ -175,8 +183,7 @@ class _Rule:
             return False
         if self.path is None:
             return True
-        cwd = question.session.record.cwd
-        inside = [_is_within(os.path.join(cwd, each), os.fspath(self.path)) for each in question.paths]
+        inside = [_is_within(os.path.join(question.directory, each), os.fspath(self.path)) for each in question.paths]
         return bool(inside) and (all(inside) if every else any(inside))
 
 
@@ -277,8 +284,4 @@ def _is_within(path: str, rule: str) -> bool:
     """Return True if *path*, with links resolved, is in a directory or matches a pattern."""
     if not any(each in rule for each in "*?["):
         return Roots(rule).contains(path)
-    return any(fnmatchcase(each, rule) for each in _spellings(path))
-
-
-def _spellings(path: str) -> Iterator[str]:
-    yield os.path.realpath(path)
+    return fnmatchcase(os.path.realpath(path), rule)

@@ -2,136 +2,22 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import AsyncIterator, Generator, Sequence
+from collections.abc import AsyncIterator, Generator
 from functools import partial
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self
 from warnings import warn
 
-import anyio
 import anyio.lowlevel
 
-from acp_bindings import v1
 from acp_bindings._processes.process import to_the_end
-from acp_bindings.errors import AcpError
+from acp_bindings.client._turns import Conversation, Running
 
 if TYPE_CHECKING:
-    from acp_bindings.client._client_session import Session
     from acp_bindings.setup.unions import SessionUpdate
 
-MOST_BUFFERED = 10_000
-"""The updates that a turn keeps for a slow consumer."""
 _IN_A_ROW = 250
 """Updates that are taken from the buffer before other tasks run."""
-
-
-class SessionBusy(AcpError):  # noqa: N818 - says what is wrong, which a suffix would not
-    """A session still answers another prompt. Nothing was sent."""
-
-    def __init__(self, session_id: str) -> None:
-        super().__init__(session_id)
-        self.session_id = session_id
-
-    def __str__(self) -> str:
-        return f'session "{self.session_id}" still answers a prompt; wait for its end, or call session.cancel()'
-
-
-class SessionClosed(AcpError):  # noqa: N818 - says what is wrong, which a suffix would not
-    """A session was closed on this side. Nothing was sent."""
-
-    def __init__(self, session_id: str) -> None:
-        super().__init__(session_id)
-        self.session_id = session_id
-
-    def __str__(self) -> str:
-        return f'session "{self.session_id}" is closed; load it again with agent.load(…), if the agent supports that'
-
-
-class Running:
-    """The state of a turn, which the session and the `PromptTurn` share."""
-
-    def __init__(self, request: Any, prompt: Sequence[v1.ContentBlock]) -> None:
-        self.request = request
-        """The request, in the negotiated version."""
-        self.prompt = prompt
-        self.started = False
-        self.ended = anyio.Event()
-        self.reason: str | None = None
-        self.error: BaseException | None = None
-        self.scope = anyio.CancelScope()
-        """The scope of the task that waits for the end."""
-        self.cancelled = False
-        """True if the agent was asked to end the turn."""
-        self.abandoned = False
-        """True if nobody waits for the turn any more."""
-        self.accepted = False
-        """True if the agent has responded to the prompt, which does not end the turn in v2."""
-        self.begun = False
-        """True if the session was busy with this prompt."""
-        self.idle = anyio.Event()
-        """Set when the session is idle after that."""
-        self.buffer: deque[SessionUpdate] = deque()
-        self.listening = False
-        """True if updates are kept for an iterator."""
-        self.lost = 0
-        self._waiter: anyio.Event | None = None
-
-    def feed(self, update: SessionUpdate) -> None:
-        """Keep an update for the iterator, if there is one."""
-        if self.listening:
-            self.buffer.append(update)
-            if len(self.buffer) > MOST_BUFFERED:
-                self._shorten()
-            if self._waiter is not None:
-                self._waiter.set()
-
-    async def news(self) -> None:
-        """Wait for an update or the end."""
-        self._waiter = anyio.Event()
-        try:
-            await self._waiter.wait()
-        finally:
-            self._waiter = None
-
-    def finish(self) -> None:
-        """End the turn."""
-        self.ended.set()
-        if self._waiter is not None:
-            self._waiter.set()
-
-    def _shorten(self) -> None:
-        """Join chunks of text that continue each other; if that is not enough, drop the oldest updates."""
-        joined: deque[SessionUpdate] = deque()
-        run: list[Any] = []
-        for update in self.buffer:
-            if run and not _continues(run[-1], update):
-                joined.append(_joined(run))
-                run = []
-            run.append(update)
-        joined.append(_joined(run))
-        while len(joined) > MOST_BUFFERED // 2:
-            joined.popleft()
-            self.lost += 1
-        self.buffer = joined
-
-
-def _continues(chunk: Any, update: Any) -> bool:
-    return (
-        type(update) is type(chunk)
-        and isinstance(chunk, v1.AgentMessageChunk | v1.AgentThoughtChunk | v1.UserMessageChunk)
-        and update.message_id == chunk.message_id
-        and isinstance(chunk.content, v1.TextContent)
-        and isinstance(update.content, v1.TextContent)
-        and chunk.content.annotations == update.content.annotations
-    )
-
-
-def _joined(run: list[Any]) -> SessionUpdate:
-    if len(run) == 1:
-        return cast("SessionUpdate", run[0])
-    content = run[0].content.model_copy(update={"text": "".join(each.content.text for each in run)})
-    return cast("SessionUpdate", run[0].model_copy(update={"content": content}))
 
 
 class PromptTurn:
@@ -152,8 +38,8 @@ class PromptTurn:
     `async with` waits as well.
     """
 
-    def __init__(self, session: Session, turn: Running) -> None:
-        self._session = session
+    def __init__(self, conversation: Conversation, turn: Running) -> None:
+        self._conversation = conversation
         self._turn = turn
         self._used = False
         self._iterated = False
@@ -182,7 +68,7 @@ class PromptTurn:
         if self._iterated or (turn.started and not turn.listening):
             raise RuntimeError("iterate over the updates of a turn once, and before you await its end")
         self._used = self._iterated = turn.listening = True
-        return _Updates(self._session, turn)
+        return _Updates(self._conversation, turn)
 
     def __await__(self) -> Generator[Any, Any, str]:
         """Wait for the end of the turn and return the stop reason, such as `end_turn` or `cancelled`.
@@ -200,7 +86,7 @@ class PromptTurn:
     async def __aenter__(self) -> Self:
         """Send the prompt; errors as for `__await__`."""
         self._used = self._turn.listening = True
-        await self._session._start(self._turn)  # noqa: SLF001 - the two are one
+        await self._conversation.start(self._turn)
         return self
 
     async def __aexit__(
@@ -210,7 +96,7 @@ class PromptTurn:
         self._turn.listening = False
         self._turn.buffer.clear()
         if not self._turn.ended.is_set():
-            await to_the_end(partial(self._session._stop, self._turn))  # noqa: SLF001
+            await to_the_end(partial(self._conversation.stop, self._turn))
 
     def __del__(self) -> None:
         """Warn of a prompt that was never sent."""
@@ -220,13 +106,13 @@ class PromptTurn:
     async def _end(self) -> str:
         turn = self._turn
         if not turn.started:
-            await self._session._start(turn)  # noqa: SLF001
+            await self._conversation.start(turn)
         turn.listening = False
         turn.buffer.clear()
         try:
             await turn.ended.wait()
         except BaseException:
-            await to_the_end(partial(self._session._stop, turn))  # noqa: SLF001
+            await to_the_end(partial(self._conversation.stop, turn))
             raise
         if turn.error is not None:
             raise turn.error
@@ -236,15 +122,15 @@ class PromptTurn:
 class _Updates(AsyncIterator["SessionUpdate"]):
     """An iterator over the updates of a turn. When it is dropped, the turn is cancelled."""
 
-    def __init__(self, session: Session, turn: Running) -> None:
-        self._session = session
+    def __init__(self, conversation: Conversation, turn: Running) -> None:
+        self._conversation = conversation
         self._turn = turn
         self._in_a_row = 0
 
     async def __anext__(self) -> SessionUpdate:
         turn = self._turn
         if not turn.started:
-            await self._session._start(turn)  # noqa: SLF001
+            await self._conversation.start(turn)
         while not turn.buffer:
             if turn.ended.is_set():
                 if turn.error is not None and turn.listening:
@@ -263,9 +149,9 @@ class _Updates(AsyncIterator["SessionUpdate"]):
         try:
             await turn.news()
         except BaseException:
-            await to_the_end(partial(self._session._stop, turn))  # noqa: SLF001
+            await to_the_end(partial(self._conversation.stop, turn))
             raise
 
     def __del__(self) -> None:
         if self._turn.started and not self._turn.ended.is_set():
-            self._session._abandon(self._turn)  # noqa: SLF001
+            self._conversation.abandon(self._turn)

@@ -120,7 +120,7 @@ class _Draft:
     __slots__ = ("id", "kind", "local", "parts", "role")
 
     def __init__(self, role: Role, id_: str | None, kind: type[Any], *, local: bool = False) -> None:
-        self.role = role
+        self.role: Role = role
         self.id = id_
         self.kind = kind
         """The class of its chunks."""
@@ -130,7 +130,7 @@ class _Draft:
 
     def message(self) -> Message:
         joined = list(_joined(self.parts))
-        self.parts = [each.text if _is_plain(each) else each for each in joined]
+        self.parts = [*map(_part, joined)]
         return Message(self.role, tuple(joined), self.id)
 
 
@@ -148,10 +148,11 @@ def _joined(parts: Iterable[Any]) -> Iterator[v1.ContentBlock]:
         yield v1.TextContent(text="".join(run))
 
 
-def _is_plain(content: Any) -> bool:
-    return (
-        type(content) is v1.TextContent and content.__pydantic_fields_set__ <= _PLAIN and not content.__pydantic_extra__
-    )
+def _part(content: Any) -> Any:
+    """Return plain text as a string, and other content as it is."""
+    if type(content) is v1.TextContent and content.__pydantic_fields_set__ <= _PLAIN and not content.__pydantic_extra__:
+        return content.text
+    return content
 
 
 class Folding:
@@ -194,11 +195,12 @@ class Folding:
         if current is not None and type(update) is current.kind and update.message_id == current.id:
             # Nearly all updates are chunks that continue a message.
             content = update.content
-            current.parts.append(content.text if _is_plain(content) else content)
+            current.parts.append(_part(content))
             self._state = None
             return
         self._state = None
-        if role := _CHUNKS.get(type(update)):
+        kind: type[Any] = type(update)
+        if role := _CHUNKS.get(kind):
             self._chunk(role, update)
         elif fold := _FOLDS.get(update.session_update):
             fold(self, update)
@@ -219,14 +221,14 @@ class Folding:
     def say(self, blocks: Iterable[v1.ContentBlock]) -> None:
         """Add a prompt of the user, which the agent may echo."""
         draft = self._begin(_Draft("user", None, v1.UserMessageChunk, local=True))
-        draft.parts += [each.text if _is_plain(each) else each for each in blocks]
+        draft.parts += map(_part, blocks)
         self._state = None
 
     def ask(self, tool_call: v1.ToolCallUpdate, *, merge: bool) -> None:
         """Add the tool call of a permission request: as an update, or only if it is new."""
         if merge or ("tool", tool_call.tool_call_id) not in self._at:
             self._state = None
-            self._tool_call(tool_call)
+            self.take_tool_call(tool_call)
 
     def change(self, **fields: Any) -> None:
         """Set fields of the state other than the entries."""
@@ -278,9 +280,10 @@ class Folding:
             if id_ is not None:
                 self._at[role, id_] = self._current_at
         elif draft is None or draft.role != role or id_ is not None:
-            draft = self._begin(_Draft(role, id_, type(update)))
+            kind: type[Any] = type(update)
+            draft = self._begin(_Draft(role, id_, kind))
         self._current = draft
-        draft.parts.append(update.content.text if _is_plain(update.content) else update.content)
+        draft.parts.append(_part(update.content))
 
     def _unechoed(self) -> _Draft | None:
         last = next(
@@ -307,7 +310,7 @@ class Folding:
         self._changed.add(index)
         return index
 
-    def _message(self, update: Any) -> None:
+    def take_message(self, update: Any) -> None:
         """Fold an update of v2 that creates or replaces a message."""
         kind: str = update.session_update
         role, key = _ROLES[kind], (_ROLES[kind], update.message_id)
@@ -324,10 +327,10 @@ class Folding:
                 for each in update.content or ()
             ]
             contents = [cast("Any", each).content for each in blocks]
-            draft.parts = [each.text if _is_plain(each) else each for each in contents]
+            draft.parts = [*map(_part, contents)]
         self._changed.add(self._at[key])
 
-    def _tool_call(self, update: Any) -> None:
+    def take_tool_call(self, update: Any) -> None:
         key = "tool", update.tool_call_id
         index = self._at.get(key)
         if index is None:
@@ -355,7 +358,7 @@ class Folding:
         content = cast("v1.ToolCall", self._entries[index]).content
         return v1.SessionToolCallUpdate(tool_call_id=id_, content=[*content, *(added.content or ())])
 
-    def _plan(self, update: Any) -> None:
+    def take_plan(self, update: Any) -> None:
         entries: tuple[v1.PlanEntry, ...] = ()
         if isinstance(update, v1.Plan):
             id_, entries = (update.model_extra or {}).get("planId"), tuple(update.entries)
@@ -365,10 +368,10 @@ class Folding:
         self._plans[id_] = entries
         self.change(plan=tuple(entry for plan in self._plans.values() for entry in plan))
 
-    def _mode(self, update: v1.CurrentModeUpdate) -> None:
+    def take_mode(self, update: v1.CurrentModeUpdate) -> None:
         self.set_mode(update.current_mode_id)
 
-    def _options(self, update: v1.ConfigOptionUpdate) -> None:
+    def take_options(self, update: v1.ConfigOptionUpdate) -> None:
         self.change(config_options=tuple(update.config_options))
         self._look_at_mode()
 
@@ -382,15 +385,15 @@ class Folding:
                 self.change(mode=option.current_value, modes=modes)
                 return
 
-    def _commands(self, update: v1.AvailableCommandsUpdate) -> None:
+    def take_commands(self, update: v1.AvailableCommandsUpdate) -> None:
         self.change(commands=tuple(update.available_commands))
 
-    def _info(self, update: v1.SessionInfoUpdate) -> None:
+    def take_info(self, update: v1.SessionInfoUpdate) -> None:
         self.change(
             **{name: getattr(update, name) for name in ("title", "updated_at") if name in update.model_fields_set}
         )
 
-    def _usage(self, update: v1.UsageUpdate) -> None:
+    def take_usage(self, update: v1.UsageUpdate) -> None:
         usage = replace(self._rest.usage, used=update.used, size=update.size)
         if "cost" in update.model_fields_set:
             usage = replace(usage, cost=update.cost)
@@ -401,19 +404,19 @@ _NOT_MERGED = frozenset({"session_update", "tool_call_id"})
 _MAY_BE_NULL = frozenset({"raw_input", "raw_output"})
 
 _FOLDS: Mapping[str, Any] = {
-    "user_message": Folding._message,
-    "agent_message": Folding._message,
-    "agent_thought": Folding._message,
-    "tool_call": Folding._tool_call,
-    "tool_call_update": Folding._tool_call,
-    "plan": Folding._plan,
-    "plan_update": Folding._plan,
-    "plan_removed": Folding._plan,
-    "current_mode_update": Folding._mode,
-    "config_option_update": Folding._options,
-    "available_commands_update": Folding._commands,
-    "session_info_update": Folding._info,
-    "usage_update": Folding._usage,
+    "user_message": Folding.take_message,
+    "agent_message": Folding.take_message,
+    "agent_thought": Folding.take_message,
+    "tool_call": Folding.take_tool_call,
+    "tool_call_update": Folding.take_tool_call,
+    "plan": Folding.take_plan,
+    "plan_update": Folding.take_plan,
+    "plan_removed": Folding.take_plan,
+    "current_mode_update": Folding.take_mode,
+    "config_option_update": Folding.take_options,
+    "available_commands_update": Folding.take_commands,
+    "session_info_update": Folding.take_info,
+    "usage_update": Folding.take_usage,
 }
 
 

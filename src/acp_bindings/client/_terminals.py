@@ -160,8 +160,9 @@ class _Terminal:
         """Return the output so far."""
         ended = self.exit()
         text, truncated = self._output.text(complete=ended is not None)
-        more = {} if ended is None else {"exit_status": v1.TerminalExitStatus(**ended)}
-        return v1.TerminalOutputResponse(output=text, truncated=truncated, **more)
+        if ended is None:
+            return v1.TerminalOutputResponse(output=text, truncated=truncated)
+        return v1.TerminalOutputResponse(output=text, truncated=truncated, exit_status=v1.TerminalExitStatus(**ended))
 
 
 class OpenTerminals:
@@ -208,8 +209,8 @@ class OpenTerminals:
         if len(self._terminals) >= self._settings.most:
             raise RequestError(-32603, f"{self._settings.most} terminals are open; release some with terminal/release")
         cwd = self._directory(params.cwd, directories)
-        env = os.environ | {each.name: each.value for each in params.env}
-        program = shutil.which(params.command, path=env.get("PATH")) or _in(cwd, params.command)
+        env: dict[str, str] = {**os.environ} | {each.name: each.value for each in params.env}
+        program: str | None = shutil.which(params.command, path=env.get("PATH")) or _in(cwd, params.command)
         if program is None:
             advice = "; pass its arguments in args" if " " in params.command and not params.args else ""
             raise InvalidParams(f"command: not found or not executable{advice}")
