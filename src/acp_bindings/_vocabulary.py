@@ -32,8 +32,8 @@ def to_v1(update: SessionUpdate) -> SessionUpdate:
     if kind.__module__ in _OF_V1:
         return update
     chunk = _CHUNKS.get(kind.__name__)
-    if chunk is not None and (made := _plain_chunk(chunk, update)) is not None:
-        return made
+    if chunk is not None and (plain := _plain_chunk(chunk, update)) is not None:
+        return plain
     reword = _REWORD.get(update.session_update)
     if reword is None and update.session_update not in _ALIKE:
         return update
@@ -74,25 +74,38 @@ _PLAIN_CHUNK = frozenset({"session_update", "content", "message_id"})
 _PLAIN_TEXT = frozenset({"type", "text"})
 
 
-def _plain_chunk(made: type[Model], update: Any) -> SessionUpdate | None:
-    """Return a chunk of plain text as an object of *made*; None if it contains anything else.
+def _plain_chunk(kind: type[Model], update: Any) -> SessionUpdate | None:
+    """Return a chunk of plain text as an object of *kind*; None if it contains anything else.
 
     Most updates are such chunks, and this takes a tenth of the time of writing and reading them.
     """
-    content = update.content
+    content, said = update.content, update.__pydantic_fields_set__
     if (
         content.type != "text"
         or not content.__pydantic_fields_set__ <= _PLAIN_TEXT
-        or not update.__pydantic_fields_set__ <= _PLAIN_CHUNK
-        or update.model_extra
-        or content.model_extra
+        or not said <= _PLAIN_CHUNK
+        or update.__pydantic_extra__
+        or content.__pydantic_extra__
     ):
         return None
-    text = v1.TextContent.model_construct({"type", "text"}, text=content.text)
-    fields: dict[str, Any] = {"content": text}
-    if "message_id" in update.__pydantic_fields_set__:
-        fields["message_id"] = update.message_id
-    return cast("SessionUpdate", made.model_construct({"session_update", *fields}, **fields))
+    text = {"type": "text", "annotations": None, "text": content.text, "meta": None}
+    chunk = {
+        "session_update": update.session_update,
+        "content": made(v1.TextContent, text, {"type", "text"}),
+        "message_id": update.message_id,
+        "meta": None,
+    }
+    return cast("SessionUpdate", made(kind, chunk, {*said, "session_update"}))
+
+
+def made(kind: type[Model], values: dict[str, Any], said: set[str]) -> Model:
+    """Return an object with valid *values* for all fields, like `model_construct`, but in a tenth of its time."""
+    model = kind.__new__(kind)
+    object.__setattr__(model, "__dict__", values)
+    object.__setattr__(model, "__pydantic_fields_set__", said)
+    object.__setattr__(model, "__pydantic_extra__", {})
+    object.__setattr__(model, "__pydantic_private__", None)
+    return model
 
 
 def _tool_call(said: dict[str, Any]) -> None:

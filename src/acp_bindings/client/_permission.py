@@ -5,12 +5,13 @@ from __future__ import annotations
 import logging
 import os
 from collections import deque
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from acp_bindings import v1
+from acp_bindings._json import members_of
 from acp_bindings._vocabulary import to_v1
 from acp_bindings.decoding import decode
 from acp_bindings.encoding import encode
@@ -68,9 +69,7 @@ class PermissionQuestion:
             return ()
         found = [each.path for each in call.locations]
         found += [each.path for each in call.content if isinstance(each, v1.Diff)]
-        given: Mapping[str, Any] = (
-            cast("Any", call.raw_input) if isinstance(cast("object", call.raw_input), dict) else {}
-        )
+        given = members_of(call.raw_input)
         found += [value for name in _PATH_INPUTS if isinstance(value := given.get(name), str)]
         return tuple(dict.fromkeys(found))
 

@@ -126,6 +126,7 @@ class _Updates(AsyncIterator["SessionUpdate"]):
         self._conversation = conversation
         self._turn = turn
         self._in_a_row = 0
+        self._over = False
 
     async def __anext__(self) -> SessionUpdate:
         turn = self._turn
@@ -133,8 +134,8 @@ class _Updates(AsyncIterator["SessionUpdate"]):
             await self._conversation.start(turn)
         while not turn.buffer:
             if turn.ended.is_set():
-                if turn.error is not None and turn.listening:
-                    turn.listening = False
+                if turn.error is not None and not self._over:
+                    self._over = True
                     raise turn.error
                 raise StopAsyncIteration
             await self._wait(turn)

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from acp_bindings import v1
-from acp_bindings._vocabulary import to_v1
+from acp_bindings._vocabulary import made, to_v1
 
 if TYPE_CHECKING:
     from acp_bindings.jsonrpc import ProtocolPackage
@@ -101,15 +101,15 @@ class SessionState:
 
 _ROLES: Mapping[str, Role] = {"user_message": "user", "agent_message": "agent", "agent_thought": "thought"}
 """The updates of v2 that create or replace a whole message."""
-_CHUNKS: Mapping[type[Any], Role] = {
-    v1.UserMessageChunk: "user",
-    v1.AgentMessageChunk: "agent",
-    v1.AgentThoughtChunk: "thought",
+_CHUNKS: Mapping[str, Role] = {
+    "user_message_chunk": "user",
+    "agent_message_chunk": "agent",
+    "agent_thought_chunk": "thought",
 }
-_CHUNK_OF = {
-    "user_message": "UserMessageChunk",
-    "agent_message": "AgentMessageChunk",
-    "agent_thought": "AgentThoughtChunk",
+_CHUNK_OF: Mapping[Role, str] = {
+    "user": "UserMessageChunk",
+    "agent": "AgentMessageChunk",
+    "thought": "AgentThoughtChunk",
 }
 _PLAIN = frozenset({"type", "text"})
 
@@ -172,8 +172,8 @@ class Folding:
         self._current_at = 0
         self._plans: dict[str | None, tuple[v1.PlanEntry, ...]] = {}
         self._modes: v1.SessionModeState | None = None
-        self._rest = SessionState()
-        """All but the entries."""
+        self._rest: dict[str, Any] = {"usage": Usage()}
+        """The fields of the state other than the entries."""
         self._state: SessionState | None = None
 
     @property
@@ -186,7 +186,7 @@ class Folding:
                 entry = self._entries[index]
                 self._view[index : index + 1] = [entry.message() if isinstance(entry, _Draft) else entry]
             self._changed.clear()
-            self._state = replace(self._rest, entries=tuple(self._view))
+            self._state = SessionState(entries=tuple(self._view), **self._rest)
         return self._state
 
     def take(self, update: Any) -> None:
@@ -199,24 +199,24 @@ class Folding:
             self._state = None
             return
         self._state = None
-        kind: type[Any] = type(update)
+        kind: str = update.session_update
         if role := _CHUNKS.get(kind):
             self._chunk(role, update)
-        elif fold := _FOLDS.get(update.session_update):
+        elif fold := _FOLDS.get(kind):
             fold(self, update)
 
     def in_v1(self, update: Any) -> Sequence[SessionUpdate]:
         """Return an update of any version in the classes of v1, given what was folded before."""
         kind: str = update.session_update
         if kind in _ROLES and (_ROLES[kind], update.message_id) not in self._at and update.content:
-            chunk = getattr(self._protocol, _CHUNK_OF[kind])
+            chunk = getattr(self._protocol, _CHUNK_OF[_ROLES[kind]])
             return [to_v1(chunk(message_id=update.message_id, content=each)) for each in update.content]
         if kind == "tool_call_content_chunk":
             return [self._appended(update)]
-        made = to_v1(update)
-        if isinstance(made, v1.SessionToolCallUpdate) and ("tool", made.tool_call_id) not in self._at:
-            return [_created(made)] if self._protocol is not v1 else [made]
-        return [made]
+        found = to_v1(update)
+        if isinstance(found, v1.SessionToolCallUpdate) and ("tool", found.tool_call_id) not in self._at:
+            return [_created(found)] if self._protocol is not v1 else [found]
+        return [found]
 
     def say(self, blocks: Iterable[v1.ContentBlock]) -> None:
         """Add a prompt of the user, which the agent may echo."""
@@ -232,7 +232,8 @@ class Folding:
 
     def change(self, **fields: Any) -> None:
         """Set fields of the state other than the entries."""
-        self._rest, self._state = replace(self._rest, **fields), None
+        self._rest.update(fields)
+        self._state = None
 
     def opened(self, response: Any) -> None:
         """Fold the response that created, loaded or resumed the session."""
@@ -250,8 +251,6 @@ class Folding:
 
     def set_mode(self, mode: str) -> None:
         """Fold the current mode."""
-        if self._modes is not None:
-            self._modes = self._modes.model_copy(update={"current_mode_id": mode})
         self.change(mode=mode)
 
     @property
@@ -261,11 +260,12 @@ class Folding:
 
     def add_tokens(self, usage: Any) -> None:
         """Add the tokens of a turn, an object of an unstable package."""
-        tokens = dict(self._rest.usage.tokens)
+        usage_before: Usage = self._rest["usage"]
+        tokens = dict(usage_before.tokens)
         for name in usage.model_fields_set:
             if name.endswith("_tokens") and isinstance(value := getattr(usage, name), int):
                 tokens[name] = tokens.get(name, 0) + value
-        self.change(usage=replace(self._rest.usage, tokens=tokens))
+        self.change(usage=replace(usage_before, tokens=tokens))
 
     def _chunk(self, role: Role, update: Any) -> None:
         draft, id_ = self._current, cast("str | None", update.message_id)
@@ -280,8 +280,7 @@ class Folding:
             if id_ is not None:
                 self._at[role, id_] = self._current_at
         elif draft is None or draft.role != role or id_ is not None:
-            kind: type[Any] = type(update)
-            draft = self._begin(_Draft(role, id_, kind))
+            draft = self._begin(_Draft(role, id_, getattr(v1, _CHUNK_OF[role])))
         self._current = draft
         draft.parts.append(_part(update.content))
 
@@ -319,11 +318,11 @@ class Folding:
             if role == "user" and (local := self._unechoed()) is not None:
                 local.local, local.id, self._at[key] = False, update.message_id, self._entries.index(local)
             else:
-                self._begin(_Draft(role, update.message_id, getattr(v1, _CHUNK_OF[kind])))
+                self._begin(_Draft(role, update.message_id, getattr(v1, _CHUNK_OF[role])))
         if "content" in update.model_fields_set:
             draft = cast("_Draft", self._entries[self._at[key]])
             blocks = [
-                to_v1(getattr(self._protocol, _CHUNK_OF[kind])(message_id="", content=each))
+                to_v1(getattr(self._protocol, _CHUNK_OF[role])(message_id="", content=each))
                 for each in update.content or ()
             ]
             contents = [cast("Any", each).content for each in blocks]
@@ -379,7 +378,8 @@ class Folding:
         if self._modes is not None:
             self.change(mode=self._modes.current_mode_id, modes=tuple(self._modes.available_modes))
             return
-        for option in self._rest.config_options:
+        options: Sequence[v1.SessionConfigOption] = self._rest.get("config_options", ())
+        for option in options:
             if option.category == "mode" and isinstance(option, v1.SessionConfigOptionSelect):
                 modes = tuple(_as_mode(each) for each in choices(option))
                 self.change(mode=option.current_value, modes=modes)
@@ -394,7 +394,7 @@ class Folding:
         )
 
     def take_usage(self, update: v1.UsageUpdate) -> None:
-        usage = replace(self._rest.usage, used=update.used, size=update.size)
+        usage = replace(self._rest["usage"], used=update.used, size=update.size)
         if "cost" in update.model_fields_set:
             usage = replace(usage, cost=update.cost)
         self.change(usage=usage)
@@ -435,7 +435,21 @@ def _as_mode(choice: v1.SessionConfigSelectOption) -> v1.SessionMode:
 
 def _created(update: v1.ToolCallUpdate) -> v1.ToolCall:
     """Return the tool call that an update creates."""
-    names = update.model_fields_set & v1.ToolCall.model_fields.keys() - {"session_update"}
-    values = {name: value for name in names if (value := getattr(update, name)) is not None or name in _MAY_BE_NULL}
-    values.setdefault("title", "")
-    return v1.ToolCall.model_construct({"session_update", *values}, **values)
+    values = {name: getattr(update, name) for name in update.model_fields_set & _OF_TOOL_CALL}
+    said = {name: value for name, value in values.items() if value is not None or name in _MAY_BE_NULL}
+    return cast("v1.ToolCall", made(v1.ToolCall, {**_NEW_TOOL_CALL, **said}, {"session_update", "title", *said}))
+
+
+_NEW_TOOL_CALL: Mapping[str, Any] = {
+    "session_update": "tool_call",
+    "title": "",
+    "name": None,
+    "kind": None,
+    "status": None,
+    "content": [],
+    "locations": [],
+    "raw_input": None,
+    "raw_output": None,
+    "meta": None,
+}
+_OF_TOOL_CALL = frozenset({"tool_call_id", *_NEW_TOOL_CALL}) - {"session_update"}

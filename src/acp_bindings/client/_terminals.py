@@ -209,10 +209,11 @@ class OpenTerminals:
         if len(self._terminals) >= self._settings.most:
             raise RequestError(-32603, f"{self._settings.most} terminals are open; release some with terminal/release")
         cwd = self._directory(params.cwd, directories)
-        env: dict[str, str] = {**os.environ} | {each.name: each.value for each in params.env}
-        program: str | None = shutil.which(params.command, path=env.get("PATH")) or _in(cwd, params.command)
+        env: dict[str, str] = {**os.environ, **{each.name: each.value for each in params.env}}
+        command: str = params.command
+        program = shutil.which(command, path=env.get("PATH")) or _in(cwd, command)
         if program is None:
-            advice = "; pass its arguments in args" if " " in params.command and not params.args else ""
+            advice = "; pass its arguments in args" if " " in command and not params.args else ""
             raise InvalidParams(f"command: not found or not executable{advice}")
         limit = self._settings.most_output
         if params.output_byte_limit is not None:

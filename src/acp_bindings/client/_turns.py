@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
 import anyio
 
 from acp_bindings import v1
+from acp_bindings._vocabulary import to_v1
 from acp_bindings.client._state import Folding
 from acp_bindings.connection.errors import ConnectionClosed, TimedOut, log
 from acp_bindings.errors import AcpError
@@ -84,13 +85,12 @@ class Running:
         self._waiter: anyio.Event | None = None
 
     def feed(self, update: SessionUpdate) -> None:
-        """Keep an update for the iterator, if there is one."""
-        if self.listening:
-            self.buffer.append(update)
-            if len(self.buffer) > MOST_BUFFERED:
-                self._shorten()
-            if self._waiter is not None:
-                self._waiter.set()
+        """Keep an update for the iterator."""
+        self.buffer.append(update)
+        if len(self.buffer) > MOST_BUFFERED:
+            self._shorten()
+        if self._waiter is not None:
+            self._waiter.set()
 
     async def news(self) -> None:
         """Wait for an update or the end."""
@@ -144,6 +144,8 @@ _SILENCE = 0.2
 """Seconds without an update after which a late history is complete."""
 _LATE = 2.0
 """Seconds after which a prompt no longer waits for that."""
+_OF_THE_USER = frozenset({"user_message", "user_message_chunk"})
+"""The prompt, which an agent of v2 sends back."""
 _CONVERSATION = frozenset(
     {
         "agent_message",
@@ -334,18 +336,15 @@ class Conversation:
 
     def take(self, update: Any) -> None:
         """Handle an update that is not history."""
-        if not self._is_v1:
-            if update.session_update == "state_update":
-                self._take_state(update)
-                return
-            for each in self.folding.in_v1(update):
-                self._take_one(each, replay=False)
+        if self._is_v1:
+            self._take_one(update)
+        elif update.session_update == "agent_message_chunk":
+            self._take_one(to_v1(update))
+        elif update.session_update == "state_update":
+            self._take_state(update)
         else:
-            self.folding.take(update)
-            if (turn := self.turn) is not None and type(update) is not v1.UserMessageChunk:
-                turn.feed(update)
-            if (listener := self.listener) is not None:
-                listener(update, False)
+            for each in self.folding.in_v1(update):
+                self._take_one(each)
 
     def take_early(self, update: Any, *, replay: bool) -> None:
         """Handle an update of a session that had no prompt yet, which may be history."""
@@ -359,10 +358,10 @@ class Conversation:
         for each in self.folding.in_v1(update):
             self._take_one(each, replay=replay)
 
-    def _take_one(self, update: SessionUpdate, *, replay: bool) -> None:
+    def _take_one(self, update: SessionUpdate, *, replay: bool = False) -> None:
         self.folding.take(update)
         turn = self.turn
-        if turn is not None and not (replay or turn.idle.is_set() or update.session_update.startswith("user_message")):
+        if turn is not None and turn.listening and not replay and update.session_update not in _OF_THE_USER:
             turn.feed(update)
         if (listener := self.listener) is not None:
             listener(update, replay)
@@ -393,6 +392,7 @@ class Conversation:
             )
         if (usage := getattr(update, "usage", None)) is not None:
             self.folding.add_tokens(usage)
+        turn.listening = False
         turn.idle.set()
 
     def opened(self, response: Any, *, loaded: bool) -> None:
