@@ -65,9 +65,10 @@ class PromptTurn:
         sessions do not wait for your loop.
         """
         turn = self._turn
-        if self._iterated or (turn.started and not turn.listening):
+        if self._iterated or turn.discarded:
             raise RuntimeError("iterate over the updates of a turn once, and before you await its end")
-        self._used = self._iterated = turn.listening = True
+        self._used = self._iterated = True
+        turn.listening = turn.listening or not turn.started
         return _Updates(self._conversation, turn)
 
     def __await__(self) -> Generator[Any, Any, str]:
@@ -93,8 +94,7 @@ class PromptTurn:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         """Cancel the turn if it has not ended, and wait for its end."""
-        self._turn.listening = False
-        self._turn.buffer.clear()
+        self._turn.discard()
         if not self._turn.ended.is_set():
             await to_the_end(partial(self._conversation.stop, self._turn))
 
@@ -107,8 +107,7 @@ class PromptTurn:
         turn = self._turn
         if not turn.started:
             await self._conversation.start(turn)
-        turn.listening = False
-        turn.buffer.clear()
+        turn.discard()
         try:
             await turn.ended.wait()
         except BaseException:

@@ -81,6 +81,8 @@ class Running:
         self.buffer: deque[SessionUpdate] = deque()
         self.listening = False
         """True if updates are kept for an iterator."""
+        self.discarded = False
+        """True if nobody will iterate over them."""
         self.lost = 0
         self._waiter: anyio.Event | None = None
 
@@ -91,6 +93,11 @@ class Running:
             self._shorten()
         if self._waiter is not None:
             self._waiter.set()
+
+    def discard(self) -> None:
+        """Drop the updates that are kept, and keep no more: nobody will iterate over them."""
+        self.listening, self.discarded = False, True
+        self.buffer.clear()
 
     async def news(self) -> None:
         """Wait for an update or the end."""
@@ -301,7 +308,8 @@ class Conversation:
 
     async def stop(self, turn: Running) -> None:
         """Cancel a turn and wait for its end; after `patience` seconds, give it up."""
-        turn.listening, turn.abandoned = False, True
+        turn.abandoned = True
+        turn.discard()
         with anyio.move_on_after(self.host.patience):
             if not turn.cancelled:
                 with contextlib.suppress(AcpError):
@@ -314,8 +322,8 @@ class Conversation:
 
     def abandon(self, turn: Running) -> None:
         """Cancel a turn in the background, because its iterator was dropped."""
-        turn.listening, turn.abandoned = False, True
-        turn.buffer.clear()
+        turn.abandoned = True
+        turn.discard()
         if get_ident() == self._thread:
             # The connection may be closed, or its event loop.
             with contextlib.suppress(RuntimeError):
