@@ -55,10 +55,11 @@ class Agent:
         late: bool = False,
         opening: dict[str, Any] | None = None,
         handlers: dict[Any, Any] | None = None,
+        wire: Any = None,
         **options: Any,
     ) -> None:
         self.version = version
-        self.wire = WIRE[version]
+        self.wire = wire or WIRE[version]
         self.prompt = prompt
         self.history = history or []
         self.late = late
@@ -147,7 +148,7 @@ class Agent:
         turn = self.turns[params.session_id] = Turn(self, params.session_id, text)
         assert self.prompt
         if self.version == 1:
-            return v1.PromptResponse.model_validate({"stopReason": await self.prompt(turn)})
+            return self.wire.PromptResponse(stop_reason=await self.prompt(turn))
         number = len(self.of("PromptRequest"))
         echo = chunk("user_message", text, f"u{number}")
         await self.update(params.session_id, echo)
