@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 from pydantic_core import from_json
 
 from acp_bindings import v1
+from acp_bindings._json import members_of
 from acp_bindings._models.base import Model
 from acp_bindings.decoding import decode
 from acp_bindings.encoding import encode
@@ -142,27 +143,32 @@ def _tool_call_content(said: dict[str, Any]) -> dict[str, Any]:
 
 
 def _plan(said: dict[str, Any]) -> None:
-    plan: dict[str, Any] = said.pop("plan")
-    said |= {"sessionUpdate": "plan", "planId": plan.get("planId"), "entries": plan.get("entries")}
-    for entry in said["entries"] or ():
-        if entry.get("priority") not in ("high", "medium", "low"):
+    plan: dict[str, Any] = said["plan"]
+    if plan["type"] != "items":
+        return
+    del said["plan"]
+    said |= {"sessionUpdate": "plan", "planId": plan["planId"], "entries": plan["entries"]}
+    for entry in said["entries"]:
+        if entry["priority"] not in ("high", "medium", "low"):
             entry["priority"] = "medium"
 
 
 def _commands(said: dict[str, Any]) -> None:
     for command in said["availableCommands"]:
         command.pop("type", None)
-        if input_ := command.get("input"):
-            command["input"] = {"hint": input_["hint"]} if "hint" in input_ else None
+        if "input" in command:
+            hint = members_of(command.pop("input")).get("hint")
+            if isinstance(hint, str):
+                command["input"] = {"hint": hint}
 
 
 def _options(said: dict[str, Any]) -> None:
     for option in said["configOptions"]:
-        if "configId" in option:
-            option["id"] = option.pop("configId")
-        for group in option.get("options") or ():
-            if "groupId" in group:
-                group["group"] = group.pop("groupId")
+        option["id"] = option.pop("configId", option.get("id"))
+        if option["type"] == "select":
+            for group in option["options"]:
+                if "groupId" in group:
+                    group["group"] = group.pop("groupId")
 
 
 _REWORD: Mapping[str, Callable[[dict[str, Any]], None]] = {

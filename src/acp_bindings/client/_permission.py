@@ -88,7 +88,7 @@ def question_of(
     update: Any = getattr(subject, "tool_call", None) or getattr(params, "tool_call", None)
     tool_call, title = None, getattr(params, "title", None)
     if update is not None:
-        made = to_v1(decode(wire.SessionToolCallUpdate, encode(update)))
+        made = to_v1(wire.SessionToolCallUpdate(**{name: getattr(update, name) for name in update.model_fields_set}))
         if isinstance(made, v1.SessionToolCallUpdate):
             before = folding.state.tool_call(made.tool_call_id)
             folding.ask(made, merge=title is not None)

@@ -70,9 +70,7 @@ class Agent:
         self.sessions = 0
         info = v1.Implementation(name="agent", version="1.0")
         offered = BOTH if capabilities is None else capabilities
-        self.handlers = AgentHandlers(
-            AgentHandshake(info=info, protocols=[self.wire], capabilities=offered, **options)
-        )
+        self.handlers = AgentHandlers(AgentHandshake(info=info, protocols=[self.wire], capabilities=offered, **options))
         for method, handle in {
             "session/new": self._new,
             "session/prompt": self._prompt,

@@ -123,7 +123,10 @@ async def test_what_is_no_text_file_is_refused_at_once(tmp_path: Path) -> None:
     (tmp_path / "fixed").chmod(0o444)
 
     async def work(turn: Turn) -> None:
-        errors = {name: await refused(turn, reading(turn, tmp_path / name)) for name in ("pipe", "binary", "large", "folder", "none")}
+        errors = {
+            name: await refused(turn, reading(turn, tmp_path / name))
+            for name in ("pipe", "binary", "large", "folder", "none")
+        }
         assert {name: error.message for name, error in errors.items()} == {
             "pipe": "path: it is not a regular file",
             "binary": "path: the file is not UTF-8 text",
@@ -133,7 +136,9 @@ async def test_what_is_no_text_file_is_refused_at_once(tmp_path: Path) -> None:
         }
         assert errors["none"].code == -32002
         for name in ("pipe", "folder"):
-            assert (await refused(turn, writing(turn, tmp_path / name, "x"))).message == "path: it is not a regular file"
+            assert (
+                await refused(turn, writing(turn, tmp_path / name, "x"))
+            ).message == "path: it is not a regular file"
         if os.geteuid():
             assert "read-only" in (await refused(turn, writing(turn, tmp_path / "fixed", "y"))).message
 
@@ -201,7 +206,10 @@ async def output_of(turn: Turn, id_: str) -> v1.TerminalOutputResponse:
 
 
 async def test_a_command_has_output_and_an_exit_status(tmp_path: Path) -> None:
-    code = "import os, sys; print(os.getcwd(), os.environ['GREETING'], sys.stdin.read()); sys.stdout.flush(); print('bad', file=sys.stderr); sys.exit(3)"
+    code = (
+        "import os, sys; print(os.getcwd(), os.environ['GREETING'], sys.stdin.read(), flush=True); "
+        "print('bad', file=sys.stderr); sys.exit(3)"
+    )
 
     async def work(turn: Turn) -> None:
         env = [v1.EnvVariable(name="GREETING", value="hello")]
@@ -265,7 +273,9 @@ async def test_commands_end_with_their_session_and_with_the_connection(tmp_path:
     async def prompt(turn: Turn) -> str:
         env = [v1.EnvVariable(name="TERMINAL_TEST", value=mark)]
         await turn.request(
-            v1.CreateTerminalRequest(session_id=turn.session_id, command="sh", args=["-c", "sleep 60 & sleep 60"], env=env)
+            v1.CreateTerminalRequest(
+                session_id=turn.session_id, command="sh", args=["-c", "sleep 60 & sleep 60"], env=env
+            )
         )
         return "end_turn"
 

@@ -31,9 +31,7 @@ def asking(raw: Agent, outcomes: list[Any], **call: Any) -> Callable[[Turn], Awa
             said: dict[str, Any] = {"toolCall": tool_call}
         else:
             said = {"title": "Write notes.txt?", "subject": {"type": "tool_call", "toolCall": tool_call}}
-        request = decode(
-            raw.wire.RequestPermissionRequest, {"sessionId": turn.session_id, "options": OPTIONS, **said}
-        )
+        request = decode(raw.wire.RequestPermissionRequest, {"sessionId": turn.session_id, "options": OPTIONS, **said})
         outcome = (await turn.request(request)).outcome
         outcomes.append(getattr(outcome, "option_id", outcome.outcome))
         return "cancelled" if outcomes[-1] == "cancelled" else "end_turn"
@@ -117,11 +115,14 @@ async def test_cancel_closes_open_permission_requests(version: int) -> None:
         await anyio.sleep_forever()
         return True
 
-    async with connected(raw, permission=permission) as agent, agent.session(cwd="/project") as session:
-        async with session.prompt("Write") as turn:
-            await hesitates.wait()
-            await session.cancel()
-            assert await turn == "cancelled"
+    async with (
+        connected(raw, permission=permission) as agent,
+        agent.session(cwd="/project") as session,
+        session.prompt("Write") as turn,
+    ):
+        await hesitates.wait()
+        await session.cancel()
+        assert await turn == "cancelled"
     assert outcomes == ["cancelled"]
 
 

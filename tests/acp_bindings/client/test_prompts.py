@@ -76,7 +76,11 @@ async def test_leaving_a_loop_cancels_the_turn_and_the_next_prompt_waits_for_its
         raw.prompt = hello
         assert await session.prompt("Hi") == "end_turn"
         assert [each.text for each in session.state.messages if each.role == "agent"][:2] == ["begunHello", "last word"]
-    assert [type(each).__name__ for each in raw.received if "Session" not in type(each).__name__ or "Cancel" in type(each).__name__] == [
+    assert [
+        type(each).__name__
+        for each in raw.received
+        if "Session" not in type(each).__name__ or "Cancel" in type(each).__name__
+    ] == [
         "PromptRequest",
         raw.wire.METHODS["session/cancel"].notification.params.__name__,
         "PromptRequest",
@@ -97,7 +101,7 @@ async def test_the_block_of_a_turn_waits_for_its_end(version: int) -> None:
 async def test_an_exception_in_the_loop_cancels_the_turn(version: int) -> None:
     raw = Agent(version, until_cancelled)
     async with connected(raw) as agent, agent.session(cwd="/project") as session:
-        with pytest.raises(LookupError):
+        with pytest.raises(LookupError):  # noqa: PT012 - the loop raises
             async for _ in session.prompt("Count"):
                 raise LookupError
         raw.prompt = hello
@@ -163,14 +167,13 @@ async def test_a_turn_that_does_not_end_is_given_up(version: int, caplog: pytest
 
 async def test_a_second_prompt_is_refused_before_it_is_sent(version: int) -> None:
     raw = Agent(version, until_cancelled)
-    async with connected(raw) as agent, agent.session(cwd="/project") as session:
-        async with session.prompt("Count") as turn:
-            updates = aiter(turn)
-            await anext(updates)
-            with pytest.raises(SessionBusy) as caught:
-                session.prompt("And this")
-            assert caught.value.session_id == "s1"
-            assert str(caught.value) == 'session "s1" still answers a prompt; wait for its end, or call session.cancel()'
+    async with connected(raw) as agent, agent.session(cwd="/project") as session, session.prompt("Count") as turn:
+        updates = aiter(turn)
+        await anext(updates)
+        with pytest.raises(SessionBusy) as caught:
+            session.prompt("And this")
+        assert caught.value.session_id == "s1"
+        assert str(caught.value) == 'session "s1" still answers a prompt; wait for its end, or call session.cancel()'
     assert len(raw.of("PromptRequest")) == 1
 
 
@@ -211,13 +214,15 @@ async def test_an_error_is_raised_after_the_last_update(version: int) -> None:
         await turn.say("begun")
         if version == 1:
             raise RequestError(-32050, "The model is gone")
-        await raw.state(turn.session_id, "idle", stopReason="error", error={"code": -32050, "message": "The model is gone"})
+        await raw.state(
+            turn.session_id, "idle", stopReason="error", error={"code": -32050, "message": "The model is gone"}
+        )
         return "end_turn"
 
     raw.prompt = fail
     async with connected(raw) as agent, agent.session(cwd="/project") as session:
         heard: list[str] = []
-        with pytest.raises(RequestError, match="The model is gone") as caught:
+        with pytest.raises(RequestError, match="The model is gone") as caught:  # noqa: PT012 - the loop raises
             async for update in session.prompt("Hi"):
                 heard.append(said(update))  # noqa: PERF401 - an error ends the loop
         assert (heard, caught.value.code, session.state.stop_reason) == (["begun"], -32050, None)
@@ -236,7 +241,7 @@ async def test_an_agent_that_dies_during_a_turn_raises_connection_closed(version
     raw.prompt = die
     async with connected(raw) as agent, agent.session(cwd="/project") as session:
         heard: list[str] = []
-        with pytest.raises(ConnectionClosed, match="the peer closed the connection"):
+        with pytest.raises(ConnectionClosed, match="the peer closed the connection"):  # noqa: PT012 - the loop raises
             async for update in session.prompt("Hi"):
                 heard.append(said(update))  # noqa: PERF401
         assert heard == ["begun"]
@@ -254,7 +259,11 @@ async def test_two_sessions_answer_at_once(version: int) -> None:
         return "end_turn"
 
     async with connected(Agent(version, answer)) as agent:
-        async with agent.session(cwd="/one") as one, agent.session(cwd="/two") as two, anyio.create_task_group() as tasks:
+        async with (
+            agent.session(cwd="/one") as one,
+            agent.session(cwd="/two") as two,
+            anyio.create_task_group() as tasks,
+        ):
             heard: dict[str, list[str]] = {}
 
             async def ask(session: Any, text: str) -> None:
@@ -272,15 +281,18 @@ async def test_a_slow_loop_does_not_stop_other_sessions(version: int) -> None:
             await turn.say(f"{number} ")
         return "end_turn"
 
-    async with connected(Agent(version, flood)) as agent:
-        async with agent.session(cwd="/one") as one, agent.session(cwd="/two") as two:
-            heard: list[str] = []
-            async for update in one.prompt("flood"):
-                if not heard:
-                    # The loop stands still during a whole turn of the other session.
-                    assert await two.prompt("Hi") == "end_turn"
-                heard.append(said(update))
-            assert heard == [f"{number} " for number in range(200)]
+    async with (
+        connected(Agent(version, flood)) as agent,
+        agent.session(cwd="/one") as one,
+        agent.session(cwd="/two") as two,
+    ):
+        heard: list[str] = []
+        async for update in one.prompt("flood"):
+            if not heard:
+                # The loop stands still during a whole turn of the other session.
+                assert await two.prompt("Hi") == "end_turn"
+            heard.append(said(update))
+        assert heard == [f"{number} " for number in range(200)]
 
 
 async def test_text_of_a_loop_that_is_far_behind_is_joined(version: int, monkeypatch: pytest.MonkeyPatch) -> None:

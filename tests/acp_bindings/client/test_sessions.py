@@ -57,7 +57,11 @@ async def test_a_session_has_the_directories_and_servers_of_its_request(version:
             assert session.record.prompted
         assert not agent.sessions
     (request,) = raw.of("NewSessionRequest")
-    assert (request.cwd, request.additional_directories, request.mcp_servers[0].name) == ("/project", ["/data"], "files")
+    assert (request.cwd, request.additional_directories, request.mcp_servers[0].name) == (
+        "/project",
+        ["/data"],
+        "files",
+    )
     assert len(raw.of("CloseSessionRequest")) == 1
 
 
@@ -166,10 +170,12 @@ async def test_a_session_that_is_not_found_leaves_nothing(version: int) -> None:
 
 @both
 async def test_a_resumed_session_has_no_history(version: int) -> None:
-    async with connected(Agent(version, hello, history=HISTORY)) as agent:
-        async with agent.resume("old", cwd="/project") as session:
-            assert not session.state.entries
-            assert await session.prompt("Hi") == "end_turn"
+    async with (
+        connected(Agent(version, hello, history=HISTORY)) as agent,
+        agent.resume("old", cwd="/project") as session,
+    ):
+        assert not session.state.entries
+        assert await session.prompt("Hi") == "end_turn"
 
 
 async def test_a_fork_requires_an_unstable_package() -> None:
@@ -183,12 +189,15 @@ async def test_a_session_is_forked() -> None:
         return v1_unstable.ForkSessionResponse(session_id=f"fork of {params.session_id}")
 
     raw = Agent(1, hello, wire=v1_unstable, capabilities={"session.fork"}, handlers={"session/fork": fork})
-    async with connected(raw, protocols=[v1_unstable]) as agent, agent.session(cwd="/project") as session:
-        async with agent.fork(session) as forked:
-            assert forked.id == "fork of s1"
-            assert forked.record.cwd == "/project"
-            heard = [update async for update in session.prompt("Hi")]
-            assert [type(each) for each in heard] == [v1.AgentMessageChunk, v1.AgentMessageChunk]
+    async with (
+        connected(raw, protocols=[v1_unstable]) as agent,
+        agent.session(cwd="/project") as session,
+        agent.fork(session) as forked,
+    ):
+        assert forked.id == "fork of s1"
+        assert forked.record.cwd == "/project"
+        heard = [update async for update in session.prompt("Hi")]
+        assert [type(each) for each in heard] == [v1.AgentMessageChunk, v1.AgentMessageChunk]
 
 
 @both
@@ -248,7 +257,9 @@ async def test_closing_a_session_that_is_busy_cancels_its_turn(version: int) -> 
 
 
 @both
-async def test_a_failing_close_is_logged_at_the_end_of_the_block(version: int, caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_failing_close_is_logged_at_the_end_of_the_block(
+    version: int, caplog: pytest.LogCaptureFixture
+) -> None:
     def refuse(params: Any, _: object) -> Any:
         raise RequestError(-32050, "Not now")
 
@@ -326,7 +337,14 @@ async def test_an_option_is_set_and_a_mode_may_be_an_option(version: int) -> Non
         values = [{"value": each, "name": each.title()} for each in ("ask", "code")]
         return {
             "configOptions": [
-                {"type": "select", id_: "mode", "name": "Mode", "category": "mode", "currentValue": value, "options": values},
+                {
+                    "type": "select",
+                    id_: "mode",
+                    "name": "Mode",
+                    "category": "mode",
+                    "currentValue": value,
+                    "options": values,
+                },
                 {"type": "boolean", id_: "web", "name": "Web", "currentValue": True},
             ]
         }

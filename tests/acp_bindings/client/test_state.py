@@ -209,7 +209,9 @@ def test_a_snapshot_does_not_change_and_equals_one_of_the_same_updates() -> None
     before = folding.state
     assert before == again.state
     assert before is folding.state
-    folding.take(decode(v1.SessionUpdate, {"sessionUpdate": "tool_call_update", "toolCallId": "c1", "status": "failed"}))
+    folding.take(
+        decode(v1.SessionUpdate, {"sessionUpdate": "tool_call_update", "toolCallId": "c1", "status": "failed"})
+    )
     folding.take(decode(v1.SessionUpdate, chunk("agent_message", "c")))
     assert before == again.state != folding.state
     assert [each.text for each in folding.state.messages] == ["a", "bc"]
