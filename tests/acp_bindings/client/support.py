@@ -72,7 +72,7 @@ class Agent:
         offered = BOTH if capabilities is None else capabilities
         self.handlers = AgentHandlers(AgentHandshake(info=info, protocols=[self.wire], capabilities=offered, **options))
         for method, handle in {
-            "session/new": self._new,
+            "session/new": self.new_session,
             "session/prompt": self._prompt,
             "session/cancel": self._cancel,
             "session/load": self._load,
@@ -101,7 +101,7 @@ class Agent:
         """Return the received params of a class."""
         return [each for each in self.received if type(each).__name__ == name]
 
-    async def _new(self, params: Any, connection: Connection) -> Any:
+    async def new_session(self, params: Any, connection: Connection) -> Any:
         self.received.append(params)
         self.connection = connection
         self.sessions += 1
@@ -177,7 +177,7 @@ async def connected(agent: Agent, **client: Any) -> AsyncGenerator[ConnectedAgen
     """Connect a client with these options to *agent*."""
     here, there = await streams()
     agent.stream = there
-    settings = {"patience": 5.0, **client}
+    settings: dict[str, Any] = {"patience": 5.0, **client}
     with anyio.fail_after(30):
         async with anyio.create_task_group() as agent.tasks:
             async with (

@@ -178,7 +178,7 @@ async def test_capabilities_follow_from_what_the_client_has() -> None:
     assert advertised(files=Files()) - base == {"fs.read_text_file", "fs.write_text_file"}
     assert advertised(files=Files(read_only=True)) - base == {"fs.read_text_file"}
     assert advertised(terminals=Terminals()) - base == {"terminal"}
-    assert {"elicitation", "elicitation.form"} == advertised(elicitation=lambda _: None) - base
+    assert {"elicitation", "elicitation.form"} == advertised(elicitation=print) - base
 
 
 # Terminals
@@ -282,7 +282,8 @@ async def test_commands_end_with_their_session_and_with_the_connection(tmp_path:
     async with connected(Agent(1, prompt), terminals=Terminals()) as agent:
         session = await agent.session(cwd=tmp_path)
         await session.prompt("Work")
-        assert marked_processes("TERMINAL_TEST", mark)
+        while not marked_processes("TERMINAL_TEST", mark):  # the processes have not begun yet
+            await anyio.sleep(0.01)
         if by == "session":
             await session.close()
             assert not marked_processes("TERMINAL_TEST", mark)

@@ -91,7 +91,11 @@ async def test_an_option_that_was_not_offered_is_an_error(version: int, caplog: 
             return "refusal"
 
         raw.prompt = caught
-    async with connected(raw, permission=lambda _: "other") as agent, agent.session(cwd="/project") as session:
+
+    def other(_: PermissionQuestion) -> str:
+        return "other"
+
+    async with connected(raw, permission=other) as agent, agent.session(cwd="/project") as session:
         from acp_bindings.setup import RequestError
 
         if version == 1:

@@ -258,13 +258,13 @@ async def test_two_sessions_answer_at_once(version: int) -> None:
         await turn.say(turn.text)
         return "end_turn"
 
+    heard: dict[str, list[str]] = {}
     async with connected(Agent(version, answer)) as agent:
         async with (
             agent.session(cwd="/one") as one,
             agent.session(cwd="/two") as two,
             anyio.create_task_group() as tasks,
         ):
-            heard: dict[str, list[str]] = {}
 
             async def ask(session: Any, text: str) -> None:
                 heard[text] = [said(update) async for update in session.prompt(text)]
@@ -355,10 +355,10 @@ async def test_a_prompt_in_an_unknown_session_is_session_not_found(version: int)
     def refuse(params: Any, _: object) -> Any:
         raise SessionNotFound(params.session_id)
 
-    raw = Agent(version, hello)
-    raw.handlers._by_method.pop("session/prompt")
-    raw.handlers.on("session/prompt")(refuse)
-    async with connected(raw) as agent, agent.session(cwd="/project") as session:
+    async with (
+        connected(Agent(version, handlers={"session/prompt": refuse})) as agent,
+        agent.session(cwd="/project") as session,
+    ):
         with pytest.raises(SessionNotFound):
             await session.prompt("Hi")
         with pytest.raises(SessionNotFound):

@@ -300,17 +300,13 @@ async def test_the_id_of_another_session_is_refused(version: int) -> None:
 
 @both
 async def test_updates_before_the_response_and_of_unknown_sessions_do_no_harm(version: int) -> None:
-    raw = Agent(version, hello)
-    new = raw._new
-
     async def early(params: Any, connection: Any) -> Any:
         raw.connection = connection
         await raw.update("s1", {"sessionUpdate": "session_info_update", "title": "Early"})
         await raw.update("nobody", chunk("agent_message", "lost", "m1"))
-        return await new(params, connection)
+        return await raw.new_session(params, connection)
 
-    raw.handlers._by_method.pop("session/new")
-    raw.handlers.on("session/new")(early)
+    raw = Agent(version, hello, handlers={"session/new": early})
     async with connected(raw) as agent, agent.session(cwd="/project") as session:
         assert session.state.title == "Early"
         assert await session.prompt("Hi") == "end_turn"

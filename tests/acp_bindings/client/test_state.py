@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from acp_bindings import decode, v1, v2
+from acp_bindings import decode, v1, v1_unstable, v2
 from acp_bindings.client import Message, SessionState, Usage
-from acp_bindings.client._state import Folding  # pyright: ignore[reportPrivateUsage]
+from acp_bindings.client._state import Folding
 from tests.acp_bindings.client.support import chunk
 
 
@@ -186,8 +186,6 @@ def test_usage_keeps_the_cost_until_it_changes(package: Any) -> None:
 
 
 def test_tokens_of_all_turns_are_summed() -> None:
-    from acp_bindings import v1_unstable
-
     folding = Folding(v1_unstable)
     for _ in range(2):
         folding.add_tokens(v1_unstable.Usage(total_tokens=5, input_tokens=3, output_tokens=2, thought_tokens=None))
