@@ -178,16 +178,22 @@ async def connected(agent: Agent, **client: Any) -> AsyncGenerator[ConnectedAgen
     here, there = await streams()
     agent.stream = there
     settings: dict[str, Any] = {"patience": 5.0, **client}
+    error: BaseException | None = None
     with anyio.fail_after(30):
         async with anyio.create_task_group() as agent.tasks:
-            async with (
-                Connection(there, there, protocol=OPENING, role="agent", handlers=agent.handlers, grace=0),
-                Client("editor", version="1.0", **settings).connect(
-                    Connection(here, here, protocol=OPENING, role="client")
-                ) as handle,
-            ):
-                yield handle
+            try:
+                async with (
+                    Connection(there, there, protocol=OPENING, role="agent", handlers=agent.handlers, grace=0),
+                    Client("editor", version="1.0", **settings).connect(
+                        Connection(here, here, protocol=OPENING, role="client")
+                    ) as handle,
+                ):
+                    yield handle
+            except BaseException as caught:  # noqa: BLE001 - the task group would wrap it
+                error = caught
             agent.tasks.cancel_scope.cancel()
+    if error is not None:
+        raise error
 
 
 async def hello(turn: Turn) -> str:

@@ -186,7 +186,8 @@ def test_usage_keeps_the_cost_until_it_changes(package: Any) -> None:
 
 
 def test_tokens_of_all_turns_are_summed() -> None:
-    folding = Folding(v1_unstable)
+    package: Any = v1_unstable
+    folding = Folding(package)
     for _ in range(2):
         folding.add_tokens(v1_unstable.Usage(total_tokens=5, input_tokens=3, output_tokens=2, thought_tokens=None))
     assert folding.state.usage.tokens == {"total_tokens": 10, "input_tokens": 6, "output_tokens": 4}
