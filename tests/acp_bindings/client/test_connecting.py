@@ -47,6 +47,26 @@ async def test_the_example_agent_talks_asks_writes_and_is_loaded_again(
     assert (tmp_path / "notes.txt").read_text() == "remember"
 
 
+async def test_a_command_is_found_on_path_and_its_answer_is_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script = tmp_path / "my-agent"
+    script.write_text(f"#!/bin/sh\nexec {sys.executable} {ROOT}/examples/hello_agent.py\n")
+    script.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/bin:/usr/bin")
+    servers = [v1.McpServerStdio(name="files", command="/usr/bin/files-mcp", args=[], env=[])]
+
+    async with Client("editor", version="1.0").connect(["my-agent", "--acp"]) as agent:
+        async with agent.session(cwd="/home/me/project", mcp_servers=servers) as session:  # noqa: SIM117
+            async for update in session.prompt("What does this do?"):
+                print(update)
+            print(session.state.messages[-1].text, session.state.stop_reason)
+
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("session_update='agent_message_chunk'")
+    assert lines[2:] == ["Hellothere end_turn"]
+
+
 async def test_an_agent_process_that_exits_during_a_turn_is_reported(tmp_path: Path) -> None:
     script = tmp_path / "agent.py"
     script.write_text(

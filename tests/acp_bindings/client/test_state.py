@@ -185,11 +185,11 @@ def test_usage_keeps_the_cost_until_it_changes(package: Any) -> None:
     assert state.usage == Usage(used=20, size=100, cost=v1.Cost(amount=0.5, currency="USD"))
 
 
-def test_tokens_of_all_turns_are_summed() -> None:
-    package: Any = v1_unstable
+@pytest.mark.parametrize("package", [v1_unstable])
+def test_tokens_of_all_turns_are_summed(package: Any) -> None:
     folding = Folding(package)
     for _ in range(2):
-        folding.add_tokens(v1_unstable.Usage(total_tokens=5, input_tokens=3, output_tokens=2, thought_tokens=None))
+        folding.add_tokens(package.Usage(total_tokens=5, input_tokens=3, output_tokens=2, thought_tokens=None))
     assert folding.state.usage.tokens == {"total_tokens": 10, "input_tokens": 6, "output_tokens": 4}
 
 

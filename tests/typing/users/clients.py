@@ -56,5 +56,4 @@ async def talk(servers: list[v1.McpServer]) -> None:
         assert_type(await agent.list(), tuple[v1.SessionInfo, ...])
         assert_type(await agent.ask(v1.LogoutRequest()), v1.LogoutResponse)
         agent.session("/home/me/project")  # refused
-    client.connect("my-agent --acp")  # refused
     Client("editor")  # refused
