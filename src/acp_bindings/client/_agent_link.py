@@ -76,7 +76,7 @@ class AgentLink:
             if "fs.write_text_file" in files.capabilities:
                 handlers.on("fs/write_text_file")(partial(self._write, files))
         if settings.terminals is not None:
-            self._terminals = settings.terminals.open(tasks)
+            self._terminals = OpenTerminals(settings.terminals, tasks)
             for each in ("create", "kill", "output", "release", "wait_for_exit"):
                 handlers.on(f"terminal/{each}")(partial(self._terminal, self._terminals))
 
@@ -165,8 +165,8 @@ class AgentLink:
             log.warning("a permission request of an unknown session was cancelled")
         else:
             question = question_of(params, conversation.record, protocol=wire, folding=conversation.folding)
-            with conversation.asking():
-                option = as_option(question, await self._answer(question))
+            with conversation.asking() as scope:
+                option = None if scope.cancel_called else as_option(question, await self._answer(question))
                 if option is not None:
                     outcome = {"outcome": "selected", "optionId": option}
         return decode(wire.RequestPermissionResponse, {"outcome": outcome})
@@ -190,8 +190,9 @@ class AgentLink:
                 response = await _elicited(elicit, request)
             else:
                 response = v1.CreateElicitationResponseCancel()
-                with conversation.asking():
-                    response = await _elicited(elicit, request)
+                with conversation.asking() as scope:
+                    if not scope.cancel_called:
+                        response = await _elicited(elicit, request)
         return in_package(wire, "CreateElicitationResponse", response)
 
     async def _read(self, files: Files, params: Any, _: object) -> Any:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 import stat
-import tempfile
 from collections.abc import Generator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -146,25 +146,20 @@ def _write(path: Path, content: str) -> None:
         mode = stat.S_IMODE(found.st_mode)
     path.parent.mkdir(parents=True, exist_ok=True)
     # In the same directory: a file can only be replaced by one of the same file system.
-    descriptor, beside = tempfile.mkstemp(prefix=f".{path.name[:100]}.", dir=path.parent)
+    beside = path.with_name(f".{path.name[:100]}.{secrets.token_hex(8)}")
+    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
     try:
         with open(descriptor, "w", encoding="utf-8", newline="") as file:
             file.write(content)
             file.flush()
             os.fsync(descriptor)
-        os.chmod(beside, _usual_mode() if mode is None else mode)
+        if mode is not None:
+            os.chmod(beside, mode)
         os.replace(beside, path)
     except BaseException:
         with contextlib.suppress(OSError):
             os.unlink(beside)
         raise
-
-
-def _usual_mode() -> int:
-    """Return the permissions of a new file. `mkstemp` gives it only to its owner."""
-    mask = os.umask(0o022)
-    os.umask(mask)
-    return 0o666 & ~mask
 
 
 def _has_other_ends(text: str) -> bool:

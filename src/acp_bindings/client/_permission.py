@@ -169,7 +169,8 @@ class _Rule:
     command: str | None = None
     """A pattern for the command (v2)."""
     path: str | os.PathLike[str] | None = None
-    """A directory, with all that is in it; or a pattern, such as `/home/me/*.md` or `*/.env`."""
+    """A directory, with all that is in it; or a pattern, such as `/home/me/*.md` or `*/.env`, where `*` also matches
+    slashes."""
 
     def matches(self, question: PermissionQuestion, *, every: bool) -> bool:
         """Return True if all conditions hold; for the path, for every path of the question or for any."""

@@ -224,6 +224,11 @@ class Folding:
         draft.parts += map(_part, blocks)
         self._state = None
 
+    def end_prompt(self) -> None:
+        """Take messages of the user from now on as other messages, not as an echo of the prompt."""
+        if (index := self._unechoed()) is not None:
+            cast("_Draft", self._entries[index]).local = False
+
     def ask(self, tool_call: v1.ToolCallUpdate, *, merge: bool) -> None:
         """Add the tool call of a permission request: as an update, or only if it is new."""
         if merge or ("tool", tool_call.tool_call_id) not in self._at:
@@ -273,22 +278,24 @@ class Folding:
             index = self._at[role, id_]
             self._settle()
             draft, self._current_at = cast("_Draft", self._entries[index]), index
-        elif role == "user" and (local := self._unechoed()) is not None:
+        elif role == "user" and (index := self._unechoed()) is not None:
             self._settle()
-            draft, self._current_at = local, self._entries.index(local)
+            draft, self._current_at = cast("_Draft", self._entries[index]), index
             draft.local, draft.parts, draft.id = False, [], id_
             if id_ is not None:
-                self._at[role, id_] = self._current_at
+                self._at[role, id_] = index
         elif draft is None or draft.role != role or id_ is not None:
             draft = self._begin(_Draft(role, id_, getattr(v1, _CHUNK_OF[role])))
         self._current = draft
         draft.parts.append(_part(update.content))
 
-    def _unechoed(self) -> _Draft | None:
-        last = next(
-            (each for each in reversed(self._entries) if isinstance(each, _Draft) and each.role == "user"), None
-        )
-        return last if last is not None and last.local else None
+    def _unechoed(self) -> int | None:
+        """Return the index of the prompt, if the agent has not echoed it."""
+        for index in reversed(range(len(self._entries))):
+            entry = self._entries[index]
+            if isinstance(entry, _Draft) and entry.role == "user":
+                return index if entry.local else None
+        return None
 
     def _begin(self, draft: _Draft) -> _Draft:
         self._settle()
@@ -315,8 +322,9 @@ class Folding:
         role, key = _ROLES[kind], (_ROLES[kind], update.message_id)
         self._settle()
         if key not in self._at:
-            if role == "user" and (local := self._unechoed()) is not None:
-                local.local, local.id, self._at[key] = False, update.message_id, self._entries.index(local)
+            if role == "user" and (index := self._unechoed()) is not None:
+                local = cast("_Draft", self._entries[index])
+                local.local, local.id, self._at[key] = False, update.message_id, index
             else:
                 self._begin(_Draft(role, update.message_id, getattr(v1, _CHUNK_OF[role])))
         if "content" in update.model_fields_set:

@@ -54,10 +54,6 @@ class Terminals:
         self.most_output = most_output
         self.most = most
 
-    def open(self, tasks: TaskGroup) -> OpenTerminals:
-        """Return the terminals of one connection, which run in *tasks*."""
-        return OpenTerminals(self, tasks)
-
 
 class _Output:
     """The end of the output of a process, at most *limit* bytes."""

@@ -250,7 +250,7 @@ class Conversation:
             raise RuntimeError("this prompt was already sent; call session.prompt again")
         while self.turn is not None:
             self.check_free()
-            await self.turn.ended.wait()
+            await self.stop(self.turn)
         self.check_free()
         turn.started = True
         self.turn = turn
@@ -274,7 +274,10 @@ class Conversation:
             raise
         finally:
             self.turn, turn.reason = None, reason
-            self.folding.change(stop_reason=reason, **({"activity": "idle"} if self._is_first else {}))
+            self.folding.end_prompt()
+            self.folding.change(stop_reason=reason)
+            if self._is_first or isinstance(turn.error, ConnectionClosed):
+                self.folding.change(activity="idle")
             turn.finish()
 
     async def _finished(self, turn: Running) -> str:

@@ -225,3 +225,12 @@ def test_a_prompt_is_replaced_by_its_echo() -> None:
         for each in folding.in_v1(decode(package.SessionUpdate, echo)):
             folding.take(each)
         assert folding.state.messages == (Message("user", (text("Hi"),), "u1"),)
+
+
+def test_a_message_of_the_user_after_the_turn_is_not_the_echo_of_its_prompt() -> None:
+    folding = Folding(v1)
+    folding.say([text("Hi")])
+    folding.end_prompt()
+    folding.take(decode(v1.SessionUpdate, chunk("agent_message", "Hello")))
+    folding.take(decode(v1.SessionUpdate, chunk("user_message", "From elsewhere")))
+    assert [each.text for each in folding.state.messages] == ["Hi", "Hello", "From elsewhere"]
