@@ -89,12 +89,12 @@ def _plain_chunk(kind: type[Model], update: Any) -> SessionUpdate | None:
         or content.__pydantic_extra__
     ):
         return None
-    text = {"type": "text", "annotations": None, "text": content.text, "meta": None}
+    text = {"meta": None, "type": "text", "annotations": None, "text": content.text}
     chunk = {
-        "session_update": update.session_update,
+        "meta": None,
         "content": made(v1.TextContent, text, {"type", "text"}),
         "message_id": update.message_id,
-        "meta": None,
+        "session_update": update.session_update,
     }
     return cast("SessionUpdate", made(kind, chunk, {*said, "session_update"}))
 

@@ -72,6 +72,7 @@ def test_an_update_of_v1_is_returned_as_it_is() -> None:
 def test_a_plain_chunk_equals_one_that_was_read() -> None:
     said = {"sessionUpdate": "agent_message_chunk", "messageId": "m", "content": {"type": "text", "text": "x"}}
     assert in_v1(v2, **said) == decode(v1.SessionUpdate, said)
+    assert repr(in_v1(v2, **said)) == repr(decode(v1.SessionUpdate, said))
     without = {name: value for name, value in said.items() if name != "messageId"}
     assert in_v1(v1_unstable, **without) == decode(v1.SessionUpdate, without)
     assert in_v1(v2, **said).model_copy(update={"message_id": None}).message_id is None

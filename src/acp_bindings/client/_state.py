@@ -274,10 +274,9 @@ class Folding:
 
     def _chunk(self, role: Role, update: Any) -> None:
         draft, id_ = self._current, cast("str | None", update.message_id)
-        if id_ is not None and (role, id_) in self._at:
-            index = self._at[role, id_]
+        if id_ is not None and (known := self._at.get((role, id_))) is not None:
             self._settle()
-            draft, self._current_at = cast("_Draft", self._entries[index]), index
+            draft, self._current_at = cast("_Draft", self._entries[known]), known
         elif role == "user" and (index := self._unechoed()) is not None:
             self._settle()
             draft, self._current_at = cast("_Draft", self._entries[index]), index

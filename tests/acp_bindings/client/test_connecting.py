@@ -56,14 +56,14 @@ async def test_a_command_is_found_on_path_and_its_answer_is_printed(
     monkeypatch.setenv("PATH", f"{tmp_path}:/bin:/usr/bin")
     servers = [v1.McpServerStdio(name="files", command="/usr/bin/files-mcp", args=[], env=[])]
 
-    async with Client("editor", version="1.0").connect(["my-agent", "--acp"]) as agent:
-        async with agent.session(cwd="/home/me/project", mcp_servers=servers) as session:  # noqa: SIM117
+    async with Client("editor", version="1.0").connect(["my-agent", "--acp"]) as agent:  # noqa: SIM117 - as documented
+        async with agent.session(cwd="/home/me/project", mcp_servers=servers) as session:
             async for update in session.prompt("What does this do?"):
                 print(update)
             print(session.state.messages[-1].text, session.state.stop_reason)
 
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith("session_update='agent_message_chunk'")
+    assert lines[0] == "content=TextContent(type='text', text='Hello') session_update='agent_message_chunk'"
     assert lines[2:] == ["Hellothere end_turn"]
 
 

@@ -217,14 +217,14 @@ def test_a_snapshot_does_not_change_and_equals_one_of_the_same_updates() -> None
     assert folding.state.tool_calls[0].status == "failed"
 
 
-def test_a_prompt_is_replaced_by_its_echo() -> None:
-    for package, echo in ((v1, chunk("user_message", "Hi", "u1")), (v2, chunk("user_message", "Hi", "u1"))):
-        folding = Folding(package)
-        folding.say([text("Hi")])
-        assert folding.state.messages == (Message("user", (text("Hi"),)),)
-        for each in folding.in_v1(decode(package.SessionUpdate, echo)):
-            folding.take(each)
-        assert folding.state.messages == (Message("user", (text("Hi"),), "u1"),)
+@pytest.mark.parametrize("package", [v1, v2])
+def test_a_prompt_is_replaced_by_its_echo(package: Any) -> None:
+    folding = Folding(package)
+    folding.say([text("Hi")])
+    assert folding.state.messages == (Message("user", (text("Hi"),)),)
+    for each in folding.in_v1(decode(package.SessionUpdate, chunk("user_message", "Hi", "u1"))):
+        folding.take(each)
+    assert folding.state.messages == (Message("user", (text("Hi"),), "u1"),)
 
 
 def test_a_message_of_the_user_after_the_turn_is_not_the_echo_of_its_prompt() -> None:
