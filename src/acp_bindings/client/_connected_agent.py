@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 from acp_bindings import v1
 from acp_bindings.client._agent_link import AgentLink, in_package
@@ -260,11 +260,7 @@ class ConnectedAgent:
         """
         await self._link.ask(logout(self._peer))
 
-    @overload
-    async def ask(self, request: Asks[Result], *, timeout: float | None = None) -> Result: ...
-    @overload
-    async def ask(self, request: Any, *, timeout: float | None = None) -> Any: ...
-    async def ask(self, request: Any, *, timeout: float | None = None) -> Any:
+    async def ask(self, request: Asks[Result], *, timeout: float | None = None) -> Result:
         """Send a request of the negotiated version and return the response.
 
         Raises:
@@ -272,7 +268,8 @@ class ConnectedAgent:
             ConnectionClosed: the agent is gone.
             TimedOut: there was no response in time.
         """
-        return await self._link.ask(request, timeout=timeout)
+        response: Result = await self._link.ask(request, timeout=timeout)
+        return response
 
     async def _reopen(self, make: Callable[..., Any], session: AnySession, options: _Reopening) -> Session:
         loads = make is load_session
