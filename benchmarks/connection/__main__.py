@@ -18,6 +18,7 @@ official     agent-client-protocol on both sides: spawn_agent_process and run_ag
 our client   our client with the official agent
 our agent    our agent with the official client
 ours, trio   ours on both sides, on trio; all others run on asyncio
+ours, client a session of our acp_bindings.client, with its state, and our agent
 ours, def    ours on both sides, with a client handler that is not `async`
 bare         lines and JSON over pipes, without types, event loop and checks: the limit"""
 

@@ -45,7 +45,7 @@ def ours(backend: str = "asyncio") -> None:
 
 def layer(backend: str = "asyncio") -> None:
     from acp_bindings import decode, v1  # noqa: PLC0415
-    from acp_bindings.agent import Agent, Session, Turn  # noqa: PLC0415
+    from acp_bindings.agent import Agent, Turn  # noqa: PLC0415
 
     updates = stream(lambda text: decode(v1.SessionUpdate, text))
     agent = Agent("bench", version="1", protocols=[v1])

@@ -71,6 +71,26 @@ async def ours(command: list[str], *, waits: bool = True) -> AsyncGenerator[Clie
 
 
 @asynccontextmanager
+async def client_layer(command: list[str]) -> AsyncGenerator[Client]:
+    """A session of `acp_bindings.client`, which also folds the updates into its state."""
+    from acp_bindings import client as layer  # noqa: PLC0415
+    from acp_bindings import decode, v1  # noqa: PLC0415
+
+    updates: list[Any] = []
+    async with layer.Client("bench", version="1.0", protocols=[v1]).connect(command, cwd=ROOT) as agent:
+        session = await agent.session(cwd="/project")
+
+        async def prompt(count: int) -> None:
+            async for update in session.prompt(str(count)):
+                updates.append(update)  # noqa: PERF401 - what a loop costs is measured
+
+        async def ask() -> object:
+            return await agent.ask(v1.NewSessionRequest(cwd="/project", mcp_servers=[]))
+
+        yield Client(prompt, ask, updates, stream(lambda update: decode(v1.SessionUpdate, update)))
+
+
+@asynccontextmanager
 async def official(command: list[str]) -> AsyncGenerator[Client]:
     import acp  # noqa: PLC0415
     from acp import schema  # noqa: PLC0415
@@ -143,6 +163,7 @@ CONTESTANTS = {
     "our agent": Contestant(official, "ours"),
     "layer": Contestant(ours, "layer"),
     "ours, trio": Contestant(ours, "ours", "trio"),
+    "ours, client": Contestant(client_layer, "ours"),
     "ours, def": Contestant(partial(ours, waits=False), "ours"),
     "bare": Contestant(bare, "bare", many=False),
 }

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+import acp_bindings.client
 import acp_bindings.connection
 import acp_bindings.setup
 import mcp_launch
@@ -105,7 +106,7 @@ def test_a_file_on_a_page_equals_the_one_in_the_examples(document: str) -> None:
 
 @pytest.mark.parametrize("root", [AcpError, LaunchError])
 def test_the_page_of_errors_lists_every_public_error(root: type[Exception]) -> None:
-    for package in (acp_bindings.setup, acp_bindings.connection, mcp_launch):
+    for package in (acp_bindings.setup, acp_bindings.connection, acp_bindings.client, mcp_launch):
         for name in package.__all__:
             getattr(package, name)  # which loads it
     waiting, names = [root], set[str]()

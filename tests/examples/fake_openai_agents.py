@@ -1,5 +1,8 @@
 """`examples/openai_agents_agent.py` with a model that calls a tool and repeats its result."""
 
+# The examples are on the path of the process that runs this.
+# pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+
 from __future__ import annotations
 
 from typing import Any
@@ -10,13 +13,15 @@ from agents.testing import ModelCall, ModelStep, ScriptedModel, assistant_messag
 
 
 def begin(call: ModelCall) -> Any:
-    messages: list[Any] = [*call.input] if isinstance(call.input, list) else [call.input]
+    given: Any = call.input
+    messages: list[Any] = given if isinstance(given, list) else [given]
     prompts = sum(each.get("role") == "user" for each in messages)
     return [assistant_message(f"Prompt {prompts}. Let me look."), function_call("tools__where", {}, call_id="call_1")]
 
 
 def end(call: ModelCall) -> Any:
-    last: Any = call.input[-1]
+    given: Any = call.input
+    last = given[-1]
     return [assistant_message(f"It is {last['output']}")]
 
 

@@ -1,5 +1,8 @@
 """`examples/pydantic_ai_agent.py` with a model that calls a tool and repeats its result."""
 
+# The examples are on the path of the process that runs this.
+# pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+
 from __future__ import annotations
 
 from collections.abc import AsyncIterator

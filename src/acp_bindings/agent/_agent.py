@@ -15,8 +15,8 @@ from anyio.abc import TaskGroup
 
 from acp_bindings import v1, v2
 from acp_bindings.agent._offers import MODE, Command, Offers, OnSet, Option
+from acp_bindings.agent._open_sessions import OpenSessions
 from acp_bindings.agent._session import M, McpProvider, Session, log
-from acp_bindings.agent._sessions import OpenSessions
 from acp_bindings.agent._stores import MemorySessions, SessionStore
 from acp_bindings.agent._turn import StopReason, Turn
 from acp_bindings.connection import AgentHandlers, Connection, connect_stdio

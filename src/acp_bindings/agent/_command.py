@@ -105,15 +105,7 @@ async def run_here(
     """Run *command* on this machine. It is ended with all its children when it takes too long or is cancelled."""
     tail = bytearray()
     is_truncated = False
-    with anyio.CancelScope(shield=True):
-        process = await anyio.open_process(
-            command,
-            stdin=subprocess.DEVNULL,
-            stderr=subprocess.STDOUT,
-            cwd=cwd,
-            env={**os.environ, **env},
-            start_new_session=True,
-        )
+    process = await _start(command, cwd, env)
     tree = ProcessTree(process.pid)
     try:
         with anyio.move_on_after(math.inf if timeout is None else timeout) as patience:
@@ -134,6 +126,22 @@ async def run_here(
         signal=signal_name(status) if by_signal and status is not None and not timed_out else None,
         timed_out=timed_out,
     )
+
+
+async def _start(command: Sequence[str], cwd: str, env: Mapping[str, str]) -> Process:
+    """Start a process. It is not cancelled meanwhile, because a process that nobody knows would not be ended."""
+    started: list[Process] = []
+    with anyio.CancelScope(shield=True):
+        process = await anyio.open_process(
+            command,
+            stdin=subprocess.DEVNULL,
+            stderr=subprocess.STDOUT,
+            cwd=cwd,
+            env={**os.environ, **env},
+            start_new_session=True,
+        )
+        started.append(process)
+    return started[0]
 
 
 async def _end(process: Process, tree: ProcessTree) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from acp_bindings._vocabulary import commands_from_v1, options_from_v1
+from acp_bindings._from_v1 import commands_from_v1, options_from_v1
 from acp_bindings.setup.errors import InvalidParams
 
 if TYPE_CHECKING:

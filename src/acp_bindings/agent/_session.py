@@ -16,7 +16,7 @@ from pydantic_core import from_json
 from typing_extensions import TypeVar
 
 from acp_bindings import v1
-from acp_bindings._vocabulary import from_v1
+from acp_bindings._from_v1 import from_v1
 from acp_bindings.agent._stores import SessionStore, StoredSession
 from acp_bindings.agent._telemetry import span, with_context
 from acp_bindings.agent._tool_call import LAST_UPDATE, running_calls, unfinished

@@ -157,7 +157,7 @@ class Served:
             await tasks.start(self.serve, *ends[0])
             async with Connection(*ends[1], protocol=OPENING, role="client", handlers=client.handlers) as connection:
                 client.connection = connection
-                handshake = ClientHandshake(info=INFO, protocols=[package], capabilities=capabilities)
+                handshake = ClientHandshake(info=INFO, protocols=[package], capabilities=capabilities)  # pyright: ignore[reportArgumentType]
                 client.agent = await initialize(connection, handshake)
                 yield client
 

@@ -1,4 +1,4 @@
-"""Converts session updates between versions. Programs use the classes of v1, whatever version is negotiated."""
+"""Converts session updates of v1, whose classes programs use, to the negotiated version."""
 
 from __future__ import annotations
 

@@ -1,0 +1,237 @@
+"""The connection of a client to one agent: the open sessions, and the answers to what the agent asks."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from dataclasses import dataclass
+from functools import partial
+from inspect import isawaitable
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from anyio.abc import TaskGroup
+
+from acp_bindings import v1
+from acp_bindings.client._client_session import Session
+from acp_bindings.client._files import Files
+from acp_bindings.client._permission import PermissionAnswer, PermissionQuestion, as_option, question_of
+from acp_bindings.client._terminals import OpenTerminals, Terminals
+from acp_bindings.client._turns import Conversation
+from acp_bindings.connection._connection import Connection
+from acp_bindings.connection._handlers import Handlers
+from acp_bindings.connection.errors import RequestFailed, log
+from acp_bindings.decoding import decode
+from acp_bindings.encoding import encode
+from acp_bindings.errors import DecodeError
+from acp_bindings.setup._records import SessionRecord
+from acp_bindings.setup._responses import error_from
+from acp_bindings.setup._updates import ReplayCollector
+from acp_bindings.setup.errors import InvalidParams, RefusedServer
+
+if TYPE_CHECKING:
+    from acp_bindings.setup._peer import AgentPeer
+    from acp_bindings.setup.unions import SessionUpdate
+
+Permission: TypeAlias = Callable[[PermissionQuestion], PermissionAnswer | Awaitable[PermissionAnswer]]
+ElicitationAnswer: TypeAlias = "v1.CreateElicitationResponse | Mapping[str, Any] | None"
+Elicitation: TypeAlias = "Callable[[v1.CreateElicitationRequest], ElicitationAnswer | Awaitable[ElicitationAnswer]]"
+OnUpdate: TypeAlias = "Callable[[Session, SessionUpdate, bool], object]"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """What a client can do for agents; see `Client`."""
+
+    permission: Permission | None
+    files: Files | None
+    terminals: Terminals | None
+    elicitation: Elicitation | None
+    on_update: OnUpdate | None
+    patience: float
+
+
+class AgentLink:
+    """The state of a client for one connection, and its handlers."""
+
+    connection: Connection
+    peer: AgentPeer
+
+    def __init__(self, settings: Settings, tasks: TaskGroup, handlers: Handlers) -> None:
+        """Register the handlers. Set `connection` and `peer` before anything else."""
+        self.patience = settings.patience
+        self.sessions: dict[str, Session] = {}
+        """The open sessions by id."""
+        self.updates: ReplayCollector[Any] = ReplayCollector()
+        self._settings = settings
+        self._tasks = tasks
+        self._conversations: dict[str, Conversation] = {}
+        self._live: dict[str, Conversation] = {}
+        """The sessions whose updates cannot be history."""
+        self._terminals: OpenTerminals | None = None
+        handlers.on("session/update")(self._update)
+        handlers.on("session/request_permission")(self._permission)
+        if (elicit := settings.elicitation) is not None:
+            handlers.on("elicitation/create")(partial(self._elicitation, elicit))
+        if (files := settings.files) is not None:
+            handlers.on("fs/read_text_file")(partial(self._read, files))
+            if "fs.write_text_file" in files.capabilities:
+                handlers.on("fs/write_text_file")(partial(self._write, files))
+        if settings.terminals is not None:
+            self._terminals = OpenTerminals(settings.terminals, tasks)
+            for each in ("create", "kill", "output", "release", "wait_for_exit"):
+                handlers.on(f"terminal/{each}")(partial(self._terminal, self._terminals))
+
+    async def ask(self, request: Any, *, timeout: float | None = None) -> Any:
+        """Send a request, and return the response; errors as for `ConnectedAgent.ask`."""
+        try:
+            return await self.connection.request(request, timeout=timeout)
+        except RequestFailed as error:
+            session_id = getattr(request, "session_id", None)
+            raise error_from(error, peer=self.peer, session_id=session_id) from error
+
+    def start(self, work: Callable[..., Coroutine[Any, Any, object]], *arguments: object) -> None:
+        """Run *work* in a task that ends with the connection."""
+        self._tasks.start_soon(work, *arguments)
+
+    async def create(self, request: Any, refused: tuple[RefusedServer, ...], timeout: float | None) -> Session:
+        """Send a request that creates a session, and return the session."""
+        response = await self.ask(request, timeout=timeout)
+        session_id: str = response.session_id
+        early = self.updates.created(session_id)
+        conversation, session = self._add(SessionRecord.of(request, session_id), refused)
+        self._live[session_id] = conversation
+        conversation.opened(response, loaded=False)
+        for each in early:
+            conversation.take(each.notification.update)
+        return session
+
+    async def reopen(
+        self, request: Any, refused: tuple[RefusedServer, ...], timeout: float | None, *, loads: bool
+    ) -> Session:
+        """Send a request that loads or resumes a session, and return the session."""
+        session_id: str = request.session_id
+        conversation, session = self._add(SessionRecord.of(request), refused)
+        try:
+            for each in self.updates.expect(request):
+                conversation.take_early(each.notification.update, replay=each.replay)
+            response = await self.ask(request, timeout=timeout)
+        except BaseException:
+            self.updates.failed(session_id)
+            self._drop(session_id)
+            raise
+        self.updates.opened(session_id)
+        conversation.opened(response, loaded=loads)
+        return session
+
+    def prompted(self, session_id: str) -> None:
+        """Take everything that arrives for a session from now on as news."""
+        self.updates.prompted(session_id)
+        self._live[session_id] = self._conversations[session_id]
+
+    def forget(self, session_id: str) -> None:
+        """Drop a session that was closed, and all that arrives for it from now on."""
+        self.updates.closed(session_id)
+        self._drop(session_id)
+
+    async def end_terminals(self, session_id: str | None = None) -> None:
+        """End the processes of a session, or all."""
+        if self._terminals is not None:
+            await self._terminals.end(session_id)
+
+    def _add(self, record: SessionRecord, refused: tuple[RefusedServer, ...]) -> tuple[Conversation, Session]:
+        conversation = self._conversations[record.session_id] = Conversation(self, record)
+        session = self.sessions[record.session_id] = Session(conversation, refused=refused)
+        if self._settings.on_update is not None:
+            conversation.listener = partial(self._settings.on_update, session)
+        return conversation, session
+
+    def _drop(self, session_id: str) -> None:
+        for each in (self._live, self._conversations, self.sessions):
+            each.pop(session_id, None)
+
+    def _update(self, params: Any, _: object) -> None:
+        conversation = self._live.get(params.session_id)
+        if conversation is not None:
+            conversation.take(params.update)
+            return
+        for each in self.updates.receive(params):
+            if (conversation := self._conversations.get(each.notification.session_id)) is not None:
+                conversation.take_early(each.notification.update, replay=each.replay)
+
+    async def _permission(self, params: Any, _: object) -> Any:
+        wire: Any = self.peer.protocol
+        conversation = self._conversations.get(params.session_id)
+        outcome: dict[str, Any] = {"outcome": "cancelled"}
+        if conversation is None:
+            log.warning("a permission request of an unknown session was cancelled")
+        else:
+            question = question_of(params, conversation.record, protocol=wire, folding=conversation.folding)
+            with conversation.asking() as scope:
+                option = None if scope.cancel_called else as_option(question, await self._answer(question))
+                if option is not None:
+                    outcome = {"outcome": "selected", "optionId": option}
+        return decode(wire.RequestPermissionResponse, {"outcome": outcome})
+
+    async def _answer(self, question: PermissionQuestion) -> PermissionAnswer:
+        if self._settings.permission is None:
+            return False
+        answer = self._settings.permission(question)
+        return await answer if isawaitable(answer) else answer
+
+    async def _elicitation(self, elicit: Elicitation, params: Any, _: object) -> Any:
+        wire: Any = self.peer.protocol
+        conversation = self._conversations.get(getattr(params, "session_id", ""))
+        response: v1.CreateElicitationResponse = v1.CreateElicitationResponseDecline()
+        try:
+            request: Any = in_package(v1, "CreateElicitationRequest", params)
+        except DecodeError:
+            request = None
+        if request is not None and request.mode == "form":
+            if conversation is None:
+                response = await _elicited(elicit, request)
+            else:
+                response = v1.CreateElicitationResponseCancel()
+                with conversation.asking() as scope:
+                    if not scope.cancel_called:
+                        response = await _elicited(elicit, request)
+        return in_package(wire, "CreateElicitationResponse", response)
+
+    async def _read(self, files: Files, params: Any, _: object) -> Any:
+        wire: Any = self.peer.protocol
+        directories = self._directories(params.session_id)
+        content = await files.read_text_file(params.path, directories=directories, line=params.line, limit=params.limit)
+        return wire.ReadTextFileResponse(content=content)
+
+    async def _write(self, files: Files, params: Any, _: object) -> None:
+        await files.write_text_file(params.path, params.content, directories=self._directories(params.session_id))
+
+    async def _terminal(self, terminals: OpenTerminals, params: Any, _: object) -> Any:
+        answer = await terminals.answer(params, directories=self._directories(params.session_id))
+        return None if answer is None else in_package(self.peer.protocol, type(answer).__name__, answer)
+
+    def _directories(self, session_id: str) -> tuple[str, ...]:
+        conversation = self._conversations.get(session_id)
+        if conversation is None:
+            raise InvalidParams("sessionId: the session is not open in this client")
+        return (conversation.record.cwd, *conversation.record.additional_directories)
+
+
+async def _elicited(elicit: Elicitation, request: v1.CreateElicitationRequest) -> v1.CreateElicitationResponse:
+    answer = elicit(request)
+    if isawaitable(answer):
+        answer = await answer
+    if answer is None:
+        return v1.CreateElicitationResponseDecline()
+    if isinstance(answer, Mapping):
+        return v1.CreateElicitationResponseAccept(content=dict(answer))
+    return answer
+
+
+def in_package(package: Any, name: str, model: Any) -> Any:
+    """Return *model* as the type *name* of another package.
+
+    Raises:
+        DecodeError: the package cannot express it.
+    """
+    if type(model).__module__.startswith(f"{package.__name__}."):
+        return model
+    return decode(getattr(package, name), encode(model))

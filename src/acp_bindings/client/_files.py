@@ -1,0 +1,178 @@
+"""The file system of a client, for agents of v1: `fs/read_text_file` and `fs/write_text_file`."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import stat
+from collections.abc import Generator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import anyio.to_thread
+
+from acp_bindings.errors import AcpError
+from acp_bindings.setup._paths import OutsideRoots, Roots, require_absolute
+from acp_bindings.setup.errors import NOT_FOUND, InvalidParams, RequestError
+
+if TYPE_CHECKING:
+    from acp_bindings.setup import ClientCapability
+
+MOST_BYTES = 16 * 1024 * 1024
+"""The default maximum size of a file that is read, in bytes."""
+
+
+class Files:
+    """Reads and writes text files for an agent, inside the directories of the session or of the client.
+
+        client = Client("editor", version="1.0", files=Files())
+
+    Links are resolved first, so a link that leads out is refused. Only regular files are opened, so a pipe or a device
+    does not block. A file is replaced as a whole when it is written, so nobody sees half of it; it keeps its
+    permissions, and missing directories are created.
+
+    An editor with unsaved changes overrides `read`, which gets the resolved path.
+    """
+
+    def __init__(self, *roots: str | os.PathLike[str], read_only: bool = False, most_bytes: int = MOST_BYTES) -> None:
+        """Create the file system.
+
+        Args:
+            roots: the directories in which files may be read and written; by default those of each session.
+            read_only: do not write, and advertise only `fs.read_text_file`.
+            most_bytes: the maximum size of a file that is read.
+
+        Raises:
+            NotAbsolute: a directory is not an absolute path of this system.
+        """
+        self._roots = Roots(*roots) if roots else None
+        self._read_only = read_only
+        self._most_bytes = most_bytes
+
+    @property
+    def capabilities(self) -> frozenset[ClientCapability]:
+        """The capabilities to advertise."""
+        return frozenset({"fs.read_text_file"} if self._read_only else {"fs.read_text_file", "fs.write_text_file"})
+
+    async def read_text_file(
+        self, path: str, *, directories: Sequence[str], line: int | None = None, limit: int | None = None
+    ) -> str:
+        """Return the text of a file for an agent.
+
+        Args:
+            path: the path in the request.
+            directories: the directories of the session.
+            line: the first line, from 1.
+            limit: the maximum number of lines.
+
+        Raises:
+            InvalidParams: the path is not absolute or outside of the directories, or it is not a text file.
+            RequestError: the file does not exist, or cannot be read.
+        """
+        with _errors_as_answers():
+            text = await self.read(self._resolved(path, directories))
+        if line is None and limit is None:
+            return text
+        start = max((line or 1) - 1, 0)
+        lines = text.splitlines(keepends=True) if "\r" not in text and not _has_other_ends(text) else _lines(text)
+        return "".join(islice(lines, start, None if limit is None else start + limit))
+
+    async def write_text_file(self, path: str, content: str, *, directories: Sequence[str]) -> None:
+        """Write a file for an agent; arguments and errors as for `read_text_file`."""
+        with _errors_as_answers():
+            await self.write(self._resolved(path, directories), content)
+
+    async def read(self, path: Path) -> str:
+        """Return the text of the file at *path*, which is resolved and allowed. Override it to serve other text.
+
+        Raises:
+            OSError: the file cannot be read, or is not a regular file.
+            ValueError: it is not UTF-8, or too large.
+        """
+        return await anyio.to_thread.run_sync(self._read, path)
+
+    async def write(self, path: Path, content: str) -> None:
+        """Replace or create the file at *path*, which is resolved and allowed.
+
+        Raises:
+            OSError: the file cannot be written, or is not a regular file.
+        """
+        await anyio.to_thread.run_sync(_write, path, content)
+
+    def _resolved(self, path: str, directories: Sequence[str]) -> Path:
+        require_absolute(path, flavour="windows" if os.name == "nt" else "posix", field="path")
+        roots = self._roots or Roots(*directories)
+        try:
+            return roots.resolve(path)
+        except OutsideRoots:
+            raise InvalidParams("path: it is outside of the directories that this client allows") from None
+
+    def _read(self, path: Path) -> str:
+        # A named pipe would wait for its other end, and a device may do anything when it is opened.
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0))
+        with open(descriptor, "rb") as file:
+            found = os.fstat(descriptor)
+            if not stat.S_ISREG(found.st_mode):
+                raise ValueError("it is not a regular file")
+            data = file.read(self._most_bytes + 1)
+        if len(data) > self._most_bytes:
+            raise ValueError(f"the file has more than {self._most_bytes} bytes")
+        try:
+            return data.decode()
+        except UnicodeDecodeError:
+            raise ValueError("the file is not UTF-8 text") from None
+
+
+@contextlib.contextmanager
+def _errors_as_answers() -> Generator[None]:
+    try:
+        yield
+    except AcpError:
+        raise
+    except FileNotFoundError as error:
+        raise RequestError(NOT_FOUND, "there is no such file") from error
+    except OSError as error:
+        raise InvalidParams(f"path: {error.strerror or 'it cannot be opened'}") from error
+    except ValueError as error:
+        raise InvalidParams(f"path: {error}") from error
+
+
+def _write(path: Path, content: str) -> None:
+    mode: int | None = None
+    with contextlib.suppress(FileNotFoundError):
+        found = os.lstat(path)
+        if not stat.S_ISREG(found.st_mode):
+            raise ValueError("it is not a regular file")
+        if not os.access(path, os.W_OK):
+            raise PermissionError(13, "the file is read-only")
+        mode = stat.S_IMODE(found.st_mode)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # In the same directory: a file can only be replaced by one of the same file system.
+    beside = path.with_name(f".{path.name[:100]}.{secrets.token_hex(8)}")
+    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    try:
+        with open(descriptor, "w", encoding="utf-8", newline="") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(descriptor)
+        if mode is not None:
+            os.chmod(beside, mode)
+        os.replace(beside, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(beside)
+        raise
+
+
+def _has_other_ends(text: str) -> bool:
+    """Return True if `splitlines` would split *text* where no editor does."""
+    return any(each in text for each in "\v\f\x1c\x1d\x1e\x85\u2028\u2029")
+
+
+def _lines(text: str) -> list[str]:
+    """Return the lines of *text* with their ends, split at line feeds only."""
+    lines = [f"{each}\n" for each in text.split("\n")]
+    lines[-1] = lines[-1][:-1]
+    return lines

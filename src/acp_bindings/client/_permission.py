@@ -1,0 +1,287 @@
+"""Permission requests: what is asked, and a policy that answers without a user."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections import deque
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from acp_bindings import v1
+from acp_bindings._json import members_of
+from acp_bindings._to_v1 import to_v1
+from acp_bindings.decoding import decode
+from acp_bindings.encoding import encode
+from acp_bindings.errors import DecodeError
+from acp_bindings.setup._paths import Roots, is_absolute
+from acp_bindings.setup.errors import one_line
+
+if TYPE_CHECKING:
+    from acp_bindings.client._state import Folding
+    from acp_bindings.jsonrpc import ProtocolPackage
+    from acp_bindings.setup._records import SessionRecord
+
+log = logging.getLogger("acp_bindings.client")
+
+PermissionAnswer: TypeAlias = v1.PermissionOption | str | bool | None
+"""An option or its id; True or False for the option to allow or reject once; None to leave the question open."""
+
+_PATH_INPUTS = ("path", "file_path", "filePath", "notebook_path")
+"""Names under which tools get a path, in `raw_input`."""
+
+
+@dataclass(frozen=True)
+class PermissionQuestion:
+    """What an agent asks permission for, in the terms of v1."""
+
+    session_id: str
+    """The session, which is `agent.sessions[session_id]`."""
+    directory: str
+    """The directory of the session."""
+    title: str
+    """The question for the user; of v1 the title of the tool call."""
+    options: tuple[v1.PermissionOption, ...]
+    """What the user can choose."""
+    tool_call: v1.ToolCall | None = None
+    """The tool call, with everything that is known of it."""
+    description: str | None = None
+    """Why permission is needed (v2)."""
+    command: str | None = None
+    """The command to be run, if the agent has sent it as such (v2)."""
+    cwd: str | None = None
+    """The directory of the command."""
+
+    @property
+    def kind(self) -> str:
+        """The kind of the tool call, `execute` for a command, otherwise `other`."""
+        if self.tool_call is not None and self.tool_call.kind is not None:
+            return self.tool_call.kind
+        return "execute" if self.command is not None else "other"
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The files that the tool call names: its locations, its diffs, and paths in its input."""
+        call = self.tool_call
+        if call is None:
+            return ()
+        found = [each.path for each in call.locations]
+        found += [each.path for each in call.content if isinstance(each, v1.Diff)]
+        given = members_of(call.raw_input)
+        found += [value for name in _PATH_INPUTS if isinstance(value := given.get(name), str)]
+        return tuple(dict.fromkeys(found))
+
+    def option(self, *kinds: str) -> v1.PermissionOption | None:
+        """Return the first option of one of these kinds, in the order of *kinds*; None if there is none."""
+        return next((each for kind in kinds for each in self.options if each.kind == kind), None)
+
+
+def question_of(
+    params: Any, record: SessionRecord, *, protocol: ProtocolPackage, folding: Folding
+) -> PermissionQuestion:
+    """Return the question in a permission request of any version, and fold its tool call."""
+    wire: Any = protocol
+    options = tuple(_option(each) for each in params.options)
+    subject: Any = getattr(params, "subject", None)
+    update: Any = getattr(subject, "tool_call", None) or getattr(params, "tool_call", None)
+    tool_call, title = None, getattr(params, "title", None)
+    if update is not None:
+        made = to_v1(wire.SessionToolCallUpdate(**{name: getattr(update, name) for name in update.model_fields_set}))
+        if isinstance(made, v1.SessionToolCallUpdate):
+            before = folding.state.tool_call(made.tool_call_id)
+            folding.ask(made, merge=title is not None)
+            tool_call = folding.state.tool_call(made.tool_call_id)
+            if title is None:
+                # In v1 the request has what changed of the tool call, and a title that may be the question.
+                title = made.title
+                if before is not None and tool_call is not None:
+                    tool_call = _with_news(before, made)
+    elif (id_ := getattr(subject, "tool_call_id", None)) is not None:
+        tool_call = folding.state.tool_call(id_)
+    return PermissionQuestion(
+        record.session_id,
+        record.cwd,
+        title or (tool_call.title if tool_call else "") or "",
+        options,
+        tool_call=tool_call,
+        description=getattr(params, "description", None),
+        command=getattr(subject, "command", None),
+        cwd=getattr(subject, "cwd", None),
+    )
+
+
+def _with_news(call: v1.ToolCall, update: v1.ToolCallUpdate) -> v1.ToolCall:
+    names = update.model_fields_set & v1.ToolCall.model_fields.keys() - {"session_update", "title"}
+    return call.model_copy(update={name: value for name in names if (value := getattr(update, name)) is not None})
+
+
+def _option(option: Any) -> v1.PermissionOption:
+    try:
+        return decode(v1.PermissionOption, encode(option))
+    except DecodeError:
+        # A kind that is newer than v1. Only a user can choose it, by its name.
+        return v1.PermissionOption.model_construct(option_id=option.option_id, name=option.name, kind=option.kind)
+
+
+def as_option(question: PermissionQuestion, answer: object) -> str | None:
+    """Return the id of the option that *answer* means; None if it is left open.
+
+    Raises:
+        ValueError: the agent did not offer this option.
+        TypeError: *answer* is not a `PermissionAnswer`.
+    """
+    if answer is None:
+        return None
+    if isinstance(answer, bool):
+        option = allowing(question) if answer else rejecting(question)
+        return option.option_id if option else None
+    id_ = answer if isinstance(answer, str) else getattr(answer, "option_id", None)
+    if not isinstance(id_, str):
+        raise TypeError(
+            f"the permission function returns an option, its id, a bool or None, not {type(answer).__name__}"
+        )
+    if id_ not in [each.option_id for each in question.options]:
+        raise ValueError(f'the agent did not offer the option "{id_}"')
+    return id_
+
+
+def allowing(question: PermissionQuestion) -> v1.PermissionOption | None:
+    """Return the option that allows the operation, if possible only once."""
+    return question.option("allow_once", "allow_always")
+
+
+def rejecting(question: PermissionQuestion) -> v1.PermissionOption | None:
+    """Return the option that rejects the operation, if possible only once."""
+    return question.option("reject_once", "reject_always")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Rule:
+    """Conditions of a rule of a `PermissionPolicy`. All of them must hold; a rule without conditions always matches."""
+
+    kind: str | Collection[str] | None = None
+    """A kind of tool, such as `read`, or several."""
+    tool: str | None = None
+    """A pattern for the name of the tool, such as `mcp__files__*`, or for its title if it has no name. Titles are
+    chosen by the agent, often by its model, so they prove nothing."""
+    command: str | None = None
+    """A pattern for the command (v2)."""
+    path: str | os.PathLike[str] | None = None
+    """A directory, with all that is in it; or a pattern, such as `/home/me/*.md` or `*/.env`, where `*` also matches
+    slashes."""
+
+    def matches(self, question: PermissionQuestion, *, every: bool) -> bool:
+        """Return True if all conditions hold; for the path, for every path of the question or for any."""
+        kinds = {self.kind} if isinstance(self.kind, str) else self.kind
+        if kinds is not None and question.kind not in kinds:
+            return False
+        if self.tool is not None and not fnmatchcase(_tool_of(question), self.tool):
+            return False
+        if self.command is not None and not fnmatchcase(question.command or "", self.command):
+            return False
+        if self.path is None:
+            return True
+        inside = [_is_within(os.path.join(question.directory, each), os.fspath(self.path)) for each in question.paths]
+        return bool(inside) and (all(inside) if every else any(inside))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Allow(_Rule):
+    """A rule that allows. With `path`, every file of the operation must match, and it must name at least one."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reject(_Rule):
+    """A rule that rejects. With `path`, it is enough that one file of the operation matches."""
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What a `PermissionPolicy` has decided."""
+
+    question: PermissionQuestion
+    allowed: bool
+    rule: Allow | Reject | None
+    """The rule; None if no rule matched, or if the agent did not offer the matching option."""
+    option: v1.PermissionOption | None
+    """The chosen option; None if the question was cancelled because the agent did not offer one."""
+
+    def __str__(self) -> str:
+        """`rejected edit "Write notes.txt": no rule allows it`."""
+        reason = f"by {self.rule}" if self.rule else "no rule allows it"
+        verb = "allowed" if self.allowed else "rejected"
+        return f'{verb} {self.question.kind} "{one_line(self.question.title)}": {reason}'
+
+
+class PermissionPolicy:
+    """Answers permission requests by rules, for programs without a user.
+
+        policy = PermissionPolicy(
+            Reject(path="*/.env"),
+            Allow(kind={"read", "search"}),
+            Allow(kind="edit", path="/home/me/project"),
+        )
+        client = Client("nightly", version="1.0", permission=policy)
+
+    The first rule that matches decides. What no rule allows is rejected. Each decision is logged to
+    `acp_bindings.client` at the level INFO; the last 1,000 are in `decisions`.
+
+    The policy judges what the agent says about an operation. It is not a sandbox.
+    """
+
+    def __init__(self, *rules: Allow | Reject, on_decision: Callable[[Decision], object] | None = None) -> None:
+        """Create a policy.
+
+        Args:
+            rules: the rules, the first match of which decides.
+            on_decision: called with each decision.
+
+        Raises:
+            TypeError: a rule is not an `Allow` or `Reject`.
+            ValueError: the path of a rule is not absolute and does not begin with `*`.
+        """
+        for each in rules:
+            if not isinstance(each, Allow | Reject):  # pyright: ignore[reportUnnecessaryIsInstance]
+                raise TypeError(f"a rule is Allow(…) or Reject(…), not {type(each).__name__}")
+            if each.path is not None and not (
+                is_absolute(os.fspath(each.path)) or os.fspath(each.path).startswith("*")
+            ):
+                raise ValueError(f'path="{os.fspath(each.path)}" never matches: paths are absolute; begin with / or *')
+        self.rules = rules
+        self.decisions: deque[Decision] = deque(maxlen=1000)
+        """The last decisions, the oldest first."""
+        self._on_decision = on_decision
+
+    def decide(self, question: PermissionQuestion) -> Decision:
+        """Return the decision for *question*, without recording it."""
+        for rule in self.rules:
+            if rule.matches(question, every=isinstance(rule, Allow)):
+                if isinstance(rule, Reject):
+                    return Decision(question, allowed=False, rule=rule, option=rejecting(question))
+                if (option := allowing(question)) is not None:
+                    return Decision(question, allowed=True, rule=rule, option=option)
+                break
+        return Decision(question, allowed=False, rule=None, option=rejecting(question))
+
+    def __call__(self, question: PermissionQuestion) -> v1.PermissionOption | None:
+        """Return the option for *question*, and record the decision."""
+        decision = self.decide(question)
+        self.decisions.append(decision)
+        log.info("%s", decision)
+        if self._on_decision is not None:
+            self._on_decision(decision)
+        return decision.option
+
+
+def _tool_of(question: PermissionQuestion) -> str:
+    call = question.tool_call
+    return (call.name or call.title or question.title) if call is not None else question.title
+
+
+def _is_within(path: str, rule: str) -> bool:
+    """Return True if *path*, with links resolved, is in a directory or matches a pattern."""
+    if not any(each in rule for each in "*?["):
+        return Roots(rule).contains(path)
+    return fnmatchcase(os.path.realpath(path), rule)

@@ -1,0 +1,415 @@
+"""The turns of a session: what is sent, what arrives meanwhile, and when a turn is over."""
+
+from __future__ import annotations
+
+import contextlib
+from collections import deque
+from collections.abc import Callable, Coroutine, Generator, Sequence
+from contextlib import contextmanager
+from threading import get_ident
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
+
+import anyio
+
+from acp_bindings import v1
+from acp_bindings._to_v1 import to_v1
+from acp_bindings.client._state import Folding
+from acp_bindings.connection.errors import ConnectionClosed, TimedOut, log
+from acp_bindings.errors import AcpError
+from acp_bindings.jsonrpc import INTERNAL_ERROR, REQUEST_CANCELLED
+from acp_bindings.setup._responses import error_from
+from acp_bindings.setup.errors import RequestError
+
+if TYPE_CHECKING:
+    from acp_bindings.connection._connection import Connection
+    from acp_bindings.setup._peer import AgentPeer
+    from acp_bindings.setup._records import SessionRecord
+    from acp_bindings.setup.unions import SessionUpdate
+
+Listener: TypeAlias = "Callable[[SessionUpdate, bool], object]"
+"""Called with each update of a session, and True if it is history."""
+
+MOST_BUFFERED = 10_000
+"""The updates that a turn keeps for a slow consumer."""
+
+
+class SessionBusy(AcpError):  # noqa: N818 - says what is wrong, which a suffix would not
+    """A session still answers another prompt. Nothing was sent."""
+
+    def __init__(self, session_id: str) -> None:
+        super().__init__(session_id)
+        self.session_id = session_id
+
+    def __str__(self) -> str:
+        return f'session "{self.session_id}" still answers a prompt; wait for its end, or call session.cancel()'
+
+
+class SessionClosed(AcpError):  # noqa: N818 - says what is wrong, which a suffix would not
+    """A session was closed on this side. Nothing was sent."""
+
+    def __init__(self, session_id: str) -> None:
+        super().__init__(session_id)
+        self.session_id = session_id
+
+    def __str__(self) -> str:
+        return f'session "{self.session_id}" is closed; load it again with agent.load(…), if the agent supports that'
+
+
+class Running:
+    """The state of a turn, which the conversation and the `PromptTurn` share."""
+
+    def __init__(self, request: Any, prompt: Sequence[v1.ContentBlock]) -> None:
+        self.request = request
+        """The request, in the negotiated version."""
+        self.prompt = prompt
+        self.started = False
+        self.ended = anyio.Event()
+        self.reason: str | None = None
+        self.error: BaseException | None = None
+        self.scope = anyio.CancelScope()
+        """The scope of the task that waits for the end."""
+        self.cancelled = False
+        """True if the agent was asked to end the turn."""
+        self.abandoned = False
+        """True if nobody waits for the turn any more."""
+        self.accepted = False
+        """True if the agent has responded to the prompt, which does not end the turn in v2."""
+        self.begun = False
+        """True if the session was busy with this prompt."""
+        self.idle = anyio.Event()
+        """Set when the session is idle after that."""
+        self.buffer: deque[SessionUpdate] = deque()
+        self.listening = False
+        """True if updates are kept for an iterator."""
+        self.discarded = False
+        """True if nobody will iterate over them."""
+        self.lost = 0
+        self._waiter: anyio.Event | None = None
+
+    def feed(self, update: SessionUpdate) -> None:
+        """Keep an update for the iterator."""
+        self.buffer.append(update)
+        if len(self.buffer) > MOST_BUFFERED:
+            self._shorten()
+        if self._waiter is not None:
+            self._waiter.set()
+
+    def discard(self) -> None:
+        """Drop the updates that are kept, and keep no more: nobody will iterate over them."""
+        self.listening, self.discarded = False, True
+        self.buffer.clear()
+
+    async def news(self) -> None:
+        """Wait for an update or the end."""
+        self._waiter = anyio.Event()
+        try:
+            await self._waiter.wait()
+        finally:
+            self._waiter = None
+
+    def finish(self) -> None:
+        """End the turn."""
+        self.ended.set()
+        if self._waiter is not None:
+            self._waiter.set()
+
+    def _shorten(self) -> None:
+        """Join chunks of text that continue each other; if that is not enough, drop the oldest updates."""
+        joined: deque[SessionUpdate] = deque()
+        run: list[Any] = []
+        for update in self.buffer:
+            if run and not _continues(run[-1], update):
+                joined.append(_joined(run))
+                run = []
+            run.append(update)
+        joined.append(_joined(run))
+        while len(joined) > MOST_BUFFERED // 2:
+            joined.popleft()
+            self.lost += 1
+        self.buffer = joined
+
+
+def _continues(chunk: Any, update: Any) -> bool:
+    return (
+        type(update) is type(chunk)
+        and isinstance(chunk, v1.AgentMessageChunk | v1.AgentThoughtChunk | v1.UserMessageChunk)
+        and update.message_id == chunk.message_id
+        and isinstance(chunk.content, v1.TextContent)
+        and isinstance(update.content, v1.TextContent)
+        and chunk.content.annotations == update.content.annotations
+    )
+
+
+def _joined(run: list[Any]) -> SessionUpdate:
+    if len(run) == 1:
+        return cast("SessionUpdate", run[0])
+    content = run[0].content.model_copy(update={"text": "".join(each.content.text for each in run)})
+    return cast("SessionUpdate", run[0].model_copy(update={"content": content}))
+
+
+_SILENCE = 0.2
+"""Seconds without an update after which a late history is complete."""
+_LATE = 2.0
+"""Seconds after which a prompt no longer waits for that."""
+_OF_THE_USER = frozenset({"user_message", "user_message_chunk"})
+"""The prompt, which an agent of v2 sends back."""
+_CONVERSATION = frozenset(
+    {
+        "agent_message",
+        "agent_message_chunk",
+        "agent_thought",
+        "agent_thought_chunk",
+        "plan",
+        "plan_update",
+        "tool_call",
+        "tool_call_content_chunk",
+        "tool_call_update",
+        "user_message",
+        "user_message_chunk",
+    }
+)
+"""Updates that belong to a turn or to the history."""
+
+
+class Host(Protocol):
+    """The connection of a session, as far as the session needs it."""
+
+    patience: float
+    """Seconds to wait for the end of a cancelled turn."""
+
+    @property
+    def connection(self) -> Connection: ...
+    @property
+    def peer(self) -> AgentPeer: ...
+    async def ask(self, request: Any, *, timeout: float | None = None) -> Any: ...
+    def start(self, work: Callable[..., Coroutine[Any, Any, object]], *arguments: object) -> None: ...
+    def prompted(self, session_id: str) -> None: ...
+    async def end_terminals(self, session_id: str) -> None: ...
+    def forget(self, session_id: str) -> None: ...
+
+
+class Conversation:
+    """The turns of one session, and the updates that the agent sends for it."""
+
+    def __init__(self, host: Host, record: SessionRecord) -> None:
+        self.host = host
+        self.record = record
+        self.folding = Folding(host.peer.protocol)
+        self.turn: Running | None = None
+        """The turn that is running."""
+        self.closed = False
+        self.listener: Listener | None = None
+        self._is_first = host.peer.version == 1
+        self._is_v1 = host.peer.protocol is v1
+        self._busy = False
+        """True if the last state that an agent of v2 has reported is not idle."""
+        self._loaded = False
+        """True from the response to the load to the first prompt."""
+        self._replayed = False
+        """True if there was any history."""
+        self._last_late = 0.0
+        """The time of the last update after the response that was history, and at first of the response."""
+        self._questions: set[anyio.CancelScope] = set()
+        """The scopes of requests to the user that are open."""
+        self._thread = get_ident()
+
+    @property
+    def id(self) -> str:
+        """The id of the session."""
+        return self.record.session_id
+
+    def check_free(self) -> None:
+        """Raise if no prompt can be sent."""
+        if self.closed:
+            raise SessionClosed(self.id)
+        if self.turn is not None and not self.turn.abandoned:
+            raise SessionBusy(self.id)
+
+    async def cancel(self) -> None:
+        """Cancel the turn. It ends with the stop reason `cancelled` as soon as the agent has stopped.
+
+        Open permission requests of the session are answered with the outcome `cancelled`. Nothing happens if the
+        session is idle.
+
+        Raises:
+            ConnectionClosed: the agent is gone.
+        """
+        for scope in tuple(self._questions):
+            scope.cancel()
+        turn = self.turn
+        if turn is not None:
+            turn.cancelled = True
+        if (turn is not None and turn.started) or self._busy:
+            wire: Any = self.host.peer.protocol
+            type_ = wire.METHODS["session/cancel"].notification.params
+            await self.host.connection.notify(type_(session_id=self.id))
+
+    async def start(self, turn: Running) -> None:
+        """Send a prompt, after the end of a turn that was abandoned."""
+        if turn.started:
+            raise RuntimeError("this prompt was already sent; call session.prompt again")
+        while self.turn is not None:
+            self.check_free()
+            await self.stop(self.turn)
+        self.check_free()
+        turn.started = True
+        self.turn = turn
+        self.host.start(self._run, turn)
+
+    async def _run(self, turn: Running) -> None:
+        """Send a prompt and wait for the end of its turn, in a task of its own."""
+        reason: str | None = None
+        try:
+            with turn.scope:
+                reason = await self._finished(turn)
+            if turn.scope.cancelled_caught:
+                turn.error = TimedOut("session/prompt", self.host.patience)
+        except Exception as error:  # noqa: BLE001 - raised where the turn is awaited
+            if turn.cancelled and isinstance(error, RequestError) and error.code == REQUEST_CANCELLED:
+                reason = "cancelled"
+            else:
+                turn.error = error
+        except BaseException:
+            turn.error = ConnectionClosed("the connection was closed")
+            raise
+        finally:
+            self.turn, turn.reason = None, reason
+            self.folding.end_prompt()
+            self.folding.change(stop_reason=reason)
+            if self._is_first or isinstance(turn.error, ConnectionClosed):
+                self.folding.change(activity="idle")
+            turn.finish()
+
+    async def _finished(self, turn: Running) -> str:
+        if self._loaded:
+            await self._history_complete()
+        if turn.cancelled:
+            return "cancelled"
+        self.host.prompted(self.id)
+        self._loaded = False
+        self.record = self.record.after_prompt()
+        self.folding.say(turn.prompt)
+        if self._is_first:
+            self.folding.change(activity="running")
+        response = await self.host.ask(turn.request)
+        if self._is_first:
+            if (usage := getattr(response, "usage", None)) is not None:
+                self.folding.add_tokens(usage)
+            return str(response.stop_reason)
+        turn.accepted = True
+        turn.begun = turn.begun or self._busy
+        await self.host.connection.wait_for(turn.idle.wait())
+        if turn.error is not None:
+            raise turn.error
+        return turn.reason or "end_turn"
+
+    async def _history_complete(self) -> None:
+        """Wait for the end of a history that the agent sends after its response to the load."""
+        with anyio.move_on_after(_LATE):
+            while (rest := self._last_late + _SILENCE - anyio.current_time()) > 0:
+                await anyio.sleep(rest)
+
+    async def stop(self, turn: Running) -> None:
+        """Cancel a turn and wait for its end; after `patience` seconds, give it up."""
+        turn.abandoned = True
+        turn.discard()
+        with anyio.move_on_after(self.host.patience):
+            if not turn.cancelled:
+                with contextlib.suppress(AcpError):
+                    await self.cancel()
+            await turn.ended.wait()
+        if not turn.ended.is_set():
+            log.warning("the agent did not end a cancelled turn within %g s", self.host.patience)
+            turn.scope.cancel()
+            await turn.ended.wait()
+
+    def abandon(self, turn: Running) -> None:
+        """Cancel a turn in the background, because its iterator was dropped."""
+        turn.abandoned = True
+        turn.discard()
+        if get_ident() == self._thread:
+            # The connection may be closed, or its event loop.
+            with contextlib.suppress(RuntimeError):
+                self.host.start(self.stop, turn)
+
+    @contextmanager
+    def asking(self) -> Generator[anyio.CancelScope]:
+        """A block in which the user is asked; `cancel` ends it."""
+        with anyio.CancelScope() as scope:
+            self._questions.add(scope)
+            try:
+                if self.turn is not None and self.turn.cancelled:
+                    # The agent has asked before it received the cancellation.
+                    scope.cancel()
+                yield scope
+            finally:
+                self._questions.discard(scope)
+
+    def take(self, update: Any) -> None:
+        """Handle an update that is not history."""
+        if self._is_v1:
+            self._take_one(update)
+        elif update.session_update == "agent_message_chunk":
+            self._take_one(to_v1(update))
+        elif update.session_update == "state_update":
+            self._take_state(update)
+        else:
+            for each in self.folding.in_v1(update):
+                self._take_one(each)
+
+    def take_early(self, update: Any, *, replay: bool) -> None:
+        """Handle an update of a session that had no prompt yet, which may be history."""
+        kind: str = update.session_update
+        if kind == "state_update":
+            self._take_state(update)
+            return
+        if self._loaded and not self._busy and kind in _CONVERSATION:
+            replay, self._last_late = True, anyio.current_time()
+        self._replayed = self._replayed or replay
+        for each in self.folding.in_v1(update):
+            self._take_one(each, replay=replay)
+
+    def _take_one(self, update: SessionUpdate, *, replay: bool = False) -> None:
+        self.folding.take(update)
+        turn = self.turn
+        if turn is not None and turn.listening and not replay and update.session_update not in _OF_THE_USER:
+            turn.feed(update)
+        if (listener := self.listener) is not None:
+            listener(update, replay)
+
+    def _take_state(self, update: Any) -> None:
+        """Handle a state of v2. A turn ends when the session is idle after it was busy with the prompt."""
+        turn, idle = self.turn, update.state == "idle"
+        if not idle:
+            if turn is not None and turn.started and (turn.accepted or not self._busy):
+                turn.begun = True
+            self.folding.change(activity=update.state)
+        else:
+            self.folding.change(activity="idle")
+            if turn is not None and turn.begun and not turn.idle.is_set():
+                self._end_turn(turn, update)
+        self._busy = not idle
+        if (listener := self.listener) is not None:
+            listener(update, False)
+
+    def _end_turn(self, turn: Running, update: Any) -> None:
+        turn.reason = update.stop_reason
+        if turn.reason == "error":
+            failure = update.error
+            turn.error = (
+                RequestError(INTERNAL_ERROR, "the agent reported an error without details")
+                if failure is None
+                else error_from(failure, peer=self.host.peer, session_id=self.id)
+            )
+        if (usage := getattr(update, "usage", None)) is not None:
+            self.folding.add_tokens(usage)
+        turn.listening = False
+        turn.idle.set()
+
+    def opened(self, response: Any, *, loaded: bool) -> None:
+        """Take the response that created, loaded or resumed the session."""
+        self.folding.opened(response)
+        self._loaded = loaded
+        if loaded and not self._replayed:
+            # The history may still come.
+            self._last_late = anyio.current_time()

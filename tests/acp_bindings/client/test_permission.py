@@ -1,0 +1,278 @@
+"""Permission requests and forms: functions, policies, and what a cancellation does to them."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from acp_bindings import decode, v1
+from acp_bindings.client import Allow, PermissionPolicy, PermissionQuestion, Reject
+from tests.acp_bindings.client.support import Agent, Turn, connected
+
+anyio_tests = [pytest.mark.anyio, pytest.mark.parametrize("version", [1, 2])]
+OPTIONS = [
+    {"optionId": "y", "name": "Allow", "kind": "allow_once"},
+    {"optionId": "Y", "name": "Always", "kind": "allow_always"},
+    {"optionId": "n", "name": "Reject", "kind": "reject_once"},
+]
+
+
+def asking(raw: Agent, outcomes: list[Any], **call: Any) -> Callable[[Turn], Awaitable[str]]:
+    """Return a prompt that asks for permission."""
+
+    async def ask(turn: Turn) -> str:
+        tool_call = {"toolCallId": "c1", "title": "Write notes.txt", "kind": "edit", **call}
+        if raw.version == 1:
+            said: dict[str, Any] = {"toolCall": tool_call}
+        else:
+            said = {"title": "Write notes.txt?", "subject": {"type": "tool_call", "toolCall": tool_call}}
+        request = decode(raw.wire.RequestPermissionRequest, {"sessionId": turn.session_id, "options": OPTIONS, **said})
+        outcome = (await turn.request(request)).outcome
+        outcomes.append(getattr(outcome, "option_id", outcome.outcome))
+        return "cancelled" if outcomes[-1] == "cancelled" else "end_turn"
+
+    return ask
+
+
+async def outcome_of(version: int, permission: Any, **call: Any) -> Any:
+    """Return what an agent gets for an answer."""
+    raw, outcomes = Agent(version), list[Any]()
+    raw.prompt = asking(raw, outcomes, **call)
+    async with connected(raw, permission=permission) as agent, agent.session(cwd="/project") as session:
+        await session.prompt("Write")
+    return outcomes[0]
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize(
+    ("answer", "outcome"), [(True, "y"), (False, "n"), ("Y", "Y"), (None, "cancelled"), ("option", "Y")]
+)
+async def test_an_answer_becomes_an_option(version: int, answer: Any, outcome: str) -> None:
+    questions: list[PermissionQuestion] = []
+
+    async def permission(question: PermissionQuestion) -> Any:
+        questions.append(question)
+        return question.options[1] if answer == "option" else answer
+
+    assert await outcome_of(version, permission, locations=[{"path": "/project/notes.txt"}]) == outcome
+    (question,) = questions
+    assert (question.session_id, question.kind, question.paths) == ("s1", "edit", ("/project/notes.txt",))
+    assert question.title == ("Write notes.txt" if version == 1 else "Write notes.txt?")
+    assert question.options == tuple(decode(v1.PermissionOption, each) for each in OPTIONS)
+    assert question.tool_call is not None
+    assert question.tool_call.title == "Write notes.txt"
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("version", [1, 2])
+async def test_without_a_function_everything_is_rejected(version: int) -> None:
+    assert await outcome_of(version, None) == "n"
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("version", [1, 2])
+async def test_an_option_that_was_not_offered_is_an_error(version: int, caplog: pytest.LogCaptureFixture) -> None:
+    raw, outcomes = Agent(version), list[Any]()
+    raw.prompt = asking(raw, outcomes)
+    if version == 2:
+        ask = raw.prompt
+
+        async def caught(turn: Turn) -> str:
+            from acp_bindings.connection import RequestFailed
+
+            with pytest.raises(RequestFailed):
+                await ask(turn)
+            return "refusal"
+
+        raw.prompt = caught
+
+    def other(_: PermissionQuestion) -> str:
+        return "other"
+
+    async with connected(raw, permission=other) as agent, agent.session(cwd="/project") as session:
+        from acp_bindings.setup import RequestError
+
+        if version == 1:
+            with pytest.raises(RequestError):
+                await session.prompt("Write")
+        else:
+            assert await session.prompt("Write") == "refusal"
+    assert 'the agent did not offer the option "other"' in caplog.text
+    assert not outcomes
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("version", [1, 2])
+async def test_cancel_closes_open_permission_requests(version: int) -> None:
+    raw, outcomes = Agent(version), list[Any]()
+    raw.prompt = asking(raw, outcomes)
+    hesitates = anyio.Event()
+
+    async def permission(_: PermissionQuestion) -> bool:
+        hesitates.set()
+        await anyio.sleep_forever()
+        return True
+
+    async with (
+        connected(raw, permission=permission) as agent,
+        agent.session(cwd="/project") as session,
+        session.prompt("Write") as turn,
+    ):
+        await hesitates.wait()
+        await session.cancel()
+        assert await turn == "cancelled"
+    assert outcomes == ["cancelled"]
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("version", [1, 2])
+async def test_a_request_that_comes_after_the_cancellation_is_cancelled(version: int) -> None:
+    raw, outcomes, asked = Agent(version), list[Any](), list[Any]()
+    ask = asking(raw, outcomes)
+
+    async def late(turn: Turn) -> str:
+        await turn.say("begun")
+        await turn.cancelled.wait()
+        return await ask(turn)
+
+    raw.prompt = late
+    async with connected(raw, permission=asked.append) as agent, agent.session(cwd="/project") as session:
+        async for _ in session.prompt("Write"):
+            await session.cancel()
+    assert (outcomes, asked) == (["cancelled"], [])
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("version", [1, 2])
+async def test_a_form_is_answered_and_other_modes_are_declined(version: int) -> None:
+    raw, actions = Agent(version), list[Any]()
+
+    async def elicit(turn: Turn) -> str:
+        schema = {"type": "object", "properties": {"name": {"type": "string"}}}
+        for mode, more in (("form", {"requestedSchema": schema}), ("_new", {})):
+            said = {"sessionId": turn.session_id, "mode": mode, "message": turn.text, **more}
+            answer = await turn.request(decode(raw.wire.CreateElicitationRequest, said), method="elicitation/create")
+            actions.append((answer.action, getattr(answer, "content", None)))
+        return "end_turn"
+
+    def form(request: v1.CreateElicitationRequest) -> dict[str, Any] | None:
+        return {"name": "Ada"} if request.message == "Who?" else None
+
+    raw.prompt = elicit
+    async with connected(raw, elicitation=form) as agent, agent.session(cwd="/project") as session:
+        await session.prompt("Who?")
+        await session.prompt("What?")
+    assert actions == [("accept", {"name": "Ada"}), ("decline", None), ("decline", None), ("decline", None)]
+
+
+# Policies
+
+
+def question(**fields: Any) -> PermissionQuestion:
+    call = v1.ToolCall(
+        tool_call_id="c1",
+        title=fields.get("title", "Work"),
+        name=fields.get("name"),
+        kind=fields.get("kind", "edit"),
+        locations=[v1.ToolCallLocation(path=each) for each in fields.get("paths", ())],
+    )
+    options = fields.get("options", OPTIONS)
+    return PermissionQuestion(
+        "s1",
+        str(fields.get("directory", "/project")),
+        call.title,
+        tuple(decode(v1.PermissionOption, each) for each in options),
+        tool_call=call,
+        command=fields.get("command"),
+    )
+
+
+def test_nothing_is_allowed_without_a_rule() -> None:
+    decision = PermissionPolicy().decide(question())
+    assert (decision.allowed, decision.rule) == (False, None)
+    assert decision.option is not None
+    assert decision.option.option_id == "n"
+    assert str(decision) == 'rejected edit "Work": no rule allows it'
+
+
+@pytest.mark.parametrize(
+    ("rule", "allowed"),
+    [
+        (Allow(), True),
+        (Allow(kind="edit"), True),
+        (Allow(kind={"read", "search"}), False),
+        (Allow(tool="mcp__files__*"), True),
+        (Allow(tool="Work"), False),  # the name counts, not the title
+        (Allow(kind="edit", tool="mcp__git__*"), False),
+        (Allow(command="git status*"), False),
+    ],
+)
+def test_all_conditions_of_a_rule_must_hold(rule: Allow, allowed: bool) -> None:
+    assert PermissionPolicy(rule).decide(question(name="mcp__files__write")).allowed is allowed
+
+
+def test_the_first_matching_rule_decides() -> None:
+    policy = PermissionPolicy(Reject(tool="rm"), Allow(kind="edit"))
+    assert not policy.decide(question(name="rm")).allowed
+    assert policy.decide(question(name="cp")).allowed
+
+
+def test_a_path_allows_only_if_every_path_is_inside(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "escape").symlink_to(tmp_path)
+    policy = PermissionPolicy(Reject(path="*/.env"), Allow(path=project))
+
+    def allows(*paths: str) -> bool:
+        return policy.decide(question(directory=project, paths=paths)).allowed
+
+    assert allows(str(project / "a.txt"))
+    assert allows("a.txt")  # a relative path begins at the directory of the session
+    assert not allows()
+    assert not allows(str(project / "a.txt"), "/etc/passwd")
+    assert not allows("../other")
+    assert not allows(str(project / "escape" / "x"))
+    assert not allows("a.txt", "sub/.env")
+
+
+def test_paths_are_found_in_diffs_and_input() -> None:
+    call = v1.ToolCall(
+        tool_call_id="c1",
+        title="Edit",
+        content=[v1.Diff(path="/project/a", new_text="")],
+        raw_input={"file_path": "/etc/passwd"},
+    )
+    asked = PermissionQuestion("s1", "/project", "Edit", (), tool_call=call)
+    assert asked.paths == ("/project/a", "/etc/passwd")
+    assert not PermissionPolicy(Allow(path="/project")).decide(asked).allowed
+
+
+def test_a_decision_is_logged_recorded_and_told(caplog: pytest.LogCaptureFixture) -> None:
+    told: list[Any] = []
+    policy = PermissionPolicy(Allow(kind="edit"), on_decision=told.append)
+    with caplog.at_level(logging.INFO, "acp_bindings.client"):
+        option = policy(question())
+    assert option is not None
+    assert option.option_id == "y"
+    assert list(policy.decisions) == told
+    assert caplog.messages == ["allowed edit \"Work\": by Allow(kind='edit', tool=None, command=None, path=None)"]
+
+
+def test_a_policy_cancels_what_offers_no_fitting_option() -> None:
+    assert PermissionPolicy()(question(options=OPTIONS[:1])) is None
+    decision = PermissionPolicy(Allow()).decide(question(options=OPTIONS[2:]))
+    assert (decision.allowed, decision.rule) == (False, None)
+
+
+def test_a_policy_refuses_rules_that_never_match() -> None:
+    with pytest.raises(ValueError, match="never matches"):
+        PermissionPolicy(Allow(path="project"))
+    wrong: Any = "edit"
+    with pytest.raises(TypeError, match="not str"):
+        PermissionPolicy(wrong)

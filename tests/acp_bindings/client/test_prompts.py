@@ -1,0 +1,387 @@
+"""Prompts: the stream of updates, the end, cancellation, and what happens when a caller leaves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import anyio
+import pytest
+
+from acp_bindings import v1
+from acp_bindings.client import SessionBusy, SessionClosed
+from acp_bindings.connection import ConnectionClosed
+from acp_bindings.setup import CapabilityNotAdvertised, RequestError
+from tests.acp_bindings.client.support import Agent, Turn, connected, hello, said, until_cancelled
+
+pytestmark = [pytest.mark.anyio, pytest.mark.parametrize("version", [1, 2])]
+
+
+async def test_a_loop_gets_the_updates_of_the_turn_in_v1(version: int) -> None:
+    async with connected(Agent(version, hello)) as agent, agent.session(cwd="/project") as session:
+        updates = [update async for update in session.prompt("Hi")]
+        assert updates == [
+            v1.AgentMessageChunk(content=v1.TextContent(text=text), message_id="m1") for text in ("Hel", "lo")
+        ]
+        assert session.state.stop_reason == "end_turn"
+        assert session.state.messages[-1].text == "Hello"
+
+
+async def test_awaiting_a_prompt_returns_the_stop_reason(version: int) -> None:
+    async def refuse(turn: Turn) -> str:
+        return "refusal"
+
+    async with connected(Agent(version, refuse)) as agent, agent.session(cwd="/project") as session:
+        assert await session.prompt("Hi") == "refusal"
+        assert session.state.stop_reason == "refusal"
+        assert session.state.activity == "idle"
+
+
+async def test_a_turn_can_be_awaited_after_its_loop(version: int) -> None:
+    async with connected(Agent(version, hello)) as agent, agent.session(cwd="/project") as session:
+        turn = session.prompt("Hi")
+        assert [said(update) async for update in turn] == ["Hel", "lo"]
+        assert await turn == turn.stop_reason == "end_turn"
+
+
+async def test_content_of_v1_is_sent_in_the_version_of_the_agent(version: int) -> None:
+    raw = Agent(version, hello)
+    async with connected(raw) as agent, agent.session(cwd="/project") as session:
+        await session.prompt([v1.TextContent(text="Look:"), v1.ResourceLink(name="a", uri="file:///a")])
+        (request,) = raw.of("PromptRequest")
+        assert request == raw.wire.PromptRequest(
+            session_id="s1",
+            prompt=[raw.wire.TextContent(text="Look:"), raw.wire.ResourceLink(name="a", uri="file:///a")],
+        )
+
+
+async def test_content_that_the_agent_does_not_support_is_refused_before_it_is_sent(version: int) -> None:
+    raw = Agent(version, hello)
+    async with connected(raw) as agent, agent.session(cwd="/project") as session:
+        with pytest.raises(CapabilityNotAdvertised, match=r"prompt\[0\]"):
+            session.prompt(v1.ImageContent(data="", mime_type="image/png"))
+        with pytest.raises(ValueError, match="empty"):
+            session.prompt([])
+        wrong: Any = [b"bytes"]
+        with pytest.raises(TypeError, match="not bytes"):
+            session.prompt(wrong)
+    assert not raw.of("PromptRequest")
+
+
+async def test_leaving_a_loop_cancels_the_turn_and_the_next_prompt_waits_for_its_end(version: int) -> None:
+    raw = Agent(version, until_cancelled)
+    async with connected(raw) as agent, agent.session(cwd="/project") as session:
+        async for update in session.prompt("Count"):
+            assert said(update) == "begun"
+            break
+        raw.prompt = hello
+        assert await session.prompt("Hi") == "end_turn"
+        assert [each.text for each in session.state.messages if each.role == "agent"][:2] == ["begunHello", "last word"]
+    assert [
+        type(each).__name__
+        for each in raw.received
+        if "Session" not in type(each).__name__ or "Cancel" in type(each).__name__
+    ] == [
+        "PromptRequest",
+        raw.wire.METHODS["session/cancel"].notification.params.__name__,
+        "PromptRequest",
+    ]
+
+
+async def test_the_block_of_a_turn_waits_for_its_end(version: int) -> None:
+    raw = Agent(version, until_cancelled)
+    async with connected(raw) as agent, agent.session(cwd="/project") as session:
+        async with session.prompt("Count") as turn:
+            async for _ in turn:
+                break
+        assert turn.stop_reason == "cancelled"
+        assert not session.is_busy
+        assert session.state.messages[-1].text == "last word"
+
+
+async def test_an_exception_in_the_loop_cancels_the_turn(version: int) -> None:
+    raw = Agent(version, until_cancelled)
+    async with connected(raw) as agent, agent.session(cwd="/project") as session:
+        with pytest.raises(LookupError):  # noqa: PT012 - the loop raises
+            async for _ in session.prompt("Count"):
+                raise LookupError
+        raw.prompt = hello
+        assert await session.prompt("Hi") == "end_turn"
+
+
+async def test_cancel_ends_the_turn_with_its_last_updates(version: int) -> None:
+    raw = Agent(version, until_cancelled)
+    async with connected(raw) as agent, agent.session(cwd="/project") as session:
+        heard: list[str] = []
+        turn = session.prompt("Count")
+        async for update in turn:
+            heard.append(said(update))
+            if heard == ["begun"]:
+                await session.cancel()
+        assert heard == ["begun", "last word"]
+        assert session.state.stop_reason == "cancelled"
+        await session.cancel()  # an idle session is not cancelled
+    assert len(raw.of(raw.wire.METHODS["session/cancel"].notification.params.__name__)) == 1
+
+
+@pytest.mark.parametrize("iterating", [True, False])
+async def test_cancelling_the_calling_task_cancels_the_turn(version: int, iterating: bool) -> None:
+    raw = Agent(version, until_cancelled)
+    begun = anyio.Event()
+
+    def notice(*_: object) -> None:
+        begun.set()
+
+    async with connected(raw, on_update=notice) as agent, agent.session(cwd="/project") as session:
+
+        async def ask() -> None:
+            if iterating:
+                async for _ in session.prompt("Count"):
+                    pass
+            else:
+                await session.prompt("Count")
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(ask)
+            await begun.wait()
+            await anyio.wait_all_tasks_blocked()
+            tasks.cancel_scope.cancel()
+        # The block has waited for the end of the turn.
+        assert not session.is_busy
+        assert session.state.stop_reason == "cancelled"
+
+
+async def test_a_turn_that_does_not_end_is_given_up(version: int, caplog: pytest.LogCaptureFixture) -> None:
+    async def deaf(turn: Turn) -> str:
+        await turn.say("begun")
+        await anyio.sleep_forever()
+        return "never"
+
+    raw = Agent(version, deaf)
+    async with connected(raw, patience=0.1) as agent, agent.session(cwd="/project") as session:
+        async for _ in session.prompt("Count"):
+            break
+        raw.prompt = hello
+        assert await session.prompt("Hi") == "end_turn"
+    assert "did not end a cancelled turn within 0.1 s" in caplog.text
+
+
+async def test_a_second_prompt_is_refused_before_it_is_sent(version: int) -> None:
+    raw = Agent(version, until_cancelled)
+    async with connected(raw) as agent, agent.session(cwd="/project") as session, session.prompt("Count") as turn:
+        updates = aiter(turn)
+        await anext(updates)
+        with pytest.raises(SessionBusy) as caught:
+            session.prompt("And this")
+        assert caught.value.session_id == "s1"
+        assert str(caught.value) == 'session "s1" still answers a prompt; wait for its end, or call session.cancel()'
+    assert len(raw.of("PromptRequest")) == 1
+
+
+async def test_a_prompt_made_earlier_is_refused_when_it_is_awaited(version: int) -> None:
+    async with connected(Agent(version, until_cancelled)) as agent, agent.session(cwd="/project") as session:
+        early = session.prompt("Second")
+        async with session.prompt("First"):
+            with pytest.raises(SessionBusy):
+                await early
+
+
+async def test_a_closed_session_refuses_prompts(version: int) -> None:
+    async with connected(Agent(version, hello)) as agent:
+        async with agent.session(cwd="/project") as session:
+            pass
+        with pytest.raises(SessionClosed):
+            session.prompt("Hi")
+
+
+async def test_a_turn_is_iterated_over_once(version: int) -> None:
+    async with connected(Agent(version, hello)) as agent, agent.session(cwd="/project") as session:
+        turn = session.prompt("Hi")
+        assert await turn == "end_turn"
+        with pytest.raises(RuntimeError, match="once"):
+            aiter(turn)
+
+
+async def test_a_prompt_that_is_not_sent_is_warned_of(version: int) -> None:
+    async with connected(Agent(version, hello)) as agent, agent.session(cwd="/project") as session:
+        with pytest.warns(RuntimeWarning, match="a prompt was not sent"):
+            session.prompt("Hi")
+
+
+async def test_an_error_is_raised_after_the_last_update(version: int) -> None:
+    raw = Agent(version)
+
+    async def fail(turn: Turn) -> str:
+        await turn.say("begun")
+        if version == 1:
+            raise RequestError(-32050, "The model is gone")
+        await raw.state(
+            turn.session_id, "idle", stopReason="error", error={"code": -32050, "message": "The model is gone"}
+        )
+        return "end_turn"
+
+    raw.prompt = fail
+    async with connected(raw) as agent, agent.session(cwd="/project") as session:
+        heard: list[str] = []
+        with pytest.raises(RequestError, match="The model is gone") as caught:  # noqa: PT012 - the loop raises
+            async for update in session.prompt("Hi"):
+                heard.append(said(update))  # noqa: PERF401 - an error ends the loop
+        assert (heard, caught.value.code, session.state.stop_reason) == (["begun"], -32050, None)
+
+
+async def test_an_agent_that_dies_during_a_turn_raises_connection_closed(version: int) -> None:
+    raw = Agent(version)
+
+    async def die(turn: Turn) -> str:
+        await turn.say("begun")
+        await anyio.wait_all_tasks_blocked()
+        await raw.stream.aclose()
+        await anyio.sleep_forever()
+        return "never"
+
+    raw.prompt = die
+    async with connected(raw) as agent, agent.session(cwd="/project") as session:
+        heard: list[str] = []
+        with pytest.raises(ConnectionClosed, match="the peer closed the connection"):  # noqa: PT012 - the loop raises
+            async for update in session.prompt("Hi"):
+                heard.append(said(update))  # noqa: PERF401
+        assert heard == ["begun"]
+
+
+async def test_two_sessions_answer_at_once(version: int) -> None:
+    second = anyio.Event()
+
+    async def answer(turn: Turn) -> str:
+        if turn.text == "first":
+            await second.wait()
+        else:
+            second.set()
+        await turn.say(turn.text)
+        return "end_turn"
+
+    heard: dict[str, list[str]] = {}
+    async with connected(Agent(version, answer)) as agent:
+        async with (
+            agent.session(cwd="/one") as one,
+            agent.session(cwd="/two") as two,
+            anyio.create_task_group() as tasks,
+        ):
+
+            async def ask(session: Any, text: str) -> None:
+                heard[text] = [said(update) async for update in session.prompt(text)]
+
+            tasks.start_soon(ask, one, "first")
+            tasks.start_soon(ask, two, "second")
+        assert heard == {"first": ["first"], "second": ["second"]}
+        assert [each.state.messages[-1].text for each in (one, two)] == ["first", "second"]
+
+
+async def test_a_slow_loop_does_not_stop_other_sessions(version: int) -> None:
+    async def flood(turn: Turn) -> str:
+        for number in range(200 if turn.text == "flood" else 1):
+            await turn.say(f"{number} ")
+        return "end_turn"
+
+    async with (
+        connected(Agent(version, flood)) as agent,
+        agent.session(cwd="/one") as one,
+        agent.session(cwd="/two") as two,
+    ):
+        heard: list[str] = []
+        async for update in one.prompt("flood"):
+            if not heard:
+                # The loop stands still during a whole turn of the other session.
+                assert await two.prompt("Hi") == "end_turn"
+            heard.append(said(update))
+        assert heard == [f"{number} " for number in range(200)]
+
+
+async def test_text_of_a_loop_that_is_far_behind_is_joined(version: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("acp_bindings.client._turns.MOST_BUFFERED", 20)
+
+    async def flood(turn: Turn) -> str:
+        for number in range(100):
+            await turn.say(f"{number} ")
+        return "end_turn"
+
+    async with connected(Agent(version, flood)) as agent, agent.session(cwd="/project") as session:
+        heard: list[str] = []
+        async with session.prompt("flood") as turn:
+            while session.is_busy:
+                await anyio.sleep(0)
+            heard += [said(update) async for update in turn]
+        assert "".join(heard) == "".join(f"{number} " for number in range(100))
+        assert len(heard) <= 20
+        assert turn.lost == 0
+
+
+async def test_updates_that_cannot_be_joined_are_dropped_and_counted(
+    version: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("acp_bindings.client._turns.MOST_BUFFERED", 20)
+
+    async def flood(turn: Turn) -> str:
+        for number in range(100):
+            await turn.send({"sessionUpdate": "tool_call_update", "toolCallId": f"c{number}", "title": "Work"})
+        return "end_turn"
+
+    async with connected(Agent(version, flood)) as agent, agent.session(cwd="/project") as session:
+        async with session.prompt("flood") as turn:
+            while session.is_busy:
+                await anyio.sleep(0)
+            heard = [update async for update in turn]
+        assert len(heard) + turn.lost == 100
+        assert len(heard) <= 20
+        assert len(session.state.tool_calls) == 100
+
+
+async def test_an_agent_that_answers_a_cancelled_prompt_with_an_error_has_cancelled_it(version: int) -> None:
+    async def strict(turn: Turn) -> str:
+        await turn.say("begun")
+        await turn.cancelled.wait()
+        if version == 1:
+            raise RequestError(-32800, "Request cancelled")
+        return "cancelled"
+
+    async with connected(Agent(version, strict)) as agent, agent.session(cwd="/project") as session:
+        async with session.prompt("Hi") as turn:
+            async for _ in turn:
+                await session.cancel()
+        assert turn.stop_reason == "cancelled"
+
+
+async def test_a_prompt_in_an_unknown_session_is_session_not_found(version: int) -> None:
+    from acp_bindings.setup import SessionNotFound
+
+    def refuse(params: Any, _: object) -> Any:
+        raise SessionNotFound(params.session_id)
+
+    async with (
+        connected(Agent(version, handlers={"session/prompt": refuse})) as agent,
+        agent.session(cwd="/project") as session,
+    ):
+        with pytest.raises(SessionNotFound):
+            await session.prompt("Hi")
+        with pytest.raises(SessionNotFound):
+            async for _ in session.prompt("Hi"):
+                pass
+
+
+async def test_updates_between_turns_reach_on_update_only(version: int) -> None:
+    raw = Agent(version, hello)
+    seen: list[tuple[str, str, bool]] = []
+    came = anyio.Event()
+
+    def notice(session: Any, update: Any, replay: bool) -> None:
+        seen.append((session.id, update.session_update, replay))
+        if update.session_update == "available_commands_update":
+            came.set()
+
+    async with connected(raw, on_update=notice) as agent, agent.session(cwd="/project") as session:
+        await session.prompt("Hi")
+        seen.clear()
+        more = {"type": "command"} if version == 2 else {}
+        commands = {"availableCommands": [{"name": "test", "description": "Run", **more}]}
+        await raw.update("s1", {"sessionUpdate": "available_commands_update", **commands})
+        await came.wait()
+        assert seen == [("s1", "available_commands_update", False)]
+        assert session.state.commands == (v1.AvailableCommand(name="test", description="Run"),)
