@@ -47,9 +47,10 @@ else:
         try:
             return _load(name)
         except ModuleNotFoundError as error:
-            extra = "redis" if error.name == "redis" else "connection"
+            needed = (error.name or "").partition(".")[0]
+            extra = "redis" if needed == "redis" else "connection"
             raise ImportError(
-                f"acp_bindings.agent.{name} needs {error.name}: pip install 'acp-bindings[{extra}]'"
+                f"acp_bindings.agent.{name} needs {needed}: pip install 'acp-bindings[{extra}]'"
             ) from error
 
 

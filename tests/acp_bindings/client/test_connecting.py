@@ -51,7 +51,7 @@ async def test_a_command_is_found_on_path_and_its_answer_is_printed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     script = tmp_path / "my-agent"
-    script.write_text(f"#!/bin/sh\nexec {sys.executable} {ROOT}/examples/hello_agent.py\n")
+    script.write_text(f"#!/bin/sh\nexec {sys.executable} {ROOT}/examples/connection_agent.py\n")
     script.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/bin:/usr/bin")
     servers = [v1.McpServerStdio(name="files", command="/usr/bin/files-mcp", args=[], env=[])]
@@ -70,7 +70,7 @@ async def test_a_command_is_found_on_path_and_its_answer_is_printed(
 async def test_an_agent_process_that_exits_during_a_turn_is_reported(tmp_path: Path) -> None:
     script = tmp_path / "agent.py"
     script.write_text(
-        (ROOT / "examples" / "hello_agent.py")
+        (ROOT / "examples" / "connection_agent.py")
         .read_text()
         .replace(
             "    print(",
