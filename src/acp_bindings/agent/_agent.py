@@ -12,6 +12,7 @@ from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 import anyio
 from anyio.abc import TaskGroup
+from anyio.streams.buffered import BufferedByteReceiveStream
 
 from acp_bindings import v1, v2
 from acp_bindings.agent._offers import MODE, Command, Offers, OnSet, Option
@@ -19,7 +20,7 @@ from acp_bindings.agent._open_sessions import OpenSessions
 from acp_bindings.agent._session import M, McpProvider, Session, log
 from acp_bindings.agent._stores import MemorySessions, SessionStore
 from acp_bindings.agent._turn import StopReason, Turn
-from acp_bindings.connection import AgentHandlers, Connection, connect_stdio
+from acp_bindings.connection import AgentHandlers, Connection, Handlers, connect_stdio
 from acp_bindings.jsonrpc import ProtocolPackage
 from acp_bindings.setup import OPENING, AgentCapability, AgentHandshake
 from acp_bindings.setup.capabilities import AGENT_METHODS, CLIENT_METHODS, known
@@ -371,6 +372,26 @@ class Agent(Generic[M]):
         finally:
             with anyio.CancelScope(shield=True):
                 await self._open.close(connection)
+
+    @asynccontextmanager
+    async def connected(self) -> AsyncGenerator[Connection]:
+        """Serve one client in this process, and yield its connection, for tests of your agent.
+
+            async with Client("test", version="1.0").connect(agent.connected()) as connected: ...
+
+        The connection has not sent `initialize` yet; `Client.connect` does that.
+        """
+        to_agent, from_client = anyio.create_memory_object_stream[bytes](100)
+        to_client, from_agent = anyio.create_memory_object_stream[bytes](100)
+        source, clients_source = BufferedByteReceiveStream(from_client), BufferedByteReceiveStream(from_agent)
+        async with (
+            self.serving() as handlers,
+            anyio.create_task_group() as tasks,
+            Connection(source, to_client, protocol=OPENING, role="agent", handlers=handlers, grace=GRACE) as connection,
+            Connection(clients_source, to_agent, protocol=OPENING, role="client", handlers=Handlers()) as client,
+        ):
+            tasks.start_soon(self.attend, connection)
+            yield client
 
 
 def _abandon(name: str) -> None:
