@@ -1,4 +1,4 @@
-"""A conversation for people to read: a line for each thing that is said or done, replayed or new."""
+"""Prints a conversation for people, a line for each message and each action. History is marked with `|`."""
 
 from __future__ import annotations
 
@@ -6,71 +6,61 @@ import os
 import sys
 from typing import Any
 
+from acp_bindings import v1
+from acp_bindings.client import PermissionQuestion, Session
+
 
 class View:
-    """Prints; `replay` marks what is history."""
+    """Prints what an agent sends and asks."""
 
-    def __init__(self) -> None:
-        self._who = ""
-        self._begun = ""
-        self._titles: dict[str, str] = {}
+    def __init__(self, *, allow: bool) -> None:
+        self._allow = allow
+        self._begun = ("", "")
 
     def note(self, who: str, text: object) -> None:
-        """What somebody says, or what happens."""
-        self.flush()
-        for line in str(text).splitlines():
-            _print(who, line)
+        """Print what happens, after what has been streamed so far."""
+        (speaker, line), self._begun = self._begun, ("", "")
+        lines = [(speaker, line)] if line else []
+        for name, each in [*lines, *((who, each) for each in str(text).splitlines())]:
+            try:
+                print(f"{name:<8} {each}", flush=True)
+            except BrokenPipeError:  # the reader has exited; Python would complain about the rest at its end
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
-    def update(self, update: Any, *, replay: bool) -> None:
-        """What an update says; kinds that it does not know, it names."""
-        mark = "| " if replay else ""
-        match update.session_update:
-            case "user_message_chunk":
-                if replay:
-                    self.note(mark + "you", _text(update.content))
-            case "agent_message_chunk":
-                self._stream(mark + "agent", _text(update.content))
-            case "tool_call" | "tool_call_update":
-                self._tool(mark + "tool", update)
-            case "notice":
-                self.note(mark + update.severity, update.title)
-            case "state_update":
+    def update(self, session: Session, update: Any, is_history: bool) -> None:
+        """Print an update of the agent."""
+        mark = "| " if is_history else ""
+        match update:
+            case v1.UserMessageChunk():
+                if is_history:
+                    self.note(f"{mark}you", _text(update.content))
+            case v1.AgentMessageChunk():
+                who, text = f"{mark}agent", _text(update.content)
+                *lines, rest = ((self._begun[1] if self._begun[0] == who else "") + text).split("\n")
+                if self._begun[0] == who:
+                    self._begun = ("", "")
+                self.note(who, "\n".join(lines))
+                self._begun = (who, rest)
+            case v1.ToolCall() | v1.SessionToolCallUpdate() if update.status in ("completed", "failed"):
+                call = session.state.tool_call(update.tool_call_id)
+                told = " ".join(_text(each.content) for each in update.content or () if each.type == "content")
+                how = f"→ {told.strip() or update.status}" if update.status == "completed" else f"failed: {told}"
+                self.note(f"{mark}tool", f"{call.title if call else '?'} {how}")
+            case v1.Notice():
+                self.note(f"{mark}{update.severity}", update.title)
+            case v1.ToolCall() | v1.SessionToolCallUpdate():
                 pass
-            case other:
-                self.note(mark + "update", other)
+            case _ if update.session_update != "state_update":
+                self.note(f"{mark}update", update.session_update)
+            case _:
+                pass
 
-    def flush(self) -> None:
-        """Print what has not ended as a line."""
-        if self._begun:
-            _print(self._who, self._begun)
-            self._begun = ""
-
-    def _stream(self, who: str, text: str) -> None:
-        if who != self._who:
-            self.flush()
-            self._who = who
-        *lines, self._begun = (self._begun + text).split("\n")
-        for line in lines:
-            _print(who, line)
-
-    def _tool(self, who: str, update: Any) -> None:
-        title = self._titles.setdefault(update.tool_call_id, update.title or "?")
-        if update.status in ("completed", "failed"):
-            told = " ".join(_text(each.content) for each in update.content or () if each.type == "content")
-            self.note(
-                who,
-                f"{title} → {told.strip() or update.status}"
-                if update.status == "completed"
-                else f"{title} failed: {told}",
-            )
+    def permit(self, question: PermissionQuestion) -> v1.PermissionOption | None:
+        """Answer a question of the agent as the command line says."""
+        chosen = question.option("allow_once" if self._allow else "reject_once")
+        self.note("asked", f"{question.title} {chosen.name if chosen else 'Cancelled'}")
+        return chosen
 
 
-def _print(who: str, line: str) -> None:
-    try:
-        print(f"{who:<8} {line}", flush=True)
-    except BrokenPipeError:  # who reads has seen enough; what is left would be a complaint of Python's at the end
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _text(block: Any) -> str:
-    return str(block.text) if block.type == "text" else f"[{block.type}]"
+def _text(block: v1.ContentBlock) -> str:
+    return block.text if isinstance(block, v1.TextContent) else f"[{block.type}]"

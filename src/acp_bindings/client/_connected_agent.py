@@ -88,7 +88,7 @@ class ConnectedAgent:
             mcp_servers: the MCP servers that the agent should use, as models of any version or as JSON.
             additional_directories: more directories to work in, absolute as well.
             on_refusal: what to do with MCP servers that the agent does not support: `"raise"`, or `"drop"` to leave
-                them out. They are then in `Session.refused`, and a warning is logged.
+                them out. They are then in `Session.refused`.
             assume: capabilities to take as advertised.
             meta: the `_meta` of the request.
             timeout: seconds for the response; None to wait indefinitely.
@@ -293,7 +293,7 @@ class ConnectedAgent:
     ) -> tuple[Sequence[Any], tuple[RefusedServer, ...]]:
         gated = gate_mcp_servers(self._peer, servers, on_refusal=on_refusal, assume=assume, method=method)
         for each in gated.refused:
-            log.warning("the MCP server %s; it is left out", each)
+            log.info("the MCP server %s; it is left out", each)
         return gated.accepted, gated.refused
 
 

@@ -1,0 +1,79 @@
+"""A client of the Gemini CLI in the console: the official SDK's `gemini.py`. Other agents work as well.
+
+python examples/gemini_client.py [--yolo] -- gemini --experimental-acp
+"""
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+import anyio
+
+from acp_bindings import AcpError, v1
+from acp_bindings.client import Client, Files, PermissionQuestion, Session, Terminals
+
+
+async def ask(question: PermissionQuestion) -> v1.PermissionOption | None:
+    print(f"\nPermission requested: {question.title}")
+    for number, option in enumerate(question.options, start=1):
+        print(f"  {number}. {option.name} ({option.kind})")
+    while question.options:
+        choice = await anyio.to_thread.run_sync(read, "Select option: ", abandon_on_cancel=True) or ""
+        if choice.isdigit() and 1 <= int(choice) <= len(question.options):
+            return question.options[int(choice) - 1]
+        print("Invalid selection, try again.")
+    return None
+
+
+def allow(question: PermissionQuestion) -> v1.PermissionOption | None:
+    return question.option("allow_once", "allow_always")
+
+
+def show(session: Session, update: Any, is_history: bool) -> None:
+    match update:
+        case v1.AgentMessageChunk(content=v1.TextContent(text=text)):
+            print(text, end="", flush=True)
+        case v1.AgentThoughtChunk(content=v1.TextContent(text=text)):
+            print(f"\n[thought] {text}")
+        case v1.Plan(entries=entries):
+            print("\n[plan]", *(f" - {each.status.upper():<11} {each.content}" for each in entries), sep="\n")
+        case v1.ToolCall() | v1.SessionToolCallUpdate():
+            call = session.state.tool_call(update.tool_call_id)
+            print(f"\n{call.title if call else update.tool_call_id}: {update.status or 'pending'}")
+            for each in update.content or ():
+                print(f"  diff: {each.path}" if isinstance(each, v1.Diff) else f"  {each.type}")
+        case _:
+            pass
+
+
+async def main(options: argparse.Namespace) -> None:
+    client = Client(
+        "gemini-client",
+        version="0.1.0",
+        permission=allow if options.yolo else ask,
+        files=Files(),
+        terminals=Terminals(),
+        on_update=show,
+    )
+    async with client.connect(options.command) as agent, agent.session(cwd=Path.cwd()) as session:
+        print(f"Connected to {agent.peer}, session {session.id}. :exit ends.")
+        while (line := await anyio.to_thread.run_sync(read, "\n> ", abandon_on_cancel=True)) not in (None, ":exit"):
+            try:
+                print(f"\n[{await session.prompt(line or '')}]")
+            except AcpError as error:
+                print(error, file=sys.stderr)
+
+
+def read(question: str) -> str | None:
+    try:
+        return input(question).strip()
+    except EOFError:
+        return None
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description="Talk with the Gemini CLI, or with another agent.")
+    parser.add_argument("--yolo", action="store_true", help="allow everything")
+    parser.add_argument("command", nargs="*", default=["gemini", "--experimental-acp"], help="the agent, after --")
+    anyio.run(main, parser.parse_args())
