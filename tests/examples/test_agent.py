@@ -373,7 +373,7 @@ async def test_files_are_read_and_written_through_the_client_within_the_roots_al
         else:
             assert ends[0] == "remember"
             assert read == []
-        assert ends[1] == '"../secret" is outside of the session\'s directories'
+        assert ends[1] == '"../secret" is outside the directories of the session'
 
 
 @pytest.mark.parametrize("answer", ["allow", "reject", None])

@@ -113,7 +113,9 @@ async def test_updates_that_are_unknown_and_garbage_are_survived(place: Place) -
 
     assert "update   available_commands_update" in done.stdout
     assert "update   from_the_future\nagent    still here\ndone     end_turn\n" in done.stdout
-    assert done.stdout.endswith("load     the session again\n| agent  in time\n")
+    loaded, _, remarks = done.stdout.partition("remark   ")
+    assert loaded.endswith("load     the session again\n| agent  in time\n")
+    assert remarks == "agentInfo: it is missing; a name and a version help when reading logs\n"
 
 
 @pytest.mark.requirement("R23")
@@ -151,4 +153,4 @@ async def test_what_cannot_go_on_is_told_to_the_user_and_the_agent_is_ended(plac
 async def test_a_turn_of_v2_is_over_when_the_session_is_idle_again(place: Place) -> None:
     done = odd(place, "says_idle_twice")
     # Closing it is more than this agent knows.
-    assert done.stdout.splitlines()[-2:] == ["you      hello", "done     idle"]
+    assert done.stdout.splitlines()[-2:] == ["you      hello", "done     end_turn"]
