@@ -40,6 +40,7 @@ def homes() -> dict[str, tuple[str, str]]:
 _PAGES = {
     "acp_bindings": "acp_bindings",
     "jsonrpc": "acp_bindings.jsonrpc",
+    "agent": "acp_bindings.agent",
     "client": "acp_bindings.client",
     "connection": "acp_bindings.connection",
     "setup": "acp_bindings.setup",

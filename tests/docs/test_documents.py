@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+import acp_bindings.agent
 import acp_bindings.client
 import acp_bindings.connection
 import acp_bindings.setup
@@ -91,7 +92,7 @@ NOT_RUN = {
     "docs/generation.md: published schema → vocabulary check → pa",  # a drawing
     "docs/launching.md: mcp servers:",  # for the reader's CI
     "docs/models.md: pip install 'acp-bindings[openai-agents]",  # already done where the tests run
-    "docs/models.md: pip install 'acp-bindings[pydantic-ai]' ",
+    "docs/models.md: pip install 'acp-bindings[pydantic-ai]'",
     "docs/tutorial.md: {",  # the settings of an editor
     "docs/tutorial.md: pip install '.[launch]'",  # already done where the tests run
 }
@@ -106,7 +107,13 @@ def test_a_file_on_a_page_equals_the_one_in_the_examples(document: str) -> None:
 
 @pytest.mark.parametrize("root", [AcpError, LaunchError])
 def test_the_page_of_errors_lists_every_public_error(root: type[Exception]) -> None:
-    for package in (acp_bindings.setup, acp_bindings.connection, acp_bindings.client, mcp_launch):
+    for package in (
+        acp_bindings.setup,
+        acp_bindings.connection,
+        acp_bindings.agent,
+        acp_bindings.client,
+        mcp_launch,
+    ):
         for name in package.__all__:
             getattr(package, name)  # which loads it
     waiting, names = [root], set[str]()

@@ -88,6 +88,8 @@ def steps(page: str) -> Iterator[Step]:
                 yield from (Step(block.line, command, output, STATUS[mark]) for command, output in block.commands())
             case "sh", "":
                 yield from (Step(block.line, command) for command in block.body.splitlines())
+            case "python", "file":
+                continue  # It is in the examples.
             case "python", "":
                 yield _pasted(block, next(rest, None))
             case "python", "step":
