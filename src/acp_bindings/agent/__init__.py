@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from acp_bindings.agent._command import CommandResult
     from acp_bindings.agent._folder import FolderSessions
     from acp_bindings.agent._redis import RedisSessions
-    from acp_bindings.agent._session import McpProvider, Session
+    from acp_bindings.agent._session import McpProvider, Session, StopReason
     from acp_bindings.agent._stores import MemorySessions, SessionPage, SessionStore, StoredSession
     from acp_bindings.agent._tool_call import ToolCall, TurnEnded
-    from acp_bindings.agent._turn import StopReason, Turn
+    from acp_bindings.agent._turn import Turn
     from acp_bindings.agent.errors import SessionInUse, SessionUnreadable, StoreFailed
 else:
     _, _load, __dir__ = lazy_names(
@@ -35,10 +35,10 @@ else:
             "_command": "CommandResult",
             "_folder": "FolderSessions",
             "_redis": "RedisSessions",
-            "_session": "McpProvider Session",
+            "_session": "McpProvider Session StopReason",
             "_stores": "MemorySessions SessionPage SessionStore StoredSession",
             "_tool_call": "ToolCall TurnEnded",
-            "_turn": "StopReason Turn",
+            "_turn": "Turn",
             "errors": "SessionInUse SessionUnreadable StoreFailed",
         },
     )

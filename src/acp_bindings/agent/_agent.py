@@ -15,11 +15,11 @@ from anyio.abc import TaskGroup
 from anyio.streams.buffered import BufferedByteReceiveStream
 
 from acp_bindings import v1, v2
-from acp_bindings.agent._offers import MODE, Command, Offers, OnSet, Option
+from acp_bindings.agent._offers import MODE, Command, Offers, Option
 from acp_bindings.agent._open_sessions import OpenSessions
-from acp_bindings.agent._session import M, McpProvider, Session, log
+from acp_bindings.agent._session import M, McpProvider, Session, StopReason, log
 from acp_bindings.agent._stores import MemorySessions, SessionStore
-from acp_bindings.agent._turn import StopReason, Turn
+from acp_bindings.agent._turn import Turn
 from acp_bindings.connection import AgentHandlers, Connection, Handlers, connect_stdio
 from acp_bindings.jsonrpc import ProtocolPackage
 from acp_bindings.setup import OPENING, AgentCapability, AgentHandshake
@@ -27,6 +27,9 @@ from acp_bindings.setup.capabilities import AGENT_METHODS, CLIENT_METHODS, known
 
 PromptHandler: TypeAlias = "Callable[[Turn[M]], Awaitable[StopReason | None]]"
 """Works on a prompt. It returns a `StopReason`, or None for `end_turn`."""
+
+OnSet: TypeAlias = "Callable[[Session[Any], Any], Awaitable[None]]"
+"""Called with the session and the new value, before it is announced. It may raise a `RequestError` to refuse."""
 
 H = TypeVar("H", bound=Callable[..., Any])
 

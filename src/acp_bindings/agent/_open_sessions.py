@@ -13,10 +13,10 @@ from anyio.abc import TaskGroup
 
 from acp_bindings import v1
 from acp_bindings.agent._offers import MODE, Offers
-from acp_bindings.agent._session import M, McpProvider, Session, log
+from acp_bindings.agent._session import M, McpProvider, Session, StopReason, log
 from acp_bindings.agent._stores import SessionStore, StoredSession
 from acp_bindings.agent._telemetry import span, traced
-from acp_bindings.agent._turn import StopReason, Turn
+from acp_bindings.agent._turn import Turn
 from acp_bindings.connection import AgentHandlers, Connection
 from acp_bindings.decoding import decode
 from acp_bindings.encoding import encode

@@ -5,10 +5,10 @@ from __future__ import annotations
 import logging
 import uuid
 from collections import deque
-from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, nullcontext, suppress
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, Protocol
+from typing import Any, Generic, Literal, Protocol, TypeAlias
 
 import anyio
 from anyio.abc import TaskGroup, TaskStatus
@@ -17,9 +17,10 @@ from typing_extensions import TypeVar
 
 from acp_bindings import v1
 from acp_bindings._from_v1 import from_v1
+from acp_bindings.agent._offers import Offers
 from acp_bindings.agent._stores import SessionStore, StoredSession
 from acp_bindings.agent._telemetry import span, with_context
-from acp_bindings.agent._tool_call import LAST_UPDATE, running_calls, unfinished
+from acp_bindings.agent._tool_call import LAST_UPDATE, ToolCall, running_calls, unfinished
 from acp_bindings.agent.errors import StoreFailed
 from acp_bindings.connection import Connection, ConnectionClosed
 from acp_bindings.decoding import decode
@@ -28,10 +29,6 @@ from acp_bindings.errors import DecodeError
 from acp_bindings.jsonrpc import INVALID_REQUEST
 from acp_bindings.setup import AgentCapability, ClientPeer, History, RequestError, Roots
 
-if TYPE_CHECKING:
-    from acp_bindings.agent._offers import Offers
-    from acp_bindings.agent._turn import StopReason, Turn
-
 log = logging.getLogger("acp_bindings.agent")
 
 M = TypeVar("M", default=Any)
@@ -39,6 +36,24 @@ M_co = TypeVar("M_co", covariant=True, default=Any)
 
 CANCELLING = 2.0
 """Seconds for the handler of a cancelled turn to return, before the turn ends without it."""
+
+
+StopReason: TypeAlias = Literal["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"]
+"""The reason why a turn has ended."""
+
+
+class RunningTurn(Protocol):
+    """What a session needs of its turns, which are defined above it."""
+
+    may_begin: anyio.Event
+    done: anyio.Event
+    calls: dict[str, ToolCall]
+
+    @property
+    def is_over(self) -> bool: ...
+    def cancel(self) -> None: ...
+    def end(self, outcome: StopReason | BaseException) -> None: ...
+    def part(self) -> AbstractContextManager[None]: ...
 
 
 class McpProvider(Protocol[M_co]):
@@ -111,13 +126,11 @@ class Session(Generic[M]):
         """The id of the current mode; None if the agent does not have modes."""
         if self.mode is None:
             self.mode = next(iter(offers.modes), None)
-        self.options: dict[str, str | bool] = {
-            id_: _valid(option.check, kept.get(id_), option.default) for id_, option in offers.options.items()
-        }
+        self.options = {id_: option.restored(kept.get(id_)) for id_, option in offers.options.items()}
         """The current values of the config options, by id. Change them with `set_option`."""
-        self.turn: Turn[M] | None = None
+        self.turn: RunningTurn | None = None
         """The turn that is running."""
-        self._queue: deque[Turn[M]] = deque()
+        self._queue: deque[RunningTurn] = deque()
         """The turns that wait for the end of the one that is running."""
         self._pending: list[Any] = []
         """Updates of v1 that are not in the store yet."""
@@ -190,12 +203,12 @@ class Session(Generic[M]):
             self.cancel()
             await self._see_off(turn)
 
-    def see_off(self, turn: Turn[M]) -> None:
+    def see_off(self, turn: RunningTurn) -> None:
         """End a cancelled turn soon, also if its handler does not return."""
         if self._tasks and not self.is_closing:
             self._tasks.start_soon(self._see_off, turn)
 
-    async def _see_off(self, turn: Turn[M]) -> None:
+    async def _see_off(self, turn: RunningTurn) -> None:
         with anyio.move_on_after(CANCELLING):
             await turn.done.wait()
         if not turn.is_over:
@@ -212,7 +225,7 @@ class Session(Generic[M]):
         self.connection, self.client = connection, client
         self._is_announced = True
 
-    async def begin(self, turn: Turn[M], *, queued: bool) -> None:
+    async def begin(self, turn: RunningTurn, *, queued: bool) -> None:
         """Make *turn* the running one. If it is queued, wait until those before have ended, or it is cancelled.
 
         Raises:
@@ -235,7 +248,7 @@ class Session(Generic[M]):
         # The disk may have space again.
         self._failure = None
 
-    def drop(self, turn: Turn[M]) -> None:
+    def drop(self, turn: RunningTurn) -> None:
         """End a turn that has not begun."""
         if turn in self._queue:
             self._queue.remove(turn)
@@ -243,13 +256,13 @@ class Session(Generic[M]):
         turn.done.set()
         self._next_after(turn)
 
-    def _next_after(self, turn: Turn[M]) -> None:
+    def _next_after(self, turn: RunningTurn) -> None:
         if self.turn is turn:
             self.turn = self._queue.popleft() if self._queue else None
             if self.turn:
                 self.turn.may_begin.set()
 
-    async def finish(self, turn: Turn[M], reason: StopReason | BaseException) -> None:
+    async def finish(self, turn: RunningTurn, reason: StopReason | BaseException) -> None:
         """End *turn*, and report it to a client of v2, whose prompt was answered long ago."""
         if turn.is_over:
             return
@@ -584,11 +597,3 @@ def _store_failed(error: Exception, session_id: str) -> RequestError:
     failed = StoreFailed(f"it raised {type(error).__name__}; the agent's log has more", session_id)
     failed.__cause__ = error
     return failed
-
-
-def _valid(check: Callable[[object], str | bool], value: object, default: str | bool) -> str | bool:
-    """Return a stored *value* if it is still valid, otherwise *default*."""
-    try:
-        return default if value is None else check(value)
-    except RequestError:
-        return default

@@ -6,23 +6,20 @@ import uuid
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, cast, get_args
+from typing import TYPE_CHECKING, Any, Generic, cast, get_args
 
 import anyio
 from pydantic_core import from_json
 
 from acp_bindings import v1
 from acp_bindings.agent._command import CommandResult, run_here, run_in_terminal
-from acp_bindings.agent._session import M, Session
+from acp_bindings.agent._session import M, Session, StopReason
 from acp_bindings.agent._tool_call import ToolCall, TurnEnded, locations_of, text_of
 from acp_bindings.decoding import decode
 from acp_bindings.encoding import encode
 
 if TYPE_CHECKING:
     from acp_bindings.agent._session import McpProvider
-
-StopReason: TypeAlias = Literal["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"]
-"""The reason why a turn has ended."""
 
 
 class Turn(Generic[M]):
