@@ -37,6 +37,8 @@ def test_every_security_promise_names_a_test_or_command() -> None:
     assert [each for each in shown if "nox -s" not in each and "tests/" not in each] == []
     assert paths
     assert [path for path in paths if not (ROOT / path).exists()] == []
+    defined = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("test_*.py"))
+    assert [name for name in re.findall(r"`(test_\w+)`", section) if f"def {name}(" not in defined] == []
 
 
 def test_the_readme_names_the_lowest_versions_of_pydantic_and_mcp() -> None:

@@ -10,14 +10,14 @@ from tests.docs.conversation import PAGE, RECORD, page, talk
 SECRETS = ('Welcome aboard"', "library-card", "tick-tock")
 
 
-def test_the_conversation_in_the_docs_is_what_the_programs_say() -> None:
+def test_the_conversation_in_the_docs_is_that_of_the_programs() -> None:
     shown, record = talk()
 
     assert RECORD.read_text(encoding="utf-8") == record
     assert PAGE.read_text(encoding="utf-8") == page(shown, record)
 
 
-def test_the_check_finds_nothing_in_it_but_that_sse_is_deprecated() -> None:
+def test_the_check_of_the_conversation_only_reports_sse_as_deprecated() -> None:
     with RECORD.open("rb") as lines:
         found = {each.rule for each in Check(lines)}
 
@@ -25,5 +25,5 @@ def test_the_check_finds_nothing_in_it_but_that_sse_is_deprecated() -> None:
 
 
 @pytest.mark.parametrize("secret", SECRETS)
-def test_no_secret_is_in_it(secret: str) -> None:
+def test_the_conversation_contains_no_secrets(secret: str) -> None:
     assert secret not in RECORD.read_text(encoding="utf-8")

@@ -30,7 +30,7 @@ def test_embedded_output_is_current(text: str, found: re.Match[str]) -> None:
     assert found[3] == fresh(text, found), "run nox -s docs -- --write"
 
 
-def test_no_marker_is_misspelt_or_without_an_end() -> None:
+def test_every_marker_is_spelled_correctly_and_closed() -> None:
     marks = re.compile(r"^<!-- (\w+)", re.MULTILINE)
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
@@ -39,7 +39,7 @@ def test_no_marker_is_misspelt_or_without_an_end() -> None:
         assert set(marks.findall(MARKER.sub("", text))) <= endless, page
 
 
-def test_only_the_text_behind_a_marker_is_replaced() -> None:
+def test_only_the_text_between_markers_is_replaced() -> None:
     page = "before\n<!-- run: acp-bindings --version -->\nstale\n<!-- end -->\nbehind\n"
 
     written = filled(page)

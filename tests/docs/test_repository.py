@@ -29,7 +29,7 @@ def test_pyproject_names_one_repository() -> None:
 
 
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="only a clone knows what is committed")
-def test_no_other_file_names_it() -> None:
+def test_the_repository_is_named_only_there() -> None:
     address = REPOSITORY.removeprefix("https://").encode()
 
     assert [path for path in committed() if path.is_file() and address in path.read_bytes()] == [

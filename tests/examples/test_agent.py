@@ -29,7 +29,7 @@ async def refusal(talk: Talk, request: Any, *, method: str | None = None) -> Req
 
 
 @pytest.mark.requirement("R10", "R32", "R92")
-async def test_the_agent_answers_with_its_version_and_all_that_it_can_do(place: Place, version: int) -> None:
+async def test_the_agent_responds_with_its_version_and_capabilities(place: Place, version: int) -> None:
     async with talking(place, version) as talk:
         assert talk.agent.version == version
         assert talk.agent.info is not None
@@ -40,7 +40,7 @@ async def test_the_agent_answers_with_its_version_and_all_that_it_can_do(place: 
 
 
 @pytest.mark.requirement("R38", "R34")
-async def test_a_prompt_of_text_and_links_is_answered_by_updates(place: Place, version: int) -> None:
+async def test_a_prompt_of_text_and_links_is_answered_with_updates(place: Place, version: int) -> None:
     async with talking(place, version) as talk:
         session = await talk.new(place.project)
         wire = talk.wire
@@ -50,7 +50,7 @@ async def test_a_prompt_of_text_and_links_is_answered_by_updates(place: Place, v
         await talk.seen.until(lambda: talk.seen.text() == "Hello\nyou gave me notes.txt\n")
 
 
-async def test_what_is_said_in_a_session_is_for_its_user_alone(place: Place, version: int) -> None:
+async def test_stored_sessions_are_readable_only_by_their_user(place: Place, version: int) -> None:
     async with talking(place, version) as talk:
         session = await talk.new(place.project)
         await talk.prompt(session, "say Hello")
@@ -69,7 +69,7 @@ async def test_a_tool_of_a_stdio_server_is_called_and_its_call_is_shown(place: P
         assert calls == [("in_progress", "tools__where"), ("completed", str(place.project))]
 
 
-async def test_a_call_that_the_server_refuses_has_failed_and_the_turn_goes_on(place: Place, version: int) -> None:
+async def test_a_tool_call_refused_by_the_server_fails_and_the_turn_continues(place: Place, version: int) -> None:
     async with talking(place, version) as talk:
         session = await talk.new(place.project, place.tools())
         assert await talk.prompt(session, "call tools__refuse\nsay on") == "end_turn"
@@ -104,7 +104,7 @@ async def test_sessions_have_their_own_ids_servers_and_histories(place: Place, v
 
 
 @pytest.mark.requirement("R89")
-async def test_servers_that_fail_are_told_of_and_the_others_work(place: Place, version: int) -> None:
+async def test_failed_servers_are_reported_and_the_others_work(place: Place, version: int) -> None:
     async with talking(place, version) as talk:
         request = talk.wire.NewSessionRequest(
             cwd=str(place.project), mcp_servers=talk.servers((TYPO, place.tools(), TYPO | {"name": "other"}))
@@ -123,7 +123,7 @@ async def test_servers_that_fail_are_told_of_and_the_others_work(place: Place, v
         assert talk.seen.said()[-1] == ("completed", str(place.project))
 
 
-async def test_a_prompt_is_cancelled_also_while_a_tool_runs(place: Place, version: int, tmp_path: Path) -> None:
+async def test_a_prompt_is_cancelled_even_while_a_tool_runs(place: Place, version: int, tmp_path: Path) -> None:
     begun = tmp_path / "begun"
     async with talking(place, version) as talk, anyio.create_task_group() as tasks:
         session = await talk.new(place.project, place.tools())
@@ -183,7 +183,7 @@ async def test_a_session_is_loaded_by_another_agent_with_all_of_its_history_in_o
         assert talk.seen.said()[-1] == ("completed", str(place.project))
 
 
-async def test_a_session_of_one_version_is_loaded_by_a_client_of_the_other(place: Place, version: int) -> None:
+async def test_a_session_stored_with_one_version_loads_in_the_other(place: Place, version: int) -> None:
     async with talking(place, version) as talk:
         session = await talk.new(place.project, place.tools())
         await talk.prompt(session, "say Hello\ncall tools__where")
@@ -213,7 +213,7 @@ async def test_a_session_is_resumed_without_its_history(place: Place, version: i
 
 
 @pytest.mark.requirement("R98")
-async def test_load_and_resume_are_answered_with_objects(place: Place, version: int) -> None:
+async def test_load_and_resume_return_objects(place: Place, version: int) -> None:
     type_ = v1.LoadSessionResponse if version == 1 else v2.ResumeSessionResponse
     async with talking(place, version) as talk:
         session = await talk.new(place.project)
@@ -246,7 +246,7 @@ async def test_a_session_is_stored_from_its_first_prompt_on(place: Place, versio
 
 @pytest.mark.requirement("R95")
 @pytest.mark.parametrize("wrong", ["nobody", "../../etc/passwd", "", "0B0E7D9C-1111-4222-8333-444455556666"])
-async def test_what_was_never_a_session_is_not_found(place: Place, wrong: str) -> None:
+async def test_an_unknown_session_is_not_found(place: Place, wrong: str) -> None:
     async with talking(place, 1) as talk:
         with pytest.raises(RequestFailed) as caught:
             await talk.load(wrong, place.project)
@@ -319,7 +319,7 @@ async def test_a_session_that_is_loaded_twice_at_once_has_its_servers_once(place
 
 
 @pytest.mark.requirement("X4")
-async def test_delete_forgets_a_session_and_may_come_again(place: Place, version: int) -> None:
+async def test_delete_removes_a_session_and_may_be_repeated(place: Place, version: int) -> None:
     async with talking(place, version) as talk:
         session = await talk.new(place.project)
         await talk.prompt(session, "say Hello")
@@ -353,7 +353,7 @@ async def test_sessions_are_listed_in_pages_the_latest_first(place: Place, versi
         assert (await refusal(talk, talk.wire.ListSessionsRequest(cursor="odd"))).code == -32602
 
 
-async def test_files_are_read_and_written_through_the_client_within_the_roots_alone(place: Place, version: int) -> None:
+async def test_files_are_accessed_through_the_client_and_only_within_the_roots(place: Place, version: int) -> None:
     (place.project / "notes.txt").write_text("remember")
     read: list[str] = []
     handlers = Handlers()

@@ -18,7 +18,7 @@ from tests.examples.support import Place, talking
 pytestmark = pytest.mark.anyio
 
 
-async def test_of_two_loads_at_once_one_has_the_session_and_its_servers(place: Place, version: int) -> None:
+async def test_only_one_of_two_simultaneous_loads_opens_the_session(place: Place, version: int) -> None:
     with anyio.fail_after(60):
         async with talking(place, version) as talk:
             session = await talk.new(place.project)
@@ -54,7 +54,7 @@ async def test_litter_in_its_folder_hides_no_session(place: Place, version: int)
 
 @pytest.mark.skipif(os.name == "nt", reason="there are no named pipes in its folders")
 @pytest.mark.parametrize("command", ["read pipe", "write pipe x"])
-async def test_what_is_no_file_is_neither_read_nor_written(place: Place, command: str) -> None:
+async def test_only_regular_files_are_read_and_written(place: Place, command: str) -> None:
     async def allow(request: v2.RequestPermissionRequest, connection: Connection) -> v2.RequestPermissionResponse:
         return v2.RequestPermissionResponse(outcome=v2.SelectedPermissionOutcome(option_id="allow"))
 
@@ -94,9 +94,7 @@ async def test_a_client_that_does_not_read_and_hangs_up_leaves_nothing_behind(pl
     await place.nothing_left()
 
 
-async def test_a_prompt_of_a_megabyte_is_answered_and_its_session_listed_by_a_short_title(
-    place: Place, version: int
-) -> None:
+async def test_a_prompt_of_a_megabyte_gets_a_short_title(place: Place, version: int) -> None:
     async with talking(place, version) as talk:
         session = await talk.new(place.project)
 
@@ -106,7 +104,7 @@ async def test_a_prompt_of_a_megabyte_is_answered_and_its_session_listed_by_a_sh
         assert [each.title for each in listed.sessions] == ["say " + "x" * 76]
 
 
-async def test_an_argument_that_nests_too_deeply_is_a_text_and_the_turn_goes_on(place: Place, version: int) -> None:
+async def test_an_argument_nested_too_deeply_is_taken_as_text(place: Place, version: int) -> None:
     async with talking(place, version) as talk:
         session = await talk.new(place.project)
 
@@ -115,7 +113,7 @@ async def test_an_argument_that_nests_too_deeply_is_a_text_and_the_turn_goes_on(
         assert talk.seen.text().endswith("hello\n")
 
 
-async def test_what_becomes_of_a_server_between_prompts_is_told_and_the_session_goes_on(
+async def test_a_server_that_exits_between_prompts_is_reported_and_the_session_continues(
     place: Place, version: int
 ) -> None:
     async with talking(place, version) as talk:

@@ -69,7 +69,7 @@ def bare(place: Place, version: int | None = None) -> Generator[Bare]:
             process.kill()
 
 
-async def test_what_comes_before_initialize_is_refused(place: Place) -> None:
+async def test_requests_before_initialize_are_refused(place: Place) -> None:
     new: dict[str, Any] = {"cwd": str(place.project), "mcpServers": []}
     requests: list[tuple[str, dict[str, Any] | None]] = [
         ("session/new", new),
@@ -91,7 +91,7 @@ async def test_a_client_of_another_version_gets_the_best_there_is(place: Place, 
         assert result["protocolVersion"] == answered
 
 
-async def test_a_version_that_is_none_is_refused_and_another_may_follow(place: Place) -> None:
+async def test_an_invalid_version_is_refused_and_initialize_may_be_repeated(place: Place) -> None:
     with bare(place) as agent:
         for wrong in ({}, {"protocolVersion": "1"}, {"protocolVersion": "2025-03-26"}, {"protocolVersion": 1.5}):
             assert agent.ask("initialize", wrong)["code"] == -32602
@@ -131,7 +131,7 @@ REFUSED: list[tuple[str, dict[str, Any] | None, int]] = [
 """A method, its params, and the code of the error."""
 
 
-async def test_garbage_is_answered_and_the_agent_goes_on(place: Place, version: int) -> None:
+async def test_garbage_gets_errors_and_the_agent_continues(place: Place, version: int) -> None:
     garbage = [b"garbage", b'{"jsonrpc": "2.0"', b"[]", b"\xff\xfe", b"", b"null", b'{"id": 1}', b"x" * 1_000_000]
     with bare(place, version) as agent:
         agent.say(*garbage, {"method": "session/cancel", "params": {"sessionId": "nobody"}}, {"method": "odd"})
@@ -145,7 +145,7 @@ async def test_garbage_is_answered_and_the_agent_goes_on(place: Place, version: 
         assert "sessionId" in result
 
 
-async def test_a_flood_of_requests_is_answered_to_the_last(place: Place) -> None:
+async def test_every_request_of_a_flood_is_answered(place: Place) -> None:
     count, heard = 20_000, list[int]()
     requests: list[dict[str, Any]] = [{"id": each, "method": "session/list", "params": {}} for each in range(count)]
     with bare(place, 1) as agent:
@@ -205,7 +205,7 @@ def kill(agent: Bare) -> None:
 
 @pytest.mark.parametrize("end", [hang_up, say_no_more, terminate, kill])
 @pytest.mark.parametrize("doing", ["slow 1000", "call tools__stay path={}"])
-async def test_nothing_is_left_of_an_agent_whose_client_leaves_in_the_middle_of_a_prompt(
+async def test_a_client_that_leaves_during_a_prompt_leaves_nothing_behind(
     place: Place, version: int, doing: str, end: Death, tmp_path: Path
 ) -> None:
     begun = tmp_path / "begun"

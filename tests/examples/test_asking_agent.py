@@ -26,7 +26,7 @@ NO_CHOICE = v1.RequestPermissionOutcomeCancelled()
         (NO_CHOICE, False, ("failed", "cancelled")),
     ],
 )
-async def test_a_prompt_ends_as_the_client_wants(
+async def test_a_prompt_ends_as_the_users_choice_requires(
     outcome: v1.RequestPermissionOutcome, cancels: bool, ended: tuple[str, str]
 ) -> None:
     handlers, told = Handlers(), list[str | None]()
@@ -53,7 +53,7 @@ async def test_a_prompt_ends_as_the_client_wants(
             told.clear()
 
 
-async def test_a_cancelled_prompt_ends_also_when_the_client_does_not_answer_the_question() -> None:
+async def test_a_cancelled_prompt_ends_even_without_a_response_to_the_permission_request() -> None:
     handlers = Handlers()
 
     @handlers.on(v1.RequestPermissionRequest)

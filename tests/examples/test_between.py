@@ -39,7 +39,7 @@ def between(record: Path, agent: str, said: bytes) -> subprocess.CompletedProces
 ECHO = "import sys; sys.stdout.buffer.write(sys.stdin.buffer.read())"
 
 
-def test_what_is_no_request_for_a_session_goes_both_ways_as_it_came(record: Path) -> None:
+def test_messages_without_servers_are_forwarded_unchanged_in_both_directions(record: Path) -> None:
     done = between(record, ECHO, ODD_LINES)
     assert (done.stdout, done.stderr, done.returncode) == (ODD_LINES, b"", 0)
 
@@ -55,19 +55,19 @@ def test_the_commands_of_servers_become_absolute_and_nothing_else_changes(record
     assert json.loads(done.stdout) == request
 
 
-def test_a_request_whose_server_is_not_found_goes_on_as_it_came(record: Path) -> None:
+def test_a_request_whose_server_is_not_found_is_forwarded_unchanged(record: Path) -> None:
     line = b'{"id": 1, "params": {"mcpServers": [{"command": "no-such-server"}, 5]}}\n'
     assert between(record, ECHO, line).stdout == line
 
 
 @pytest.mark.parametrize("command", [b"", b'"command": [], ', b'"command": null, ', b'"command": "/bin/sh", '])
-def test_a_request_in_which_there_is_nothing_to_change_goes_on_as_it_came(command: bytes, record: Path) -> None:
+def test_a_request_without_commands_to_change_is_forwarded_unchanged(command: bytes, record: Path) -> None:
     server = b'{%b"n": 1E2, "n": 0.1000000000000000055511151231257827}' % command
     line = b'{"id": 1, "params": {"mcpServers": [%b]}}\r\n' % server
     assert between(record, ECHO, line + ODD_LINES).stdout == line + ODD_LINES
 
 
-def test_an_agent_that_leaves_is_the_end_although_the_client_would_go_on(record: Path) -> None:
+def test_the_proxy_ends_with_its_agent(record: Path) -> None:
     command = [sys.executable, BETWEEN, str(record), sys.executable, "-c", "print('bye'); raise SystemExit(7)"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as proxy:
         assert proxy.stdout

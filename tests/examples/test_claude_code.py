@@ -60,7 +60,7 @@ def test_a_session_is_looked_for_by_its_id_to_the_letter_and_by_its_cwd() -> Non
 
 
 @pytest.mark.requirement("R93")
-def test_what_claude_code_itself_makes_of_a_path_is_a_candidate_too() -> None:
+def test_the_directory_name_made_by_claude_code_is_a_candidate_too() -> None:
     names = [path.split(os.sep)[-2] for path in candidate_paths("s", "/my.app", config_dir="/conf")]
     assert names == ["-my.app", "-my-app", "*"]
     names = [path.split(os.sep)[-2] for path in candidate_paths("s", "C:\\app", config_dir="/conf")]
@@ -68,7 +68,7 @@ def test_what_claude_code_itself_makes_of_a_path_is_a_candidate_too() -> None:
 
 
 @pytest.mark.requirement("R93")
-def test_the_directory_is_the_one_of_the_environment_or_of_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_directory_comes_from_the_environment_or_the_home_directory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", "/conf")
     assert candidate_paths("s", "/a")[0] == os.path.join("/conf", "projects", "-a", "s.jsonl")
     monkeypatch.delenv("CLAUDE_CONFIG_DIR")
@@ -119,7 +119,7 @@ def test_a_transcript_is_replayed_line_by_line(name: str) -> None:
 
 
 @pytest.mark.parametrize("package", PACKAGES.values(), ids=PACKAGES)
-def test_all_that_a_line_holds_is_in_its_update(package: Any) -> None:
+def test_all_content_of_a_line_is_in_its_update(package: Any) -> None:
     image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AA=="}}
     lines = [
         line("user", [{"type": "text", "text": "See"}, image]),
@@ -157,7 +157,7 @@ def test_a_block_that_is_not_as_claude_code_writes_it_is_left_out(odd: dict[str,
     assert read_transcript(v2, [line("assistant", [odd])]) == []
 
 
-def test_a_line_that_is_no_json_is_skipped_also_where_nobody_wants_to_hear_of_it() -> None:
+def test_a_line_that_is_not_json_is_skipped_with_or_without_remarks() -> None:
     remarks: list[Remark] = []
     lines = ["{torn", " \n", line("user", "Hi")]
     assert read_transcript(v2, lines) == read_transcript(v2, lines, remarks=remarks) == read_transcript(v2, lines[2:])
@@ -166,20 +166,20 @@ def test_a_line_that_is_no_json_is_skipped_also_where_nobody_wants_to_hear_of_it
 
 
 @pytest.mark.requirement("R97")
-def test_without_a_session_all_of_the_file_is_read() -> None:
+def test_the_whole_file_is_read_without_a_session_id() -> None:
     assert len(read_transcript(v1, TRANSCRIPT)) == len(read_transcript(v1, TRANSCRIPT, session_id=SESSION)) + 1
     assert len(read_transcript(v1, [each.encode() for each in TRANSCRIPT])) == len(read_transcript(v1, TRANSCRIPT))
 
 
 @pytest.mark.requirement("R97")
-def test_pieces_of_one_message_of_claude_have_its_id() -> None:
+def test_chunks_of_one_message_have_its_id() -> None:
     message = {"role": "assistant", "id": "msg_1", "content": "Hi"}
     (update,) = read_transcript(v2, [line("assistant", "", message=message)])
     assert isinstance(update, v2.AgentMessageChunk)
     assert update.message_id == "msg_1"
 
 
-def test_messages_without_an_id_are_told_apart_by_their_lines() -> None:
+def test_messages_without_an_id_are_distinguished_by_their_lines() -> None:
     history = read_transcript(v2, [line("assistant", each, uuid=None) for each in ("One", "Two")])
     assert [each.message_id for each in history if isinstance(each, v2.AgentMessageChunk)] == ["line-1", "line-2"]
 

@@ -43,7 +43,7 @@ def odd(place: Place, mode: str, *options: str) -> subprocess.CompletedProcess[s
     return client(place, "--prompt", "hello", *options, agent=[sys.executable, str(ODD), mode])
 
 
-async def test_the_client_talks_with_the_example_agent_and_loads_what_was_said(place: Place, version: int) -> None:
+async def test_the_client_talks_to_the_example_agent_and_loads_the_session(place: Place, version: int) -> None:
     done = client(place, "--version", str(version), "--allow")
 
     lines = done.stdout.splitlines()
@@ -64,7 +64,7 @@ async def test_a_client_of_both_versions_gets_the_newer_one(place: Place) -> Non
     assert "agent    Hello\n" in done.stdout
 
 
-async def test_who_has_seen_enough_of_it_hears_no_complaints(place: Place) -> None:
+async def test_closing_the_output_of_the_client_causes_no_errors(place: Place) -> None:
     nobody, output = os.pipe()
     os.close(nobody)
     command = [sys.executable, str(CLIENT), "--cwd", str(place.project), "--prompt", "say Hello"]
@@ -75,7 +75,7 @@ async def test_who_has_seen_enough_of_it_hears_no_complaints(place: Place) -> No
     assert (done.returncode, done.stderr) == (0, "")
 
 
-async def test_a_recording_has_each_message_and_who_said_it_and_no_secrets(place: Place, tmp_path: Path) -> None:
+async def test_a_recording_has_each_message_with_its_sender_and_no_secrets(place: Place, tmp_path: Path) -> None:
     file = tmp_path / "conversation.ndjson"
     done = client(place, "--prompt", "say Hello", "--version", "1", "--record", str(file))
 
@@ -119,7 +119,7 @@ async def test_updates_that_are_unknown_and_garbage_are_survived(place: Place) -
 
 
 @pytest.mark.requirement("R23")
-async def test_the_client_closes_the_connection_and_tells_its_user_which_versions_there_were(
+async def test_the_client_reports_the_supported_versions_and_closes_the_connection(
     place: Place, tmp_path: Path
 ) -> None:
     heard = tmp_path / "heard"
@@ -142,7 +142,7 @@ async def test_the_client_closes_the_connection_and_tells_its_user_which_version
         ("forgets", 'Session not found (-32603): "odd"'),
     ],
 )
-async def test_what_cannot_go_on_is_told_to_the_user_and_the_agent_is_ended(place: Place, mode: str, told: str) -> None:
+async def test_a_fatal_error_is_reported_and_the_agent_is_ended(place: Place, mode: str, told: str) -> None:
     done = odd(place, mode)
 
     assert done.returncode == 1

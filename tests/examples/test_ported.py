@@ -46,7 +46,7 @@ async def test_the_mirror_agent_returns_each_block_and_handles_an_extension(tmp_
     assert contents == [v1.TextContent(text="Client sent:"), v1.TextContent(text="Hello"), link]
 
 
-def test_the_console_client_prints_what_the_agent_says() -> None:
+def test_the_console_client_prints_the_text_of_the_agent() -> None:
     assert "| Agent: You said Hello." in run("console_client.py", said="Hello\n")
 
 

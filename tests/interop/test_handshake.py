@@ -83,7 +83,7 @@ def test_our_client_settles_with_an_agent_of_the_sdk(ours: tuple[int, ...], thei
 
 
 @pytest.mark.requirement("R2")
-def test_both_of_us_refuse_what_comes_before_initialize_by_the_same_code() -> None:
+def test_both_sdks_refuse_requests_before_initialize_with_the_same_code() -> None:
     for versions in ("v1", "v2", "v1,v2"):
         codec = Codec(v1, role="client")
         sent = codec.request(v1.NewSessionRequest(cwd="/", mcp_servers=[]))
@@ -94,7 +94,7 @@ def test_both_of_us_refuse_what_comes_before_initialize_by_the_same_code() -> No
 
 
 @pytest.mark.requirement("R22")
-def test_an_agent_of_v2_alone_refuses_our_client_of_v1_by_the_rule_of_v2() -> None:
+def test_an_agent_with_only_v2_refuses_a_client_of_v1() -> None:
     codec = Codec(OPENING, role="client")
     with typescript_side("agent", "v2") as process:
         answer = codec.read(ask(process, codec.request(ClientHandshake(info=INFO).request()).line))

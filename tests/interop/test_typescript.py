@@ -66,7 +66,7 @@ def test_every_definition_has_a_counterpart(package: str, typescript: TypeScript
 
 
 @pytest.mark.parametrize("difference", DIFFERENCES, ids=lambda each: each.name)
-def test_every_named_difference_is_still_one(difference: Difference, typescript: TypeScriptReader) -> None:
+def test_every_named_difference_still_exists(difference: Difference, typescript: TypeScriptReader) -> None:
     package, definition, message = difference.shown_by
     text = json.dumps(message)
     theirs = typescript.read(package, definition, [text])[0]
@@ -80,7 +80,7 @@ def test_the_written_examples_read_the_same(reading: Reading, compared: Compared
 
 
 @pytest.mark.parametrize("spelling", SPELLINGS, ids=lambda each: each.name)
-def test_json_is_read_the_same_however_it_is_spelt(spelling: Spelling, typescript: TypeScriptReader) -> None:
+def test_json_is_read_equally_in_any_spelling(spelling: Spelling, typescript: TypeScriptReader) -> None:
     ours = as_doubles(our_reading("v1", spelling.definition, spelling.text))
     theirs = typescript.read("v1", spelling.definition, [spelling.text])[0]
     assert agree(ours, theirs) == (not spelling.why_not), (ours, theirs)
@@ -93,7 +93,7 @@ def test_a_valid_message_is_taken_and_read_the_same(package: str, definition: st
 
 
 @pytest.mark.parametrize(("package", "definition"), DEFINITIONS)
-def test_what_we_construct_is_taken_and_read_the_same(package: str, definition: str, compared: Compared) -> None:
+def test_constructed_messages_are_accepted_and_read_equally(package: str, definition: str, compared: Compared) -> None:
     instances = Instances(load(package)).series(definition, PER_DEFINITION, seed=12)
     type_ = generated(package, definition)
     messages = [json.loads(encode(_constructed(decode(type_, json.dumps(each))))) for each in instances]
@@ -111,7 +111,7 @@ def test_a_damaged_message_has_the_same_verdict_and_value(package: str, definiti
 
 
 @pytest.mark.parametrize(("package", "definition"), DEFINITIONS)
-def test_every_member_has_the_same_rule(package: str, definition: str, compared: Compared) -> None:
+def test_every_field_has_the_same_rule(package: str, definition: str, compared: Compared) -> None:
     schema = load(package)
     # Instances go through the branches of a union by turns: as many as there are branches reach them all.
     branches = max(1, len(arms_of(schema.definitions[definition])))
@@ -122,7 +122,7 @@ def test_every_member_has_the_same_rule(package: str, definition: str, compared:
 
 
 @pytest.mark.parametrize(("package", "definition"), DEFINITIONS)
-def test_all_that_they_read_is_what_our_attributes_say(
+def test_everything_that_the_sdk_reads_is_in_the_attributes(
     package: str, definition: str, typescript: TypeScriptReader
 ) -> None:
     messages = list(Instances(load(package)).series(definition, PER_DEFINITION, seed=15))

@@ -55,7 +55,7 @@ def metadata(wheel: Path) -> tuple[Message, str]:
     return message_from_string(fields), page
 
 
-def test_the_wheel_holds_the_two_packages_and_nothing_else(wheel: Path) -> None:
+def test_the_wheel_contains_only_the_two_packages(wheel: Path) -> None:
     listed = subprocess.run(["git", "ls-files", "."], cwd=ROOT / "src", check=True, capture_output=True, text=True)
     expected = set(listed.stdout.splitlines())
     packed = {name for name in files(wheel) if ".dist-info/" not in name}
@@ -68,11 +68,11 @@ def test_the_wheel_carries_both_licences(wheel: Path) -> None:
     assert licences == {"LICENSE", "schema/LICENSE"}
 
 
-def test_the_wheel_is_one_for_every_system(wheel: Path) -> None:
+def test_the_wheel_is_platform_independent(wheel: Path) -> None:
     assert wheel.name == f"acp_bindings-{PROJECT['version']}-py3-none-any.whl"
 
 
-def test_the_metadata_is_what_the_project_says(wheel: Path) -> None:
+def test_the_metadata_is_that_of_the_project(wheel: Path) -> None:
     said, _ = metadata(wheel)
     assert (said["Name"], said["Version"]) == (PROJECT["name"], PROJECT["version"])
     assert (said["License-Expression"], said["Requires-Python"]) == (PROJECT["license"], PROJECT["requires-python"])
@@ -98,7 +98,7 @@ def test_the_package_page_is_the_readme_with_absolute_links(wheel: Path) -> None
 LINK = re.compile(r"(?<=\]\()[^)]+(?=\))")
 
 
-def test_the_sdist_holds_what_is_committed(sdist: Path) -> None:
+def test_the_sdist_contains_the_committed_files(sdist: Path) -> None:
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
     with tarfile.open(sdist) as archive:
         packed = {name.partition("/")[2] for name in archive.getnames()}
@@ -131,7 +131,7 @@ def test_installing_it_brings_pydantic_and_nothing_heavier(installed: Path) -> N
     assert names - {"pip", "setuptools", "wheel"} == BROUGHT_BY_PYDANTIC | {"acp-bindings"}
 
 
-def test_the_bindings_work_with_pydantic_alone(installed: Path) -> None:
+def test_the_bindings_require_only_pydantic(installed: Path) -> None:
     code = "from acp_bindings import v1, decode; print(decode(v1.SessionNotification, b'{}'))"
     result = subprocess.run([installed, "-c", code], capture_output=True, text=True, check=False)
     assert result.stderr.splitlines()[-3:] == [
@@ -150,7 +150,7 @@ def test_the_check_needs_nothing_else(installed: Path) -> None:
     assert result.stdout.startswith("-:1: error[path.cwd]: cwd: ")
 
 
-def test_the_command_says_what_to_install_when_its_extra_is_missing(installed: Path) -> None:
+def test_the_command_without_its_extra_names_what_to_install(installed: Path) -> None:
     result = subprocess.run(
         [installed.with_name("mcp-launch"), "check", "x.json"], capture_output=True, text=True, check=False
     )
@@ -172,7 +172,7 @@ for each in distribution("acp-bindings").entry_points:
 
 
 @pytest.mark.parametrize(("extra", "module"), [("connection", "acp_bindings.connection"), ("launch", "mcp_launch")])
-def test_each_extra_brings_what_its_package_needs(wheel: Path, extra: str, module: str, tmp_path: Path) -> None:
+def test_each_extra_installs_what_its_package_needs(wheel: Path, extra: str, module: str, tmp_path: Path) -> None:
     venv.create(tmp_path, with_pip=True)
     python = tmp_path / "bin" / "python"
     subprocess.run([python, "-m", "pip", "install", "--quiet", f"{wheel}[{extra}]"], check=True)

@@ -39,7 +39,7 @@ def update(**members: Any) -> Any:
 
 
 @pytest.mark.parametrize("version", ["1", True, 1.0])
-def test_what_is_no_integer_is_no_protocol_version(version: Any) -> None:
+def test_a_version_that_is_not_an_integer_is_refused(version: Any) -> None:
     message = {"protocolVersion": version}
 
     assert theirs.InitializeRequest.model_validate(message).protocol_version == 1
@@ -48,7 +48,7 @@ def test_what_is_no_integer_is_no_protocol_version(version: Any) -> None:
 
 
 @pytest.mark.parametrize("flag", ["yes", 1, "on"])
-def test_what_is_no_boolean_is_no_capability(flag: Any) -> None:
+def test_a_capability_that_is_not_a_boolean_is_not_set(flag: Any) -> None:
     message = {"protocolVersion": 1, "agentCapabilities": {"loadSession": flag}}
 
     their_capabilities = theirs.InitializeResponse.model_validate(message).agent_capabilities
@@ -102,7 +102,7 @@ class TestMcpServers:
         assert "hunter2" not in repr(v1.EnvVariable(name="KEY", value="hunter2"))
 
 
-def test_a_broken_terminal_method_is_not_one_of_the_agent() -> None:
+def test_a_broken_terminal_method_is_not_read_as_an_agent_method() -> None:
     message = {"protocolVersion": 1, "authMethods": [{"type": "terminal", "id": "i", "name": "n", "args": 5}]}
 
     assert isinstance((theirs.InitializeResponse.model_validate(message).auth_methods or [])[0], theirs.AuthMethodAgent)
@@ -110,19 +110,19 @@ def test_a_broken_terminal_method_is_not_one_of_the_agent() -> None:
 
 
 class TestNothingIsLost:
-    def test_members_that_the_schema_does_not_know(self) -> None:
+    def test_unknown_fields_are_preserved(self) -> None:
         message = {"sessionId": "s", "newer": {"a": [1, None]}}
 
         assert dumped(theirs.NewSessionResponse.model_validate(message)) == {"sessionId": "s"}
         assert written(decode(v1.NewSessionResponse, message)) == message
 
-    def test_null_which_clears_a_title(self) -> None:
+    def test_null_clears_a_title(self) -> None:
         message = update(sessionUpdate="session_info_update", title=None)
 
         assert dumped(theirs.SessionNotification.model_validate(message)) == update(sessionUpdate="session_info_update")
         assert written(decode(v1.SessionNotification, message)) == message
 
-    def test_the_spelling_of_a_url(self) -> None:
+    def test_the_spelling_of_a_url_is_preserved(self) -> None:
         message = {
             "sessionId": "s",
             "message": "m",
@@ -135,7 +135,7 @@ class TestNothingIsLost:
         assert dumped(adapter.validate_python(message))["url"] == "https://example.com/"
         assert written(decode(v1.CreateElicitationRequest, message)) == message
 
-    def test_a_number_that_is_an_integer(self) -> None:
+    def test_an_integer_stays_an_integer(self) -> None:
         message = {"type": "number", "minimum": 1}
 
         assert theirs.ElicitationNumberPropertySchema.model_validate(message).model_dump_json(exclude_unset=True) == (
@@ -145,7 +145,7 @@ class TestNothingIsLost:
 
 
 class TestNewerPeers:
-    def test_an_update_that_is_not_known_is_kept(self) -> None:
+    def test_an_unknown_update_is_preserved(self) -> None:
         message = update(sessionUpdate="weather_update", sky={"clouds": 3})
 
         with pytest.raises(ValidationError):
@@ -153,7 +153,7 @@ class TestNewerPeers:
         assert written(decode(v1.SessionNotification, message)) == message
         assert written(decode(v2.UpdateSessionNotification, message)) == message
 
-    def test_a_content_block_and_a_stop_reason_are_kept_where_the_protocol_is_open(self) -> None:
+    def test_unknown_content_and_stop_reasons_are_preserved_in_open_unions(self) -> None:
         chunk = update(sessionUpdate="agent_message_chunk", content={"type": "hologram", "depth": 3})
         reason = {"stopReason": "out_of_ink"}
 
@@ -177,7 +177,7 @@ class TestNewerPeers:
             ),
         ],
     )
-    def test_what_the_schema_excuses_is_excused(self, message: Any, read: Any) -> None:
+    def test_errors_tolerated_by_the_schema_are_tolerated(self, message: Any, read: Any) -> None:
         with pytest.raises(ValidationError):
             theirs.SessionNotification.model_validate(message)
         assert decode(v1.SessionNotification, message) == decode(v1.SessionNotification, read)
@@ -192,7 +192,7 @@ class TestJsonRpc:
             ("session/resume", {"sessionId": "s", "cwd": "/"}, theirs.ForkSessionRequest, v1.ResumeSessionRequest),
         ],
     )
-    def test_params_are_told_by_the_method(
+    def test_the_method_determines_the_type_of_params(
         self, method: str, params: Any, their_guess: type[BaseModel], our_type: type[BaseModel]
     ) -> None:
         message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
@@ -210,7 +210,7 @@ class TestJsonRpc:
         response = codec.read(json.dumps({"jsonrpc": "2.0", "id": sent.id, "result": None}))
         assert response == Response(sent.id, "session/load", v1.LoadSessionResponse())
 
-    def test_meta_cannot_replace_a_member(self) -> None:
+    def test_meta_cannot_replace_a_field(self) -> None:
         class Agent:
             async def load(self, cwd: str, **others: Any) -> str:
                 return cwd
@@ -263,12 +263,12 @@ class TestErrors:
 
         return anyio.run(answer)
 
-    def test_what_a_handler_raises_is_for_the_log(self) -> None:
+    def test_the_exception_of_a_handler_is_only_logged(self) -> None:
         error = RuntimeError("no such file: /home/me/.keys")
         assert self.their_answer(error)["error"]["data"] == {"details": "no such file: /home/me/.keys"}
         assert self.our_answer(error)["error"] == {"code": -32603, "message": "Internal error"}
 
-    def test_an_error_that_holds_a_model_is_answered(self) -> None:
+    def test_an_error_that_contains_a_model_is_sent(self) -> None:
         method = theirs.AuthMethodAgent(id="browser", name="In the browser")
         assert self.their_answer(acp.RequestError.auth_required({"authMethods": [method]})) is None
         ours = AuthRequired(data={"authMethods": [v1.AuthMethodAgent(id="browser", name="In the browser")]})
@@ -284,7 +284,7 @@ NAMES = re.findall(
 
 
 @pytest.mark.parametrize(("name", "here"), NAMES)
-def test_a_type_of_another_name_has_the_members_and_the_tag_that_it_has_there(name: str, here: str) -> None:
+def test_a_type_with_another_name_has_the_same_fields_and_tag(name: str, here: str) -> None:
     assert not hasattr(v1, name)
     there, ours = schema_of(getattr(theirs, name)), schema_of(getattr(v1, here))
     assert there.keys() <= ours.keys()

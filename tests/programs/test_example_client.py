@@ -25,7 +25,7 @@ CALLS = [
     [(typescript_agent, 1), (typescript_agent, 2), (official_agent, 1)],
     ids=["TypeScript-v1", "TypeScript-v2", "official-v1"],
 )
-def test_the_example_client_talks_with_an_agent_and_hears_it_all_again(
+def test_the_example_client_prompts_an_agent_and_loads_the_session(
     agent: Callable[[], list[str]], version: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sessions = tmp_path / "sessions"

@@ -17,7 +17,7 @@ NAMED = {(pair, step.name) for pair in PAIRS for step in STEPS if difference_of(
 
 @pytest.mark.parametrize("step", STEPS, ids=lambda step: step.name)
 @pytest.mark.parametrize("pair", PAIRS, ids=str)
-def test_a_step_comes_to_what_it_should_or_differs_as_it_is_said(
+def test_a_step_has_its_expected_result_or_a_named_difference(
     cells: Callable[[Pair], Mapping[str, Cell]], pair: Pair, step: Step
 ) -> None:
     cell = cells(pair)[step.name]
@@ -29,19 +29,19 @@ def test_a_step_comes_to_what_it_should_or_differs_as_it_is_said(
         assert {name: cell.facts.get(name) for name in difference.shown_by} == difference.shown_by
 
 
-def test_every_difference_is_of_somebody() -> None:
+def test_every_named_difference_occurs() -> None:
     assert len(NAMED) >= len(DIFFERENCES)
     assert all(any(each == difference_of(*of) for of in NAMED) for each in DIFFERENCES)
 
 
-def test_what_is_ours_offers_all_of_it(cells: Callable[[Pair], Mapping[str, Cell]]) -> None:
+def test_our_own_programs_support_every_step(cells: Callable[[Pair], Mapping[str, Cell]]) -> None:
     for pair in PAIRS:
         if pair.agent == "our agent":
             missing = [name for name, cell in cells(pair).items() if not cell.is_offered]
             assert missing == ([] if pair.version == 1 else ["a tool over sse"])
 
 
-def test_our_client_goes_the_same_way_on_trio(
+def test_our_client_has_the_same_results_on_trio(
     cells: Callable[[Pair], Mapping[str, Cell]], urls: dict[str, str]
 ) -> None:
     pair = next(each for each in PAIRS if str(each) == "our client → TypeScript agent, v2")
@@ -51,7 +51,7 @@ def test_our_client_goes_the_same_way_on_trio(
     }
 
 
-def test_the_page_shows_what_comes_of_it(
+def test_the_page_shows_the_current_results(
     cells: Callable[[Pair], Mapping[str, Cell]], pytestconfig: pytest.Config
 ) -> None:
     now = page({pair: cells(pair) for pair in PAIRS})

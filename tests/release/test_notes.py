@@ -44,7 +44,7 @@ def test_the_notes_are_the_changelog_section_with_unwrapped_paragraphs(
     assert said.err == ""
 
 
-def test_the_notes_are_written_where_they_are_wanted(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_notes_are_written_to_the_given_file(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["v1.1.0", "--output", str(root / "notes.md")], root=root) == 0
 
     assert (root / "notes.md").read_text(encoding="utf-8").startswith("### Added\n")
@@ -76,7 +76,7 @@ def test_the_notes_are_written_where_they_are_wanted(root: Path, capsys: pytest.
         ),
     ],
 )
-def test_what_is_wrong_is_said_and_no_notes_are_given(
+def test_an_error_is_reported_and_no_notes_are_written(
     changes: str, options: list[str], complaint: str, root: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (root / "CHANGELOG.md").write_text(changes, encoding="utf-8")

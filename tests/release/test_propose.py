@@ -76,7 +76,7 @@ def test_the_branch_is_pushed_and_its_pull_request_opened(checkout: Path) -> Non
     assert git(origin, "log", "--format=%s", BRANCH).splitlines() == ["Proposed", "Second", "First"]
 
 
-def test_what_was_proposed_before_is_left_alone(checkout: Path) -> None:
+def test_an_existing_proposal_is_not_changed(checkout: Path) -> None:
     propose(checkout)
     origin = checkout.parent / "origin.git"
     git(origin, "branch", "--force", BRANCH, "main")

@@ -24,12 +24,12 @@ def steps() -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("file", WORKFLOWS, ids=lambda file: file.name)
-def test_actions_are_named_by_commit_with_their_version_beside(file: Path) -> None:
+def test_actions_are_pinned_by_commit_with_their_version_in_a_comment(file: Path) -> None:
     text = file.read_text(encoding="utf-8")
     assert text.count("uses: ") == len(PINNED.findall(text)) > 0
 
 
-def test_nobody_may_do_more_than_the_job_needs() -> None:
+def test_every_job_has_only_the_permissions_that_it_needs() -> None:
     allowed = {
         ("ci.yml", "checks"): None,
         ("ci.yml", "tests"): None,
@@ -51,7 +51,7 @@ def test_every_job_ends() -> None:
     assert all(job["timeout-minutes"] <= 60 for file in WORKFLOWS for job in jobs(file.name).values())
 
 
-def test_what_may_write_runs_nothing_of_a_checkout_but_the_proposal() -> None:
+def test_jobs_with_write_permission_run_no_code_of_the_checkout() -> None:
     for name in ("publish", "announce"):
         assert not any("actions/checkout" in step.get("uses", "") for step in jobs("release.yml")[name]["steps"])
     ran = [step["run"] for step in jobs("schema-watch.yml")["propose"]["steps"] if "run" in step]
@@ -87,7 +87,7 @@ def test_every_session_that_is_run_exists() -> None:
     assert [name for name in sorted(sessions) if f"\ndef {name}(" not in noxfile] == []
 
 
-def test_the_citation_says_what_the_package_says() -> None:
+def test_the_citation_matches_the_package() -> None:
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     assert citation["title"] == PROJECT["name"]
     assert citation["license"] == PROJECT["license"]

@@ -46,7 +46,7 @@ pytestmark = [
 PNG = b"\x89PNG\r\n\x1a\n"
 
 
-async def test_what_it_offers_is_listed(everything: dict[str, Any], tmp_path: Path) -> None:
+async def test_the_offer_of_the_server_is_listed(everything: dict[str, Any], tmp_path: Path) -> None:
     with anyio.fail_after(30):
         async with mcp_launch.launch([everything], cwd=tmp_path) as fleet:
             [server] = fleet
@@ -115,7 +115,7 @@ async def test_prompts_are_filled_and_completed(everything: dict[str, Any], tmp_
     assert completed.completion.values == ["Engineering"]
 
 
-async def test_it_asks_our_model(everything: dict[str, Any], tmp_path: Path) -> None:
+async def test_the_server_may_use_sampling(everything: dict[str, Any], tmp_path: Path) -> None:
     asked: list[CreateMessageRequestParams] = []
 
     async def sample(context: ClientRequestContext, params: CreateMessageRequestParams) -> CreateMessageResult:
@@ -135,7 +135,7 @@ async def test_it_asks_our_model(everything: dict[str, Any], tmp_path: Path) -> 
     assert "small-1" in said.text
 
 
-async def test_it_asks_the_user(everything: dict[str, Any], tmp_path: Path) -> None:
+async def test_the_server_may_use_elicitation(everything: dict[str, Any], tmp_path: Path) -> None:
     asked: list[ElicitRequestParams] = []
 
     async def elicit(context: ClientRequestContext, params: ElicitRequestParams) -> ElicitResult:
@@ -155,7 +155,7 @@ async def test_it_asks_the_user(everything: dict[str, Any], tmp_path: Path) -> N
     assert "User declined to open the URL" in _text(page)
 
 
-async def test_it_asks_for_roots(everything: dict[str, Any], tmp_path: Path) -> None:
+async def test_the_server_may_request_roots(everything: dict[str, Any], tmp_path: Path) -> None:
     async def roots(context: ClientRequestContext) -> ListRootsResult:
         return ListRootsResult(roots=[Root(uri=tmp_path.as_uri(), name="project")])  # type: ignore[arg-type]
 
@@ -167,7 +167,9 @@ async def test_it_asks_for_roots(everything: dict[str, Any], tmp_path: Path) -> 
     assert tmp_path.as_uri() in _text(answer)
 
 
-async def test_what_needs_a_callback_is_not_offered_without_one(everything: dict[str, Any], tmp_path: Path) -> None:
+async def test_tools_that_need_a_callback_are_not_offered_without_one(
+    everything: dict[str, Any], tmp_path: Path
+) -> None:
     with anyio.fail_after(30):
         async with mcp_launch.launch([everything], cwd=tmp_path) as fleet:
             names = {tool.name for tool in fleet["everything"].tools}
@@ -207,7 +209,7 @@ async def test_logs_progress_and_updates_are_heard(everything: dict[str, Any], t
     assert any(f"Received Subscribe Resource request for URI: {subject}" in str(each) for each in logged)
 
 
-async def test_a_call_that_is_given_up_leaves_the_session_usable(everything: dict[str, Any], tmp_path: Path) -> None:
+async def test_an_abandoned_call_leaves_the_session_usable(everything: dict[str, Any], tmp_path: Path) -> None:
     with anyio.fail_after(30):
         async with mcp_launch.open_session(everything, cwd=tmp_path) as session:
             with anyio.move_on_after(0.3) as scope:
@@ -218,7 +220,7 @@ async def test_a_call_that_is_given_up_leaves_the_session_usable(everything: dic
     assert echoed.content == [TextContent(text="Echo: still here")]
 
 
-async def test_it_is_closed_in_the_middle_of_calls(everything: dict[str, Any], tmp_path: Path) -> None:
+async def test_the_server_can_be_closed_during_calls(everything: dict[str, Any], tmp_path: Path) -> None:
     ended: list[BaseException] = []
 
     async def call(session: Any) -> None:

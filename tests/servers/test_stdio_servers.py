@@ -32,7 +32,7 @@ PICTURE = b"\x89PNG\r\n\x1a\nand so on"
 SOUND = b"RIFFand so on"
 
 
-async def test_files_are_written_and_read_as_what_they_are(marked: Marked, tmp_path: Path) -> None:
+async def test_files_are_written_and_read_with_their_types(marked: Marked, tmp_path: Path) -> None:
     (tmp_path / "dot.png").write_bytes(PICTURE)
     (tmp_path / "silence.wav").write_bytes(SOUND)
 
@@ -54,7 +54,7 @@ async def test_files_are_written_and_read_as_what_they_are(marked: Marked, tmp_p
     assert outside.is_error
 
 
-async def test_the_directories_it_may_use_come_from_our_roots(marked: Marked, tmp_path: Path) -> None:
+async def test_the_allowed_directories_come_from_the_roots(marked: Marked, tmp_path: Path) -> None:
     asked = anyio.Event()
 
     async def roots(context: ClientRequestContext) -> ListRootsResult:
@@ -73,7 +73,7 @@ async def test_the_directories_it_may_use_come_from_our_roots(marked: Marked, tm
     assert allowed.splitlines() == ["Allowed directories:", str(tmp_path)]
 
 
-async def test_what_it_remembers_is_there_at_the_next_start(marked: Marked, tmp_path: Path) -> None:
+async def test_stored_data_is_available_after_a_restart(marked: Marked, tmp_path: Path) -> None:
     server = from_npm(marked, "memory")
     server["env"].append({"name": "MEMORY_FILE_PATH", "value": str(tmp_path / "memory.jsonl")})
     ada = {"name": "Ada", "entityType": "person", "observations": ["wrote the first program"]}
@@ -87,7 +87,7 @@ async def test_what_it_remembers_is_there_at_the_next_start(marked: Marked, tmp_
     assert graph.structured_content == {"entities": [ada], "relations": []}
 
 
-async def test_the_environment_is_the_small_one(
+async def test_the_environment_contains_only_needed_variables(
     marked: Marked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OUR_TOKEN", "not for servers")
@@ -120,7 +120,7 @@ async def test_servers_in_python_speak_the_newer_era(marked: Marked, tmp_path: P
     assert not answer.is_error
 
 
-async def test_npx_a_shell_and_the_server_are_all_gone(marked: Marked) -> None:
+async def test_npx_a_shell_and_the_server_are_all_ended(marked: Marked) -> None:
     with anyio.fail_after(30):
         async with mcp_launch.open_session(by_npx(marked), cwd=FOLDER) as session:
             assert await ask(session, "echo", message="through npx") == "Echo: through npx"
@@ -130,7 +130,7 @@ async def test_npx_a_shell_and_the_server_are_all_gone(marked: Marked) -> None:
     assert marked.running() == []
 
 
-async def test_a_server_that_outlives_npx_goes_on_and_is_gone_at_the_end(marked: Marked) -> None:
+async def test_a_server_that_outlives_npx_works_and_is_ended(marked: Marked) -> None:
     with anyio.fail_after(30):
         async with mcp_launch.open_session(by_npx(marked), cwd=FOLDER) as session:
             [npx] = [pid for pid in marked.running() if _parent(pid) == os.getpid()]
@@ -143,7 +143,7 @@ async def test_a_server_that_outlives_npx_goes_on_and_is_gone_at_the_end(marked:
     assert marked.running() == []
 
 
-async def test_a_package_that_npx_does_not_find_is_told(marked: Marked, tmp_path: Path) -> None:
+async def test_a_package_that_npx_does_not_find_is_reported(marked: Marked, tmp_path: Path) -> None:
     server = by_npx(marked)
     # Offline, so that no test requests a package from the registry that could be published one day.
     server["args"] = ["--offline", "-y", "@modelcontextprotocol/server-evrything"]
@@ -158,7 +158,7 @@ async def test_a_package_that_npx_does_not_find_is_told(marked: Marked, tmp_path
     assert "server-evrything" in str(failure.facts["stderr"])
 
 
-async def test_a_directory_that_is_missing_is_told(marked: Marked, tmp_path: Path) -> None:
+async def test_a_missing_directory_is_reported(marked: Marked, tmp_path: Path) -> None:
     with anyio.fail_after(30):
         server = from_npm(marked, "filesystem", tmp_path / "missing")
         async with mcp_launch.launch([server], cwd=tmp_path) as fleet:

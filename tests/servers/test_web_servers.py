@@ -22,7 +22,7 @@ pytestmark = [
 
 
 @pytest.mark.parametrize(("given", "spoken"), [("http", "sse"), ("sse", "http")])
-async def test_a_url_given_as_the_other_transport_is_told(
+async def test_a_url_of_the_other_transport_is_reported(
     marked: Marked, web_servers: dict[str, dict[str, Any]], tmp_path: Path, given: str, spoken: str
 ) -> None:
     server = web_servers[spoken] | {"type": given}
@@ -36,9 +36,7 @@ async def test_a_url_given_as_the_other_transport_is_told(
     assert f'set "type" to "{spoken}"' in str(failure)
 
 
-async def test_a_path_that_is_wrong_is_told(
-    marked: Marked, web_servers: dict[str, dict[str, Any]], tmp_path: Path
-) -> None:
+async def test_a_wrong_path_is_reported(marked: Marked, web_servers: dict[str, dict[str, Any]], tmp_path: Path) -> None:
     server = http(web_servers["http"]["url"].replace("/mcp", "/api"))
 
     with anyio.fail_after(30):
@@ -49,7 +47,7 @@ async def test_a_path_that_is_wrong_is_told(
     assert (failure.code, failure.facts["status"]) == ("not_found", 404)
 
 
-async def test_a_server_that_is_gone_is_told_to_the_next_call(marked: Marked, tmp_path: Path) -> None:
+async def test_a_stopped_server_is_reported_by_the_next_call(marked: Marked, tmp_path: Path) -> None:
     with WebServer("http") as server, anyio.fail_after(30):
         async with mcp_launch.open_session(server.spec, cwd=tmp_path) as session:
             assert await ask(session, "echo", message="here") == "Echo: here"
@@ -58,7 +56,7 @@ async def test_a_server_that_is_gone_is_told_to_the_next_call(marked: Marked, tm
                 await session.call_tool("echo", {"message": "gone"})
 
 
-async def test_a_server_whose_events_break_off_has_failed(marked: Marked, tmp_path: Path) -> None:
+async def test_a_server_whose_event_stream_breaks_off_has_failed(marked: Marked, tmp_path: Path) -> None:
     with WebServer("sse") as server, anyio.fail_after(30):
         async with mcp_launch.launch([server.spec], cwd=tmp_path) as fleet:
             server.kill()
@@ -69,7 +67,7 @@ async def test_a_server_whose_events_break_off_has_failed(marked: Marked, tmp_pa
     assert (failure.code, failure.stage) == ("disconnected", "call")
 
 
-async def test_a_server_that_was_started_again_no_longer_knows_the_session(marked: Marked, tmp_path: Path) -> None:
+async def test_a_restarted_server_has_lost_the_session(marked: Marked, tmp_path: Path) -> None:
     with WebServer("http") as server, anyio.fail_after(30):
         async with mcp_launch.launch([server.spec], cwd=tmp_path) as fleet:
             server.kill()

@@ -35,7 +35,7 @@ def shown(lines: Lines) -> list[str]:
 
 @pytest.mark.parametrize("version", ["3.11", "3.14"])
 @pytest.mark.parametrize("checker", CHECKERS)
-def test_a_checker_refuses_what_is_marked_and_nothing_else(checker: str, version: str, tmp_path: Path) -> None:
+def test_a_checker_reports_exactly_the_marked_lines(checker: str, version: str, tmp_path: Path) -> None:
     # Elsewhere, where no settings of this repository apply.
     shutil.copytree(USERS, tmp_path, dirs_exist_ok=True)
     found = {(file, line) for file, line, _ in CHECKERS[checker](tmp_path, version)}
@@ -47,7 +47,7 @@ def test_a_checker_refuses_what_is_marked_and_nothing_else(checker: str, version
 
 
 @pytest.mark.parametrize("package", ["acp_bindings", "mcp_launch"])
-def test_what_is_checked_is_what_gets_installed(package: str) -> None:
+def test_the_checked_package_is_the_installed_one(package: str) -> None:
     spec = importlib.util.find_spec(package)
     assert spec is not None
     assert spec.origin is not None
