@@ -30,7 +30,7 @@ def constant(value: str) -> Node:
     return {"const": value, "type": "string"}
 
 
-def test_names_are_classes_with_attributes_or_aliases_with_alternatives(tmp_path: Path) -> None:
+def test_names_are_classes_with_attributes_or_aliases_with_variants(tmp_path: Path) -> None:
     defs: Definitions = {
         "Foo": obj("fooBar class", fooBar=INTEGER, _meta=META, **{"class": TEXT}) | {"description": "A foo."},
         "Baz": obj(x=ref("Foo"), y=listed({"type": ["string", "null"]})) | {"allOf": [ref("Foo")]},
@@ -179,7 +179,7 @@ def test_changed_rules_are_reported_and_break_nothing(changes: Compare) -> None:
 
 
 class TestDescription:
-    def test_it_lists_definitions_methods_and_then_python_names(self) -> None:
+    def test_the_report_lists_definitions_methods_and_then_python_names(self) -> None:
         ping = obj() | {"x-side": "agent", "x-method": "ping"}
         old, new = {"Foo": obj(fooBar=TEXT)}, {"Foo": obj(barFoo=TEXT), "Bar": TEXT, "PingRequest": ping}
 

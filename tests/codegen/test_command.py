@@ -107,7 +107,7 @@ def test_the_packages_are_written_whole_and_nothing_else_is_touched(
     )
 
 
-def test_a_check_of_equal_packages_says_so(schemas: Path, output: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_check_of_equal_packages_succeeds(schemas: Path, output: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = contents(output)
 
     status = run(schemas, output, "--check")
@@ -178,7 +178,7 @@ def test_a_check_fails_for_a_file_that_is_not_as_generated(
 @pytest.mark.parametrize(
     ("file", "options"), [(FILE, []), ("v2/schema.unstable.json", []), ("v2/schema.json", ["--check"])]
 )
-def test_nothing_is_written_when_one_of_the_schemas_cannot_be_built(
+def test_nothing_is_written_if_one_of_the_schemas_cannot_be_built(
     schemas: Path, output: Path, capsys: pytest.CaptureFixture[str], file: str, options: list[str]
 ) -> None:
     before = contents(output)

@@ -83,7 +83,7 @@ def members(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModuleType]:
 
 
 @pytest.mark.parametrize("key", MEMBERS)
-def test_a_member_may_have_any_name(key: str, members: ModuleType) -> None:
+def test_a_field_may_have_any_name(key: str, members: ModuleType) -> None:
     required = getattr(members, f"Required{MEMBERS.index(key)}")
     optional = getattr(members, f"Optional{MEMBERS.index(key)}")
 
@@ -395,7 +395,7 @@ BUILT = [
 
 
 @pytest.mark.parametrize("case", BUILT, ids=lambda case: case.name)
-def test_a_schema_like_this_is_built_and_its_instances_come_back_equal(case: Case, tmp_path: Path) -> None:
+def test_an_unusual_schema_is_built_and_its_instances_survive_a_round_trip(case: Case, tmp_path: Path) -> None:
     package = built(case.defs, tmp_path)
 
     with imported(package) as module:
@@ -415,7 +415,7 @@ def valid(defs: Definitions, value: Any) -> bool:
     return jsonschema_rs.validator_for(json.dumps(document)).is_valid(value)
 
 
-def test_a_long_description_is_wrapped_and_none_of_it_is_lost(tmp_path: Path) -> None:
+def test_a_long_description_is_wrapped_completely(tmp_path: Path) -> None:
     package = built({"Foo": obj(x=TEXT | {"description": LONG}) | {"description": LONG}}, tmp_path)
 
     with imported(package) as module:
@@ -423,7 +423,7 @@ def test_a_long_description_is_wrapped_and_none_of_it_is_lost(tmp_path: Path) ->
     assert max(map(len, source(package).splitlines())) <= 120
 
 
-def test_what_is_odd_passes_the_lint_of_the_packages(tmp_path: Path) -> None:
+def test_unusual_text_passes_the_lint_of_the_packages(tmp_path: Path) -> None:
     said = [ODD, LONG, '"', "\\d+", 'such as "a"', '"a" is one', "an agent\u2019s, 1\u20132"]
     members = {f"x{number}": TEXT | {"description": each} for number, each in enumerate(said)}
     itself = {"type": ["array", "null"], "items": ref("Foo")}

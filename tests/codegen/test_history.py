@@ -30,7 +30,7 @@ def npm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 class TestDeliveries:
-    def test_every_version_is_fetched_once_and_kept(self, tmp_path: Path, npm: Path) -> None:
+    def test_every_version_is_fetched_once_and_stored(self, tmp_path: Path, npm: Path) -> None:
         files = publishing.release("2.0.0")
         flat, four = {"schema/schema.json": document()}, {f"schema/{file}": data for file, data in files.items()}
         archives = {"1.0.0": publishing.tarball(flat), "2.0.0": publishing.tarball(four)}
@@ -47,7 +47,7 @@ class TestDeliveries:
         asked = (npm / "asked").read_text(encoding="utf-8").splitlines()
         assert asked == [f"view {PACKAGE}", f"pack {PACKAGE}@1.0.0", f"pack {PACKAGE}@2.0.0", f"view {PACKAGE}"]
 
-    def test_what_was_kept_and_has_changed_is_fetched_again(self, tmp_path: Path, npm: Path) -> None:
+    def test_a_stored_version_that_was_changed_is_fetched_again(self, tmp_path: Path, npm: Path) -> None:
         publishing.install_npm_of(npm, {"1.0.0": publishing.tarball({"schema/schema.json": document()})})
         (first,) = deliveries(tmp_path / "kept")
         (tmp_path / "kept" / "1.0.0" / "v1" / "schema.unstable.json").write_bytes(b"{}")
@@ -57,7 +57,7 @@ class TestDeliveries:
     @pytest.mark.parametrize(
         ("report", "versions"), [('"1.0.0"', ("1.0.0",)), ('["1.0.0", "2.0.0"]', ("1.0.0", "2.0.0"))]
     )
-    def test_one_version_is_reported_otherwise_than_two(
+    def test_npm_reports_one_version_and_several_in_different_forms(
         self, npm: Path, report: str, versions: tuple[str, ...]
     ) -> None:
         publishing.install_npm(npm, report=report)
@@ -97,7 +97,7 @@ class TestReplay:
             ("(Ext", "("),
         ],
     )
-    def test_a_package_that_does_otherwise_than_its_schema_is_wrong(
+    def test_a_package_that_contradicts_its_schema_is_found(
         self, monkeypatch: pytest.MonkeyPatch, written: str, instead: str
     ) -> None:
         def miswrite(file: str, schema: dict[str, object], release: str, output: Path) -> None:
@@ -118,7 +118,7 @@ class TestReport:
     def run(self, tmp_path: Path, *options: str) -> int:
         return history_report.main(["--kept", str(tmp_path / "kept"), "--valid", "2", "--damaged", "2", *options])
 
-    def test_it_has_a_line_for_each_schema_of_each_version(
+    def test_the_report_has_a_line_for_each_schema_of_each_version(
         self, tmp_path: Path, npm: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
         old, new = document(), document(minProperties=1)
@@ -149,7 +149,9 @@ class TestReport:
             "4 versions, 2 different schemas: 1 passed, 2 refused, 0 WRONG",
         ]
 
-    def test_it_fails_when_one_is_wrong(self, tmp_path: Path, npm: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_the_report_fails_if_one_schema_is_wrong(
+        self, tmp_path: Path, npm: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
         # The gates do not know this format either: what they cannot judge has not passed.
         unknown = obj(x={"type": "integer"}) | {"x-side": "agent", "x-method": "ping"}
         data = json.dumps({"$schema": SCHEMA, "$defs": {"PingRequest": unknown}}).encode()
@@ -158,7 +160,7 @@ class TestReport:
         assert self.run(tmp_path) == 1
         assert "WRONG" in capsys.readouterr().out
 
-    def test_without_npm_it_says_so(self, tmp_path: Path, npm: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_an_error_of_npm_is_reported(self, tmp_path: Path, npm: Path, capsys: pytest.CaptureFixture[str]) -> None:
         publishing.install_npm(npm, status=1, complaint="npm error network")
 
         assert self.run(tmp_path) == 2

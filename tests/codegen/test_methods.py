@@ -35,7 +35,7 @@ def test_a_method_has_its_side_and_the_types_of_each_part() -> None:
     }
 
 
-def test_a_method_may_be_a_request_to_one_side_and_a_notification_to_the_other() -> None:
+def test_a_method_may_be_a_request_and_a_notification_by_side() -> None:
     defs = {
         "TellRequest": of("tell", "client"),
         "TellResponse": of("tell", "client"),
@@ -48,7 +48,7 @@ def test_a_method_may_be_a_request_to_one_side_and_a_notification_to_the_other()
     }
 
 
-def test_a_request_without_a_response_type_is_answered_with_anything() -> None:
+def test_a_request_without_a_response_type_may_get_any_response() -> None:
     assert table({"PingRequest": of("ping")})["requests"] == {"ping": ("agent", "PingRequest", None)}
 
 
@@ -70,7 +70,7 @@ def test_a_request_without_a_response_type_is_answered_with_anything() -> None:
         ),
     ],
 )
-def test_what_the_table_has_no_place_for_is_refused(defs: dict[str, Node], refusal: str) -> None:
+def test_definitions_that_the_table_cannot_express_are_refused(defs: dict[str, Node], refusal: str) -> None:
     with pytest.raises(CodegenError) as refused:
         methods_source(defs)
 

@@ -16,7 +16,7 @@ from codegen.tree import CodegenError
         ("", []),
     ],
 )
-def test_words_are_found_however_they_are_joined(text: str, expected: list[str]) -> None:
+def test_words_are_found_in_any_spelling(text: str, expected: list[str]) -> None:
     assert words(text) == expected
 
 
@@ -28,7 +28,7 @@ def test_a_class_is_named_in_capitals(text: str, expected: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "1", "2nd", "日本"])
-def test_what_gives_no_class_name_is_refused_with_its_place(text: str) -> None:
+def test_a_label_that_cannot_name_a_class_is_refused_with_its_place(text: str) -> None:
     with pytest.raises(CodegenError) as refused:
         pascal(text, where="Foo")
 
@@ -59,7 +59,7 @@ def test_an_attribute_is_named_in_lower_case(text: str, expected: str) -> None:
         ("McpServer", "http", "McpServerHttp"),
     ],
 )
-def test_a_last_word_that_union_and_label_share_is_said_once(union: str, label: str, expected: str) -> None:
+def test_a_last_word_common_to_union_and_label_occurs_once(union: str, label: str, expected: str) -> None:
     assert joined(union, label) == expected
 
 

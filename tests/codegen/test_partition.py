@@ -113,7 +113,7 @@ REACHED = {
         ),
     ],
 )
-def test_what_no_method_reaches_stands_beside_its_parts(unreached: Definitions, expected: dict[str, str]) -> None:
+def test_an_unreached_definition_is_placed_with_its_parts(unreached: Definitions, expected: dict[str, str]) -> None:
     modules = partition(REACHED | unreached)
 
     reached = {"ReadRequest": "fs", "NewRequest": "session", "Path": "fs", "Mode": "session", "Id": "common"}
@@ -147,7 +147,7 @@ def test_a_large_family_gets_a_module_and_its_dependencies_become_common() -> No
     }
 
 
-def test_a_family_that_needs_another_one_stays_where_both_are_shared() -> None:
+def test_a_family_that_needs_another_one_stays_in_the_shared_module() -> None:
     defs = with_family(LARGE_FAMILY) | {f"Else{number}": obj() for number in range(LARGE_FAMILY - 2)}
     union = {"anyOf": [*(ref(f"Else{number}") for number in range(LARGE_FAMILY - 2)), ref("Holder")], "x-tag": "type"}
     holder = obj(content=ref("ContentBlock"))
@@ -175,11 +175,11 @@ def test_a_family_needed_by_dependencies_of_another_is_not_moved() -> None:
     assert {modules[name] for name in ("Shared", "Tool", "Else0", "Text")} == {"common"}
 
 
-def test_a_small_family_does_not() -> None:
+def test_a_small_family_does_not_get_a_module() -> None:
     assert set(partition(with_family(LARGE_FAMILY - 1)).values()) == {"session", "session_update", "session_types"}
 
 
-def test_a_family_named_like_a_module_does_not() -> None:
+def test_a_family_named_like_a_module_does_not_get_one() -> None:
     assert set(partition(with_family(LARGE_FAMILY, "Session")).values()) == {
         "session",
         "session_update",
@@ -208,7 +208,7 @@ def test_indirect_import_cycles_are_refused() -> None:
 
 
 @pytest.mark.parametrize("file", PACKAGES)
-def test_no_two_modules_of_a_real_schema_import_each_other(file: str) -> None:
+def test_modules_of_the_real_schemas_do_not_import_each_other(file: str) -> None:
     defs = normalise(open_booleans(published(file)))
     modules = partition(defs)
 

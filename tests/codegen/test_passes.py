@@ -49,7 +49,7 @@ def test_the_order_of_the_definitions_in_a_schema_decides_nothing(file: str) -> 
 
 
 @pytest.mark.parametrize("file", PACKAGES)
-def test_what_is_left_after_all_passes_is_plain(file: str) -> None:
+def test_only_plain_keywords_remain_after_all_passes(file: str) -> None:
     normalised = normalise(open_booleans(published(file)))
 
     left = {keyword for node in normalised.values() for each in walk(node) for keyword in each}

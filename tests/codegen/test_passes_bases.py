@@ -35,7 +35,7 @@ def test_the_result_of_a_method_is_a_response() -> None:
     }
 
 
-def test_a_subclass_says_only_what_its_payload_lacks() -> None:
+def test_a_subclass_contains_only_what_its_payload_lacks() -> None:
     payload, variant = {"allOf": [ref("Payload")]}, obj(type=TEXT) | {"allOf": [ref("Payload")]}
     defs = {
         "Payload": obj(x=TEXT),
@@ -63,7 +63,7 @@ def test_a_subclass_says_only_what_its_payload_lacks() -> None:
 @pytest.mark.parametrize(
     "node", [TEXT, {}, ref("Foo"), {"anyOf": [ref("Foo")]}, {"type": "object", "additionalProperties": TEXT}]
 )
-def test_what_is_no_object_of_its_own_has_no_base(node: Node) -> None:
+def test_anything_but_an_object_has_no_base(node: Node) -> None:
     defs = {"Bar": node}
 
     assert choose_bases(defs) == defs

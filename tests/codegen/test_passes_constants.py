@@ -9,7 +9,7 @@ def const(value: object, type_: str = "string", **more: object) -> Node:
     return {"const": value, "type": type_, **more}
 
 
-def test_constants_become_an_enumeration_that_says_what_each_means() -> None:
+def test_constants_become_an_enumeration_with_descriptions() -> None:
     union = {
         "description": "What it does.",
         "oneOf": [const("read", description="Reads\n  a file."), const("edit"), const("other", description="Else.")],
@@ -26,7 +26,7 @@ def test_constants_become_an_enumeration_that_says_what_each_means() -> None:
     }
 
 
-def test_constants_beside_any_text_stay_open() -> None:
+def test_constants_beside_any_string_stay_open() -> None:
     union = {"anyOf": [const("a"), const("b"), TEXT | {"title": "other", "description": "Something newer."}]}
 
     assert merge_constants({"Kind": union}) == {
@@ -49,7 +49,7 @@ def test_constants_are_merged_inside_of_other_schemas() -> None:
     }
 
 
-def test_a_constant_twice_in_a_one_of_is_refused() -> None:
+def test_a_repeated_constant_in_a_one_of_is_refused() -> None:
     with pytest.raises(CodegenError) as refused:
         merge_constants({"Foo": obj(x={"oneOf": [const("a"), const("b"), const("a")]})})
 

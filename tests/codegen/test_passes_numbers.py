@@ -58,14 +58,14 @@ def test_a_number_gets_the_range_of_its_format_and_its_bounds(node: Node, expect
         ("uint64", 0, 18446744073709551615),
     ],
 )
-def test_a_bound_on_one_side_leaves_the_other_to_the_format(format_: str, least: int, most: int) -> None:
+def test_a_missing_bound_comes_from_the_format(format_: str, least: int, most: int) -> None:
     node = {"type": "integer", "format": format_}
 
     assert bound_numbers({"Foo": node | {"minimum": 5}}) == {"Foo": {"type": "integer", "minimum": 5, "maximum": most}}
     assert bound_numbers({"Foo": node | {"maximum": 5}}) == {"Foo": {"type": "integer", "minimum": least, "maximum": 5}}
 
 
-def test_what_is_said_of_the_member_stays_outside_of_a_nullable_number() -> None:
+def test_annotations_of_a_nullable_number_stay_on_the_field() -> None:
     node = {
         "type": ["integer", "null"],
         "minimum": 1,
@@ -92,7 +92,7 @@ def test_what_is_said_of_the_member_stays_outside_of_a_nullable_number() -> None
         ({"type": "number", "minimum": 0}, {"type": "number", "x-within": {"ge": 0}}),
     ],
 )
-def test_what_is_said_of_a_number_stays(node: Node, expected: Node) -> None:
+def test_annotations_of_a_number_stay(node: Node, expected: Node) -> None:
     more = {"description": "How many.", "default": 1, "x-reads": "Lenient"}
 
     assert bound_numbers({"Foo": node | more}) == {"Foo": expected | more}

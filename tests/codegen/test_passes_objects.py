@@ -59,13 +59,13 @@ class TestInlineObjects:
         }
 
     @pytest.mark.parametrize("other", [{"type": "null"}, ref("Bar"), TEXT])
-    def test_an_inline_tagged_object_and_its_alternatives_become_one_definition(self, other: Node) -> None:
+    def test_an_inline_tagged_object_and_its_variants_become_one_definition(self, other: Node) -> None:
         union = {"anyOf": [tagged("a", x=TEXT), other]}
 
         assert hoist_inline_objects({"Foo": obj(bar=union)}) == {"Foo": obj(bar=ref("FooBar")), "FooBar": union}
 
     @pytest.mark.parametrize("keyword", ["anyOf", "oneOf"])
-    def test_objects_are_found_in_the_members_of_alternatives(self, keyword: str) -> None:
+    def test_objects_are_found_in_the_fields_of_variants(self, keyword: str) -> None:
         assert hoist_inline_objects({"Foo": {keyword: [tagged("a", x=obj(y=TEXT)), tagged("b")]}}) == {
             "Foo": {keyword: [tagged("a", x=ref("FooX")), tagged("b")]},
             "FooX": obj(y=TEXT),
@@ -91,7 +91,7 @@ class TestInlineObjects:
             "BarValue": obj(x=TEXT),
         }
 
-    def test_what_a_member_depends_on_stays_with_the_member(self) -> None:
+    def test_the_condition_of_a_field_stays_on_the_field(self) -> None:
         when: Node = {"x-when": {"member": "reason", "values": ["a"]}}
 
         assert hoist_inline_objects({"Foo": obj(bar=obj(x=TEXT) | when)}) == {
@@ -106,7 +106,7 @@ class TestInlineObjects:
         twice = {"Foo": {"anyOf": [tagged("a", bar=obj(x=TEXT)), tagged("b", bar=obj(y=TEXT))]}}
         assert refusal(hoist_inline_objects, twice) == said
 
-    def test_a_member_that_gives_no_name_is_refused(self) -> None:
+    def test_a_field_that_cannot_name_a_definition_is_refused(self) -> None:
         defs = {"Foo": {"type": "object", "properties": {"日": obj(x=TEXT)}}}
 
         assert refusal(hoist_inline_objects, defs) == "Foo: '日' cannot become the name of a class"
@@ -117,7 +117,7 @@ LENIENT_REASON: Node = REASON | {"x-deserialize-default-on-error": True}
 
 
 class TestOptionalTags:
-    def test_a_union_whose_tag_may_be_absent_becomes_one_object(self) -> None:
+    def test_a_union_with_an_optional_tag_becomes_one_object(self) -> None:
         union = obj(reason=REASON, id=TEXT) | {
             "anyOf": [
                 obj("reason", reason={"const": "done", "type": "string"}) | {"description": "Finished."},
@@ -147,7 +147,7 @@ class TestOptionalTags:
             "Failed": failed,
         }
 
-    def test_what_goes_with_several_tags_or_with_each_is_said_once(self) -> None:
+    def test_a_field_common_to_several_or_all_tags_occurs_once(self) -> None:
         note = TEXT | {"description": "A note."}
         union = obj(reason=REASON, _meta=META) | {
             "anyOf": [
@@ -164,7 +164,7 @@ class TestOptionalTags:
         assert members["_meta"] == META
         assert members["note"] == note | {"x-when": {"member": "reason", "values": ["done", "failed"]}}
 
-    def test_an_open_one_stays_open(self) -> None:
+    def test_an_open_optional_tag_stays_open(self) -> None:
         union = obj(reason=LENIENT_REASON | {"default": "done"}) | {
             "anyOf": [
                 obj("reason", reason={"const": "done", "type": "string"}),
@@ -243,13 +243,13 @@ class TestOptionalTags:
         ],
         ids=["required member", "union", "reference", "more of the tag", "catch-all with a payload", "null and more"],
     )
-    def test_an_alternative_that_says_more_than_the_tag_is_refused(self, arm: Node) -> None:
+    def test_a_variant_with_more_than_the_tag_is_refused(self, arm: Node) -> None:
         union = obj(type={"type": ["string", "null"]}) | {"anyOf": [tagged("b"), arm, obj(type={"type": "null"})]}
 
         said = "Foo: no rule for a variant of the optional tag type with more than the tag"
         assert refusal(collapse_optional_tags, {"Foo": union, "Bar": obj(x=TEXT)}) == said
 
-    def test_members_that_two_places_describe_differently_are_refused(self) -> None:
+    def test_fields_that_two_places_describe_differently_are_refused(self) -> None:
         def union(arm: Node, **members: Node) -> Definitions:
             arms = [arm, tagged("b") | {"allOf": [ref("Bar")]}, obj(type={"type": "null"})]
             return {"Foo": obj(type={"type": ["string", "null"]}, **members) | {"anyOf": arms}, **payloads}
@@ -279,7 +279,7 @@ class TestOptionalTags:
         said = "Foo: its variant for unknown tags must accept every type except the tags of the other variants"
         assert refusal(collapse_optional_tags, {"Foo": union}) == said
 
-    def test_one_tag_twice_is_refused(self) -> None:
+    def test_a_repeated_tag_is_refused(self) -> None:
         arms = [tagged("a"), tagged("a") | {"allOf": [ref("Bar")]}, obj(type={"type": "null"})]
         union = obj(type={"type": ["string", "null"]}) | {"anyOf": arms}
 

@@ -22,7 +22,7 @@ def marks(package: Path) -> dict[str, str]:
     return dict(re.findall(r"class (\w+)\([^()]*RequestParams\[(.*?)\]", source))
 
 
-def test_a_request_names_its_answer_and_nothing_else_does() -> None:
+def test_only_requests_declare_their_response_type() -> None:
     defs = {
         "AskRequest": obj() | of("ask"),
         "AskResponse": obj() | of("ask"),
@@ -48,11 +48,11 @@ def test_the_classes_of_notifications_are_marked_and_those_of_requests_are_not()
     assert mark_notifications(defs) == defs | {name: defs[name] | {"x-notification": True} for name in told}
 
 
-def test_a_request_without_a_type_for_the_answer_is_answered_with_anything() -> None:
+def test_a_request_without_a_response_type_declares_any() -> None:
     assert answers({"AskRequest": obj() | of("ask")}) == {"AskRequest": ["Any"]}
 
 
-def test_each_class_of_a_union_of_requests_names_the_answer() -> None:
+def test_each_class_of_a_union_of_requests_declares_the_response_type() -> None:
     defs = {
         "AskRequest": {"anyOf": [ref("One"), ref("Nested"), {"type": "null"}]} | of("ask"),
         "AskResponse": TEXT | of("ask"),
@@ -95,7 +95,7 @@ def test_a_subclass_of_a_request_inherits_the_response_types() -> None:
     assert answers(defs) == {"ARequest": ["AResponse", "BResponse"], "CRequest": ["CResponse"]}
 
 
-def test_the_mark_stands_behind_the_base_classes(tmp_path: Path) -> None:
+def test_the_mark_follows_the_base_classes(tmp_path: Path) -> None:
     defs = {
         "ARequest": obj() | of("a"),
         "AResponse": obj() | of("a"),
@@ -110,7 +110,7 @@ def test_the_mark_stands_behind_the_base_classes(tmp_path: Path) -> None:
         assert small.ARequest.__bases__ == small.AResponse.__bases__
 
 
-def test_an_answer_from_another_module_is_imported_for_type_checkers_alone(tmp_path: Path) -> None:
+def test_a_response_type_of_another_module_is_imported_only_for_type_checkers(tmp_path: Path) -> None:
     defs = {
         "ShareRequest": obj() | of("one/share"),
         "ShareResponse": obj() | of("one/share"),

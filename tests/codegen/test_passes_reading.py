@@ -43,7 +43,7 @@ class TestReadingRules:
             "Id": TEXT,
         }
 
-    def test_a_list_may_stand_behind_a_reference(self) -> None:
+    def test_a_list_may_be_behind_a_reference(self) -> None:
         defs = {"Foo": obj(x=ref("Ids") | SKIP_ITEMS, y=ref("Ids") | ON_NULL), "Ids": listed(TEXT)}
 
         assert mark_lenient(defs) == {
@@ -51,12 +51,12 @@ class TestReadingRules:
             "Ids": listed(TEXT),
         }
 
-    def test_what_takes_anything_needs_no_rule(self) -> None:
+    def test_a_field_that_accepts_anything_needs_no_rule(self) -> None:
         defs = {"Foo": obj(x={"description": "Anything."} | ON_ERROR)}
 
         assert mark_lenient(defs) == {"Foo": obj(x={"description": "Anything."})}
 
-    def test_a_rule_that_is_false_is_none(self) -> None:
+    def test_a_rule_that_is_false_is_ignored(self) -> None:
         defs = {"Foo": obj(x=TEXT | {"x-deserialize-default-on-error": False})}
 
         assert mark_lenient(defs) == {"Foo": obj(x=TEXT)}
@@ -114,7 +114,7 @@ UNWRITABLE: list[Node] = [
 
 
 class TestAbsence:
-    def test_an_omitted_member_reads_as_its_default_as_empty_or_as_none(self) -> None:
+    def test_an_omitted_field_reads_as_its_default_as_empty_or_as_none(self) -> None:
         defs = {
             "Foo": obj(
                 "required",
@@ -166,7 +166,7 @@ class TestAbsence:
 
         assert settle_absence(defs) == defs
 
-    def test_tags_and_what_another_alternative_has_stay(self) -> None:
+    def test_tags_and_fields_of_other_variants_stay(self) -> None:
         defs = {
             "Foo": obj(
                 a={"type": "string", "const": "a"},
@@ -177,7 +177,7 @@ class TestAbsence:
 
         assert settle_absence(defs) == defs
 
-    def test_a_member_that_depends_on_another_has_to_take_null(self) -> None:
+    def test_a_conditional_field_must_accept_null(self) -> None:
         when = {"x-when": {"member": "reason", "values": ["a"]}}
         defs = {"Foo": obj(x={"type": ["string", "null"]} | when)}
 
@@ -185,7 +185,7 @@ class TestAbsence:
         assert settle_absence(defs) == defs
         assert refusal(settle_absence, TEXT | when) == said
 
-    def test_a_default_object_is_what_an_empty_one_reads_as(self) -> None:
+    def test_a_default_object_must_equal_an_empty_one(self) -> None:
         bar = obj(x=TEXT | {"default": "1"}, y={"type": "boolean", "default": False})
         defs = {"Foo": obj(x=ref("Bar") | {"default": {"x": "1"}}, y=ref("Bar") | {"default": {}}), "Bar": bar}
 
@@ -239,7 +239,7 @@ class TestAbsence:
         assert settle_absence(defs) == defs
 
     @pytest.mark.parametrize("node", [TEXT, TEXT | {"default": "x"}, ref("Bar"), MAP, {"type": ["array", "null"]}])
-    def test_another_required_member_may_not(self, node: Node) -> None:
+    def test_other_required_fields_cannot_be_lenient(self, node: Node) -> None:
         said = "Foo.x: required and lenient, but an invalid value has no replacement"
 
         assert refusal(settle_absence, node | {"x-reads": "Lenient"}, "x", Bar=obj()) == said
@@ -307,7 +307,7 @@ class TestSecrets:
             (listed(ref("Either")), {"Either": {"anyOf": [ref("Pair"), ref("Pair")]}, "Pair": obj(value=TEXT)}),
         ],
     )
-    def test_the_value_of_each_item_is_secret_however_the_list_is_written(self, env: Node, defs: Definitions) -> None:
+    def test_the_value_of_each_item_is_secret_in_any_form_of_list(self, env: Node, defs: Definitions) -> None:
         assert mark_secrets({"Foo": obj(env=env), **defs}) == {
             "Foo": obj(env=env),
             **defs,

@@ -5,7 +5,7 @@ from codegen.tree import Definitions
 from tests.codegen.small import TEXT, obj, ref
 
 
-def test_true_becomes_the_schema_that_takes_anything_wherever_a_schema_stands() -> None:
+def test_true_becomes_an_empty_schema_everywhere() -> None:
     defs = {
         "Any": True,
         "Foo": {
@@ -83,7 +83,7 @@ def test_text_is_not_parsed_but_numbers_keep_their_format() -> None:
     }
 
 
-def test_only_a_map_says_that_it_is_open() -> None:
+def test_only_maps_keep_additional_properties() -> None:
     values = {"type": "object", "additionalProperties": TEXT}
     defs: Definitions = {
         "Foo": obj(x=TEXT, map={"type": "object", "additionalProperties": True}, typed=values)

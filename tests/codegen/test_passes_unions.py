@@ -59,7 +59,7 @@ class TestNotifications:
             },
         }
 
-    def test_the_catch_all_stands_where_the_alternatives_do(self) -> None:
+    def test_the_catch_all_is_added_to_the_variants(self) -> None:
         defs = {"DoNotification": obj(update=ref("Update")) | NOTIFICATION, "Update": {"anyOf": [tagged("a")]}}
 
         opened = open_notifications(defs)["Update"]
@@ -68,7 +68,7 @@ class TestNotifications:
         assert [arm.get("title") for arm in opened["anyOf"]] == [None, "other"]
 
     @pytest.mark.parametrize("name", ["DoRequest", "DoResponse"])
-    def test_a_union_that_something_with_an_answer_carries_too_stays_closed(self, name: str) -> None:
+    def test_a_union_also_used_by_requests_or_responses_stays_closed(self, name: str) -> None:
         defs = {
             "DoNotification": obj(update=ref("Update")) | NOTIFICATION,
             name: obj(update=ref("Update")) | REQUEST,
@@ -86,12 +86,12 @@ class TestNotifications:
             {"type": "string", "enum": ["a"]},
         ],
     )
-    def test_what_is_open_or_has_no_tag_stays(self, union: Node) -> None:
+    def test_open_and_untagged_unions_stay(self, union: Node) -> None:
         defs = {"DoNotification": obj(update=ref("Update")) | NOTIFICATION, "Update": union}
 
         assert open_notifications(defs) == defs
 
-    def test_what_nothing_carries_stays(self) -> None:
+    def test_unused_unions_stay(self) -> None:
         assert open_notifications({"Update": UNION}) == {"Update": UNION}
 
 
@@ -124,7 +124,7 @@ class TestListArms:
 
 
 class TestVariants:
-    def test_a_payload_that_serves_one_alternative_absorbs_the_tag(self) -> None:
+    def test_a_payload_of_one_variant_absorbs_the_tag(self) -> None:
         arm = tagged("text") | {"allOf": [ref("TextContent")], "description": "Not this one."}
         payload = obj("text", text=TEXT) | {"description": "Words."}
 
@@ -156,7 +156,7 @@ class TestVariants:
             "ContentB": obj("type", type=tag("b")) | {"x-extensible": True},
         }
 
-    def test_a_payload_of_several_alternatives_gets_subclasses(self) -> None:
+    def test_a_payload_of_several_variants_gets_subclasses(self) -> None:
         chunk = obj("content", content=TEXT) | {"description": "A chunk."}
         user = tagged("user_message_chunk", by="kind") | {"allOf": [ref("Chunk")], "description": "Of the user."}
         agent = tagged("agent_message_chunk", by="kind") | {"allOf": [ref("Chunk")]}
@@ -195,7 +195,7 @@ class TestVariants:
             "ContentB": obj("type", type=tag("b")),
         }
 
-    def test_members_that_the_union_shares_go_into_each_alternative(self) -> None:
+    def test_fields_of_the_union_are_added_to_each_variant(self) -> None:
         union = obj("id", id=TEXT, name=TEXT) | {
             "anyOf": [tagged("a", x=TEXT), tagged("b")],
             "x-extensible": True,
@@ -209,7 +209,7 @@ class TestVariants:
         }
 
     @pytest.mark.parametrize(("title", "more"), [("agent", {}), ("stdio", {"x-untagged": True})])
-    def test_an_alternative_without_the_tag_has_the_one_that_its_title_implies(self, title: str, more: Node) -> None:
+    def test_a_variant_without_the_tag_has_the_one_of_its_title(self, title: str, more: Node) -> None:
         plain = ref("Plain") | {"title": title}
         defs = {"Server": {"anyOf": [tagged("http"), tagged("acp"), plain]}, "Plain": obj("command", command=TEXT)}
 
@@ -222,7 +222,7 @@ class TestVariants:
         }
 
     @pytest.mark.parametrize("keyword", ["anyOf", "oneOf"])
-    def test_the_catch_all_takes_every_tag_but_the_known_ones(self, keyword: str) -> None:
+    def test_the_catch_all_accepts_every_tag_except_the_known_ones(self, keyword: str) -> None:
         texts = {"title": "a", "description": "One."}
         excluded = {keyword: [texts | obj("type", type=tag("a") | texts), tagged("b")]}
         other = catch_all() | {"description": "Newer.", "not": texts | excluded}
@@ -237,7 +237,7 @@ class TestVariants:
         }
 
     @pytest.mark.parametrize("keyword", ["anyOf", "oneOf"])
-    def test_a_catch_all_may_have_alternatives_of_its_own(self, keyword: str) -> None:
+    def test_a_catch_all_may_have_variants(self, keyword: str) -> None:
         other = catch_all("a") | {keyword: [ref("Left"), ref("Right")]}
         defs = {"Foo": {"anyOf": [tagged("a"), other]}, "Left": obj("l", l=TEXT), "Right": obj("r", r=TEXT)}
 
@@ -252,7 +252,7 @@ class TestVariants:
             "OtherFooRight": obj("type", **unlike, **right) | {"allOf": [ref("Right")]},
         }
 
-    def test_without_a_tag_one_alternative_excludes_what_the_others_require(self) -> None:
+    def test_a_variant_without_a_tag_excludes_the_required_fields_of_others(self) -> None:
         union = {"oneOf": [ref("Session"), ref("Request")]}
         defs = {
             "Scope": union,
@@ -277,7 +277,7 @@ class TestVariants:
             },
         }
 
-    def test_without_a_tag_and_without_exclusion_the_payloads_serve_as_they_are(self) -> None:
+    def test_payloads_of_an_untagged_union_are_used_unchanged(self) -> None:
         defs = {"Content": {"anyOf": [ref("Text"), ref("Blob")]}, "Text": obj("t", t=TEXT), "Blob": obj("b", b=TEXT)}
 
         assert name_variants(defs) == defs | {"Content": {"anyOf": [ref("Text"), ref("Blob")], "x-tag": None}}
@@ -302,7 +302,7 @@ class TestVariants:
             "FooPlainText": obj("x", x=TEXT),
         }
 
-    def test_a_union_may_be_an_alternative_of_another(self) -> None:
+    def test_a_union_may_be_a_variant_of_another(self) -> None:
         defs = {
             "Foo": {"anyOf": [ref("Bar"), ref("Inner")]},
             "Bar": obj(x=TEXT),
@@ -317,7 +317,7 @@ class TestVariants:
             "InnerB": obj("type", type=tag("b")),
         }
 
-    def test_a_tagged_union_inside_of_an_alternative_keeps_its_tag(self) -> None:
+    def test_a_tagged_union_in_a_variant_keeps_its_tag(self) -> None:
         form = tagged("form", by="mode") | {"allOf": [ref("Form")], "description": "A form."}
         defs = {
             "Create": {"anyOf": [form, tagged("url", by="mode")]},
@@ -339,7 +339,7 @@ class TestVariants:
             "CreateUrl": obj("mode", mode=tag("url")),
         }
 
-    def test_a_union_inside_of_an_alternative_is_split_along(self) -> None:
+    def test_a_union_in_a_variant_is_split_with_it(self) -> None:
         form = tagged("form", by="mode") | {"allOf": [ref("Form")]}
         scope = {"anyOf": [obj("s", s=TEXT) | {"title": "session"}, obj("r", r=TEXT) | {"title": "request"}]}
         defs = {"Create": obj("m", m=TEXT) | {"anyOf": [form, tagged("url", by="mode")]}, "Form": scope}
@@ -355,7 +355,7 @@ class TestVariants:
             "CreateUrl": obj("m mode", mode=tag("url"), m=TEXT),
         }
 
-    def test_a_contested_name_goes_to_the_same_union_in_any_order(self) -> None:
+    def test_a_name_needed_twice_goes_to_the_same_union_in_any_order(self) -> None:
         union = {"anyOf": [tagged("plan_entry"), tagged("b")]}
 
         named = name_variants({"Second": union, "First": union})
@@ -373,7 +373,7 @@ class TestVariants:
             TEXT,
         ],
     )
-    def test_what_is_no_union_of_objects_stays(self, union: Node) -> None:
+    def test_unions_of_other_types_stay(self, union: Node) -> None:
         defs = {"Bar": union, "Foo": obj()}
 
         assert name_variants(defs) == defs
@@ -413,19 +413,19 @@ class TestVariants:
     def test_a_union_without_an_exact_rule_is_refused(self, arms: list[Node], said: str) -> None:
         assert refusal(name_variants, {"Foo": {"anyOf": arms}, "Own": OWN_TYPE}) == f"Foo: {said}"
 
-    def test_a_tag_that_the_union_describes_is_missing_in_no_alternative(self) -> None:
+    def test_a_tag_described_by_the_union_must_be_in_every_variant(self) -> None:
         union = obj("type", type=TEXT) | {"anyOf": [tagged("a"), obj("x", x=TEXT) | {"title": "own"}]}
 
         said = "Foo: its variant own contains the tag type without a constant"
         assert refusal(name_variants, {"Foo": union}) == said
 
-    def test_in_a_one_of_with_a_tag_every_alternative_has_it(self) -> None:
+    def test_every_variant_of_a_tagged_one_of_needs_the_tag(self) -> None:
         union = {"oneOf": [tagged("a"), obj("x", x=TEXT) | {"title": "own"}]}
 
         said = "Foo: a variant of its oneOf has no type, so a value may fit two variants"
         assert refusal(name_variants, {"Foo": union}) == said
 
-    def test_what_a_base_requires_excludes_the_other_alternatives_too(self) -> None:
+    def test_required_fields_of_a_base_exclude_other_variants(self) -> None:
         defs = {
             "Foo": {"oneOf": [ref("Left"), ref("Right")]},
             "Left": obj(x=TEXT) | {"allOf": [ref("Base")]},
@@ -450,13 +450,13 @@ class TestVariants:
         ],
         ids=["nothing required", "more required", "told by both", "told by the union's", "a union", "one with members"],
     )
-    def test_a_one_of_with_overlapping_alternatives_is_refused(self, left: Node, right: Node) -> None:
+    def test_a_one_of_with_overlapping_variants_is_refused(self, left: Node, right: Node) -> None:
         defs = {"Foo": {"oneOf": [ref("Left"), ref("Right")]}, "Left": left, "Right": right}
 
         said = "Foo: a value may fit two variants of its oneOf"
         assert refusal(name_variants, defs) == said
 
-    def test_a_union_of_one_that_is_a_union_itself_is_refused(self) -> None:
+    def test_a_union_whose_only_variant_is_a_union_is_refused(self) -> None:
         inner = {"oneOf": [tagged("b", by="kind"), tagged("c", by="kind")]}
         defs = {"Foo": {"anyOf": [tagged("a") | {"allOf": [ref("Inner")]}]}, "Inner": inner}
 
@@ -474,7 +474,7 @@ class TestVariants:
         ],
     )
     @pytest.mark.parametrize("uses", [1, 2])
-    def test_a_payload_that_is_no_object_is_refused(self, payload: Node, uses: int) -> None:
+    def test_a_payload_that_is_not_an_object_is_refused(self, payload: Node, uses: int) -> None:
         arms = [tagged("a") | {"allOf": [ref("Payload")]}, tagged("b")]
         defs = {"Foo": {"anyOf": arms}, "Payload": payload, "Bar": obj(x=TEXT)}
         more = {"More": obj(x=ref("Payload"))} if uses > 1 else {}
@@ -482,7 +482,7 @@ class TestVariants:
         said = "Foo: the payload Payload of its variant a is not an object"
         assert refusal(name_variants, defs | more) == said
 
-    def test_members_beside_scalars_are_refused(self) -> None:
+    def test_fields_beside_scalars_are_refused(self) -> None:
         defs = {"Foo": obj(x=TEXT) | {"anyOf": [TEXT]}}
 
         assert refusal(name_variants, defs) == "Foo: fields next to variants that are not all objects"

@@ -14,7 +14,7 @@ def read(literal: str) -> str:
 
 
 @pytest.mark.parametrize("text", [None, "", "  \n "])
-def test_nothing_to_say_is_no_docstring(text: str | None) -> None:
+def test_empty_text_gives_no_docstring(text: str | None) -> None:
     assert docstring(text, indent=4) == ""
 
 
@@ -29,7 +29,7 @@ def test_nothing_to_say_is_no_docstring(text: str | None) -> None:
         ("  One\n  line  ", '"""One line."""'),
     ],
 )
-def test_one_line_stands_between_its_quotes_and_ends_like_a_sentence(text: str, expected: str) -> None:
+def test_one_line_is_put_between_quotes_and_ends_with_a_period(text: str, expected: str) -> None:
     assert docstring(text, indent=4) == expected
 
 
@@ -62,7 +62,7 @@ def test_code_tables_quotations_and_nested_lists_keep_their_lines(text: str) -> 
     assert read(docstring(text, indent=4)) == text
 
 
-def test_code_stands_apart_and_hangs_under_nothing() -> None:
+def test_code_is_separated_and_never_indented_under_an_item() -> None:
     literal = docstring("Write\n```\na\tb\n  c\n```\nor nothing", indent=4)
 
     assert literal == '"""Write\n\n    ```\n    a   b\n      c\n    ```\n\n    or nothing\n    """'
@@ -93,7 +93,7 @@ def test_a_first_paragraph_that_fits_stays_on_one_line(indent: int) -> None:
 
 
 @pytest.mark.parametrize("indent", [0, 4])
-def test_one_sentence_that_fits_without_its_last_quotes_has_them_below(indent: int) -> None:
+def test_a_sentence_that_fits_without_the_last_quotes_has_them_below(indent: int) -> None:
     sentence = "x" * (WIDTH - indent - 4) + "."
 
     assert docstring(sentence, indent=indent) == f'"""{sentence}\n{" " * indent}"""'
@@ -118,7 +118,7 @@ def test_a_list_in_front_stays_a_list() -> None:
 @pytest.mark.parametrize(
     "text", [LONG, f"- {LONG}\n- {LONG}", f"Sum.\n\n{LONG}", f"{LONG}: `x` {LONG}", "a " * 58 + "b"]
 )
-def test_no_line_is_too_long_and_no_word_is_lost(text: str, indent: int) -> None:
+def test_no_line_is_too_long_and_every_word_is_kept(text: str, indent: int) -> None:
     lines = (" " * indent + docstring(text, indent=indent)).splitlines()
 
     assert max(map(len, lines)) <= WIDTH
@@ -156,7 +156,7 @@ def test_the_rest_of_an_item_hangs_under_it() -> None:
         "é “quoted” 日本",
     ],
 )
-def test_what_is_special_in_a_literal_is_read_back_as_it_was(text: str) -> None:
+def test_special_characters_in_a_literal_are_read_back_equal(text: str) -> None:
     for whole in (text, f"First.\n\n{text}\n{text}"):
         literal = docstring(whole, indent=4)
 

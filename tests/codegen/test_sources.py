@@ -239,7 +239,7 @@ class TestLock:
 
 
 class TestReplacing:
-    def test_all_files_are_replaced_and_no_copies_remain(self, tmp_path: Path) -> None:
+    def test_all_files_are_replaced_and_temporary_copies_removed(self, tmp_path: Path) -> None:
         folder = publishing.write(tmp_path, {"a": b"old a", "other": b"other"})
 
         replace_together(folder, {"a": b"new a", "new/b": b"new b"})

@@ -39,7 +39,7 @@ def test_the_published_schemas_are_within_the_vocabulary(file: str) -> None:
         {"x-method": "a/b", "x-side": "agent", **obj()},
     ],
 )
-def test_what_the_passes_read_is_accepted(node: Node) -> None:
+def test_everything_that_the_passes_read_is_accepted(node: Node) -> None:
     check_vocabulary({"Foo": node, "Bar": obj("x", x=TEXT), "Id": TEXT})
 
 
@@ -55,7 +55,7 @@ def test_what_the_passes_read_is_accepted(node: Node) -> None:
         "x-deserialize-trim",
     ],
 )
-def test_an_unknown_keyword_is_refused_wherever_it_stands(keyword: str) -> None:
+def test_an_unknown_keyword_is_refused_everywhere(keyword: str) -> None:
     said = f"no rule for the keyword {keyword}"
     inner = {keyword: 1, **TEXT}
 
@@ -87,7 +87,7 @@ NOT_ON_A_DEFINITION: list[tuple[Node, str]] = [
     ("node", "said"),
     NOT_ON_A_DEFINITION,
 )
-def test_what_is_read_elsewhere_only_is_refused_on_a_definition(node: Node, said: str) -> None:
+def test_keywords_for_other_places_are_refused_on_a_definition(node: Node, said: str) -> None:
     assert refusal(node) == f"$defs/Foo: no rule for {said} in this place"
 
 
@@ -101,7 +101,7 @@ def test_what_is_read_elsewhere_only_is_refused_on_a_definition(node: Node, said
         ({"x-docs-ignore": True}, "x-docs-ignore"),
     ],
 )
-def test_what_is_read_elsewhere_only_is_refused_on_a_property(node: Node, said: str) -> None:
+def test_keywords_for_other_places_are_refused_on_a_property(node: Node, said: str) -> None:
     assert refusal(obj(x=node)) == f"$defs/Foo/properties/x: no rule for {said} in this place"
 
 
@@ -205,17 +205,17 @@ def test_a_pattern_that_may_mean_something_else_is_refused(pattern: str) -> None
     assert refusal(TEXT | {"pattern": pattern}).startswith(f"$defs/Foo: the pattern {pattern} may match other strings")
 
 
-def test_a_required_member_that_is_no_property_is_refused() -> None:
+def test_a_required_field_must_be_a_property() -> None:
     assert refusal(obj("x y", x=TEXT)) == "$defs/Foo: y is required, but is not a property here"
 
 
 @pytest.mark.parametrize("pointer", ["#/$defs/Nobody", "#/$defs/Bar/properties/x", "other.json#/x", "#", "Bar"])
-def test_a_reference_to_what_is_no_definition_is_refused(pointer: str) -> None:
+def test_a_reference_must_lead_to_a_definition(pointer: str) -> None:
     assert refusal(obj(x={"$ref": pointer})) == f"$defs/Foo/properties/x: {pointer} is not a definition of this schema"
 
 
 @pytest.mark.parametrize("parts", [[], [ref("Id"), ref("Bar")], [TEXT], [ref("Id") | {"title": "x"}]])
-def test_an_all_of_that_is_more_than_one_reference_is_refused(parts: list[Node]) -> None:
+def test_an_all_of_must_be_a_single_reference(parts: list[Node]) -> None:
     said = "no rule for an allOf other than a single reference"
 
     assert refusal({"allOf": parts}) == f"$defs/Foo: {said}"
@@ -225,14 +225,14 @@ def test_an_all_of_that_is_more_than_one_reference_is_refused(parts: list[Node])
     "discriminator",
     [{"propertyName": "kind"}, {"propertyName": "type", "mapping": {"a": "#/$defs/Bar"}}, {"mapping": {}}],
 )
-def test_a_discriminator_that_says_other_than_the_tags_is_refused(discriminator: Node) -> None:
+def test_a_discriminator_that_contradicts_the_tags_is_refused(discriminator: Node) -> None:
     union = {"oneOf": [tagged("a"), tagged("b")], "discriminator": discriminator}
 
     assert refusal(union) == "$defs/Foo: a discriminator may only name the tag of the union"
 
 
 @pytest.mark.parametrize("value", [1, True, None, 1.5, {"a": 1}])
-def test_a_tag_that_is_not_text_is_refused(value: object) -> None:
+def test_a_tag_must_be_a_string(value: object) -> None:
     arm = obj("type", type={"const": value, "type": "integer"})
     said = f"no rule for the constant {value!r} here, because it is not a string"
 
@@ -240,7 +240,7 @@ def test_a_tag_that_is_not_text_is_refused(value: object) -> None:
 
 
 @pytest.mark.parametrize("value", [1, True, None])
-def test_an_enumeration_of_what_is_not_text_is_refused(value: object) -> None:
+def test_an_enumeration_must_consist_of_strings(value: object) -> None:
     said = f"no rule for the constant {value!r} here, because it is not a string"
 
     assert refusal({"type": "integer", "enum": [value]}) == f"$defs/Foo: {said}"
@@ -248,7 +248,7 @@ def test_an_enumeration_of_what_is_not_text_is_refused(value: object) -> None:
 
 
 @pytest.mark.parametrize("value", [True, None, 1.5])
-def test_a_constant_that_is_neither_text_nor_a_whole_number_is_refused(value: object) -> None:
+def test_a_constant_must_be_a_string_or_a_whole_number(value: object) -> None:
     said = f"no rule for the constant {value!r} here, because it is not a string"
 
     assert refusal({"anyOf": [{"type": "integer", "const": value}]}) == f"$defs/Foo/anyOf/0: {said}"

@@ -106,7 +106,7 @@ def test_the_newest_version_is_proposed_as_two_commits(
     assert "the schemas of 2.1.0" in capsys.readouterr().out
 
 
-def test_the_body_says_what_changed_and_what_held(tmp_path: Path, npm: Path, repository: Path) -> None:
+def test_the_body_lists_the_changes_and_the_results_of_the_checks(tmp_path: Path, npm: Path, repository: Path) -> None:
     publishing.install_npm_of(npm, published("2.0.0", "2.1.0"))
     gate = ("Python starts", ("platform",))
 
@@ -163,7 +163,7 @@ def test_a_body_too_long_for_github_is_truncated(
 
 
 @pytest.mark.parametrize("latest", ["2.0.0", "1.9.0"], ids=["the same", "an older one"])
-def test_nothing_is_proposed_where_nothing_is_newer(
+def test_nothing_is_proposed_without_a_newer_version(
     latest: str, tmp_path: Path, npm: Path, repository: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     publishing.install_npm_of(npm, published("1.9.0", "2.0.0"))
