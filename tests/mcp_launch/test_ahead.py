@@ -178,7 +178,7 @@ def test_errors_of_starting_ahead_are_ignored(what: str, tmp_path: Path) -> None
     assert marked.running() == []
 
 
-def test_of_several_with_one_name_the_first_is_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_first_of_several_servers_of_one_name_is_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     good = Marked().plain()
     other = {**good, "type": "stdio", "name": "other", "args": ["other"]}
     short = {"type": "stdio", "name": "short", "command": "/bin/cat", "env": good["env"]}

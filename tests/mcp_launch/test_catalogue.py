@@ -100,7 +100,7 @@ def test_colliding_names_get_different_hashes(monkeypatch: pytest.MonkeyPatch) -
     assert len({entry.name for entry in found}) == 3
 
 
-def test_entries_come_in_the_order_of_the_servers_and_their_lists() -> None:
+def test_entries_have_the_order_of_the_servers_and_their_lists() -> None:
     tools = [tool("c"), tool("a")]
 
     found = Catalogue([("z", tools), ("y", []), ("x", tools[:1])])
@@ -119,7 +119,7 @@ def test_a_tool_listed_twice_is_included_once() -> None:
     assert [entry.tool for entry in Catalogue([("s", [first, other, again])])] == [first, other]
 
 
-def test_two_servers_with_tools_and_one_name_are_refused() -> None:
+def test_two_servers_of_one_name_with_tools_are_refused() -> None:
     with pytest.raises(UnusableInput, match='two servers in the catalogue are named "s"'):
         Catalogue([("s", [tool("b")]), ("s", [tool("a")])])
     assert len(Catalogue([("s", [tool("b")]), ("s", [])])) == 1

@@ -88,7 +88,7 @@ def plain(mode: str = "works") -> dict[str, Any]:
     return {"command": sys.executable, "args": [*PLAIN, mode], "env": {"SECRET": SECRET}}
 
 
-def test_working_servers_are_one_line_each_and_exit_0(tmp_path: Path) -> None:
+def test_working_servers_are_printed_in_one_line_each_with_exit_status_0(tmp_path: Path) -> None:
     file = tmp_path / "servers.json"
     file.write_text(json.dumps({"mcpServers": {"first": plain(), "second": plain()}}))
 
@@ -101,7 +101,7 @@ def test_working_servers_are_one_line_each_and_exit_0(tmp_path: Path) -> None:
     ]
 
 
-def test_a_failed_server_says_why_and_exits_1() -> None:
+def test_a_failed_server_is_printed_with_the_reason_and_exit_status_1() -> None:
     config = {"mcpServers": {"good": plain(), "bad": plain("exits_with_message")}}
 
     done = run("check", "-", stdin=json.dumps(config))
@@ -114,7 +114,7 @@ def test_a_failed_server_says_why_and_exits_1() -> None:
     assert SECRET not in done.stdout + done.stderr
 
 
-def test_json_is_one_document_and_nothing_else() -> None:
+def test_json_output_is_a_single_document() -> None:
     config = {"mcpServers": {"banner": plain("prints_banner"), "gone": {"command": "/no/such/program"}}}
 
     done = run("check", "--json", "-", stdin=json.dumps(config))
@@ -152,7 +152,7 @@ def test_a_whole_request_brings_its_directory(tmp_path: Path) -> None:
         ('{"mcpServers": [], "cwd": "."}', "mcp-launch: standard input: cwd must be an absolute path"),
     ],
 )
-def test_unusable_input_exits_2_and_says_where(stdin: str, says: str) -> None:
+def test_unusable_input_exits_2_with_its_position(stdin: str, says: str) -> None:
     done = run("check", "-", stdin=stdin)
     as_json = run("check", "--json", "-", stdin=stdin)
 
@@ -163,7 +163,7 @@ def test_unusable_input_exits_2_and_says_where(stdin: str, says: str) -> None:
     assert json.loads(as_json.stdout) == {"ok": False, "servers": [], "findings": [], "unusable": [why]}
 
 
-def test_what_was_typed_and_makes_no_sense_is_one_json_document_too() -> None:
+def test_a_usage_error_is_a_json_document_with_json() -> None:
     done = run("check", "--json", "--sse")
 
     assert (done.returncode, done.stderr[:12]) == (2, "mcp-launch: ")
@@ -221,7 +221,7 @@ def test_the_lines_of_its_help_are_as_long_as_the_terminal_is_wide(columns: int)
     assert len(prose) == len(paragraphs) - 1 > 3
 
 
-def test_without_the_extra_it_says_what_to_install() -> None:
+def test_without_the_extra_the_command_names_what_to_install() -> None:
     # A None in sys.modules hides a package as if it were not installed.
     script = """
 import sys
@@ -237,7 +237,7 @@ main()
     assert done.stderr == f"mcp-launch needs {missing}: pip install 'acp-bindings[launch]'\n"
 
 
-def test_what_the_command_needs_is_what_the_extra_brings() -> None:
+def test_the_extra_contains_what_the_command_imports() -> None:
     project = tomllib.loads((SOURCE.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
     brought = [*extras["connection"], *extras["launch"]]
@@ -253,7 +253,7 @@ def test_what_the_command_needs_is_what_the_extra_brings() -> None:
         (b"[" + b"1" * 5000 + b"]", ":1:1: contains a number that is too long, or NaN or Infinity"),
     ],
 )
-def test_input_that_is_no_json_text_exits_2(stdin: bytes, says: str, tmp_path: Path) -> None:
+def test_input_that_is_not_utf_8_or_json_exits_2(stdin: bytes, says: str, tmp_path: Path) -> None:
     (tmp_path / "input").write_bytes(stdin)
     with (tmp_path / "input").open() as file:
         done = subprocess.run(
@@ -278,7 +278,7 @@ def test_input_that_is_no_json_text_exits_2(stdin: bytes, says: str, tmp_path: P
         ("--json < servers.json | true", 0, ""),
     ],
 )
-def test_streams_that_are_closed_or_full_or_go_away_are_no_traceback(
+def test_closed_or_full_streams_do_not_cause_a_traceback(
     redirection: str, status: int, says: str, unbuffered: str, tmp_path: Path
 ) -> None:
     (tmp_path / "servers.json").write_text('{"mcpServers": {}}')
@@ -304,7 +304,7 @@ def in_a_shell(script: str, folder: Path, *, unbuffered: str) -> subprocess.Comp
     return subprocess.run(arguments, cwd=folder, capture_output=True, text=True, env=env, check=False, timeout=60)
 
 
-def test_a_name_that_the_terminal_cannot_show_is_shown_all_the_same() -> None:
+def test_a_name_that_the_terminal_cannot_encode_is_shown_escaped() -> None:
     config = {"mcpServers": {"caf\u00e9": {"command": "/no/such/program"}}}
 
     done = run("check", "-", stdin=json.dumps(config), PYTHONIOENCODING="ascii")
@@ -331,7 +331,7 @@ def test_a_signal_ends_the_servers_before_the_command(number: signal.Signals, st
     assert marked.running() == []
 
 
-def test_what_a_server_says_cannot_move_the_cursor() -> None:
+def test_text_of_a_server_cannot_move_the_cursor() -> None:
     config = {
         "mcpServers": {"rude": {"command": "/bin/sh", "args": ["-c", r"printf '\033[2J\033[31mboo' >&2; exit 1"]}}
     }
@@ -361,7 +361,7 @@ def test_a_url_is_a_server_with_its_headers() -> None:
     assert "the SSE transport is deprecated" in old.stderr
 
 
-def test_a_wrong_transport_is_reported_in_the_words_of_its_source(tmp_path: Path) -> None:
+def test_a_wrong_transport_is_reported_in_the_terms_of_its_file(tmp_path: Path) -> None:
     gemini = tmp_path / ".gemini" / "settings.json"
     gemini.parent.mkdir()
     with web_server("http") as url:
@@ -393,7 +393,7 @@ def test_a_timeout_names_the_option_to_increase_it(tmp_path: Path) -> None:
     assert [advice in each for each in told] == [True] * len(told)
 
 
-def test_several_files_are_one_report(tmp_path: Path) -> None:
+def test_several_files_make_one_report(tmp_path: Path) -> None:
     for name in ("a", "b"):
         (tmp_path / f"{name}.json").write_text(json.dumps({"mcpServers": {name: plain(), "both": plain()}}))
 
@@ -414,7 +414,7 @@ def test_strict_takes_warnings_for_failures() -> None:
     assert (statuses(plain()), statuses(plain("prints_banner")), statuses(relative)) == ([0, 0], [0, 1], [0, 1])
 
 
-def test_verbose_shows_the_messages_and_what_servers_write_without_secrets() -> None:
+def test_verbose_shows_traffic_and_stderr_without_secrets() -> None:
     config = {"mcpServers": {"good": plain(), "bad": plain("exits_with_message")}}
 
     done = run("check", "--json", "--verbose", "-", stdin=json.dumps(config))
@@ -440,7 +440,7 @@ def test_verbose_shows_the_messages_and_what_servers_write_without_secrets() -> 
         (("-", "--only", "none"), 'no server is named "none"; there are no servers'),
     ],
 )
-def test_what_makes_no_sense_exits_2(args: tuple[str, ...], says: str) -> None:
+def test_contradictory_arguments_exit_2(args: tuple[str, ...], says: str) -> None:
     done = run("check", *args, stdin="[]")
 
     assert (done.returncode, done.stdout) == (2, "")
@@ -503,7 +503,7 @@ SLOW = {"anyio", "asyncio", "mcp", "pydantic", "rich"}
         ("convert", "examples/.vscode/mcp.json", "--to", "claude-code"),
     ],
 )
-def test_what_starts_no_server_imports_nothing_that_takes_long(args: tuple[str, ...]) -> None:
+def test_commands_that_start_no_server_import_no_slow_modules(args: tuple[str, ...]) -> None:
     done = run(*args, python=("-X", "importtime"), HOME="/no/such/home", XDG_CONFIG_HOME="/no/such/home")
 
     assert "typer" in imported_by(done.stderr)
@@ -556,7 +556,7 @@ def test_once_ctrl_c_has_ended_the_command_another_changes_no_exit_status() -> N
     assert marked.running() == []
 
 
-def test_ctrl_c_in_a_callback_from_which_nothing_can_be_raised_counts_all_the_same() -> None:
+def test_ctrl_c_in_a_callback_that_cannot_raise_is_not_lost() -> None:
     marked = Marked()
     config = json.dumps([marked.plain("mute")])
 

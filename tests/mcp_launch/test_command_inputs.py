@@ -60,7 +60,7 @@ def test_a_command_is_a_server_that_is_started_as_a_shell_would() -> None:
         ("node -e import('./server.js')", "node"),
     ],
 )
-def test_the_server_of_a_command_is_called_as_what_is_run(command: str, name: str) -> None:
+def test_the_server_of_a_command_is_named_after_its_program(command: str, name: str) -> None:
     assert names(read_inputs(Typed(command=command.split()))) == [[name]]
 
 
@@ -70,7 +70,7 @@ def test_a_command_that_is_not_found_is_left_for_the_launch_to_explain() -> None
     assert session.servers[0]["command"] == "no-such-program"
 
 
-def test_a_variable_without_a_value_has_the_one_that_it_has_here(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_variable_without_a_value_is_taken_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TOKEN", SECRET)
 
     (session,) = read_inputs(Typed(command=["true"], env=["TOKEN"]))
@@ -105,7 +105,7 @@ def test_files_urls_and_a_command_can_be_meant_together(tmp_path: Path) -> None:
     assert names(read_inputs(typed)) == [["one", "two"], ["host"], ["true"]]
 
 
-def test_each_file_keeps_its_own_directory_unless_one_was_typed(tmp_path: Path) -> None:
+def test_each_file_keeps_its_own_directory_unless_one_is_given(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text(json.dumps({"cwd": "/usr", "mcpServers": []}))
     files = [str(tmp_path / "a.json"), written(tmp_path, "b.json")]
 
@@ -113,7 +113,7 @@ def test_each_file_keeps_its_own_directory_unless_one_was_typed(tmp_path: Path) 
     assert [each.cwd for each in read_inputs(Typed(servers=files, cwd="x"))] == [os.path.abspath("x")] * 2
 
 
-def test_a_name_that_two_files_use_says_of_which_it_is(tmp_path: Path) -> None:
+def test_duplicate_names_in_two_files_are_shown_with_their_files(tmp_path: Path) -> None:
     first, second = written(tmp_path, "a.json", "one", "both", "both"), written(tmp_path, "b.json", "both")
 
     # Twice in one file is a mistake in that file, and stays one.
@@ -131,7 +131,7 @@ def test_only_those_that_were_named_are_meant(tmp_path: Path) -> None:
         read_inputs(Typed(servers=[file], only=["one", "four"]))
 
 
-def test_entries_that_are_none_are_left_for_the_launch_to_explain(tmp_path: Path) -> None:
+def test_invalid_entries_are_left_for_the_launch_to_explain(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text('[5, {"name": 5}, {"command": "x"}, {"name": ""}]')
 
     (session,) = read_inputs(Typed(servers=[str(tmp_path / "a.json")]))
@@ -157,7 +157,7 @@ def test_entries_that_are_none_are_left_for_the_launch_to_explain(tmp_path: Path
         (Typed(servers=["a\0b"]), "is not a valid file name"),
     ],
 )
-def test_what_does_not_fit_together_says_so_and_quotes_no_secret(typed: Typed, says: str) -> None:
+def test_contradictory_inputs_are_refused_without_quoting_secrets(typed: Typed, says: str) -> None:
     with pytest.raises(UnusableInput, match=says) as caught:
         read_inputs(typed)
 
@@ -175,7 +175,7 @@ def test_what_does_not_fit_together_says_so_and_quotes_no_secret(typed: Typed, s
         ("C:/no/such.json", "C:/no/such.json", ""),
     ],
 )
-def test_a_name_of_no_file_is_asked_what_it_was_meant_to_be(given: str, shown: str, instead: str) -> None:
+def test_a_missing_file_is_reported_with_what_may_have_been_meant(given: str, shown: str, instead: str) -> None:
     with pytest.raises(UnusableInput) as raised:
         read_inputs(Typed(servers=[given]))
 
@@ -192,7 +192,7 @@ def test_a_name_of_no_file_is_asked_what_it_was_meant_to_be(given: str, shown: s
         ("latin-1.json", b'{"\xff', " not UTF-8 at byte 2"),
     ],
 )
-def test_a_file_of_no_servers_is_asked_whether_it_is_one_to_run(
+def test_a_file_without_servers_is_reported_with_how_to_run_it(
     name: str, content: bytes, says: str, tmp_path: Path
 ) -> None:
     file = tmp_path / name

@@ -72,7 +72,7 @@ def test_a_terminal_shows_how_far_each_server_is_and_then_only_the_outcome(tmp_p
 
 
 @pytest.mark.parametrize(("term", "no_color"), [("dumb", ""), ("xterm", "1"), ("dumb", "1")])
-def test_colours_and_movement_stay_out_where_they_are_not_wanted(term: str, no_color: str, tmp_path: Path) -> None:
+def test_colours_and_movement_are_disabled_on_request(term: str, no_color: str, tmp_path: Path) -> None:
     file = written(tmp_path, Marked().plain("needs_a_second", name="slow"))
 
     with terminal("check", file, TERM=term, NO_COLOR=no_color) as shown:
@@ -115,7 +115,7 @@ def test_a_low_terminal_shows_those_that_are_waited_for(tmp_path: Path) -> None:
     assert re.search(r"wait slow +stdio handshake \d\.\d s\s+and 8 more", CONTROL.sub("", shown.shown))
 
 
-def test_what_servers_say_and_are_called_cannot_move_the_cursor(tmp_path: Path) -> None:
+def test_names_and_text_of_servers_cannot_move_the_cursor(tmp_path: Path) -> None:
     rude = r"printf '\033[2J\033]0;boo\007boo' >&2; sleep 0.5; exit 1"
     file = written(tmp_path, Marked().stdio("ru\x1b[2Jde", "/bin/sh", "-c", rude))
 
@@ -126,7 +126,7 @@ def test_what_servers_say_and_are_called_cannot_move_the_cursor(tmp_path: Path) 
     assert not {"\x1b[2J", "\x1b]0", "\x07"} & set(re.findall(r"\x1b\[2J|\x1b\]0|\x07", shown.shown))
 
 
-def test_no_secret_comes_to_the_screen(tmp_path: Path) -> None:
+def test_secrets_are_not_shown_on_the_terminal(tmp_path: Path) -> None:
     marked = Marked()
     modes = ("works", "exits_with_message", "rejects", "prints_banner")
     file = written(tmp_path, *(marked.plain(mode, name=mode, env={"ECHO": "1"}) for mode in modes))
@@ -139,7 +139,7 @@ def test_no_secret_comes_to_the_screen(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("when", ["wait mute", "spawned"])
-def test_ctrl_c_leaves_nothing_but_what_was_on_the_screen(when: str, tmp_path: Path) -> None:
+def test_ctrl_c_leaves_only_the_earlier_screen(when: str, tmp_path: Path) -> None:
     marked = Marked()
     file = written(tmp_path, marked.plain("mute", name="mute"), marked.stdio("stubborn", "/bin/sh", "-c", STUBBORN))
 
@@ -158,7 +158,7 @@ def test_ctrl_c_leaves_nothing_but_what_was_on_the_screen(when: str, tmp_path: P
     assert "\x1b[?25l" not in shown.shown.rpartition("\x1b[?25h")[2]
 
 
-def test_a_terminal_that_goes_away_takes_the_servers_with_it(tmp_path: Path) -> None:
+def test_closing_the_terminal_ends_the_servers(tmp_path: Path) -> None:
     marked = Marked()
     file = written(tmp_path, marked.stdio("stubborn", "/bin/sh", "-c", STUBBORN))
 

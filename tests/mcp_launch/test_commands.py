@@ -39,7 +39,7 @@ def test_a_relative_command_is_relative_to_the_session(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("command", "hint"), [("npx", "Node.js"), ("uvx", "uv"), ("thing", "is it installed")])
-def test_a_command_that_is_not_on_path_hints_at_what_to_install(command: str, hint: str) -> None:
+def test_a_command_missing_on_path_is_reported_with_what_to_install(command: str, hint: str) -> None:
     with pytest.raises(CommandError, match=hint) as raised:
         resolve_command(command, cwd="/", env={"PATH": "/nowhere"})
 

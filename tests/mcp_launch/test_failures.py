@@ -29,7 +29,7 @@ async def test_each_failure_matches_the_catalogue(case: Case | Scenario, tmp_pat
 
 
 @pytest.mark.full
-def test_the_command_tells_of_all_of_them_at_once(tmp_path: Path) -> None:
+def test_the_command_reports_all_failures_in_one_run(tmp_path: Path) -> None:
     # As JSON, of which the lines for people are made; `nox -s failures` has both.
     assert check_all(tmp_path, as_json=True).wrong == []
 

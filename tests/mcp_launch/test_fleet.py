@@ -101,9 +101,7 @@ async def test_fleets_in_a_task_group_that_is_cancelled_leave_nothing(
 
 
 @pytest.mark.requirement("R91")
-async def test_the_report_is_json_and_holds_no_secret(
-    marked: Marked, echo_urls: dict[str, str], tmp_path: Path
-) -> None:
+async def test_the_report_is_json_without_secrets(marked: Marked, echo_urls: dict[str, str], tmp_path: Path) -> None:
     url = echo_urls["http"].replace("http://", f"http://user:{SECRET}@") + f"?key={SECRET}"
     servers = [marked.plain(), http(url, headers={"X-Key": SECRET}), marked.plain("exits_with_message", name="bad")]
 

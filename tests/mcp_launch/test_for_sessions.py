@@ -47,7 +47,7 @@ def version(request: pytest.FixtureRequest) -> int:
     return number
 
 
-async def test_three_loads_of_an_open_session_leave_one_set_of_servers(marked: Marked, version: int) -> None:
+async def test_three_loads_of_an_open_session_start_its_servers_once(marked: Marked, version: int) -> None:
     async with talking(caller(), version) as client:
         server = typed(marked.plain())
         session = await client.new(server)
@@ -99,7 +99,7 @@ async def test_a_server_that_exits_later_is_reported(marked: Marked, version: in
 
 
 @pytest.mark.parametrize("can_ask", [True, False])
-async def test_questions_of_servers_reach_a_client_that_can_be_asked(
+async def test_elicitations_of_servers_reach_a_client_that_supports_them(
     marked: Marked, version: int, can_ask: bool
 ) -> None:
     asked: list[Any] = []

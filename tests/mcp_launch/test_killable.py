@@ -82,7 +82,7 @@ async def test_calls_take_turns(process: KillableProcess) -> None:
     assert sorted(returned) == [0, 1, 2, 3, 4]
 
 
-async def test_a_process_that_ends_by_itself_is_reported(process: KillableProcess) -> None:
+async def test_a_process_that_crashes_is_reported(process: KillableProcess) -> None:
     with pytest.raises(CallFailed, match="crashed the process that it ran in"):
         await process.call("os:abort")
 
@@ -112,7 +112,7 @@ async def test_an_interpreter_that_cannot_be_started_is_reported(
         await process.call("os:getpid")
 
 
-async def test_what_is_not_json_is_not_sent(process: KillableProcess) -> None:
+async def test_arguments_that_are_not_json_are_not_sent(process: KillableProcess) -> None:
     deep: list[object] = []
     for _ in range(100_000):
         deep = [deep]

@@ -29,7 +29,7 @@ async def kill(server: mcp_launch.LaunchedServer) -> None:
         await ask(server.session, "die")
 
 
-async def test_a_slow_server_goes_on_starting_in_the_background(marked: Marked, tmp_path: Path) -> None:
+async def test_a_slow_server_continues_starting_in_the_background(marked: Marked, tmp_path: Path) -> None:
     gate = tmp_path / "gate"
     servers = [marked.plain(), marked.plain("waits_at_gate", name="slow", env={"GATE": str(gate)})]
 

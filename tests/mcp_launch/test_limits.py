@@ -207,7 +207,7 @@ TEXT = 'a text that is large, with \u00e9 and \U0001f600 and " and \\ ' * 4000
 
 
 @EVERYWHERE
-async def test_a_large_response_comes_through_whole(transport: str, marked: Marked, tmp_path: Path) -> None:
+async def test_a_large_response_arrives_whole(transport: str, marked: Marked, tmp_path: Path) -> None:
     structured: dict[str, Any] = {"text": TEXT, "numbers": [*range(30_000)], "more": {"nested": [None, True, 1.5, {}]}}
     line = response(content=[{"type": "text", "text": TEXT}], structuredContent=structured)
     with server(transport, [line], marked=marked, folder=tmp_path) as entry, anyio.fail_after(20):
@@ -219,7 +219,7 @@ async def test_a_large_response_comes_through_whole(transport: str, marked: Mark
 
 
 @EVERYWHERE
-async def test_a_large_error_comes_through_whole(transport: str, marked: Marked, tmp_path: Path) -> None:
+async def test_a_large_error_arrives_whole(transport: str, marked: Marked, tmp_path: Path) -> None:
     error = {"code": -32050, "message": "no", "data": {"text": TEXT}}
     line = b'{"jsonrpc": "2.0", "id": $ID, "error": %b}' % json.dumps(error).encode()
     with server(transport, [line], marked=marked, folder=tmp_path) as entry, anyio.fail_after(20):
@@ -231,9 +231,7 @@ async def test_a_large_error_comes_through_whole(transport: str, marked: Marked,
 
 
 @WITH_NOTIFICATIONS
-async def test_large_notifications_come_through_whole_and_in_order(
-    transport: str, marked: Marked, tmp_path: Path
-) -> None:
+async def test_large_notifications_arrive_whole_and_in_order(transport: str, marked: Marked, tmp_path: Path) -> None:
     heard: list[Any] = []
 
     async def listen(params: LoggingMessageNotificationParams) -> None:
@@ -264,7 +262,9 @@ async def test_invalid_unicode_is_replaced(transport: str, *, large: bool, marke
 
 
 @pytest.mark.parametrize("transport", ["http", "stdio"])
-async def test_a_local_server_refuses_what_is_beyond_its_limits(transport: Any, marked: Marked, tmp_path: Path) -> None:
+async def test_a_local_server_refuses_messages_beyond_its_limits(
+    transport: Any, marked: Marked, tmp_path: Path
+) -> None:
     local_server = MCPServer("local")
 
     @local_server.tool()
@@ -388,7 +388,7 @@ async def test_values_are_counted_outside_of_strings(monkeypatch: pytest.MonkeyP
         assert (beyond.limit, beyond.is_call) == ("values", True)
 
 
-async def test_arrays_that_hold_any_json_have_no_limit_of_items() -> None:
+async def test_arrays_of_any_json_have_no_limit_of_items() -> None:
     many: list[Any] = [[{}]] * 50
     fields = ["inputSchema", "outputSchema", "structuredContent", "_meta", "data", "metadata", "input"]
     for field in fields:
@@ -442,7 +442,7 @@ def test_events_are_the_same_wherever_the_stream_is_cut() -> None:
 
 
 @pytest.mark.parametrize("chunk", [b"data: " + b"x" * 200 + b"\n\n", b"data: " + b"x" * 200, b": ping\n" * 30])
-def test_an_event_that_is_too_long_is_given_up(chunk: bytes) -> None:
+def test_an_event_that_is_too_long_is_refused(chunk: bytes) -> None:
     buffer = EventBuffer(100)
     assert [*buffer.feed(b"data: 1\n\n")] == [b"data: 1\n\n"]
     with pytest.raises(EventTooLong, match="it is longer than"):

@@ -142,7 +142,7 @@ def v1_agent(protocol: Any, *, http: bool) -> Any:
 
 @pytest.mark.requirement("R70", "R71", "R90")
 @pytest.mark.parametrize("protocol", PROTOCOLS[:2])
-async def test_a_v1_agent_gets_http_if_it_says_so_and_else_stdio(protocol: Any) -> None:
+async def test_a_v1_agent_gets_http_if_advertised_and_otherwise_stdio(protocol: Any) -> None:
     told = [v1_agent(protocol, http=True), v1_agent(protocol, http=False), protocol.AgentCapabilities()]
     chosen: list[str] = []
     for agent in told:
@@ -154,7 +154,7 @@ async def test_a_v1_agent_gets_http_if_it_says_so_and_else_stdio(protocol: Any) 
 
 @pytest.mark.requirement("R70", "R71", "R72")
 @pytest.mark.parametrize("protocol", PROTOCOLS[2:])
-async def test_a_v2_agent_gets_what_it_advertised(protocol: Any) -> None:
+async def test_a_v2_agent_gets_an_advertised_transport(protocol: Any) -> None:
     told = [v2_agent(protocol, "stdio", "http"), v2_agent(protocol, "stdio"), v2_agent(protocol, "http").capabilities]
     chosen: list[str] = []
     for agent in told:
@@ -185,7 +185,7 @@ async def test_in_v2_an_agent_that_advertised_neither_is_not_assumed_to_take_std
 
 
 @pytest.mark.requirement("R70")
-async def test_what_is_asked_for_overrides_what_was_advertised() -> None:
+async def test_the_transport_argument_overrides_what_was_advertised() -> None:
     async with mcp_launch.serve_local(Own().server, agent=v2.AgentCapabilities(), transport="stdio") as local:
         assert local.transport == "stdio"
 
@@ -207,9 +207,7 @@ async def test_invalid_arguments_are_refused(options: dict[str, Any], said: str)
 
 
 @pytest.mark.parametrize(("name", "value"), [("frozen", True), ("executable", ""), ("executable", None)])
-async def test_over_stdio_a_program_without_an_interpreter_says_so(
-    name: str, value: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_stdio_requires_a_python_interpreter(name: str, value: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, name, value, raising=False)
 
     with pytest.raises(mcp_launch.UnusableInput, match="has no interpreter; use http"):
@@ -246,7 +244,7 @@ async def post(url: str, **headers: str) -> httpx2.Response:
 
 
 @pytest.mark.requirement("R90")
-async def test_a_request_without_the_token_or_from_elsewhere_is_refused(marked: Marked) -> None:
+async def test_a_request_without_the_token_or_from_another_host_is_refused(marked: Marked) -> None:
     async with mcp_launch.serve_local(Own().server, transport="http") as local:
         spec = local.spec(v1.McpServer)
         assert isinstance(spec, v1.McpServerHttp)
@@ -278,7 +276,7 @@ async def test_a_request_without_the_token_or_from_elsewhere_is_refused(marked: 
 
 @pytest.mark.requirement("R90")
 @pytest.mark.parametrize("said", [b"\n", b"x" * 43 + b"\n", b"x" * 100_000, b"GET / HTTP/1.1\r\n\r\n"])
-async def test_over_stdio_who_does_not_have_the_token_is_let_go(
+async def test_a_stdio_connection_without_the_token_is_closed(
     said: bytes, marked: Marked, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with mcp_launch.serve_local(Own().server, transport="stdio") as local:
@@ -326,7 +324,9 @@ async def run_relay(spec: v1.McpServerStdio, *, token: str) -> tuple[int, str]:
 
 
 @pytest.mark.requirement("R90")
-async def test_the_command_says_why_it_is_of_no_use(marked: Marked, caplog: pytest.LogCaptureFixture) -> None:
+async def test_the_relay_command_explains_why_it_cannot_be_used(
+    marked: Marked, caplog: pytest.LogCaptureFixture
+) -> None:
     async with mcp_launch.serve_local(Own().server, transport="stdio") as local:
         spec = local.spec(v1.McpServer)
         assert isinstance(spec, v1.McpServerStdio)
@@ -346,7 +346,7 @@ async def test_the_command_says_why_it_is_of_no_use(marked: Marked, caplog: pyte
 
 @pytest.mark.requirement("R90")
 @EACH_TRANSPORT
-async def test_it_listens_on_the_loopback_interface_alone(transport: Kind) -> None:
+async def test_the_server_listens_only_on_the_loopback_interface(transport: Kind) -> None:
     async with mcp_launch.serve_local(Own().server, transport=transport) as local:
         listening = [
             line.split()[1]
@@ -359,7 +359,7 @@ async def test_it_listens_on_the_loopback_interface_alone(transport: Kind) -> No
 
 
 @pytest.mark.requirement("R90")
-async def test_what_lies_in_the_sessions_directory_is_not_run(marked: Marked, tmp_path: Path) -> None:
+async def test_modules_in_the_sessions_directory_are_not_imported(marked: Marked, tmp_path: Path) -> None:
     for module in ("socket", "os", "threading", "mcp_launch", "sitecustomize"):
         (tmp_path / f"{module}.py").write_text("raise SystemExit('taken over')")
 
@@ -372,7 +372,7 @@ async def test_what_lies_in_the_sessions_directory_is_not_run(marked: Marked, tm
 
 @pytest.mark.requirement("R90", "R91")
 @EACH_TRANSPORT
-async def test_the_token_is_shown_nowhere(
+async def test_the_token_is_never_shown(
     transport: Kind, marked: Marked, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
@@ -546,7 +546,7 @@ async def test_a_call_that_still_runs_ends_with_the_block(transport: Kind, marke
 
 @pytest.mark.requirement("R90")
 @EACH_TRANSPORT
-async def test_who_does_not_read_does_not_hold_up_the_end(transport: Kind, marked: Marked) -> None:
+async def test_a_client_that_does_not_read_does_not_delay_the_end(transport: Kind, marked: Marked) -> None:
     own = Own()
 
     @own.server.tool()
@@ -647,7 +647,7 @@ async def test_cancellation_ends_it_and_is_not_swallowed(transport: Kind, marked
 
 
 @EACH_TRANSPORT
-async def test_a_server_that_does_not_start_says_why(transport: Kind, marked: Marked) -> None:
+async def test_a_server_that_does_not_start_is_reported_with_the_reason(transport: Kind, marked: Marked) -> None:
     @asynccontextmanager
     async def lifespan(_: Any) -> AsyncGenerator[None]:
         raise LookupError("no database")
@@ -661,7 +661,7 @@ async def test_a_server_that_does_not_start_says_why(transport: Kind, marked: Ma
 
 
 @EACH_TRANSPORT
-async def test_a_large_message_crosses_both_ways(transport: Kind, marked: Marked, tmp_path: Path) -> None:
+async def test_large_messages_arrive_in_both_directions(transport: Kind, marked: Marked, tmp_path: Path) -> None:
     large = "x" * 6_000_000
 
     async with (
@@ -671,9 +671,7 @@ async def test_a_large_message_crosses_both_ways(transport: Kind, marked: Marked
         assert await ask(session, "selection", file=large) == f"the selection in {large}"
 
 
-async def test_over_stdio_an_answer_that_cannot_be_written_fails_its_call_and_not_the_session(
-    marked: Marked, tmp_path: Path
-) -> None:
+async def test_a_result_that_cannot_be_written_fails_only_its_call(marked: Marked, tmp_path: Path) -> None:
     own = Own()
 
     @own.server.tool()
@@ -700,7 +698,7 @@ def ask_user() -> Elicit[Colour]:
 
 
 @EACH_TRANSPORT
-async def test_it_asks_the_agent_in_return(transport: Kind, marked: Marked, tmp_path: Path) -> None:
+async def test_a_tool_may_send_requests_to_the_agent(transport: Kind, marked: Marked, tmp_path: Path) -> None:
     own = Own()
 
     @own.server.tool()

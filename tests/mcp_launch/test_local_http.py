@@ -113,7 +113,7 @@ CHUNKS = b"2\r\nhe\r\n3\r\nllo\r\n0\r\n\r\n"
         b"POST /%72epeat?x=1 HTTP/1.1\r\nhost: a\r\ncontent-length: 5\r\nconnection: close\r\n\r\nhello",
     ],
 )
-async def test_a_request_is_answered(sent: bytes) -> None:
+async def test_a_request_gets_a_response(sent: bytes) -> None:
     async with connected(App()) as stream:
         await stream.send(sent)
         said = await all_of(stream)
@@ -122,7 +122,7 @@ async def test_a_request_is_answered(sent: bytes) -> None:
     assert b"hello" in said
 
 
-async def test_a_body_is_waited_for_and_asked_for() -> None:
+async def test_a_body_is_awaited_after_100_continue() -> None:
     async with connected(App()) as stream:
         await stream.send(b"POST /repeat HTTP/1.1\r\nhost: a\r\ncontent-length: 5\r\nexpect: 100-continue\r\n\r\n")
         assert (await stream.receive()).startswith(b"HTTP/1.1 100 ")
@@ -133,7 +133,7 @@ async def test_a_body_is_waited_for_and_asked_for() -> None:
             said += await stream.receive()
 
 
-async def test_one_connection_serves_many_requests_also_those_sent_ahead() -> None:
+async def test_one_connection_serves_many_requests_including_pipelined_ones() -> None:
     app = App()
     one = b"POST /repeat HTTP/1.1\r\nhost: a\r\ncontent-length: 3\r\n\r\n"
     unread = b"POST /unread HTTP/1.1\r\nhost: a\r\ncontent-length: 3\r\n\r\nabc"
@@ -150,7 +150,7 @@ async def test_one_connection_serves_many_requests_also_those_sent_ahead() -> No
     assert [scope["method"] for scope in app.scopes] == ["POST", "POST", "POST", "HEAD", "GET"]
 
 
-async def test_an_application_is_told_of_a_request_as_asgi_says_it() -> None:
+async def test_an_application_gets_a_request_in_the_form_of_asgi() -> None:
     app = App()
 
     said = await exchange(b"GET /%70arts?x=1 HTTP/1.1\r\nHost: a\r\n\r\n", app)
@@ -183,7 +183,7 @@ async def test_an_application_is_told_of_a_request_as_asgi_says_it() -> None:
         (b"GET /closes HTTP/1.1\r\nhost: a\r\n\r\n", b"HTTP/1.1 200 "),
     ],
 )
-async def test_who_breaks_the_rules_is_told_so_and_let_go(sent: bytes, said: bytes) -> None:
+async def test_an_invalid_request_gets_an_error_and_the_connection_is_closed(sent: bytes, said: bytes) -> None:
     async with connected(App()) as stream:
         await stream.send(sent)
         answered = await all_of(stream)
@@ -204,11 +204,11 @@ async def test_who_breaks_the_rules_is_told_so_and_let_go(sent: bytes, said: byt
         b"GET /breaks HTTP/1.1\r\nhost: a\r\n\r\n",
     ],
 )
-async def test_who_leaves_or_gets_no_answer_is_let_go(sent: bytes) -> None:
+async def test_an_incomplete_or_unanswered_request_closes_the_connection(sent: bytes) -> None:
     assert b"hello" not in await exchange(sent)
 
 
-async def test_an_application_hears_that_its_client_left() -> None:
+async def test_an_application_is_notified_when_its_client_disconnects() -> None:
     app = App()
 
     async with connected(app) as stream:
@@ -228,7 +228,7 @@ async def test_a_failing_application_is_logged(caplog: pytest.LogCaptureFixture)
     assert "LookupError: mine" in caplog.text
 
 
-async def test_who_asks_for_nothing_is_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_connection_without_a_request_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(asgi, "_FIRST", 0.01)
 
     async with connected(App()) as stream:
@@ -251,7 +251,7 @@ async def test_between_requests_there_is_any_time(monkeypatch: pytest.MonkeyPatc
                 pytest.fail("it was let go")
 
 
-async def test_who_does_not_send_the_rest_is_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_connection_without_the_rest_of_a_body_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(asgi, "_REST", 0.01)
 
     async with connected(App()) as stream:

@@ -114,7 +114,7 @@ def sse_parrot() -> Any:
 @pytest.mark.parametrize(
     "options", [Options(), Options(auth=("user", SECRET)), Options(auth=Bearer())], ids=["url", "pair", "auth"]
 )
-async def test_nothing_that_is_logged_or_warned_of_holds_a_secret(
+async def test_logs_and_warnings_do_not_contain_secrets(
     kind: str, options: Options, records: Records, marked: Marked, tmp_path: Path
 ) -> None:
     answer = sse_parrot() if kind == "sse" else http_parrot
@@ -136,7 +136,7 @@ async def test_nothing_that_is_logged_or_warned_of_holds_a_secret(
     assert BASIC not in shown
 
 
-async def test_what_servers_of_the_sdk_repeat_is_not_logged_either(
+async def test_secrets_repeated_by_servers_of_the_sdk_are_not_logged(
     records: Records, marked: Marked, echo_urls: dict[str, str], tmp_path: Path
 ) -> None:
     url = f"{echo_urls['http']}?key={SECRET}"
@@ -164,7 +164,7 @@ def test_a_record_is_redacted_in_its_arguments_and_its_exceptions(records: Recor
     assert SECRET not in records.text
 
 
-def test_a_record_without_secrets_and_those_of_others_stay_as_they_are(records: Records) -> None:
+def test_records_without_secrets_are_not_changed(records: Records) -> None:
     with kept_out_of_logs(Redactor([SECRET])):
         logging.getLogger("httpx2").warning("%s of %d", "one", 2)
         logging.getLogger("an.application").warning("mine: %s", SECRET)
@@ -175,7 +175,7 @@ def test_a_record_without_secrets_and_those_of_others_stay_as_they_are(records: 
     ]
 
 
-def test_records_are_left_alone_once_no_server_is_open(records: Records) -> None:
+def test_log_records_are_not_changed_after_the_last_server_was_closed(records: Records) -> None:
     with kept_out_of_logs(Redactor([SECRET])), kept_out_of_logs(Redactor(["another-secret"])):
         pass
     logging.getLogger("httpx2").warning(SECRET)

@@ -66,7 +66,7 @@ def certified(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
 
 
 @KINDS
-async def test_an_authority_of_ones_own_is_trusted_by_its_file_or_by_a_context(
+async def test_a_private_authority_is_trusted_by_file_or_context(
     kind: str, certified: Certificates, marked: Marked, tmp_path: Path
 ) -> None:
     with raw_server(server_of(kind), tls=certified.serving()) as raw:
@@ -81,7 +81,7 @@ async def test_an_authority_of_ones_own_is_trusted_by_its_file_or_by_a_context(
     assert "to trust its issuer, set SSL_CERT_FILE" in without.message
 
 
-async def test_what_is_wrong_with_a_certificate_of_a_trusted_authority_is_told(
+async def test_other_faults_of_a_trusted_certificate_are_named(
     certified: Certificates, marked: Marked, tmp_path: Path
 ) -> None:
     # As Python has it by itself from 3.13 on.
@@ -102,7 +102,7 @@ async def test_what_is_wrong_with_a_certificate_of_a_trusted_authority_is_told(
 
 
 @KINDS
-async def test_no_verification_works_with_a_warning(
+async def test_disabled_verification_causes_a_warning(
     kind: str, certified: Certificates, marked: Marked, tmp_path: Path
 ) -> None:
     with raw_server(server_of(kind), tls=certified.serving()) as raw:
@@ -206,7 +206,9 @@ async def test_proxies_of_the_environment_do_not_count_where_it_is_not_trusted(
 
 
 @KINDS
-async def test_a_proxy_that_refuses_is_told_from_the_server(kind: str, marked: Marked, tmp_path: Path) -> None:
+async def test_a_refusal_of_the_proxy_is_distinguished_from_the_server(
+    kind: str, marked: Marked, tmp_path: Path
+) -> None:
     with raw_server(lambda request: [reply(407, request.headers["proxy-authorization"].encode())]) as proxy:
         url = f"http://user:{SECRET}@127.0.0.1:{proxy.port}"
         tunnel = await outcome(http("https://server.invalid/mcp", kind=kind), Options(proxy=url), cwd=tmp_path)
@@ -220,7 +222,7 @@ async def test_a_proxy_that_refuses_is_told_from_the_server(kind: str, marked: M
 
 
 @KINDS
-async def test_what_the_proxy_may_have_answered_is_said_to_have_come_through_it(
+async def test_a_response_that_may_come_from_the_proxy_names_it(
     kind: str, marked: Marked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with raw_server(lambda _: [reply(403)]) as proxy:
@@ -345,7 +347,7 @@ async def test_a_login_on_loopback_is_never_sent_to_the_proxy_of_the_environment
 
 
 @KINDS
-async def test_a_proxy_of_the_options_also_counts_for_loopback(kind: str, marked: Marked, tmp_path: Path) -> None:
+async def test_a_proxy_in_the_options_applies_to_loopback(kind: str, marked: Marked, tmp_path: Path) -> None:
     with raw_server(server_of(kind)) as proxy:
         options = Options(proxy=f"http://127.0.0.1:{proxy.port}")
         warnings = await outcome(http("http://localhost:1/mcp", kind=kind), options, cwd=tmp_path)
@@ -397,7 +399,7 @@ def gate(request: Request) -> bytes | None:
 
 @KINDS
 @pytest.mark.parametrize("auth", [("user", SECRET), Bearer(), with_key], ids=["pair", "object", "function"])
-async def test_an_auth_logs_in_and_goes_before_the_header_of_the_specification(
+async def test_auth_takes_precedence_over_the_header_of_the_entry(
     kind: str, auth: Any, marked: Marked, tmp_path: Path
 ) -> None:
     with raw_server(server_of(kind, gate)) as raw:
@@ -412,7 +414,7 @@ async def test_an_auth_logs_in_and_goes_before_the_header_of_the_specification(
 
 @KINDS
 @pytest.mark.parametrize("auth", [("user", SECRET), Bearer(), with_key], ids=["pair", "object", "function"])
-async def test_what_an_auth_sends_is_a_secret_too(
+async def test_credentials_of_auth_are_redacted(
     kind: str, auth: Any, marked: Marked, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(0)
@@ -513,7 +515,7 @@ async def test_a_login_that_fails_is_the_failure_of_its_server(
 @KINDS
 @pytest.mark.parametrize("squeezed", [False, True])
 @pytest.mark.parametrize("where", ["/mcp", "/.well-known"])
-async def test_what_a_login_reads_has_an_end(
+async def test_responses_read_during_a_login_are_limited(
     *, kind: str, squeezed: bool, where: str, marked: Marked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(web, "LONGEST", 1 << 20)
@@ -541,7 +543,7 @@ async def test_what_a_login_reads_has_an_end(
 
 
 @KINDS
-async def test_a_login_that_nobody_finishes_is_told_from_a_server_that_does_not_answer(
+async def test_an_unfinished_login_is_distinguished_from_a_silent_server(
     kind: str, marked: Marked, tmp_path: Path
 ) -> None:
     class Browser(httpx2.Auth):

@@ -169,7 +169,7 @@ async def test_the_server_reaches_every_callback(asking: Asking, tmp_path: Path)
                 await asking.changed.wait()
 
 
-async def test_without_callbacks_the_server_is_told_that_there_are_none(asking: Asking, tmp_path: Path) -> None:
+async def test_capabilities_without_a_callback_are_not_advertised(asking: Asking, tmp_path: Path) -> None:
     with anyio.fail_after(20):
         async with mcp_launch.open_session(asking.spec("asks"), cwd=tmp_path) as session:
             assert await ask(session, "client") == {}
@@ -180,9 +180,7 @@ async def test_without_callbacks_the_server_is_told_that_there_are_none(asking: 
             assert await ask(session, "work") == "worked"
 
 
-async def test_a_callback_that_refuses_or_fails_costs_one_call_and_not_the_session(
-    asking: Asking, tmp_path: Path
-) -> None:
+async def test_a_failing_callback_affects_only_one_call(asking: Asking, tmp_path: Path) -> None:
     async def refuse(context: ClientRequestContext, params: CreateMessageRequestParams) -> ErrorData:
         return ErrorData(code=-1, message="not today")
 
@@ -239,7 +237,7 @@ async def test_options_that_are_not_by_name_are_for_all(
 
 
 @pytest.mark.parametrize("options", [5, {"plain": {"sampling": None}}, str])
-async def test_what_are_no_options_are_refused_before_anything_is_launched(
+async def test_wrong_options_are_refused_before_anything_is_launched(
     options: Any, marked: Marked, tmp_path: Path
 ) -> None:
     with pytest.raises(UnusableInput, match=r"the options of plain must be mcp_launch\.Options, not"):
@@ -257,7 +255,7 @@ class Printer:
 
 
 @pytest.mark.parametrize("stderr", [print_line, partial(print_line, "server"), Printer()])
-async def test_a_callback_that_nobody_would_await_is_refused(stderr: Any) -> None:
+async def test_an_async_callback_is_refused_where_it_would_not_be_awaited(stderr: Any) -> None:
     with pytest.raises(UnusableInput, match=r"stderr must be a plain function, not an async one: it is called in a"):
         Options(stderr=stderr)
 
@@ -320,7 +318,7 @@ async def test_a_timeout_without_sense_is_refused_before_anything_starts(
     assert marked.running() == []
 
 
-async def test_one_session_cannot_be_restarted(marked: Marked, tmp_path: Path) -> None:
+async def test_open_session_refuses_restart(marked: Marked, tmp_path: Path) -> None:
     options = Options(restart=Restart())
 
     with pytest.raises(UnusableInput, match=r"open_session does not restart servers; use launch\(\)"):
@@ -341,7 +339,7 @@ async def refusal(session: Client, tool: str) -> str:
 
 
 @pytest.mark.parametrize("wrong", ["sk-secret", [3], 3])
-async def test_secrets_that_are_no_collection_of_strings_are_refused(wrong: Any) -> None:
+async def test_secrets_must_be_a_collection_of_strings(wrong: Any) -> None:
     with pytest.raises(UnusableInput, match=r"^secrets must be a collection of strings$"):
         Options(secrets=wrong)
 

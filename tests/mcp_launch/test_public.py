@@ -31,21 +31,21 @@ def test_the_public_names_are_sorted_and_there() -> None:
     assert dir(mcp_launch) == mcp_launch.__all__
 
 
-def test_importing_the_package_imports_neither_the_sdk_nor_what_the_extra_brings() -> None:
+def test_importing_the_package_imports_neither_sdk_nor_extra() -> None:
     script = f"import sys, mcp_launch; print([name for name in {('pydantic', *NEEDED)} if name in sys.modules])"
     done = run_python("-c", script)
 
     assert (done.stderr, done.stdout.strip()) == ("", "[]")
 
 
-def test_no_private_attribute_of_the_other_package_is_used() -> None:
+def test_private_attributes_of_the_other_package_are_not_used() -> None:
     """Private modules are shared by the two packages, because they are always installed together."""
     sources = (SOURCE / "mcp_launch").glob("**/*.py")
 
     assert [path for path in sources if re.search(r"from acp_bindings\.\S+ import .*\b_[a-z]", path.read_text())] == []
 
 
-def test_without_the_extra_a_name_says_what_to_install() -> None:
+def test_importing_a_name_without_the_extra_names_the_package_to_install() -> None:
     script = "import sys; sys.modules['anyio'] = None; import mcp_launch; mcp_launch.launch"
     done = run_python("-c", script)
 

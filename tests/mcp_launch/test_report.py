@@ -15,7 +15,7 @@ from tests.mcp_launch.support import Marked, http
 pytestmark = pytest.mark.anyio
 
 
-async def test_every_report_is_as_its_schema_says(marked: Marked, echo_urls: dict[str, str], tmp_path: Path) -> None:
+async def test_every_report_matches_its_schema(marked: Marked, echo_urls: dict[str, str], tmp_path: Path) -> None:
     validator = jsonschema_rs.validator_for(_closed(mcp_launch.report_schema()))
     servers = [marked.plain(), http(echo_urls["http"]), marked.plain("exits_silently", name="bad"), {"name": "broken"}]
 
@@ -33,7 +33,7 @@ async def test_every_report_is_as_its_schema_says(marked: Marked, echo_urls: dic
     ]
 
 
-async def test_a_report_tells_what_the_servers_are_and_have(
+async def test_a_report_describes_the_servers_and_what_they_offer(
     marked: Marked, echo_urls: dict[str, str], tmp_path: Path
 ) -> None:
     servers = [marked.plain(), http(echo_urls["http"])]
@@ -69,7 +69,7 @@ async def test_a_failed_server_is_in_the_stage_that_its_failure_names(
     assert [list(each["seconds"]) for each in found] == [[], [], ["spawn", "handshake"]]
 
 
-async def test_only_what_was_asked_for_is_listed(marked: Marked, tmp_path: Path) -> None:
+async def test_only_requested_lists_are_fetched(marked: Marked, tmp_path: Path) -> None:
     async with mcp_launch.launch([marked.plain()], cwd=tmp_path, lists=()) as fleet:
         report = fleet.report["servers"][0]
         assert (fleet["plain"].tools, fleet["plain"].resources, fleet["plain"].prompts) == ([], [], [])
@@ -86,7 +86,7 @@ async def test_only_what_was_asked_for_is_listed(marked: Marked, tmp_path: Path)
         ("hangs_at_resources", "did not list its resources and prompts within 0.5 s"),
     ],
 )
-async def test_a_server_that_cannot_list_its_resources_is_of_use_all_the_same(
+async def test_a_server_that_cannot_list_its_resources_is_ready_with_a_warning(
     mode: str, warning: str, marked: Marked, tmp_path: Path
 ) -> None:
     budgets = mcp_launch.Budgets(list=1.0)
@@ -98,7 +98,7 @@ async def test_a_server_that_cannot_list_its_resources_is_of_use_all_the_same(
         assert "resources" not in fleet.report["servers"][0]["counts"]
 
 
-async def test_a_server_that_dies_while_it_lists_its_prompts_is_of_none(marked: Marked, tmp_path: Path) -> None:
+async def test_a_server_that_dies_while_it_lists_has_failed(marked: Marked, tmp_path: Path) -> None:
     async with mcp_launch.launch([marked.plain("dies_at_prompts")], cwd=tmp_path, lists=EVERYTHING) as fleet:
         [failure] = fleet.failures
 

@@ -112,7 +112,7 @@ async def test_the_headers_of_sse_go_with_the_stream_and_with_each_message(
 
 
 @pytest.mark.requirement("R85")
-async def test_no_message_and_no_header_of_sse_goes_to_another_origin(web: Web, marked: Marked, tmp_path: Path) -> None:
+async def test_sse_messages_and_headers_never_go_to_another_origin(web: Web, marked: Marked, tmp_path: Path) -> None:
     with misbehaving_web() as other:
         server = http(f"{web.origin}/beside/{other.port}", kind="sse", headers={"X-Key": SECRET})
         async with mcp_launch.launch([server], cwd=tmp_path) as fleet:

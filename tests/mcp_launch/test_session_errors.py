@@ -18,7 +18,7 @@ from mcp_launch._diagnosis.protocol import diagnose_session, server_answered
         (CONNECTION_CLOSED, "no such tool", True, "rejected"),
     ],
 )
-def test_an_error_of_the_server_is_told_from_one_that_the_sdk_makes_with_the_same_code(
+def test_errors_of_the_server_are_distinguished_from_those_of_the_sdk(
     code: int, message: str, *, is_answer: bool, means: str
 ) -> None:
     error = MCPError(code=code, message=message)
@@ -40,7 +40,7 @@ def test_other_exceptions_are_looked_into(error: Exception | None, *, is_answer:
     assert (server_answered(error), diagnose_session(error, waited=None).code) == (is_answer, means)
 
 
-def test_what_was_waited_for_in_vain_is_late_whatever_came_of_it() -> None:
+def test_any_error_at_the_timeout_is_a_timeout() -> None:
     found = diagnose_session(RuntimeError("boo"), waited=1.5)
 
     assert (found.code, found.message) == ("timeout", "did not answer within 1.5 s")

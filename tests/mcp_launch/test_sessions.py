@@ -27,7 +27,7 @@ async def test_a_stdio_server_gets_its_environment_and_the_session_directory(mar
 
 
 @pytest.mark.requirement("R77")
-async def test_a_stdio_server_does_not_inherit_what_is_not_its_business(
+async def test_a_stdio_server_does_not_inherit_unrelated_variables(
     marked: Marked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SOMEBODY_ELSES_KEY", "1234")

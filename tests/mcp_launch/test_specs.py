@@ -71,7 +71,7 @@ def test_each_form_is_read(raw: dict[str, Any], spec: object) -> None:
         ({**HTTP, "headers": [{"name": "a b", "value": "v"}]}, "/headers/0/name"),
     ],
 )
-def test_what_is_wrong_is_named_by_its_path(raw: object, path: str) -> None:
+def test_an_invalid_field_is_named_by_its_path(raw: object, path: str) -> None:
     with pytest.raises(LaunchFailure) as raised:
         parse_server(raw)
 
@@ -118,7 +118,7 @@ def test_what_is_wrong_is_named_by_its_path(raw: object, path: str) -> None:
         ),
     ],
 )
-def test_what_is_wrong_is_called_by_its_name_and_told_how_to_write_it(raw: object, says: str) -> None:
+def test_an_invalid_field_is_reported_with_how_to_write_it(raw: object, says: str) -> None:
     with pytest.raises(LaunchFailure) as raised:
         parse_server(raw)
 
@@ -143,7 +143,7 @@ def test_a_value_in_place_of_a_name_is_not_shown(raw: object, named: str) -> Non
 
 
 @pytest.mark.parametrize("port", ["99999", "port", "-1"])
-def test_a_port_that_is_none_is_told(port: str) -> None:
+def test_an_invalid_port_is_reported(port: str) -> None:
     with pytest.raises(LaunchFailure) as raised:
         parse_server({**HTTP, "url": f"https://h:{port}/mcp"})
 
@@ -166,7 +166,7 @@ def test_a_port_that_is_none_is_told(port: str) -> None:
         ({"name": "n", "type": "http", "uri": "http://h"}, "/url", 'field required; is "uri" meant to be url?'),
     ],
 )
-def test_an_entry_that_names_nothing_to_start_is_told_what_is_missing(raw: object, path: str, says: str) -> None:
+def test_an_entry_without_command_and_url_is_reported_with_what_is_missing(raw: object, path: str, says: str) -> None:
     with pytest.raises(LaunchFailure) as raised:
         parse_server(raw)
 
@@ -182,7 +182,7 @@ def test_an_entry_that_names_nothing_to_start_is_told_what_is_missing(raw: objec
         ("http://[/secret123", "http"),
     ],
 )
-def test_a_command_that_is_a_url_is_told_how_to_write_it(command: str, kind: str) -> None:
+def test_a_url_as_command_is_reported_with_how_to_write_it(command: str, kind: str) -> None:
     with pytest.raises(LaunchFailure) as raised:
         parse_server({**STDIO, "command": command})
 
@@ -199,7 +199,7 @@ def test_a_broken_entry_is_called_by_its_name_or_its_place(raw: object, name: st
     assert raised.value.server == name
 
 
-def test_a_server_whose_name_is_empty_is_called_by_its_place() -> None:
+def test_a_server_with_an_empty_name_is_named_by_its_position() -> None:
     assert parse_server({**STDIO, "name": ""}, index=7).name == "mcpServers[7]"
     assert parse_server({**HTTP, "name": ""}).name == "server"
 
@@ -250,7 +250,7 @@ def test_an_unknown_transport_is_not_taken_for_stdio(tag: str) -> None:
     assert (raised.value.code, raised.value.facts) == ("unsupported_transport", {"type": tag})
 
 
-def test_a_transport_that_is_misspelt_is_told_which_one_is_meant() -> None:
+def test_a_misspelled_transport_is_reported_with_the_intended_one() -> None:
     with pytest.raises(LaunchFailure) as raised:
         parse_server({**HTTP, "type": "htpp"})
 
@@ -276,7 +276,7 @@ def test_the_representation_of_a_specification_shows_no_secret() -> None:
         ("Input should be a valid array; write a list, not a map", {"command": "/x", "args": [], "env": {"A": "b"}}),
     ],
 )
-def test_what_to_write_is_said_once(message: str, entry: object) -> None:
+def test_advice_is_given_only_once(message: str, entry: object) -> None:
     rule = "missing" if message.startswith("Field") else "list_type"
     told = schema_issue(SchemaIssue(("args",) if rule == "missing" else ("env",), rule, message), entry)
     assert told["message"] == message[0].lower() + message[1:]
@@ -303,9 +303,7 @@ def test_what_to_write_is_said_once(message: str, entry: object) -> None:
         (v2.McpServerHttp(name="n", url="h"), "http"),
     ],
 )
-def test_what_a_broken_entry_was_meant_to_be_is_told_by_its_type_or_its_members(
-    entry: object, meant: str | None
-) -> None:
+def test_the_intended_transport_of_a_broken_entry_follows_from_its_fields(entry: object, meant: str | None) -> None:
     assert transport_meant(entry) == meant
 
 

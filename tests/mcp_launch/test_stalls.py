@@ -117,7 +117,7 @@ async def test_messages_of_a_server_that_stopped_reading_are_still_read(marked: 
                 calls.cancel_scope.cancel()
 
 
-async def test_a_server_that_reads_again_gets_whole_lines_without_what_was_cancelled(
+async def test_a_server_that_reads_again_gets_whole_lines_without_cancelled_requests(
     marked: Marked, tmp_path: Path
 ) -> None:
     async with stalling("stdio", "deaf", marked, tmp_path) as server:
@@ -213,7 +213,7 @@ async def test_the_post_of_a_call_that_timed_out_is_closed(
             assert await ask(session, "echo") == "done"
 
 
-async def test_posts_that_an_sse_server_never_accepts_are_closed_once_they_are_answered(
+async def test_posts_that_an_sse_server_never_accepts_are_closed_after_the_response(
     marked: Marked, tmp_path: Path, few_connections: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(posts, "_PATIENCE", 0.05)
@@ -298,7 +298,7 @@ def request(number: int | str) -> JSONRPCRequest:
     return JSONRPCRequest(jsonrpc="2.0", id=number, method="ping")
 
 
-async def test_a_request_is_in_progress_until_it_is_answered_or_cancelled() -> None:
+async def test_a_request_is_in_progress_until_its_response_or_cancellation() -> None:
     ends, warnings, behind = Ends(), list[str](), False
     read, write = limited(ends, ends, is_behind=lambda: behind, warn=warnings.append)
     cancel = JSONRPCNotification(jsonrpc="2.0", method="notifications/cancelled", params={"requestId": "1"})

@@ -81,7 +81,7 @@ async def test_strict_does_not_start_a_bare_command(marked: Marked, tmp_path: Pa
 @pytest.mark.parametrize(
     ("first_line", "says"), [("#!/no/such/interpreter", "interpreter"), ("echo no interpreter line", '"#!"')]
 )
-async def test_a_script_that_the_system_cannot_start_says_why(
+async def test_a_script_that_the_system_cannot_start_is_reported_with_the_reason(
     first_line: str, says: str, marked: Marked, tmp_path: Path
 ) -> None:
     script = tmp_path / "script"
@@ -94,7 +94,7 @@ async def test_a_script_that_the_system_cannot_start_says_why(
     assert says in failure.message
 
 
-async def test_a_crashed_server_reports_its_exit_code_and_last_words(marked: Marked, tmp_path: Path) -> None:
+async def test_a_crashed_server_is_reported_with_its_exit_code_and_last_lines(marked: Marked, tmp_path: Path) -> None:
     failure = await failure_of(marked.plain("exits_with_message"), cwd=tmp_path)
 
     assert (failure.stage, failure.code) == ("handshake", "exited")
@@ -165,7 +165,7 @@ async def test_a_line_that_is_too_long_ends_a_session_too(marked: Marked, tmp_pa
     assert (failure.stage, failure.code) == ("call", "disconnected")
 
 
-async def test_many_lines_are_not_one_long_line(marked: Marked, tmp_path: Path) -> None:
+async def test_many_lines_do_not_count_as_one_long_line(marked: Marked, tmp_path: Path) -> None:
     async with mcp_launch.open_session(marked.plain(), cwd=tmp_path, options=SMALL) as session:
         for _ in range(5):
             assert len(await ask(session, "big", size=500_000)) == 500_000

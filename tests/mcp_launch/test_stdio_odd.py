@@ -147,7 +147,7 @@ async def test_a_list_of_tools_has_an_end(
         assert [*(tool.name for tool in server.tools), *server.warnings] == told
 
 
-async def test_two_tools_with_one_name_are_a_warning(marked: Marked, tmp_path: Path) -> None:
+async def test_two_tools_of_one_name_are_a_warning(marked: Marked, tmp_path: Path) -> None:
     tools: list[Any] = [{"name": name, "inputSchema": {"type": "object"}} for name in "babcaded"]
 
     async with mcp_launch.launch(
@@ -305,9 +305,7 @@ async def test_a_cancelled_call_does_not_cut_the_message_after_it(marked: Marked
             assert isinstance(await ask(session, "any"), int)
 
 
-async def test_a_flood_on_stderr_and_20_megabytes_in_a_line_come_through_together(
-    marked: Marked, tmp_path: Path
-) -> None:
+async def test_a_flood_on_stderr_does_not_block_a_line_of_20_megabytes(marked: Marked, tmp_path: Path) -> None:
     async with mcp_launch.open_session(odd(marked, "works"), cwd=tmp_path, budgets=SHORT) as session:
         with anyio.fail_after(20):
             assert isinstance(await ask(session, "flood_both"), int)
@@ -363,7 +361,7 @@ async def test_an_immediate_exit_with_status_0_is_a_failure(
     assert (failure.code, failure.message) == ("exited", f"exited with status 0; {says}; {advice}")
 
 
-async def test_an_exit_with_status_0_and_a_hint_needs_no_further_advice(marked: Marked, tmp_path: Path) -> None:
+async def test_an_exit_with_status_0_and_a_hint_has_no_other_advice(marked: Marked, tmp_path: Path) -> None:
     failure = await failure_of(marked.stdio("satisfied", "/bin/sh", "-c", "echo KEY is not set >&2"), cwd=tmp_path)
 
     assert failure.message.endswith("(on the command line, -e KEY); it wrote on stderr: KEY is not set")
@@ -383,9 +381,7 @@ async def test_a_child_may_go_on_as_the_server_when_its_parent_leaves_in_peace(m
         assert isinstance(await ask(session, "any"), int)
 
 
-async def test_a_leader_that_fails_is_not_waited_for_because_its_child_holds_the_pipes(
-    marked: Marked, tmp_path: Path
-) -> None:
+async def test_a_failed_leader_is_not_awaited_while_its_child_holds_the_pipes(marked: Marked, tmp_path: Path) -> None:
     script = "exec 3<&0; /bin/sleep 60 & exit 5"
 
     server = marked.stdio("tool", "/bin/sh", "-c", script)
@@ -396,7 +392,7 @@ async def test_a_leader_that_fails_is_not_waited_for_because_its_child_holds_the
     assert failure.elapsed < 10
 
 
-async def test_a_server_that_has_much_to_say_at_its_end_can_say_it_and_leave(marked: Marked, tmp_path: Path) -> None:
+async def test_a_server_may_finish_its_output_when_it_is_closed(marked: Marked, tmp_path: Path) -> None:
     async with mcp_launch.launch([odd(marked, "talks_at_end")], cwd=tmp_path, budgets=Budgets(close=10)) as fleet:
         assert fleet["odd"].state == "ready"
 

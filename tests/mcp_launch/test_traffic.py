@@ -36,7 +36,7 @@ class Seen:
 
 
 @pytest.mark.parametrize("kind", ["stdio", "http", "sse"])
-async def test_every_request_and_every_answer_is_shown(
+async def test_every_request_and_every_response_is_shown(
     kind: str, marked: Marked, echo_urls: dict[str, str], tmp_path: Path
 ) -> None:
     seen = Seen()
@@ -55,7 +55,7 @@ async def test_every_request_and_every_answer_is_shown(
     assert any(json.dumps(answer) in line for _, direction, line in seen.lines if direction == "received")
 
 
-async def test_no_secret_is_shown(marked: Marked, tmp_path: Path) -> None:
+async def test_traffic_does_not_show_secrets(marked: Marked, tmp_path: Path) -> None:
     seen = Seen()
     server = marked.plain(env={"ECHO": "1"})
 

@@ -72,7 +72,7 @@ def test_servers_of_the_project_are_started_with_trust(command: str, project: Pr
     assert project.started == {".mcp.json", ".claude.json"}
 
 
-def test_what_is_not_trusted_is_reported_as_unusable(project: Project) -> None:
+def test_untrusted_servers_are_reported_as_unusable(project: Project) -> None:
     done = project.run("check", *project.discover, "--json")
 
     report = json.loads(done.stdout)
@@ -81,7 +81,7 @@ def test_what_is_not_trusted_is_reported_as_unusable(project: Project) -> None:
     assert project.started == {".claude.json"}
 
 
-def test_nothing_is_started_where_only_the_project_has_servers(project: Project) -> None:
+def test_nothing_is_started_if_only_the_project_has_servers(project: Project) -> None:
     project.own.unlink()
     url = {"type": "http", "url": "http://127.0.0.1:9/${HOME}"}
     (project.path / ".cursor").mkdir()
@@ -103,7 +103,7 @@ def test_servers_that_only_leaves_out_need_no_trust(project: Project) -> None:
     assert (done.returncode, project.started) == (0, {"mine"})
 
 
-def test_a_file_that_the_user_names_needs_no_trust(project: Project) -> None:
+def test_a_file_named_on_the_command_line_needs_no_trust(project: Project) -> None:
     project.own.unlink()
 
     done = project.run("check", str(project.file), *project.discover)
@@ -120,7 +120,7 @@ def test_a_project_in_the_home_directory_is_the_users(project: Project) -> None:
     assert (done.returncode, project.started) == (0, {".claude.json", "cursor"})
 
 
-def test_a_user_at_a_terminal_is_asked_with_all_that_would_be_started(project: Project) -> None:
+def test_a_user_at_a_terminal_is_asked_before_servers_are_started(project: Project) -> None:
     from tests.mcp_launch.terminal import terminal  # not on Windows
 
     everything = {".mcp.json", ".claude.json"}
@@ -148,7 +148,7 @@ def test_ctrl_c_at_the_question_starts_nothing(project: Project) -> None:
     assert "Traceback" not in shown.shown
 
 
-def test_watching_asks_again_only_when_the_servers_of_the_project_change(project: Project) -> None:
+def test_watching_asks_again_only_if_the_servers_of_the_project_change(project: Project) -> None:
     from tests.mcp_launch.terminal import terminal  # not on Windows
 
     watched = ("check", *project.discover, "--watch")
@@ -183,7 +183,7 @@ LISTED = {
 }
 
 
-def test_the_list_shows_what_would_be_started_as_the_file_has_it(tmp_path: Path) -> None:
+def test_the_list_shows_entries_as_they_are_in_the_file(tmp_path: Path) -> None:
     file = tmp_path / ".mcp.json"
     file.write_text(json.dumps({"mcpServers": LISTED}))
     variables = {"ROOT": SECRET, "PASSED": SECRET, "PATH_KEY": SECRET, "QUERY_KEY": SECRET}
@@ -203,7 +203,7 @@ def test_the_list_shows_what_would_be_started_as_the_file_has_it(tmp_path: Path)
     assert SECRET not in done.stdout + done.stderr
 
 
-def test_the_list_as_json_is_one_document(tmp_path: Path) -> None:
+def test_the_list_with_json_is_a_single_document(tmp_path: Path) -> None:
     file, broken = tmp_path / ".mcp.json", tmp_path / "broken.json"
     file.write_text(json.dumps({"mcpServers": {**LISTED, "odd": 3}}))
     broken.write_text("{")
@@ -234,7 +234,7 @@ def test_the_list_as_json_is_one_document(tmp_path: Path) -> None:
     assert SECRET not in done.stdout + done.stderr
 
 
-def test_the_list_of_a_project_starts_nothing_and_says_what_needs_trust(project: Project) -> None:
+def test_the_list_of_a_project_starts_nothing_and_marks_untrusted_servers(project: Project) -> None:
     done = project.run("check", "--list", *project.discover)
 
     first, second = done.stdout.splitlines()
@@ -246,7 +246,7 @@ def test_the_list_of_a_project_starts_nothing_and_says_what_needs_trust(project:
 @pytest.mark.parametrize(
     "option", [("--junit", "junit.xml"), ("--html", "page.html"), ("--watch",)], ids=lambda each: each[0]
 )
-def test_a_list_has_no_report(option: tuple[str, ...], project: Project) -> None:
+def test_a_list_cannot_be_written_as_a_report(option: tuple[str, ...], project: Project) -> None:
     done = project.run("check", str(project.file), "--list", *option)
 
     told = f"mcp-launch: --list starts nothing and cannot be combined with {option[0]}\n"

@@ -136,9 +136,7 @@ async def test_a_small_schema_is_evaluated_without_a_process(marked: Marked, tmp
     assert result.structured_content == {"n": 1}
 
 
-async def test_a_schema_with_a_pattern_is_evaluated_in_one_process_for_all_calls(
-    marked: Marked, tmp_path: Path
-) -> None:
+async def test_a_schema_with_a_pattern_is_evaluated_in_one_reused_process(marked: Marked, tmp_path: Path) -> None:
     async with launch([scripted(marked, tmp_path, **tool(PATTERN, {"a": "aaa"}))], cwd="/") as fleet:
         await fleet["scripted"].session.call_tool("tool")
         first = validating()
@@ -177,7 +175,7 @@ async def test_a_result_that_does_not_match_its_schema_is_an_error_with_the_plac
     assert str(error) == f"scripted: tool: the result does not match its outputSchema: {path}: {reason}"
 
 
-async def test_a_result_without_what_the_schema_describes_is_an_error(marked: Marked, tmp_path: Path) -> None:
+async def test_a_missing_structured_result_is_an_error(marked: Marked, tmp_path: Path) -> None:
     script = tool(NUMBER, None)
     del script["tool"]["result"]["structuredContent"]
 
@@ -218,7 +216,7 @@ async def test_a_schema_that_cannot_be_evaluated_is_rejected_with_the_reason(
 
 
 @pytest.mark.parametrize("word", ["$ref", "$dynamicRef", "$schema", "$id"])
-async def test_nothing_is_fetched_that_a_schema_refers_to(word: str, marked: Marked, tmp_path: Path) -> None:
+async def test_references_in_a_schema_are_not_fetched(word: str, marked: Marked, tmp_path: Path) -> None:
     with raw_server(lambda _: [reply(200, b"{}")]) as raw:
         part: Schema = {word: f"{raw.origin}/schema.json"}
         if word == "$id":
@@ -568,7 +566,7 @@ class Shapes:
 
 
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])
-async def test_schemas_that_are_evaluated_in_this_process_mean_what_they_mean_to_the_library(
+async def test_schemas_evaluated_in_this_process_give_the_results_of_the_library(
     taken: list[int],
 ) -> None:
     library: Any = jsonschema.Draft202012Validator

@@ -261,7 +261,7 @@ async def test_a_missing_body_does_not_hide_the_status(kind: str, marked: Marked
 
 
 @KINDS
-async def test_early_hints_and_dribbled_bytes_are_no_trouble(kind: str, marked: Marked, tmp_path: Path) -> None:
+async def test_early_hints_and_slow_bytes_are_accepted(kind: str, marked: Marked, tmp_path: Path) -> None:
     def dribbles(request: Request) -> Any:
         yield b"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n"
         answer = works(request)
@@ -292,7 +292,7 @@ async def test_early_hints_and_dribbled_bytes_are_no_trouble(kind: str, marked: 
         (599, " returned 599 Said; it had an internal error; its log may say why"),
     ],
 )
-async def test_an_http_error_says_what_to_try_and_what_the_server_says(
+async def test_an_http_error_is_reported_with_advice_and_the_servers_message(
     status: int, says: str, marked: Marked, tmp_path: Path
 ) -> None:
     failure = await failure_of(once(reply(status, b'{"error": {"message": "not today"}}')), cwd=tmp_path)
@@ -671,7 +671,7 @@ async def test_a_timeout_mentions_responses_with_unknown_ids(marked: Marked, tmp
 @pytest.mark.parametrize(
     ("code", "message"), [(-32000, "Not Acceptable: must accept text/event-stream"), (-32001, "Unauthorized")]
 )
-async def test_an_error_of_the_server_is_not_taken_for_one_of_the_sdk(
+async def test_an_error_of_the_server_is_not_taken_for_an_sdk_error(
     *, code: int, message: str, as_event: bool, marked: Marked, tmp_path: Path
 ) -> None:
     def refuses(request: Request) -> bytes:

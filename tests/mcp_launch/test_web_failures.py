@@ -81,7 +81,7 @@ async def test_a_refused_sse_message_shows_no_secret(web: Web, marked: Marked, t
         ("mumbles", "application/json instead of an MCP message"),
     ],
 )
-async def test_a_call_that_fails_later_says_why_and_the_session_goes_on(
+async def test_a_later_failed_call_is_reported_and_the_session_continues(
     path: str, says: str, web: Web, marked: Marked, tmp_path: Path
 ) -> None:
     server = http(f"{web.origin}/{path}?key={SECRET}", headers={"X-Key": SECRET})
@@ -147,7 +147,7 @@ async def test_a_transport_that_breaks_down_is_the_failure_of_its_server(
 
 
 @KINDS
-async def test_no_log_of_any_level_holds_a_secret(
+async def test_logs_of_any_level_do_not_contain_secrets(
     kind: str, marked: Marked, echo_urls: dict[str, str], tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(0)

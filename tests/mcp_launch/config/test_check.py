@@ -79,7 +79,7 @@ def test_a_variable_that_is_not_set_is_a_warning_at_its_server_in_every_output(t
     assert (lines.returncode, report.returncode, strict.returncode) == (0, 0, 1)
 
 
-def test_what_is_disabled_is_not_started_and_said_and_no_warning(tmp_path: Path) -> None:
+def test_a_disabled_server_is_reported_without_a_warning(tmp_path: Path) -> None:
     off = {**works(KEY="${NOT_SET_ANYWHERE}"), "enabled": False}
     file = written(tmp_path, ".zed/settings.json", {"context_servers": {"off": off}})
     said = "off: is disabled in Zed and not started [disabled]"
@@ -207,7 +207,7 @@ def test_a_discovered_file_with_servers_of_another_client_is_reported(tmp_path: 
     ]
 
 
-def test_what_the_client_itself_refuses_is_a_warning_although_the_server_works(tmp_path: Path) -> None:
+def test_an_entry_that_its_client_refuses_is_a_warning(tmp_path: Path) -> None:
     with web_server("http") as url:
         file = written(tmp_path, ".mcp.json", {"mcpServers": {"web": {"url": url}}})
         done = check(file, "--strict")
@@ -218,7 +218,7 @@ def test_what_the_client_itself_refuses_is_a_warning_although_the_server_works(t
 
 
 @pytest.mark.parametrize("entry", ["npx foo", None, [], {}])
-def test_what_is_no_server_is_an_entry_that_cannot_be_read(entry: object, tmp_path: Path) -> None:
+def test_an_entry_that_is_not_a_server_is_invalid(entry: object, tmp_path: Path) -> None:
     file = written(tmp_path, ".mcp.json", {"mcpServers": {"odd": entry}})
 
     done = check(file)
@@ -278,7 +278,7 @@ _NO_TYPE = "is not a transport; the transports are stdio, streamable_http and ss
         ("claude-desktop", {}, 'the entry: a server must be a map with a "command"'),
     ],
 )
-async def test_what_is_wrong_with_an_entry_is_said_in_the_words_of_its_file(
+async def test_errors_in_an_entry_use_the_terms_of_its_file(
     name: str, entry: dict[str, Any], says: str, tmp_path: Path
 ) -> None:
     known = format_called(name)
@@ -290,7 +290,7 @@ async def test_what_is_wrong_with_an_entry_is_said_in_the_words_of_its_file(
 
 
 @pytest.mark.parametrize("name", [each for each in FORMATS if each != "acp"])
-def test_the_words_are_those_that_a_file_of_the_format_is_read_by(name: str) -> None:
+def test_the_terms_in_errors_are_those_that_the_format_reads(name: str) -> None:
     known = format_called(name)
     assert isinstance(known, MapFormat)
     called = known.phrases.called
@@ -307,7 +307,7 @@ def test_the_words_are_those_that_a_file_of_the_format_is_read_by(name: str) -> 
     assert {known.command, *(list(known.urls)[:1] if "http" in known.transports else ())} <= needed <= known.known()
 
 
-def test_the_command_checks_a_file_in_its_own_words(tmp_path: Path) -> None:
+def test_the_command_reports_errors_in_the_terms_of_the_file(tmp_path: Path) -> None:
     file = tmp_path / "config.yaml"
     file.write_text("extensions:\n  odd:\n    type: stdio\n    command: c\n")
 
@@ -346,9 +346,7 @@ def test_the_value_of_a_variable_in_the_path_of_a_url_is_redacted(tmp_path: Path
 
 
 @pytest.mark.parametrize("command", ["tools", "call"])
-def test_the_value_of_a_variable_in_an_argument_is_redacted_in_what_a_server_offers(
-    command: str, tmp_path: Path
-) -> None:
+def test_the_value_of_a_variable_in_an_argument_is_redacted_in_offers(command: str, tmp_path: Path) -> None:
     entry = {"command": sys.executable, "args": ["-S", str(SERVERS / "ci.py"), "${SECRET_ARGUMENT}"]}
     file = written(tmp_path, ".mcp.json", {"mcpServers": {"ci": entry}})
     words = [file, "say"] if command == "call" else [file]

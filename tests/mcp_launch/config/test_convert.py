@@ -30,7 +30,7 @@ def test_a_file_is_printed_as_another_client_writes_it(tmp_path: Path) -> None:
     assert all(": warning: " in each for each in warnings)
 
 
-def test_secrets_stay_where_they_are_and_in_no_warning() -> None:
+def test_secrets_are_kept_in_place_and_are_in_no_warning() -> None:
     config = {"mcpServers": {"é": {"command": "c", "env": {"K": SECRET}, "oops": SECRET, "cwd": SECRET}}}
 
     done = run_python("-m", "mcp_launch", "convert", "-", "--from", "gemini", "--to", "acp", stdin=json.dumps(config))
@@ -61,7 +61,7 @@ def test_invalid_input_exits_2() -> None:
         ("| true", 0, ""),
     ],
 )
-def test_a_stream_that_is_closed_or_full_is_no_traceback(
+def test_a_closed_or_full_stream_does_not_cause_a_traceback(
     redirection: str, status: int, says: str, tmp_path: Path
 ) -> None:
     (tmp_path / "f.json").write_text('{"mcpServers": {}}')
@@ -96,7 +96,7 @@ def test_a_project_of_claude_code_is_named_as_the_workspace() -> None:
     assert "everywhere: Cursor does not support disabled servers; it was omitted [left_out]" in done.stderr
 
 
-def test_what_the_old_client_refuses_is_nothing_that_is_lost(tmp_path: Path) -> None:
+def test_an_entry_that_the_old_client_refuses_is_not_reported_as_lost(tmp_path: Path) -> None:
     file = tmp_path / "claude_desktop_config.json"
     file.write_text('{"mcpServers": {"web": {"url": "https://h.example/mcp"}}}')
 

@@ -39,7 +39,7 @@ TOML = "not JSON: Expecting value; this looks like TOML, which is not supported"
         ("a: &x 1\nb: &x 2\nc: *x\n", YAML, {"a": 1, "b": 2, "c": 2}),
     ],
 )
-def test_what_a_grammar_allows_is_read(text: str, grammar: Grammar, value: object) -> None:
+def test_everything_that_a_grammar_allows_is_read(text: str, grammar: Grammar, value: object) -> None:
     assert read_document(text, source="f", grammar=grammar).value == value
 
 
@@ -106,7 +106,7 @@ def test_syntax_errors_name_line_and_column(text: str, grammar: Grammar, says: s
     assert str(raised.value).startswith(says)
 
 
-def test_what_may_be_meant_by_any_text_is_not_guessed() -> None:
+def test_ambiguous_syntax_errors_have_no_hint() -> None:
     for text in ('{"a": x}', '[1, x, "b"]'):
         with pytest.raises(UnusableInput, match=r"not JSON: Expecting value$"):
             read_document(text, source="f", grammar=JSON)
@@ -135,7 +135,7 @@ def test_syntax_of_other_files_is_named(text: str, column: int, hint: str) -> No
         ("#\na:\n    b: [1,\n  {c: x}]\n", YAML),
     ],
 )
-def test_each_value_knows_its_place(text: str, grammar: Grammar) -> None:
+def test_each_value_has_its_position(text: str, grammar: Grammar) -> None:
     document = read_document(text, source="f", grammar=grammar)
 
     inner = document.key_place(("a", "b", 1, "c"))
@@ -147,7 +147,7 @@ def test_each_value_knows_its_place(text: str, grammar: Grammar) -> None:
     assert document.place() == document.place(("no",))
 
 
-def test_in_yaml_a_number_stays_one_unless_json_has_none_such() -> None:
+def test_yaml_numbers_are_kept_unless_json_lacks_them() -> None:
     assert read_document("{a: 1.5, b: .nan, c: -.inf}", source="f", grammar=YAML).value == {
         "a": 1.5,
         "b": ".nan",
@@ -155,7 +155,7 @@ def test_in_yaml_a_number_stays_one_unless_json_has_none_such() -> None:
     }
 
 
-def test_a_text_in_yaml_has_no_items() -> None:
+def test_a_yaml_string_has_no_items() -> None:
     document = read_document("a: text", source="f", grammar=YAML)
 
     assert document.place(("a", 0)) == document.place(("a",)) == Place(1, 4)

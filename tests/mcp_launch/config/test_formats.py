@@ -72,7 +72,7 @@ def test_vscode_takes_numbers_for_texts_and_null_for_no_variable() -> None:
     [("https://h/sse", "sse"), ("https://h/sse/?a", "sse"), ("https://h/x?/sse", "http"), ("//[/sse", "http")],
 )
 @pytest.mark.parametrize("name", ["cursor", "windsurf"])
-def test_a_url_is_one_of_sse_by_the_end_of_its_path(name: str, url: str, kind: str) -> None:
+def test_a_url_that_ends_in_sse_uses_sse(name: str, url: str, kind: str) -> None:
     config = read_config(json.dumps({"mcpServers": {"n": {"url": url}}}), source="f", format=name)
 
     assert config.servers[0]["type"] == kind
@@ -90,7 +90,7 @@ def test_a_url_is_one_of_sse_by_the_end_of_its_path(name: str, url: str, kind: s
         ({"command": {"path": "c", "args": None}}, {"type": "stdio", "command": "c"}),
     ],
 )
-def test_zed_starts_what_has_a_command_or_a_url(entry: dict[str, Any], server: dict[str, Any] | None) -> None:
+def test_zed_starts_entries_with_a_command_or_a_url(entry: dict[str, Any], server: dict[str, Any] | None) -> None:
     config = read_config(json.dumps({"context_servers": {"n": entry}}), source="f", format="zed")
 
     assert config.servers == ([] if server is None else [{"name": "n", **server}])
@@ -134,7 +134,7 @@ def test_an_acp_entry_without_a_name_is_called_by_its_place() -> None:
 @pytest.mark.parametrize(
     ("sample", "name"), [each for each in FILES.items() if each[1] not in {"claude-desktop", "cursor"}]
 )
-def test_the_shape_tells_the_format_where_no_name_does(sample: str, name: str) -> None:
+def test_the_shape_determines_the_format_if_the_name_does_not(sample: str, name: str) -> None:
     source = "some.yaml" if sample.endswith("yaml") else "standard input"
     assert read(sample, source).format == name
 
@@ -145,7 +145,7 @@ def test_the_shape_counts_more_than_the_name() -> None:
     assert read_config('{"extensions": {"a": {"cmd": "c"}}}', source=".mcp.json").format == "goose"
 
 
-def test_servers_in_a_member_of_another_client_are_reported() -> None:
+def test_servers_in_a_field_of_another_client_are_reported() -> None:
     both = '{"servers": {"a": {"command": "c"}}, "mcpServers": {"b": {"command": "c"}}}'
     zeds = '{"mcpServers": {"b": {"command": "c"}}, "context_servers": {"a": {}, "c": {}}}'
 
@@ -164,7 +164,7 @@ def test_servers_in_a_member_of_another_client_are_reported() -> None:
         assert config.findings == (Finding(1, column, None, "other_client", says),)
 
 
-def test_what_the_user_says_counts_more_than_both() -> None:
+def test_the_format_option_takes_precedence() -> None:
     config = read_config('{"mcpServers": {"a": {"url": "http://h"}}}', source="x.json", format="gemini")
 
     assert (config.format, config.servers[0]["type"]) == ("gemini", "sse")
@@ -356,7 +356,7 @@ def test_problems_of_an_entry_are_findings(entry: object, code: str, column: int
         ("gemini", "mcpServers", "timeout", -1, "a number"),
     ],
 )
-def test_a_member_of_the_wrong_type_is_ignored_and_preserved(
+def test_a_field_of_the_wrong_type_is_ignored_and_preserved(
     name: str, holder: str, member: str, value: object, wanted: str
 ) -> None:
     config = read_config(json.dumps({holder: {"n": {"command": "c", member: value}}}), source="f", format=name)
@@ -368,21 +368,21 @@ def test_a_member_of_the_wrong_type_is_ignored_and_preserved(
     ]
 
 
-def test_null_says_nothing() -> None:
+def test_null_fields_are_ignored() -> None:
     server = dict.fromkeys(("args", "env", "cwd", "timeout", "headers"))
     config = read_config(json.dumps({"mcpServers": {"n": {"command": "c", **server}}}), source="f", format="gemini")
 
     assert config.findings == ()
 
 
-def test_null_in_place_of_all_servers_says_that_there_are_none() -> None:
+def test_null_in_place_of_all_servers_means_none() -> None:
     config = read_config('{"mcpServers": null}', source="f", format="claude-code")
 
     assert (config.entries, config.findings) == ((), ())
 
 
 @pytest.mark.parametrize("kind", ["builtin", "platform", "frontend", "inline_python"])
-def test_what_goose_starts_by_itself_is_no_server_of_the_file(kind: str) -> None:
+def test_builtin_extensions_of_goose_are_not_servers(kind: str) -> None:
     config = read_config(f"extensions: {{a: {{type: {kind}}}}}", source="f.yaml")
 
     assert config.entries == ()
@@ -407,14 +407,14 @@ def test_claude_code_takes_a_url_without_a_type_for_a_program(entry: dict[str, s
     assert read_config(text, source="f", format="claude-code", env={}).findings == warned
 
 
-def test_the_projects_of_claude_code_show_whose_file_it_is_whatever_else_is_in_it() -> None:
+def test_the_projects_field_identifies_a_file_of_claude_code() -> None:
     text = json.dumps({"projects": {"/p": {"mcpServers": {"n": {"command": "c"}}}}, "mcpServers": []})
     config = read_config(text, source=".claude.json", workspace="/p", env={})
 
     assert (config.format, [entry.name for entry in config.entries]) == ("claude-code", ["n"])
 
 
-def test_a_url_beside_a_command_does_not_lack_a_type() -> None:
+def test_a_url_with_a_command_does_not_lack_a_type() -> None:
     text = json.dumps({"mcpServers": {"n": {"url": "https://h/mcp", "command": "c"}}})
 
     assert "missing_type" not in [each.code for each in read_config(text, source=".mcp.json", env={}).findings]
@@ -437,7 +437,7 @@ def test_an_unsupported_transport_is_reported(source: str, entry: dict[str, str]
 
 
 @pytest.mark.parametrize("source", ["f", "standard input"])
-def test_of_a_map_that_any_client_may_have_written_is_not_said_what_one_refuses(source: str) -> None:
+def test_rules_of_one_client_are_not_applied_to_other_files(source: str) -> None:
     servers = {"a": {"url": "https://h/mcp"}, "b": {"type": "sse", "url": "https://h/sse"}}
 
     assert read_config(json.dumps({"mcpServers": servers}), source=source).findings == ()
@@ -457,7 +457,7 @@ ACP = '{"name": "a", "command": "c", "args": [], "env": []}'
         (".mcp.json", f'{{"mcpServers": [{ACP}]}}', 2, "Claude Code", "needs a map as mcpServers", "ACP"),
     ],
 )
-def test_a_file_named_for_one_client_with_servers_of_another_is_reported(
+def test_a_file_in_the_format_of_another_client_is_reported(
     *, source: str, text: str, column: int, client: str, looks: str, chosen: str
 ) -> None:
     config = read_config(text, source=source)
@@ -497,14 +497,14 @@ def test_variables_and_headers_that_are_not_maps_are_reported(
     assert [each[2:] for each in config.findings] == [("n", "wrong_type", says)]
 
 
-def test_nothing_that_is_shown_has_a_secret() -> None:
+def test_config_and_findings_do_not_show_secrets() -> None:
     config = read("goose_config.yaml", "config.yaml", env={"GITHUB_TOKEN": "hunter2", "REMOTE_TOKEN": "hunter2"})
 
     assert "hunter2" not in repr(config)
     assert "Bearer" not in repr(config)
 
 
-def test_gemini_takes_http_url_before_a_type_and_starts_what_is_allowed() -> None:
+def test_gemini_prefers_http_url_and_starts_only_allowed_servers() -> None:
     both = {"httpUrl": "http://h/mcp", "url": "http://h/sse", "type": "sse"}
     text = json.dumps({"mcp": {"allowed": ["a"]}, "mcpServers": {"a": both, "b": {"command": "c"}}})
 

@@ -93,11 +93,11 @@ def test_a_file_that_is_torn_anywhere_is_refused_or_read(sample: str) -> None:
 @pytest.mark.parametrize(
     "text", ["", " ", "null", "0", '"x"', "[]", "{}", "[[]]", "[3]", '{"method": 3}', '{"mcp": 3}']
 )
-def test_what_is_no_config_is_refused_or_empty(name: str, text: str) -> None:
+def test_input_that_is_not_a_config_is_refused_or_empty(name: str, text: str) -> None:
     survives(text, name=name)
 
 
-def test_a_large_file_is_read_in_no_time_that_grows_with_its_square() -> None:
+def test_a_large_file_is_read_in_linear_time() -> None:
     servers = "\n".join(f'"s{n}": {{"command": "c", "args": ["${{env:A}}", {{}}],}}, // x' for n in range(10_000))
     config = read_config(f'{{"servers": {{{servers}\n}}}}', source="f", env={})
 

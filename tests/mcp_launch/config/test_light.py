@@ -13,7 +13,7 @@ def imported(code: str) -> set[str]:
     return set(done.stdout.split())
 
 
-def test_nothing_heavy_is_imported() -> None:
+def test_heavy_modules_are_not_imported() -> None:
     entry = '{"mcpServers": {"a": {"command": "x"}}}'
     there = imported(f"c.write_config(c.read_config('{entry}', source='f', env={{}}), 'vscode')")
 

@@ -11,7 +11,7 @@ from mcp_launch.config._detection import format_of_path
 from mcp_launch.config._locations import Candidate, places
 
 
-def test_without_a_variable_for_it_the_home_directory_is_pythons() -> None:
+def test_the_default_home_directory_is_that_of_python() -> None:
     found = {each.path for each in places(None, {}, "linux")}
 
     assert Path.home() / ".claude.json" in found
@@ -36,7 +36,7 @@ def test_files_that_are_there_are_found_the_projects_first(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("platform", ["linux", "darwin", "win32"])
-def test_every_client_has_a_place_that_tells_its_format(platform: str) -> None:
+def test_the_location_of_every_client_determines_its_format(platform: str) -> None:
     env = {"HOME": "/home/ada", "USERPROFILE": "C:/Users/ada", "APPDATA": "C:/Users/ada/AppData/Roaming"}
     found = list(places("/p", env, platform))
 
@@ -58,7 +58,7 @@ def test_every_client_has_a_place_that_tells_its_format(platform: str) -> None:
         ("my.mcp.json", None),
     ],
 )
-def test_a_path_tells_whose_file_it_is(path: str, name: str | None) -> None:
+def test_a_path_determines_its_client(path: str, name: str | None) -> None:
     assert format_of_path(path) == name
 
 

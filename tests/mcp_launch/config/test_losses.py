@@ -40,7 +40,7 @@ def lost(entry: dict[str, Any], origin: str, to: str, **more: Any) -> tuple[Any,
         ({"type": 5}, "claude-code", "vscode", "left_out", "servers with a type that is not a string"),
     ],
 )
-def test_lost_members_are_reported(entry: dict[str, Any], origin: str, to: str, code: str, lacks: str) -> None:
+def test_lost_fields_are_reported(entry: dict[str, Any], origin: str, to: str, code: str, lacks: str) -> None:
     _, ((found, message),) = lost(entry, origin, to)
 
     assert found == code
@@ -53,14 +53,14 @@ def test_a_transport_that_the_url_contradicts_is_reported() -> None:
     assert (code, message[:39]) == ("not_said", "Windsurf derives the transport from the")
 
 
-def test_what_is_no_list_of_variables_stays_what_it_is() -> None:
+def test_an_env_that_is_not_a_list_is_preserved() -> None:
     text = json.dumps([{"name": "n", "command": "c", "args": [], "env": {"A": "b"}}])
     written, _ = write_config(read_config(text, source="f", env={}), "claude-code")
 
     assert json.loads(written)["mcpServers"]["n"]["env"] == {"A": "b"}
 
 
-def test_an_empty_list_of_arguments_stays_and_one_of_variables_goes() -> None:
+def test_an_empty_list_of_arguments_is_kept_but_not_one_of_variables() -> None:
     text = json.dumps([{"name": "n", "command": "c", "args": [], "env": []}])
     written, found = write_config(read_config(text, source="f", env={}), "cursor")
 
@@ -85,7 +85,7 @@ def test_a_timeout_is_a_whole_number_where_it_can_be(milliseconds: int, seconds:
     assert f'"timeout": {seconds}\n' in written
 
 
-def test_inputs_are_lost_where_there_are_none_and_kept_where_there_are() -> None:
+def test_inputs_are_kept_only_if_the_client_supports_them() -> None:
     inputs = [{"id": "k", "type": "promptString"}]
 
     assert lost({"command": "c"}, "vscode", "cursor", inputs=inputs)[1] == [
@@ -96,7 +96,7 @@ def test_inputs_are_lost_where_there_are_none_and_kept_where_there_are() -> None
     assert value == {"inputs": inputs, "servers": {"n": {"type": "stdio", "command": "c", "dev": {"watch": "x"}}}}
 
 
-def test_members_that_both_know_are_kept() -> None:
+def test_fields_that_both_clients_support_are_kept() -> None:
     value, found = lost({"command": "c", "envFile": ".env"}, "vscode", "cursor")
 
     assert (value["mcpServers"]["n"]["envFile"], found) == (".env", [])
@@ -120,7 +120,7 @@ def test_a_repeated_variable_is_reported() -> None:
     assert [each.message for each in found] == ["Cursor allows each name once in env; the last value of K was used"]
 
 
-def test_acp_is_written_with_what_version_1_requires() -> None:
+def test_acp_is_written_with_the_fields_that_version_1_requires() -> None:
     assert lost({"url": "http://h"}, "cursor", "acp")[0] == [
         {"type": "http", "name": "n", "url": "http://h", "headers": []}
     ]
@@ -149,7 +149,7 @@ def test_a_file_that_is_written_for_its_own_client_loses_nothing(sample: str, na
         assert new.written_cwd == old.written_cwd
 
 
-def test_what_only_acp_supports_is_reported() -> None:
+def test_content_that_only_acp_supports_is_reported() -> None:
     servers = [5, {"name": "n", "command": "c", "args": [5], "env": [], "later": 1, "_meta": {"k": "v"}}]
     config = read_config(json.dumps({"cwd": "/p", "mcpServers": servers}), source="f")
 
@@ -177,14 +177,14 @@ def test_zed_gets_the_args_that_it_requires() -> None:
     assert lost({"env": {"A": "b"}}, "cursor", "zed")[0] == {"context_servers": {"n": {"env": {"A": "b"}, "args": []}}}
 
 
-def test_what_is_written_can_be_read_by_people() -> None:
+def test_written_files_are_readable() -> None:
     config = read_config('{"servers": {"ü": {"command": "c"}}}', source="f")
 
     text, _ = write_config(config, "claude-desktop")
     assert text == '{\n  "mcpServers": {\n    "ü": {\n      "command": "c"\n    }\n  }\n}\n'
 
 
-def test_half_a_character_is_written_so_that_a_file_can_hold_it() -> None:
+def test_a_lone_surrogate_is_written_escaped() -> None:
     config = read_config('{"mcpServers": {"n": {"command": "\\ud800é"}}}', source="f")
 
     text, _ = write_config(config, "cursor")

@@ -130,7 +130,7 @@ def normal(server: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("first", "second"), list(itertools.product(FORMATS, repeat=2)))
-def test_what_both_can_say_stays_what_it_was(first: str, second: str) -> None:
+def test_everything_that_both_formats_support_survives_a_round_trip(first: str, second: str) -> None:
     can = CAN[first] & CAN[second]
     for seed in range(25):
         generated = config(seed, can)

@@ -45,7 +45,7 @@ def config(
         ("goose", "${A}", "${A}", []),
     ],
 )
-def test_each_client_replaces_what_it_replaces(name: str, text: str, becomes: str, codes: list[str]) -> None:
+def test_each_client_replaces_its_own_references(name: str, text: str, becomes: str, codes: list[str]) -> None:
     env = {"A": "a", "EMPTY": "", "HOME": "/h"}
     program = {"type": "stdio", "cmd": "c"} if name == "goose" else {"command": "c"}
     found = config(name, {**program, "args": [text]}, env=env, workspace="/w/dir")
@@ -77,12 +77,12 @@ def test_a_workspace_that_is_not_known_is_a_finding(text: str) -> None:
         ("claude-code", {"command": "${A}"}, "command"),
     ],
 )
-def test_references_are_replaced_whatever_the_member_is_called(name: str, entry: dict[str, Any], member: str) -> None:
+def test_references_are_replaced_in_differently_named_fields(name: str, entry: dict[str, Any], member: str) -> None:
     assert config(name, entry, env={"A": "a"}).servers[0][member] == "a"
 
 
 @pytest.mark.parametrize(("name", "text"), [("gemini", "$A"), ("vscode", "${env:A}")])
-def test_references_are_replaced_in_a_directory_where_there_is_one(name: str, text: str) -> None:
+def test_references_are_replaced_in_the_directory(name: str, text: str) -> None:
     assert config(name, {"command": "c", "cwd": text}, env={"A": "a"}).entries[0].cwd == "a"
 
 
@@ -97,7 +97,7 @@ def test_references_are_replaced_in_a_directory_where_there_is_one(name: str, te
         ("${hunter2 !}", "${…}"),
     ],
 )
-def test_a_reference_is_shown_without_what_may_be_secret(text: str, shown: str) -> None:
+def test_a_reference_is_shown_without_possible_secrets(text: str, shown: str) -> None:
     assert Reference(text, "env").shown == shown
 
 
@@ -110,7 +110,7 @@ def test_a_reference_is_shown_without_what_may_be_secret(text: str, shown: str) 
         ("VS Code asks the user for ${input:k}, which is not supported here", "vscode", "${input:k}"),
     ],
 )
-def test_a_finding_says_what_the_client_would_understand(message: str, name: str, text: str) -> None:
+def test_a_finding_suggests_the_syntax_of_the_client(message: str, name: str, text: str) -> None:
     (found,) = config(name, {"command": "c", "args": [text]}).findings
 
     assert found.message == message
@@ -136,7 +136,7 @@ def test_a_finding_says_what_the_client_would_understand(message: str, name: str
         ("vscode", "${workspaceFolder}", "gemini", "${workspaceFolder}", ["variable_not_said"]),
     ],
 )
-def test_a_reference_stays_one_where_the_other_client_has_such(
+def test_a_reference_is_kept_if_the_other_client_supports_it(
     name: str, text: str, to: str, becomes: str, codes: list[str]
 ) -> None:
     written, lost = write_config(config(name, {"command": "c", "args": [text]}), to)
@@ -146,7 +146,7 @@ def test_a_reference_stays_one_where_the_other_client_has_such(
     assert [each.code for each in lost] == codes
 
 
-def test_goose_replaces_in_headers_what_the_entry_names() -> None:
+def test_goose_replaces_in_headers_only_the_variables_of_the_entry() -> None:
     headers = {"X": "${KEY} ${OTHER} ${OWN}"}
     entry = {
         "type": "streamable_http",
@@ -170,7 +170,7 @@ def test_goose_replaces_nothing_outside_of_headers() -> None:
     assert lost == []
 
 
-def test_goose_takes_no_reference_whose_name_it_does_not_read() -> None:
+def test_a_reference_whose_name_goose_cannot_read_is_reported() -> None:
     written, lost = write_config(
         config("claude-code", {"type": "http", "url": "https://h", "headers": {"X": "${a.b}"}}), "goose"
     )
@@ -179,7 +179,7 @@ def test_goose_takes_no_reference_whose_name_it_does_not_read() -> None:
     assert [each.code for each in lost] == ["variable_not_said"]
 
 
-def test_references_are_equal_that_mean_the_same_and_texts_whose_parts_are() -> None:
+def test_equality_of_references_depends_on_their_meaning() -> None:
     one, same, other = Reference("$A", "env", "A"), Reference("${A}", "env", "A"), Reference("$B", "env", "B")
     place = Place(1, 1)
 
@@ -187,7 +187,7 @@ def test_references_are_equal_that_mean_the_same_and_texts_whose_parts_are() -> 
     assert (Text((one,), place) == Text((same,), place), Text((one,), place) == Text((other,), place)) == (True, False)
 
 
-def test_acp_has_no_variables() -> None:
+def test_references_are_lost_in_acp() -> None:
     written, lost = write_config(config("claude-code", {"command": "c", "args": ["${A}"], "env": {"K": "${B}"}}), "acp")
 
     assert json.loads(written) == [
@@ -199,7 +199,7 @@ def test_acp_has_no_variables() -> None:
     ]
 
 
-def test_a_variable_that_is_passed_on_is_one_of_gooses_keys() -> None:
+def test_a_forwarded_variable_becomes_one_of_env_keys_in_goose() -> None:
     given = config("claude-code", {"command": "c", "env": {"TOKEN": "${TOKEN}", "OTHER": "x"}})
     written, lost = write_config(given, "goose")
 
@@ -216,7 +216,7 @@ def test_a_variable_that_is_passed_on_is_one_of_gooses_keys() -> None:
 
 
 @pytest.mark.parametrize("to", ["claude-code", "vscode", "gemini"])
-def test_a_name_that_would_end_its_reference_is_not_made_one(to: str) -> None:
+def test_a_name_that_would_end_its_reference_is_not_written_as_one(to: str) -> None:
     written, lost = write_config(config("goose", {"type": "stdio", "cmd": "c", "env_keys": ["A}"]}), to)
 
     (server,) = next(iter(json.loads(written).values())).values()
@@ -224,7 +224,7 @@ def test_a_name_that_would_end_its_reference_is_not_made_one(to: str) -> None:
     assert [each.code for each in lost] == ["variable_not_said"]
 
 
-def test_the_file_of_a_user_is_of_no_project() -> None:
+def test_the_file_of_a_user_belongs_to_no_project() -> None:
     text = json.dumps({"mcpServers": {"n": {"command": "${workspaceFolder}/x"}}})
 
     for env in ({"HOME": "/h"}, {"USERPROFILE": "/h"}):
@@ -244,7 +244,7 @@ def test_the_file_of_a_user_is_of_no_project() -> None:
         ("vscode", "${hunter2&}"),
     ],
 )
-def test_what_may_be_a_part_of_a_secret_is_not_shown(name: str, text: str) -> None:
+def test_possible_parts_of_secrets_are_not_shown(name: str, text: str) -> None:
     given = config(name, {"command": "c", "env": {"SECRET": text}})
     found = [*given.findings, *(each for to in FORMATS for each in write_config(given, to)[1])]
 

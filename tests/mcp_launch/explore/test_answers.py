@@ -60,7 +60,7 @@ def test_a_file_is_never_called_as_a_server_may_mean_it(uri: str, name: str, tmp
 
 
 @pytest.mark.parametrize(("media_type", "name"), [(None, "x-1-notes.txt"), ("text/html", "x-1-notes.html")])
-def test_a_text_of_a_resource_becomes_a_file_of_its_kind(media_type: str | None, name: str, tmp_path: Path) -> None:
+def test_text_of_a_resource_becomes_a_file_of_its_type(media_type: str | None, name: str, tmp_path: Path) -> None:
     (piece,) = pieces_of([{"uri": "memo://notes", "mimeType": media_type, "text": "hé"}])
 
     path = save_piece(piece, tmp_path, stem="x", name=piece.name or "")
@@ -87,7 +87,7 @@ def test_a_tool_cannot_name_a_folder_either(stem: str, name: str, tmp_path: Path
     assert path == tmp_path / name
 
 
-def test_a_file_that_is_there_is_left_alone_even_if_it_leads_elsewhere(tmp_path: Path) -> None:
+def test_an_existing_file_is_not_changed_even_if_it_is_a_link(tmp_path: Path) -> None:
     (tmp_path / "x-1.png").symlink_to(tmp_path / "elsewhere")
 
     (piece,) = pieces_of([{"type": "image", "data": DATA, "mimeType": "image/png"}])
@@ -113,7 +113,7 @@ def test_a_file_that_is_there_is_left_alone_even_if_it_leads_elsewhere(tmp_path:
         ({"result": 5, "b": 1}, ["5"], [{"result": 5, "b": 1}]),
     ],
 )
-def test_a_structured_result_is_shown_where_the_text_does_not_say_the_same(
+def test_a_structured_result_is_shown_unless_the_text_equals_it(
     structured: object, texts: list[str], more: list[object]
 ) -> None:
     found = with_structured([Piece(text=text) for text in texts], structured)
@@ -138,5 +138,5 @@ def test_a_structured_result_is_written_to_be_read() -> None:
         ("caf\u00e9 \U0001f600", "caf\u00e9 \U0001f600"),
     ],
 )
-def test_what_a_terminal_would_obey_is_taken_out(text: str, said: str) -> None:
+def test_terminal_control_sequences_are_removed(text: str, said: str) -> None:
     assert harmless(text) == said

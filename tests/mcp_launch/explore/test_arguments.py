@@ -59,7 +59,7 @@ def one(schema: Any, text: str) -> Any:
         ({"anyOf": [{"$ref": "#/properties/x"}]}, "5", 5),
     ],
 )
-def test_a_text_is_what_the_schema_asks_for(schema: Any, text: str, value: Any) -> None:
+def test_a_word_is_converted_to_the_type_in_the_schema(schema: Any, text: str, value: Any) -> None:
     found = one(schema, text)
 
     assert (found, type(found)) == (value, type(value))
@@ -79,7 +79,7 @@ def test_words_become_arguments(words: list[str], arguments: dict[str, Any]) -> 
     assert read_arguments(["path=a", *words], TYPED) == {"path": "a", **arguments}
 
 
-def test_arguments_can_be_given_whole_and_words_win(tmp_path: Path) -> None:
+def test_words_override_arguments_given_as_a_whole(tmp_path: Path) -> None:
     file = tmp_path / "arguments.json"
     file.write_text('\ufeff{"path": "a", "lines": 1}', encoding="utf-8")
 
@@ -122,14 +122,14 @@ def test_arguments_can_be_given_whole_and_words_win(tmp_path: Path) -> None:
         (["path=a", "zzz.b=1"], [f"zzz.b: unknown argument; there are {', '.join(TYPED['properties'])}"]),
     ],
 )
-def test_what_is_wrong_is_named_with_what_the_schema_wants(words: list[str], faults: list[str]) -> None:
+def test_an_invalid_argument_is_reported_with_what_the_schema_requires(words: list[str], faults: list[str]) -> None:
     with pytest.raises(WrongArguments) as caught:
         read_arguments(words, TYPED)
 
     assert list(caught.value.faults) == faults
 
 
-def test_a_file_of_arguments_that_is_no_text_is_a_fault(tmp_path: Path) -> None:
+def test_a_file_of_arguments_that_is_not_utf_8_is_an_error(tmp_path: Path) -> None:
     file = tmp_path / "filter.json"
     file.write_bytes(b"\xff")
 
@@ -139,7 +139,7 @@ def test_a_file_of_arguments_that_is_no_text_is_a_fault(tmp_path: Path) -> None:
     assert caught.value.faults == (f"filter: {file}: not UTF-8",)
 
 
-def test_an_object_without_known_members_is_asked_for_with_an_example() -> None:
+def test_an_invalid_object_without_known_properties_gets_an_example() -> None:
     with pytest.raises(WrongArguments) as caught:
         read_arguments(["o=5"], {"properties": {"o": {"type": "object"}}})
 
@@ -214,16 +214,14 @@ def test_arguments_that_are_given_whole_are_looked_at_too(whole: str, fault: str
         ({"maxProperties": 0}, ["a:=1"], ["arguments: {'a': 1} is expected to be empty"]),
     ],
 )
-def test_what_a_schema_says_against_arguments_is_said_of_each(
-    schema: dict[str, Any], words: list[str], faults: list[str]
-) -> None:
+def test_each_violation_of_the_schema_is_reported(schema: dict[str, Any], words: list[str], faults: list[str]) -> None:
     with pytest.raises(WrongArguments) as caught:
         read_arguments(words, schema)
 
     assert list(caught.value.faults) == faults
 
 
-def test_a_member_that_the_schema_forbids_is_named_with_what_is_near() -> None:
+def test_a_forbidden_property_is_reported_with_similar_names() -> None:
     schema: dict[str, Any] = {"type": "object", "properties": {"path": {}}, "additionalProperties": False}
 
     with pytest.raises(WrongArguments) as caught:
@@ -252,19 +250,19 @@ def test_a_member_that_the_schema_forbids_is_named_with_what_is_near() -> None:
         ({"properties": {"a": {"additionalProperties": {"type": "string"}}}}, ["a.b=1"], {"a": {"b": "1"}}),
     ],
 )
-def test_odd_schemas_take_what_they_can(schema: Any, words: list[str], arguments: dict[str, Any]) -> None:
+def test_unusual_schemas_accept_what_they_can(schema: Any, words: list[str], arguments: dict[str, Any]) -> None:
     assert read_arguments(words, schema) == arguments
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_no_schema_makes_us_read_what_it_points_to(tmp_path: Path) -> None:
+def test_references_in_a_schema_are_not_followed_to_files(tmp_path: Path) -> None:
     (tmp_path / "schema.json").write_text('{"type": "integer"}')
     schema = {"type": "object", "properties": {"a": {"$ref": (tmp_path / "schema.json").as_uri()}}}
 
     assert read_arguments(["a=text"], schema) == {"a": "text"}
 
 
-def test_a_server_can_be_tried_with_what_its_schema_forbids() -> None:
+def test_a_schema_is_not_enforced_with_unchecked() -> None:
     words = ["lines=ten", "deep=maybe", "lnies=3"]
 
     assert read_arguments(words, TYPED, checked=False) == {"lines": "ten", "deep": "maybe", "lnies": 3}
@@ -284,7 +282,7 @@ def test_a_server_can_be_tried_with_what_its_schema_forbids() -> None:
         (f"call x f={'[' * 100_000}", ["call", "x", f"f={'[' * 100_000}"]),
     ],
 )
-def test_json_needs_no_quoting_in_a_line(line: str, words: list[str]) -> None:
+def test_json_needs_no_quotes_in_a_line(line: str, words: list[str]) -> None:
     assert split_words(line) == words
 
 
@@ -293,12 +291,12 @@ def test_a_quotation_that_does_not_end_is_an_error() -> None:
         split_words("call x a='b")
 
 
-def test_a_number_that_python_would_not_read_is_no_traceback() -> None:
+def test_a_number_that_python_refuses_causes_no_traceback() -> None:
     with pytest.raises(WrongArguments):
         read_arguments([f"path:={json.dumps('a')}", f"lines={'1' * 5000}"], TYPED)
 
 
-def test_a_million_digits_that_are_no_number_are_looked_through_once() -> None:
+def test_a_million_digits_are_refused_in_linear_time() -> None:
     """Cut in two at each of them, they would take hours."""
     with pytest.raises(WrongArguments) as caught:
         read_arguments(["path=a", f"ratio={'0' * 1_000_000}x"], TYPED)

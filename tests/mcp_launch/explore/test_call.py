@@ -22,7 +22,7 @@ NAMED_ANYHOW = [sys.executable, "-S", str(SERVERS / "named.py")]
 SCRIPT = [sys.executable, *ODD["args"]]
 
 
-def test_arguments_reach_the_tool_as_its_schema_wants_them(file: str, command: Command) -> None:
+def test_arguments_are_converted_by_the_schema_of_the_tool(file: str, command: Command) -> None:
     done = command(
         "call", file, "odd", "typed", "path=5", "lines=3", "deep=yes", "tags=a", "tags=b", "filter.since=2026"
     )
@@ -33,14 +33,14 @@ def test_arguments_reach_the_tool_as_its_schema_wants_them(file: str, command: C
     }  # fmt: skip
 
 
-def test_arguments_come_from_standard_input_too(file: str, command: Command) -> None:
+def test_arguments_are_read_from_standard_input(file: str, command: Command) -> None:
     done = command("call", file, "odd", "typed", "--args", "-", "lines=2", stdin='{"path": "it\'s \\"quoted\\""}')
 
     assert (done.status, json.loads(done.out)) == (0, {"path": 'it\'s "quoted"', "lines": 2})
 
 
 @pytest.mark.parametrize("words", [["call", "typed", "path=a"], ["tools"]], ids=" ".join)
-def test_what_is_odd_about_its_entry_is_said(words: list[str], tmp_path: Path, command: Command) -> None:
+def test_findings_about_the_entry_are_printed(words: list[str], tmp_path: Path, command: Command) -> None:
     path = tmp_path / ".vscode" / "mcp.json"
     path.parent.mkdir()
     path.write_text(json.dumps({"servers": {"odd": {**ODD, "args": [*ODD["args"], "${env:NOT_SET_ANYWHERE}"]}}}))
@@ -121,7 +121,7 @@ def test_a_tool_and_its_arguments_may_be_called_anything(name: str, command: Com
 
 
 @pytest.mark.parametrize(("words", "has_command"), [([], False), (["f.json"], False), ([], True), (["a=1"], True)])
-def test_without_a_tool_nothing_can_be_called(words: list[str], has_command: bool) -> None:
+def test_a_call_requires_the_name_of_a_tool(words: list[str], has_command: bool) -> None:
     with pytest.raises(UnusableInput, match="no tool was given"):
         read_words(words, has_command=has_command)
 
@@ -195,7 +195,7 @@ def test_a_server_that_fails_is_in_the_json(server: str, code: str, file: str, c
     assert (done.status, found["ok"], found["server"], found["failure"]["code"]) == (1, False, server, code)
 
 
-def test_a_server_that_dies_of_a_call_says_why(file: str, command: Command) -> None:
+def test_a_server_that_dies_during_a_call_is_reported_with_the_reason(file: str, command: Command) -> None:
     done = command("call", file, "odd", "leave")
 
     assert (done.status, done.out) == (1, "")
@@ -233,7 +233,7 @@ def test_a_terminal_shows_how_long_a_silent_tool_may_take(
     assert f"waiting up to {seconds} s for {words[0]} (--wait); press Ctrl-C to stop\n" in done.err
 
 
-def test_text_is_printed_and_the_rest_is_saved_where_one_is(
+def test_text_is_printed_and_other_content_is_saved_in_the_directory(
     file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
 ) -> None:
     (tmp_path / "here").mkdir()
@@ -249,9 +249,7 @@ def test_text_is_printed_and_the_rest_is_saved_where_one_is(
     assert sorted(path.name for path in (tmp_path / "here").iterdir()) == ["show-1.bin", "show-1.png"]
 
 
-def test_what_has_a_name_is_saved_too_where_a_folder_is_given_and_nothing_is_written_over(
-    file: str, tmp_path: Path, command: Command
-) -> None:
+def test_resources_are_saved_in_a_given_folder_without_overwriting(file: str, tmp_path: Path, command: Command) -> None:
     folder = tmp_path / "new" / "kept"
     for _ in range(2):
         done = command("call", file, "odd", "show", "--save", str(folder))
@@ -265,7 +263,7 @@ def test_what_has_a_name_is_saved_too_where_a_folder_is_given_and_nothing_is_wri
     assert (folder / "show-1.png").read_bytes() == base64.b64decode(PIXEL)
 
 
-def test_json_says_what_was_saved_and_saves_nothing_unasked(
+def test_json_output_names_saved_files_and_saves_only_on_request(
     file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -278,7 +276,7 @@ def test_json_says_what_was_saved_and_saves_nothing_unasked(
     assert unasked["result"]["content"][1]["data"] == PIXEL
 
 
-def test_a_folder_that_cannot_be_made_is_said(file: str, command: Command) -> None:
+def test_a_folder_that_cannot_be_created_is_reported(file: str, command: Command) -> None:
     done = command("call", file, "odd", "show", "--save", "/dev/null/here")
 
     assert done.status == 2
@@ -292,7 +290,7 @@ def test_structured_content_is_json(file: str, command: Command) -> None:
     assert whole["result"]["structuredContent"] == {"n": 1}
 
 
-def test_a_secret_that_a_tool_repeats_is_shown_only_to_who_asks_for_it(file: str, command: Command) -> None:
+def test_a_secret_repeated_by_a_tool_is_shown_only_on_request(file: str, command: Command) -> None:
     for more in ((), ("--json",)):
         hidden = command("call", file, "odd", "repeat", *more, "--verbose")
         shown = command("call", file, "odd", "repeat", *more, "--show-secrets", "--verbose")

@@ -65,16 +65,16 @@ def test_servers_without_names_cannot_be_selected(
 @pytest.mark.parametrize(
     "words", [("call", "/no/such", "o"), ("call", "https://h/", "o"), ("call", "-", "o"), ("call", "o")]
 )
-def test_where_no_name_can_be_known_files_are_left_to_the_shell(words: tuple[str, ...]) -> None:
+def test_unknown_names_are_left_to_the_completion_of_the_shell(words: tuple[str, ...]) -> None:
     assert completed(*words) == []
 
 
-def test_behind_the_name_of_a_server_no_other_is_offered(file: str) -> None:
+def test_only_one_server_name_is_completed(file: str) -> None:
     assert completed("call", file, "odd", "") == []
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
-def test_what_is_installed_completes_in_a_real_shell(tmp_path: Path, file: str) -> None:
+def test_installed_completion_works_in_a_real_shell(tmp_path: Path, file: str) -> None:
     program = tmp_path / "bin" / "mcp-launch"
     program.parent.mkdir()
     program.write_text(f'#!/bin/sh\nexec {sys.executable} -m mcp_launch "$@"\n')

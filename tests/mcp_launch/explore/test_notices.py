@@ -41,7 +41,7 @@ def test_progress_is_printed_as_reported(
         ("db", {"größe": [1]}, 'info db: {"größe": [1]}\n'),
     ],
 )
-def test_a_log_is_said_with_who_keeps_it(
+def test_a_log_message_is_printed_with_its_logger(
     logger: str | None, data: Any, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     log: Any = Notices(Redactor([SECRET])).options.logging

@@ -15,7 +15,7 @@ from tests.mcp_launch.explore.here import ODD, PLAIN, Command
 from tests.mcp_launch.support import SECRET, web_server
 
 
-def test_a_tool_is_its_signature_with_what_it_says_below(odd_file: str, command: Command) -> None:
+def test_a_tool_is_printed_as_a_signature_with_its_description(odd_file: str, command: Command) -> None:
     done = command("tools", odd_file)
 
     assert done.status == 0
@@ -35,7 +35,7 @@ tags?: string[], filter?: {since?: integer, names?: string[]}, limit?: integer, 
     assert "\nshow()\n    Show a picture. [redacted]\n" in done.out
 
 
-def test_what_is_said_of_an_argument_is_wrapped_beside_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_description_of_an_argument_is_wrapped_beside_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "40")
     where = {
         "type": "object",
@@ -69,7 +69,7 @@ def test_an_indented_line_of_a_description_is_wrapped_below_itself(monkeypatch: 
     ]
 
 
-def test_of_what_a_server_leaves_out_nothing_is_said() -> None:
+def test_missing_fields_are_not_printed() -> None:
     today = Resource(name="today", title="Today", uri="memo://today", size=0)
     offer = Offer(resources=[today], prompts=[Prompt(name="greet")])
 
@@ -78,7 +78,7 @@ def test_of_what_a_server_leaves_out_nothing_is_said() -> None:
     assert blocks_of(offer, "prompts", Redactor()) == [[("greet()", "bold")]]
 
 
-def test_what_servers_write_is_harmless_and_no_secret(odd_file: str, command: Command) -> None:
+def test_text_of_servers_is_printed_without_control_sequences_and_secrets(odd_file: str, command: Command) -> None:
     done = command("tools", odd_file)
 
     assert "\033" not in done.out
@@ -86,7 +86,7 @@ def test_what_servers_write_is_harmless_and_no_secret(odd_file: str, command: Co
     assert SECRET not in done.out + done.err
 
 
-def test_json_is_everything_that_the_server_said(odd_file: str, command: Command) -> None:
+def test_json_output_has_everything_that_the_server_sent(odd_file: str, command: Command) -> None:
     done = command("tools", odd_file, "--json")
 
     (server,) = json.loads(done.out)["servers"]
@@ -125,7 +125,7 @@ def test_prompts_are_listed_with_their_arguments(odd_file: str, command: Command
     assert done.out == "greet(name, tone?)\n    Ask for a greeting.\n      name  Whom.\n      tone  string\n"
 
 
-def test_of_several_servers_each_is_named_and_one_that_fails_has_its_diagnosis(command: Command) -> None:
+def test_several_servers_are_named_and_failures_are_diagnosed(command: Command) -> None:
     broken = {"command": "/bin/sh", "args": ["-c", 'echo "no key $SECRET" >&2; exit 3'], "env": {"SECRET": SECRET}}
     config = json.dumps({"mcpServers": {"odd": ODD, "broken": broken}})
 
@@ -168,7 +168,7 @@ NONE: list[tuple[dict[str, object], int, str, tuple[bool, list[object] | None]]]
 
 
 @pytest.mark.parametrize(("offers", "status", "says", "in_json"), NONE)
-def test_offering_none_having_none_and_failing_to_list_differ(
+def test_not_supporting_having_none_and_failing_to_list_differ(
     offers: dict[str, object], status: int, says: str, in_json: tuple[bool, object], command: Command
 ) -> None:
     config = json.dumps({"mcpServers": {"few": {**ODD, "env": {"OFFERS": json.dumps(offers)}}}})
@@ -218,7 +218,7 @@ def test_verbose_shows_the_messages_without_secrets(odd_file: str, command: Comm
     assert SECRET not in done.err
 
 
-def test_servers_are_waited_for_as_long_as_is_said(command: Command) -> None:
+def test_the_timeout_option_limits_the_wait_for_servers(command: Command) -> None:
     config = {"mcpServers": {"mute": {**PLAIN, "args": [*PLAIN["args"], "mute"]}}}
 
     done = command("tools", "-", "--timeout", "0.5", stdin=json.dumps(config))
@@ -227,7 +227,7 @@ def test_servers_are_waited_for_as_long_as_is_said(command: Command) -> None:
     assert done.err.startswith("FAIL mute stdio timeout in handshake after ")
 
 
-def test_of_files_that_use_one_name_each_says_of_which_it_is(odd_file: str, file: str, command: Command) -> None:
+def test_servers_of_the_same_name_are_printed_with_their_files(odd_file: str, file: str, command: Command) -> None:
     done = command("prompts", odd_file, file, "--only", "odd")
 
     assert (done.status, done.err) == (0, "")

@@ -27,7 +27,7 @@ def marked_file(folder: Path, marked: Marked) -> str:
 @pytest.mark.parametrize(
     "args", [("call", "--help"), ("tools", "/no/such"), ("call", "/no/such", "a"), ("call",), ("shell", "/no/such")]
 )
-def test_what_starts_no_server_imports_nothing_that_takes_long(args: tuple[str, ...]) -> None:
+def test_commands_that_start_no_server_import_no_slow_modules(args: tuple[str, ...]) -> None:
     done = run(*args, python=("-X", "importtime"))
 
     assert "typer" in imported_by(done.stderr)
@@ -77,7 +77,7 @@ def test_ctrl_c_ends_a_shell_that_waits_for_a_line_of_a_pipe(tmp_path: Path) -> 
     assert marked.running() == []
 
 
-def test_each_answer_comes_before_the_next_line_is_waited_for(tmp_path: Path) -> None:
+def test_each_result_is_printed_before_the_next_line_is_read(tmp_path: Path) -> None:
     command = [*COMMAND, "shell", marked_file(tmp_path, Marked())]
 
     with subprocess.Popen(
@@ -94,7 +94,7 @@ def test_each_answer_comes_before_the_next_line_is_waited_for(tmp_path: Path) ->
         assert process.wait(timeout=20) == 0
 
 
-def test_who_has_read_enough_is_no_reason_for_a_traceback(tmp_path: Path) -> None:
+def test_a_reader_that_stops_early_causes_no_traceback(tmp_path: Path) -> None:
     script = f'"$@" tools {marked_file(tmp_path, Marked())} | head -c 10 >/dev/null'
     done = subprocess.run(
         ["/bin/sh", "-c", script, "sh", *COMMAND], capture_output=True, text=True, env=ENV, check=False

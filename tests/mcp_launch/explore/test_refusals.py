@@ -63,7 +63,7 @@ def test_wrong_tools_and_arguments_are_refused_as_a_document(odd_file: str, comm
 
 
 @pytest.mark.parametrize("words", [["check", "--bogus"], ["convert", "--json", "--to", "acp"], ["tools", "no.json"]])
-def test_where_no_document_was_asked_for_there_is_none(words: list[str], command: Command) -> None:
+def test_errors_are_json_only_on_request(words: list[str], command: Command) -> None:
     done = command(*words)
 
     assert (done.status, done.out) == (2, "")

@@ -66,9 +66,7 @@ EACH_BUSY = pytest.mark.parametrize(
 
 @EACH_BUSY
 @pytest.mark.usefixtures("impatient")
-def test_arguments_whose_schema_takes_too_long_are_not_sent(
-    schema: Schema, word: str, tmp_path: Path, command: Command
-) -> None:
+def test_arguments_with_a_slow_schema_are_not_sent(schema: Schema, word: str, tmp_path: Path, command: Command) -> None:
     done = command("call", "tool", word, "--", *scripted(tmp_path, **taking(schema)))
 
     assert (done.status, done.out) == (2, "")
@@ -80,7 +78,9 @@ def test_arguments_whose_schema_takes_too_long_are_not_sent(
 
 @EACH_BUSY
 @pytest.mark.usefixtures("impatient")
-def test_they_can_be_sent_unchecked(schema: Schema, word: str, tmp_path: Path, command: Command) -> None:
+def test_arguments_with_a_slow_schema_can_be_sent_unchecked(
+    schema: Schema, word: str, tmp_path: Path, command: Command
+) -> None:
     done = command("call", "tool", word, "--unchecked", "--", *scripted(tmp_path, **taking(schema)))
 
     assert (done.status, done.out, done.err) == (0, "called\n", "")
@@ -124,7 +124,7 @@ def test_files_of_arguments_are_read_where_the_command_runs(tmp_path: Path, comm
     assert (whole.status, whole.out) == (0, "called\n")
 
 
-def test_nothing_is_fetched_for_arguments(tmp_path: Path, command: Command) -> None:
+def test_references_in_schemas_of_arguments_are_not_fetched(tmp_path: Path, command: Command) -> None:
     with raw_server(lambda _: [reply(200, b"{}")]) as raw:
         schema = {**ANY, "properties": {"a": {"$ref": f"{raw.origin}/schema.json"}}}
         done = command("call", "tool", "a=1", "--", *scripted(tmp_path, **taking(schema)))
@@ -132,9 +132,7 @@ def test_nothing_is_fetched_for_arguments(tmp_path: Path, command: Command) -> N
     assert (done.status, raw.seen) == (0, [])
 
 
-def test_a_result_that_does_not_match_its_schema_is_printed_with_what_is_wrong(
-    tmp_path: Path, command: Command
-) -> None:
+def test_a_result_that_violates_its_schema_is_printed_with_the_error(tmp_path: Path, command: Command) -> None:
     server = ["-e", f"SECRET={SECRET}", "--", *scripted(tmp_path, **tool(NUMBER, {"n": "$SECRET"}))]
 
     done = command("call", "tool", *server)
@@ -195,7 +193,7 @@ ENDLESS: dict[str, Schema] = {
 
 
 @pytest.mark.parametrize("schema", ENDLESS.values(), ids=ENDLESS)
-def test_what_is_printed_of_a_tool_is_limited(schema: Schema) -> None:
+def test_the_output_about_a_tool_is_limited(schema: Schema) -> None:
     lines = [
         text
         for text, _ in tool_lines(Tool(name="t", input_schema=schema, output_schema=schema), Redactor(), whole=True)
@@ -205,7 +203,7 @@ def test_what_is_printed_of_a_tool_is_limited(schema: Schema) -> None:
     assert sum(map(len, lines)) < 120_000
 
 
-def test_what_is_left_out_is_said() -> None:
+def test_truncated_output_ends_with_a_note() -> None:
     lines = [text for text, _ in tool_lines(Tool(name="t", input_schema=itself(100)), Redactor())]
 
     assert lines[-1] == "      ... truncated; use mcp-launch tools --json for the whole schema"
@@ -260,7 +258,7 @@ def test_a_long_description_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     assert sum(map(len, lines)) < 1200
 
 
-def test_tools_ends_soon_for_a_server_whose_schemas_do_not_end(tmp_path: Path, command: Command) -> None:
+def test_tools_with_endless_schemas_are_listed_quickly(tmp_path: Path, command: Command) -> None:
     tools = [{"name": name, "inputSchema": schema} for name, schema in ENDLESS.items()]
 
     done = command("tools", "--", *scripted(tmp_path, tools=tools))

@@ -27,7 +27,7 @@ call typed path=never
 """
 
 
-def test_lines_are_done_one_after_another(file: str, command: Command) -> None:
+def test_lines_are_executed_in_order(file: str, command: Command) -> None:
     done = command("shell", file, "odd", stdin=LINES)
 
     assert (done.status, done.err) == (0, "")
@@ -67,7 +67,7 @@ def test_lines_are_done_until_the_end(
     assert (done.status, done.out, done.err) == (status, out, err)
 
 
-def test_a_list_is_as_it_is_now_also_when_the_server_did_not_tell(file: str, command: Command) -> None:
+def test_lists_are_current_even_without_a_notification(file: str, command: Command) -> None:
     done = command("shell", file, "odd", stdin="call grow quietly=yes\ntools\ntool grown\n")
 
     assert (done.status, done.err) == (0, "")
@@ -75,7 +75,7 @@ def test_a_list_is_as_it_is_now_also_when_the_server_did_not_tell(file: str, com
     assert done.out.endswith("\ngrown()\ngrown()\n")
 
 
-def test_a_tool_is_shown_with_what_it_answers_and_says_that_it_does(file: str, command: Command) -> None:
+def test_a_tool_is_shown_with_its_output_schema(file: str, command: Command) -> None:
     done = command("shell", file, "odd", stdin="tool structured\ntool typed\nresources\nhelp\ntools")
 
     assert done.out.startswith("structured() -> {n?: integer}\ntyped(path: string")
@@ -103,7 +103,7 @@ def test_a_tool_is_shown_with_what_it_answers_and_says_that_it_does(file: str, c
         ("call refuse", 1, "mcp-launch: odd: not with [redacted]"),
     ],
 )
-def test_a_line_that_does_not_work_is_said_and_the_next_is_done(
+def test_a_failing_line_is_reported_and_the_next_is_executed(
     line: str, status: int, says: str, file: str, command: Command
 ) -> None:
     done = command("shell", file, "odd", stdin=f"{line}\nread memo://today\n")
@@ -115,7 +115,7 @@ def test_the_status_is_that_of_the_first_line_that_did_not_work(file: str, comma
     assert command("shell", file, "odd", stdin="read memo://today\ncal\ncall fail\nread memo://today\n").status == 2
 
 
-def test_a_server_that_died_is_said_at_every_line(file: str, command: Command) -> None:
+def test_a_dead_server_is_reported_at_every_line(file: str, command: Command) -> None:
     done = command("shell", file, "odd", stdin="call leave\nread memo://today\n")
 
     assert (done.status, done.out) == (1, "")
@@ -125,14 +125,14 @@ def test_a_server_that_died_is_said_at_every_line(file: str, command: Command) -
     assert SECRET not in done.err
 
 
-def test_what_is_no_text_is_saved(file: str, tmp_path: Path, command: Command) -> None:
+def test_content_other_than_text_is_saved(file: str, tmp_path: Path, command: Command) -> None:
     done = command("shell", file, "odd", "--save", str(tmp_path / "kept"), stdin="read memo://pixel\n")
 
     assert (done.status, done.out) == (0, "")
     assert [path.name for path in (tmp_path / "kept").iterdir()] == ["resource-1-pixel.png"]
 
 
-def test_a_secret_that_a_server_repeats_is_shown_only_to_who_asks_for_it(file: str, command: Command) -> None:
+def test_a_secret_repeated_by_a_server_is_shown_only_on_request(file: str, command: Command) -> None:
     hidden = command("shell", file, "odd", "--verbose", stdin="call repeat\n")
     shown = command("shell", file, "odd", "--show-secrets", stdin="call repeat\n")
 
@@ -140,7 +140,7 @@ def test_a_secret_that_a_server_repeats_is_shown_only_to_who_asks_for_it(file: s
     assert SECRET in shown.out
 
 
-def test_a_server_that_does_not_start_says_why(file: str, command: Command) -> None:
+def test_a_server_that_does_not_start_is_reported_with_the_reason(file: str, command: Command) -> None:
     done = command("shell", file, "gone", stdin="tools\n")
 
     assert (done.status, done.out) == (1, "")
@@ -178,7 +178,7 @@ def test_standard_input_cannot_be_two_things(command: Command) -> None:
         ("quit ", []),
     ],
 )
-def test_what_may_come_next(line: str, texts: list[str]) -> None:
+def test_completion_offers_commands_names_and_arguments(line: str, texts: list[str]) -> None:
     from mcp_types import Prompt, PromptArgument, Resource, Tool
 
     offer = Offer(
@@ -195,7 +195,7 @@ def test_what_may_come_next(line: str, texts: list[str]) -> None:
     assert [each.text for each in found] == texts
 
 
-def test_what_may_come_next_says_what_it_is() -> None:
+def test_completion_describes_its_offers() -> None:
     from mcp_types import Tool
 
     offer = Offer(tools=[Tool(name="typed", description="\n  Tell.\n  More.", input_schema=TYPED)])
@@ -209,11 +209,11 @@ def test_what_may_come_next_says_what_it_is() -> None:
 
 
 @pytest.mark.parametrize("line", ["call ", "tool ", "call typed ", "read ", "get ", "get greet "])
-def test_of_what_a_server_does_not_offer_nothing_may_come_next(line: str) -> None:
+def test_completion_offers_nothing_that_the_server_lacks(line: str) -> None:
     assert candidates(line, Offer(), {}) == []
 
 
-def test_a_schema_that_is_none_completes_nothing() -> None:
+def test_an_invalid_schema_has_no_completions() -> None:
     from mcp_types import Tool
 
     schema = {"type": "object", "properties": {"a": {"enum": 5}, "b": {"enum": {"c": 1}}}}
@@ -222,7 +222,7 @@ def test_a_schema_that_is_none_completes_nothing() -> None:
     assert candidates("call t a=", offer, {}) == candidates("call t b=", offer, {}) == []
 
 
-def test_not_offering_a_kind_and_having_none_differ(command: Command) -> None:
+def test_not_supporting_a_kind_and_having_none_differ(command: Command) -> None:
     config = f"OFFERS={json.dumps({'tools': 1, 'resources': []})}"
 
     done = command("shell", "-e", config, "--", sys.executable, *ODD["args"], stdin="resources\nprompts\n")
@@ -230,7 +230,7 @@ def test_not_offering_a_kind_and_having_none_differ(command: Command) -> None:
     assert (done.status, done.out) == (0, "no resources\ndoes not offer prompts\n")
 
 
-def test_a_list_that_cannot_be_had_is_a_warning_and_said(command: Command) -> None:
+def test_a_list_that_fails_is_a_warning_and_an_error(command: Command) -> None:
     config = f"OFFERS={json.dumps({'tools': 1, 'resources': None})}"
 
     done = command("shell", "-e", config, "--", sys.executable, *ODD["args"], stdin="resources\n")
@@ -240,7 +240,7 @@ def test_a_list_that_cannot_be_had_is_a_warning_and_said(command: Command) -> No
 
 
 @pytest.mark.parametrize("words", [["tools"], ["call", "structured"]])
-def test_a_list_that_is_not_asked_for_is_none_that_cannot_be_had(words: list[str], command: Command) -> None:
+def test_a_list_that_is_not_requested_cannot_fail(words: list[str], command: Command) -> None:
     name, *rest = words
     config = f"OFFERS={json.dumps({'tools': 1, 'resources': None})}"
 
@@ -250,7 +250,7 @@ def test_a_list_that_is_not_asked_for_is_none_that_cannot_be_had(words: list[str
 
 
 @pytest.mark.parametrize("line", ["tool \udcff\n", "tool \udcff"])
-def test_a_line_that_is_no_text_is_read_as_far_as_it_can_be(line: str, odd_file: str, command: Command) -> None:
+def test_a_line_with_invalid_utf_8_is_read_with_replacements(line: str, odd_file: str, command: Command) -> None:
     done = command("shell", odd_file, stdin=line)
 
     assert (done.status, 'no tool is called "\ufffd"' in done.err) == (2, True)

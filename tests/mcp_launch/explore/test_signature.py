@@ -81,7 +81,7 @@ def test_a_type_is_as_short_as_it_can_be_read(schema: Any, said: str) -> None:
     assert type_text(schema, ROOT) == said
 
 
-def test_a_signature_has_types_defaults_and_what_may_be_left_out() -> None:
+def test_a_signature_has_types_defaults_and_optional_arguments() -> None:
     assert signature("typed", TYPED) == (
         "typed(path: string, lines?: integer = 10, ratio?: number, deep?: boolean, "
         'mode?: "fast" | "thorough" | 3, tags?: string[], filter?: {since?: integer, names?: string[]}, '
@@ -106,11 +106,11 @@ SIGNATURES: list[tuple[Any, str]] = [
 
 
 @pytest.mark.parametrize(("schema", "said"), SIGNATURES)
-def test_a_signature_of_an_odd_schema(schema: Any, said: str) -> None:
+def test_unusual_schemas_have_a_signature(schema: Any, said: str) -> None:
     assert signature("run", schema) == said
 
 
-def test_the_limits_of_an_argument_are_said() -> None:
+def test_the_limits_of_an_argument_are_printed() -> None:
     schema = {
         "properties": {"n": {"type": "integer", "minimum": 1, "maximum": 5}, "d": {"type": "string", "format": "date"}}
     }
@@ -118,7 +118,7 @@ def test_the_limits_of_an_argument_are_said() -> None:
     assert [argument.limits for argument in arguments_of(schema)] == [("at least 1", "at most 5"), ("date",)]
 
 
-def test_the_widest_bounds_of_an_integer_are_no_limits() -> None:
+def test_the_widest_bounds_of_an_integer_are_not_printed() -> None:
     integer = {"type": "integer", "minimum": -9007199254740991, "maximum": 9007199254740991}
 
     (argument,) = arguments_of({"properties": {"n": integer}})
@@ -139,7 +139,7 @@ def test_the_widest_bounds_of_an_integer_are_no_limits() -> None:
         ({"maxItems": 2}, "at most 2 items"),
     ],
 )
-def test_each_limit_has_its_words(limit: dict[str, Any], said: str) -> None:
+def test_each_kind_of_limit_has_a_description(limit: dict[str, Any], said: str) -> None:
     (argument,) = arguments_of({"properties": {"a": limit}})
 
     assert argument.limits == (said,)
@@ -154,7 +154,7 @@ def test_members_next_to_a_reference_override_its_target() -> None:
     assert (argument.type, argument.description, argument.default) == ("string", "near", '"x"')
 
 
-def test_an_object_that_is_too_long_for_one_line_is_followed_by_its_members() -> None:
+def test_an_object_too_long_for_one_line_is_followed_by_its_properties() -> None:
     point = {
         "type": "object",
         "properties": {name: {"type": "number"} for name in ("longitude", "latitude", "altitude", "accuracy")},
@@ -183,7 +183,7 @@ def test_an_object_that_is_too_long_for_one_line_is_followed_by_its_members() ->
     ]
 
 
-def test_an_object_that_holds_itself_is_spelled_out_no_further_than_can_be_read() -> None:
+def test_a_recursive_object_is_printed_only_to_a_readable_depth() -> None:
     node = {"type": "object", "properties": {"child": {"$ref": "#/$defs/Node"}, "a": {}, "b" * 70: {}}}
     schema = {"properties": {"tree": {"$ref": "#/$defs/Node"}}, "$defs": {"Node": node}}
 
@@ -211,7 +211,7 @@ def test_alternatives_that_multiply_are_not_all_laid_out(end: dict[str, Any]) ->
     assert len(alternatives({"$ref": "#/$defs/0"}, {"$defs": {**bomb, "60": end}})) < 1000
 
 
-def test_an_object_that_is_a_part_of_itself_in_many_ways_is_spelled_out_once() -> None:
+def test_an_object_that_recurs_in_many_properties_is_printed_once() -> None:
     """Spelling it out at every occurrence would take hours."""
     members = {f"m{n}": {"$ref": "#/$defs/Node"} for n in range(80)}
     node = {"anyOf": [{"type": "object", "properties": members}, {"type": "array", "items": {"$ref": "#/$defs/Node"}}]}

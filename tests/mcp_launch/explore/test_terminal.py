@@ -40,7 +40,7 @@ def end(shown: Terminal, keys: bytes = b"\x04") -> int:
     return shown.status()
 
 
-def test_a_terminal_shows_progress_and_then_what_is_harmless(odd_file: str) -> None:
+def test_a_terminal_shows_progress_and_then_harmless_text(odd_file: str) -> None:
     with terminal("tools", odd_file, columns=WIDE) as shown:
         assert shown.status() == 0
 
@@ -49,7 +49,7 @@ def test_a_terminal_shows_progress_and_then_what_is_harmless(odd_file: str) -> N
     assert not {"\x1b]0;", "\x1b[2J\x1b]", "\x07"} & {part for part in ("\x1b]0;", "\x07") if part in shown.shown}
 
 
-def test_the_answer_of_a_tool_cannot_move_the_cursor(odd_file: str) -> None:
+def test_the_result_of_a_tool_cannot_move_the_cursor(odd_file: str) -> None:
     with terminal("call", odd_file, "rude", columns=WIDE, TERM="dumb") as shown:
         assert shown.status() == 0
 
@@ -58,7 +58,7 @@ def test_the_answer_of_a_tool_cannot_move_the_cursor(odd_file: str) -> None:
     assert "\x07" not in shown.shown
 
 
-def test_what_a_tool_logs_and_how_far_it_is_are_shown(odd_file: str) -> None:
+def test_log_messages_and_progress_of_a_tool_are_shown(odd_file: str) -> None:
     with terminal("call", odd_file, "hang", "--wait", "2", columns=WIDE) as shown:
         shown.see("info: hanging with [redacted]")
         shown.see("progress 1/2: half of it")
@@ -129,7 +129,7 @@ def test_a_server_that_exits_during_a_call_is_reported_once(odd_file: str, tmp_p
 
 
 @pytest.mark.parametrize("typed", [b"", b"call hang\r"])
-def test_a_terminal_that_goes_away_takes_the_server_with_it(typed: bytes, tmp_path: Path) -> None:
+def test_closing_the_terminal_ends_the_server(typed: bytes, tmp_path: Path) -> None:
     with marked_shell(tmp_path) as (marked, shown):
         shown.see("odd>")
         shown.type(typed)
@@ -141,7 +141,7 @@ def test_a_terminal_that_goes_away_takes_the_server_with_it(typed: bytes, tmp_pa
     wait_until(lambda: marked.running() == [])
 
 
-def test_a_signal_from_elsewhere_ends_the_shell_and_leaves_the_terminal_as_it_was(odd_file: str) -> None:
+def test_a_signal_ends_the_shell_and_restores_the_terminal(odd_file: str) -> None:
     with terminal("shell", odd_file, columns=WIDE, XDG_STATE_HOME="/dev/null") as shown:
         shown.see("odd>")
         shown.process.send_signal(signal.SIGTERM)
@@ -151,7 +151,7 @@ def test_a_signal_from_elsewhere_ends_the_shell_and_leaves_the_terminal_as_it_wa
     assert shown.shown.endswith("\x1b[?2004l")
 
 
-def test_history_is_kept_and_private(odd_file: str, tmp_path: Path) -> None:
+def test_the_history_is_stored_and_private(odd_file: str, tmp_path: Path) -> None:
     kept = tmp_path / "state" / "mcp-launch" / "history"
     kept.parent.mkdir(parents=True)
     kept.touch(mode=0o644)
@@ -172,7 +172,7 @@ def test_history_is_kept_and_private(odd_file: str, tmp_path: Path) -> None:
         assert end(shown) == 0
 
 
-def test_without_a_place_for_history_it_works_all_the_same(odd_file: str) -> None:
+def test_the_shell_works_without_a_place_for_its_history(odd_file: str) -> None:
     with terminal("shell", odd_file, columns=WIDE, XDG_STATE_HOME="/dev/null/state") as shown:
         shown.see("odd>")
         shown.type(b"read memo://today\r")

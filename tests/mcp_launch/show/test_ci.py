@@ -63,7 +63,7 @@ def test_a_command_to_a_runner_is_broken_by_a_space(text: str, shown: str) -> No
 @pytest.mark.parametrize(
     "text", ["plain", "std::string", "::", "::1", "::std::string".replace("::std", "a::std"), "## A [link](b)"]
 )
-def test_text_that_is_no_command_stays_as_it_is(text: str) -> None:
+def test_ordinary_text_is_not_changed(text: str) -> None:
     assert without_ci_commands(text) == text
 
 
@@ -93,7 +93,7 @@ def test_long_texts_are_searched_in_linear_time() -> None:
     ],
     ids=" ".join,
 )
-def test_nothing_that_is_printed_of_servers_and_files_is_a_command(words: tuple[str, ...], file: str) -> None:
+def test_output_about_servers_and_files_contains_no_ci_command(words: tuple[str, ...], file: str) -> None:
     said = printed(*words, file)
 
     assert re.search(r": :error|## \[|## vso\[", said)
@@ -101,14 +101,14 @@ def test_nothing_that_is_printed_of_servers_and_files_is_a_command(words: tuple[
 
 
 @pytest.mark.parametrize("tool", ["say", "fail", GITHUB, "::none::"])
-def test_nothing_that_a_call_prints_is_a_command(tool: str, tmp_path: Path) -> None:
+def test_output_of_a_call_contains_no_ci_command(tool: str, tmp_path: Path) -> None:
     said = printed("call", "--verbose", "--tool", tool, "--", *CI)
 
     assert ": :" in said
     assert not [*commands_in(said)]
 
 
-def test_nothing_that_the_shell_prints_is_a_command() -> None:
+def test_output_of_the_shell_contains_no_ci_command() -> None:
     lines = [
         "tools",
         "tool say",
@@ -143,13 +143,13 @@ def test_a_terminal_of_a_runner_is_read_like_a_pipe(monkeypatch: pytest.MonkeyPa
     assert not [*commands_in(shown.shown)]
 
 
-def test_json_stays_as_the_server_said_it() -> None:
+def test_json_output_is_not_changed() -> None:
     done = run_python("-m", "mcp_launch", "call", "say", "--json", "--", *CI)
 
     assert json.loads(done.stdout)["result"]["content"] == [{"type": "text", "text": SAID}]
 
 
-def test_nothing_in_a_report_for_ci_is_a_command(file: str, tmp_path: Path) -> None:
+def test_a_report_for_ci_contains_no_ci_command(file: str, tmp_path: Path) -> None:
     junit = tmp_path / "junit.xml"
     printed("check", file, "--junit", str(junit))
 

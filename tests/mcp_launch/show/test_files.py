@@ -30,7 +30,7 @@ def check(*options: str, config: object = CONFIG) -> subprocess.CompletedProcess
     return run_python("-m", "mcp_launch", "check", *options, "-", stdin=json.dumps(config), NO_COLOR="1")
 
 
-def test_a_check_writes_what_it_found_in_both_forms(tmp_path: Path) -> None:
+def test_a_check_writes_both_reports(tmp_path: Path) -> None:
     junit, html = tmp_path / "junit.xml", tmp_path / "report.html"
 
     done = check("--junit", str(junit), "--html", str(html))
@@ -44,7 +44,7 @@ def test_a_check_writes_what_it_found_in_both_forms(tmp_path: Path) -> None:
     assert SECRET not in junit.read_text(encoding="utf-8") + html.read_text(encoding="utf-8")
 
 
-def test_with_strict_the_files_say_that_a_warning_is_a_failure(tmp_path: Path) -> None:
+def test_with_strict_a_warning_is_a_failure_in_the_reports(tmp_path: Path) -> None:
     junit, html = tmp_path / "junit.xml", tmp_path / "report.html"
     noisy = {"command": sys.executable, "args": [str(SERVERS / "plain.py"), "prints_banner"]}
 
@@ -55,7 +55,7 @@ def test_with_strict_the_files_say_that_a_warning_is_a_failure(tmp_path: Path) -
     assert parse(html.read_text(encoding="utf-8")).one("h1").words == "1 of 1 server failed"
 
 
-def test_the_files_stand_beside_the_json(tmp_path: Path) -> None:
+def test_reports_are_written_together_with_json(tmp_path: Path) -> None:
     html = tmp_path / "report.html"
 
     done = check("--json", "--html", str(html), config=[])
@@ -82,7 +82,7 @@ posix = pytest.mark.skipif(sys.platform == "win32", reason="links, modes and lim
 
 @posix
 @pytest.mark.parametrize("option", ["--html", "--junit"])
-def test_a_report_that_fails_while_it_is_written_leaves_the_old_one(option: str, tmp_path: Path) -> None:
+def test_a_report_that_fails_during_writing_leaves_the_old_one(option: str, tmp_path: Path) -> None:
     report = tmp_path / "report"
     report.write_text("old")
     many = json.dumps([{"name": f"server-{number}"} for number in range(50)])
@@ -99,7 +99,7 @@ def test_a_report_that_fails_while_it_is_written_leaves_the_old_one(option: str,
 
 
 @posix
-def test_a_report_keeps_the_mode_of_the_old_one_and_the_link_to_it(tmp_path: Path) -> None:
+def test_a_new_report_keeps_the_mode_and_link_of_the_old_one(tmp_path: Path) -> None:
     old, link, new = tmp_path / "below" / "old.html", tmp_path / "link.html", tmp_path / "junit.xml"
     old.parent.mkdir()
     old.write_text("old")

@@ -60,14 +60,14 @@ def test_the_page_begins_with_its_verdict(servers: list[ServerReport], verdict: 
     assert found.one("head").one("title").words == f"{verdict} · servers.json"
 
 
-def test_the_figures_are_those_of_all_servers() -> None:
+def test_the_figures_count_all_servers() -> None:
     found = page(works("a", counts={"tools": 3, "resources": 2}), works("b", counts={"tools": 1}), failed(elapsed=1.5))
 
     figures = {each.one("dt").words: each.one("dd").words for each in found.one("dl", class_="figures").all("div")}
     assert figures == {"working": "2", "failed": "1", "tools": "4", "resources": "2", "in all": "1.5 s"}
 
 
-def test_a_failure_has_its_code_its_message_what_to_try_and_its_facts() -> None:
+def test_a_failure_has_its_code_message_advice_and_facts() -> None:
     facts: dict[str, Any] = {
         "stderr": ["starting", "no key"],
         "exit_code": 1,
@@ -89,7 +89,7 @@ def test_a_failure_has_its_code_its_message_what_to_try_and_its_facts() -> None:
     }
 
 
-def test_a_working_server_tells_what_it_is_and_has() -> None:
+def test_a_working_server_has_its_description_and_tools() -> None:
     tools = [tool("read", "Read a file.\n\nAll of it."), tool("list")]
     found = page(works(tools=tools, restarts=2, warnings=["is deprecated", "wrote a log"])).one("article")
 
@@ -134,7 +134,7 @@ def test_findings_are_at_their_server_or_before_all() -> None:
     ]
 
 
-def test_a_server_that_is_not_ready_yet_is_called_so() -> None:
+def test_a_server_that_is_still_starting_is_marked() -> None:
     found = page(starting("slow"), works("a", counts={"resource_templates": 2}))
 
     assert [each.one(class_="outcome").words for each in found.all("article")] == ["not ready yet", "works"]
@@ -142,7 +142,7 @@ def test_a_server_that_is_not_ready_yet_is_called_so() -> None:
     assert "2 resource templates" in found.words
 
 
-def test_a_server_with_warnings_has_failed_where_warnings_are_taken_for_failures() -> None:
+def test_a_server_with_warnings_has_failed_with_strict() -> None:
     servers = (works("fine"), works("old", warnings=["is deprecated"]), failed("broken", warnings=["is deprecated"]))
 
     lenient, strict = (page(*servers, strict=strict) for strict in (False, True))
@@ -168,7 +168,7 @@ def test_a_server_with_warnings_has_failed_where_warnings_are_taken_for_failures
     assert strict.all("article")[2].one(class_="warnings").words == "Warning. is deprecated"
 
 
-def test_a_server_that_was_never_understood_has_a_place_too() -> None:
+def test_an_invalid_entry_is_listed_too() -> None:
     found = page(failed("3rd", transport=None, target=None, code="invalid_spec", stage="spec", elapsed=0.0, seconds={}))
 
     assert found.one("article").one("header").words == "3rd failed no transport, 0 ms"
@@ -194,7 +194,7 @@ def hostile(text: str) -> CheckReport:
     )
 
 
-def test_whatever_servers_write_the_elements_stay_the_same() -> None:
+def test_text_of_servers_does_not_change_the_elements() -> None:
     harmless, nasty = parse(written(hostile("x"), source="x")), parse(written(hostile(NASTY), source=NASTY))
 
     assert [(each.tag, list(each.attributes)) for each in nasty] == [
@@ -214,7 +214,7 @@ def test_text_cannot_reorder_hide_or_break_the_page() -> None:
     text.encode()
 
 
-def test_what_servers_write_is_isolated_from_the_direction_of_the_rest() -> None:
+def test_text_of_servers_has_an_isolated_direction() -> None:
     found = parse(written(hostile("\u05d0"), source="\u05d0"))
 
     isolated = {id(inner) for each in found.all("bdi") for inner in (each, *each)}
@@ -222,7 +222,7 @@ def test_what_servers_write_is_isolated_from_the_direction_of_the_rest() -> None
     assert {each.tag for each in holders if id(each) not in isolated} == {"title", "th"}  # names of facts are ours
 
 
-def test_ids_are_unique_and_links_lead_to_one() -> None:
+def test_ids_are_unique_and_every_link_has_its_target() -> None:
     found = everything()
     ids = [each.attributes["id"] for each in found if "id" in each.attributes]
     links = [each.attributes["href"] for each in found.all("a")]
@@ -233,7 +233,7 @@ def test_ids_are_unique_and_links_lead_to_one() -> None:
     assert {"#server-1", "#server-4", "#all", "#failed", "#warned", "#works", "#unsettled"} <= set(links)
 
 
-def test_the_page_needs_no_script_and_no_other_file() -> None:
+def test_the_page_needs_no_scripts_or_other_files() -> None:
     found = everything()
 
     assert not found.all("script", "img", "iframe", "object", "embed", "form", "base", "video", "audio")
@@ -261,7 +261,7 @@ def test_the_policy_of_the_page_allows_its_own_style_and_nothing_else() -> None:
     assert [each.tag for each in found.one("head")][:2] == ["meta", "meta"]
 
 
-def test_the_bars_of_all_servers_are_on_one_scale() -> None:
+def test_the_bars_of_all_servers_have_one_scale() -> None:
     found = page(works(seconds={"spawn": 0.25, "handshake": 0.75}), failed(seconds={"spawn": 1.0}, elapsed=4.0))
 
     bars = [
@@ -288,7 +288,7 @@ def test_bars_can_be_distinguished_without_styles() -> None:
     assert len(set(fills)) == len(fills) == 4
 
 
-def test_bars_are_described_in_words_too() -> None:
+def test_bars_have_descriptions_in_words() -> None:
     labels = [each.attributes["aria-label"] for each in everything().all("svg", role="img")]
 
     assert labels == [
@@ -342,7 +342,7 @@ def test_a_filter_leaves_the_servers_of_its_kind(kind: str, shown: list[str]) ->
     assert places[kind] < min(places["filters"], places["timeline"], places["servers"])
 
 
-def test_there_are_filters_only_where_servers_differ() -> None:
+def test_filters_are_shown_only_if_servers_differ() -> None:
     assert not page(works("a"), works("b")).all("nav")
     assert [each.words for each in page(works("a"), failed()).one("nav").all("a")] == ["All 2", "Failed 1", "Working 1"]
 
@@ -362,7 +362,7 @@ def test_a_few_tools_are_shown_at_once() -> None:
     assert "open" in page(works()).one("details", class_="tools").attributes
 
 
-def test_a_long_description_is_folded_and_a_huge_one_cut() -> None:
+def test_a_long_description_is_folded_and_a_huge_one_truncated() -> None:
     tools = [tool("long", "word " * 200), tool("huge", "x" * 1_000_000), tool("two", "first\n" + "second " * 200)]
     found = page(works(tools=tools))
 
@@ -373,7 +373,7 @@ def test_a_long_description_is_folded_and_a_huge_one_cut() -> None:
     assert huge.one(class_="text").text.endswith("x\n… and 980,000 characters more")
 
 
-def test_all_that_a_server_says_has_a_bound() -> None:
+def test_all_text_of_a_server_is_limited() -> None:
     huge = "x" * 3_000_000
 
     text = written(
@@ -427,7 +427,7 @@ def test_every_colour_has_enough_contrast(scheme: str) -> None:
         } == {}
 
 
-def test_no_colour_is_used_that_was_not_tried() -> None:
+def test_only_colours_with_tested_contrast_are_used() -> None:
     rules = STYLE.partition("* {")[2]
     used = re.findall(r"\b(?:color|fill|stroke|background|[\w-]*border[\w-]*|outline): ([^;]+);", rules)
 

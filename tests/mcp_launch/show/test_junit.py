@@ -90,7 +90,7 @@ def test_a_failure_has_its_code_its_message_and_its_evidence() -> None:
     )
 
 
-def test_the_output_of_a_case_is_what_is_known_of_its_server() -> None:
+def test_the_output_of_a_test_case_describes_its_server() -> None:
     (out,) = suite(works(warnings=["is deprecated"], restarts=2)).iter("system-out")
 
     assert (out.text or "").splitlines() == [
@@ -111,7 +111,7 @@ def test_the_output_of_a_case_is_what_is_known_of_its_server() -> None:
     ]
 
 
-def test_a_server_with_warnings_has_failed_where_warnings_are_taken_for_failures() -> None:
+def test_a_server_with_warnings_has_failed_with_strict() -> None:
     servers = (
         works("fine"),
         works("old", warnings=["is deprecated", "wrote a log"]),
@@ -168,7 +168,7 @@ def test_a_server_that_is_still_starting_is_skipped() -> None:
     ],
     ids=["none", "all kinds", "every code", "hostile"],
 )
-def test_every_report_is_as_the_schema_wants_it(servers: list[ServerReport]) -> None:
+def test_every_report_matches_the_schema(servers: list[ServerReport]) -> None:
     text = written(report(*servers), source="dir/ser\x00vers.json")
 
     assert text.startswith("<?xml version='1.0' encoding='utf-8'?>\n<testsuites")
@@ -190,7 +190,7 @@ def test_a_message_may_hold_any_character_there_is() -> None:
     assert "\U0001f680" in told.attrib["message"]
 
 
-def test_markup_in_what_servers_write_stays_text() -> None:
+def test_markup_in_text_of_servers_is_escaped() -> None:
     nasty = "</system-out></testcase><!-- ]]> & <![CDATA[\"'"
     found = suite(works(nasty, tools=[tool(nasty)], warnings=[nasty]), failed(message=nasty, facts={nasty: nasty}))
 

@@ -32,7 +32,7 @@ def test_the_ticks_are_round(longest: float, expected: list[float]) -> None:
     assert ticks(longest) == expected
 
 
-def test_there_are_a_few_ticks_on_every_scale() -> None:
+def test_every_scale_has_a_few_ticks() -> None:
     for number in range(1, 4000):
         longest = 1.01**number / 1e6
         found = ticks(longest)

@@ -20,7 +20,7 @@ from mcp_launch._command.show.text import visible
         "a\u00a0b",
     ],
 )
-def test_what_can_be_seen_is_left_as_it_is(text: str) -> None:
+def test_visible_text_is_not_changed(text: str) -> None:
     assert visible(text) == text
 
 
@@ -38,7 +38,7 @@ def test_what_can_be_seen_is_left_as_it_is(text: str) -> None:
         ("no character \uffff", r"no character \uffff"),
     ],
 )
-def test_what_cannot_be_seen_is_shown_by_its_escape(text: str, shown: str) -> None:
+def test_invisible_characters_are_escaped(text: str, shown: str) -> None:
     assert visible(text) == shown
 
 

@@ -223,7 +223,7 @@ def test_untried(mcp_server):
     assert "concurrent" not in str(result.stdout)
 
 
-def test_what_cannot_be_meant_is_refused(pytester: pytest.Pytester, marked: Marked) -> None:
+def test_ambiguous_or_wrong_arguments_are_refused(pytester: pytest.Pytester, marked: Marked) -> None:
     write(pytester, marked.plain(name="named"))
     make(
         pytester,
@@ -335,7 +335,7 @@ def test_one(mcp_server):
     run(pytester, "--mcp-timeout", "41", "-o", "mcp_config=servers.json", "test_made.py").assert_outcomes(passed=1)
 
 
-def test_a_server_runs_where_its_file_says(pytester: pytest.Pytester, marked: Marked) -> None:
+def test_a_server_runs_in_the_directory_of_its_file(pytester: pytest.Pytester, marked: Marked) -> None:
     project, below = pytester.mkdir("project"), pytester.mkdir("project/below")
     entry = {"command": sys.executable, "args": ["-S", str(PLAIN)], "env": {MARK: marked.mark}}
     session = {"cwd": str(project), "mcpServers": [marked.plain(name="named")]}
@@ -427,7 +427,7 @@ async def test_trio(mcp_server, anyio_backend):
 
 @pytest.mark.parametrize("backend", ["asyncio", "trio"])
 @pytest.mark.parametrize("when", ["itself", "opening", "open"])
-def test_an_interrupt_that_comes_to_a_task_of_the_session_is_the_tests(
+def test_an_interrupt_in_a_task_of_the_session_reaches_the_test(
     backend: str, when: str, pytester: pytest.Pytester
 ) -> None:
     make(
@@ -481,9 +481,7 @@ async def test_made(mcp_server, monkeypatch, anyio_backend):
 
 
 @pytest.mark.parametrize("backend", ["asyncio", "trio"])
-def test_an_interrupt_that_comes_to_one_session_lets_the_others_and_all_fixtures_end(
-    backend: str, pytester: pytest.Pytester
-) -> None:
+def test_an_interrupt_in_one_session_lets_others_and_all_fixtures_end(backend: str, pytester: pytest.Pytester) -> None:
     make(
         pytester,
         INTERRUPTED
@@ -521,7 +519,9 @@ async def test_made(second):
     assert said == ["closed second", "closed first", "torn down"]
 
 
-def test_no_thread_is_started_where_an_interrupt_may_stop_its_start(pytester: pytest.Pytester, marked: Marked) -> None:
+def test_threads_are_not_started_where_an_interrupt_may_stop_their_start(
+    pytester: pytest.Pytester, marked: Marked
+) -> None:
     write(pytester, marked.plain(name="named"))
     make(
         pytester,
@@ -538,7 +538,7 @@ async def test_asyncio(mcp_server, anyio_backend):
     run(pytester, "-o", "mcp_config=servers.json", "test_made.py").assert_outcomes(passed=1)
 
 
-def test_what_a_test_leaves_running_in_a_thread_does_not_keep_pytest_from_ending(pytester: pytest.Pytester) -> None:
+def test_a_thread_left_by_a_test_does_not_keep_pytest_running(pytester: pytest.Pytester) -> None:
     make(
         pytester,
         """
@@ -560,7 +560,7 @@ def test_one(mcp_server):
     run(pytester).assert_outcomes(passed=1)
 
 
-def test_an_interrupted_start_is_given_up_and_the_next_test_runs(pytester: pytest.Pytester, marked: Marked) -> None:
+def test_an_interrupted_start_is_abandoned_and_the_next_test_runs(pytester: pytest.Pytester, marked: Marked) -> None:
     """Timeout plugins end a test in this way: they raise an exception wherever the test is."""
     write(pytester, marked.plain("mute", name="mute"), marked.plain(name="works"))
     make(
@@ -609,7 +609,7 @@ print(sorted(set(sys.modules) - before))
 
 
 @pytest.mark.parametrize(("hidden", "missing"), [("mcp", "mcp"), ("anyio", "anyio"), ("ruamel", "ruamel.yaml")])
-def test_without_the_extra_it_says_what_to_install_and_only_when_it_is_used(
+def test_the_plugin_without_its_extra_names_what_to_install_when_used(
     hidden: str, missing: str, pytester: pytest.Pytester, marked: Marked
 ) -> None:
     write(pytester, marked.plain())

@@ -18,7 +18,7 @@ from tests.mcp_launch.testing.runs import PLAIN, ROOT, run, wait_for_servers, wr
 pytest_plugins = ["pytester"]
 
 
-def test_each_server_is_a_test_that_tells_what_is_wrong_with_it(pytester: pytest.Pytester, marked: Marked) -> None:
+def test_each_server_is_a_test_that_reports_its_failure(pytester: pytest.Pytester, marked: Marked) -> None:
     write(pytester, marked.plain(name="works"), marked.plain("exits_with_message", name="broken"))
 
     result = run(pytester, "--mcp-config", "servers.json", "-v")
@@ -38,7 +38,7 @@ def test_each_server_is_a_test_that_tells_what_is_wrong_with_it(pytester: pytest
     assert SECRET not in str(result.stdout)
 
 
-def test_what_servers_say_is_no_command_to_a_ci_runner(pytester: pytest.Pytester, marked: Marked) -> None:
+def test_text_of_servers_contains_no_ci_commands(pytester: pytest.Pytester, marked: Marked) -> None:
     server = str(SERVERS / "ci.py")
     works, fails = (marked.stdio(name, sys.executable, "-S", server, *mode) for name, *mode in (("a",), ("b", "fails")))
     write(pytester, works, fails)
@@ -86,7 +86,7 @@ def test_findings_about_the_file_are_reported_once(pytester: pytest.Pytester, ma
     result.stdout.fnmatch_lines(["*McpServerWarning: .mcp.json:1:1: Claude Code will not find these servers*"])
 
 
-def test_a_server_that_fails_tells_what_is_odd_about_it_too(pytester: pytest.Pytester, marked: Marked) -> None:
+def test_a_failed_server_is_reported_with_findings_about_its_entry(pytester: pytest.Pytester, marked: Marked) -> None:
     args = [sys.executable, "-S", str(PLAIN), "exits_silently", "${NOT_SET_ANYWHERE}"]
     entry = {"command": "env", "args": args}
     write_json(pytester, {"mcpServers": {"broken": entry}}, to=".mcp.json")
@@ -122,9 +122,7 @@ def test_the_value_of_a_variable_in_an_argument_is_redacted(
         pytest.param(bytes(16 * 2**20 + 1), "*servers.json: is larger than 16 MB*", id="large"),
     ],
 )
-def test_a_file_that_cannot_be_used_is_an_error_that_says_why(
-    content: bytes, why: str, pytester: pytest.Pytester
-) -> None:
+def test_an_unusable_file_is_an_error_with_the_reason(content: bytes, why: str, pytester: pytest.Pytester) -> None:
     (pytester.path / "servers.json").write_bytes(content)
 
     result = run(pytester, "--mcp-config", "servers.json")
@@ -171,7 +169,7 @@ def test_the_servers_are_closed_after_the_last_of_their_tests(pytester: pytest.P
     run(pytester, "-o", f"pythonpath={ROOT}", *ordered).assert_outcomes(passed=3)
 
 
-def test_what_works_but_not_as_it_should_is_a_warning(pytester: pytest.Pytester, marked: Marked) -> None:
+def test_a_warning_about_a_server_is_a_pytest_warning(pytester: pytest.Pytester, marked: Marked) -> None:
     write(pytester, marked.stdio("plain", "env", "-S", f"{sys.executable} -S {PLAIN}"))
 
     told = pytester.runpytest_subprocess("--mcp-config", "servers.json")
@@ -183,7 +181,7 @@ def test_what_works_but_not_as_it_should_is_a_warning(pytester: pytest.Pytester,
 
 
 @pytest.mark.parametrize("workers", ["0", "2"])
-def test_junit_has_what_is_known_of_each_server(workers: str, pytester: pytest.Pytester, marked: Marked) -> None:
+def test_junit_output_describes_each_server(workers: str, pytester: pytest.Pytester, marked: Marked) -> None:
     write(pytester, marked.plain(name="works"), marked.plain("exits_with_message", name="broken"))
 
     run(pytester, "--mcp-config", "servers.json", "--junitxml", "out.xml", "-n", workers).assert_outcomes(
@@ -236,7 +234,9 @@ def test_the_config_of_the_ini_file_is_tested_when_no_tests_are_named(
     run(pytester, "--mcp-config", "sub/.editor/servers.json", "test_own.py").assert_outcomes(passed=2)
 
 
-def test_it_is_not_tested_with_the_tests_of_its_directory(pytester: pytest.Pytester, marked: Marked) -> None:
+def test_the_config_of_the_ini_file_is_not_added_to_named_directories(
+    pytester: pytest.Pytester, marked: Marked
+) -> None:
     write(pytester, marked.plain(name="works"))
     pytester.makeini("[pytest]\nmcp_config = servers.json\n")
     pytester.makepyfile(test_own="def test_own(): pass")
@@ -244,7 +244,7 @@ def test_it_is_not_tested_with_the_tests_of_its_directory(pytester: pytest.Pytes
     run(pytester, ".").assert_outcomes(passed=1)
 
 
-def test_a_server_has_the_time_and_the_directory_that_are_said(pytester: pytest.Pytester, marked: Marked) -> None:
+def test_the_timeout_and_directory_of_the_options_apply(pytester: pytest.Pytester, marked: Marked) -> None:
     write(pytester, marked.plain("mute", name="slow"))
     for said in (("--mcp-timeout", "1"), ("-o", "mcp_timeout=1")):
         result = run(pytester, "--mcp-config", "servers.json", *said)
@@ -262,7 +262,7 @@ def test_a_server_has_the_time_and_the_directory_that_are_said(pytester: pytest.
 
 
 @pytest.mark.parametrize("given", ["soon", "0", "nan"])
-def test_a_time_that_is_none_is_refused(given: str, pytester: pytest.Pytester, marked: Marked) -> None:
+def test_an_invalid_timeout_is_refused(given: str, pytester: pytest.Pytester, marked: Marked) -> None:
     write(pytester, marked.plain())
 
     result = run(pytester, "--mcp-config", "servers.json", "-o", f"mcp_timeout={given}")
@@ -271,7 +271,7 @@ def test_a_time_that_is_none_is_refused(given: str, pytester: pytest.Pytester, m
     result.stderr.fnmatch_lines([f"*mcp_timeout must be a positive number of seconds, not '{given}'"])
 
 
-def test_a_file_that_holds_no_servers_is_an_error_that_says_where(pytester: pytest.Pytester) -> None:
+def test_a_file_without_valid_servers_is_an_error_with_its_position(pytester: pytest.Pytester) -> None:
     (pytester.path / "servers.json").write_text('{"mcpServers":\n  oops}', encoding="utf-8")
 
     broken = run(pytester, "--mcp-config", "servers.json")

@@ -15,7 +15,7 @@ from mcp_launch.testing._loop import Kept
 pytestmark = pytest.mark.anyio
 
 
-async def test_what_goes_wrong_at_its_end_is_raised_where_it_is_left() -> None:
+async def test_an_error_at_the_end_is_raised_where_the_block_exits() -> None:
     @asynccontextmanager
     async def block() -> AsyncGenerator[None]:
         yield
@@ -26,7 +26,7 @@ async def test_what_goes_wrong_at_its_end_is_raised_where_it_is_left() -> None:
             pass
 
 
-async def test_its_end_is_waited_for_also_when_it_is_cancelled() -> None:
+async def test_the_end_of_the_block_is_awaited_even_when_cancelled() -> None:
     ended: list[bool] = []
 
     @asynccontextmanager
@@ -44,7 +44,7 @@ async def test_its_end_is_waited_for_also_when_it_is_cancelled() -> None:
     assert ended == [True]
 
 
-async def test_it_is_left_before_anything_else_when_it_is_cancelled_while_it_opens() -> None:
+async def test_a_block_cancelled_while_it_opens_is_closed_first() -> None:
     left: list[bool] = []
 
     @asynccontextmanager
@@ -66,7 +66,7 @@ async def test_it_is_left_before_anything_else_when_it_is_cancelled_while_it_ope
     assert scope.cancelled_caught
 
 
-async def test_what_goes_wrong_at_its_beginning_is_raised_where_it_is_entered() -> None:
+async def test_an_error_at_the_start_is_raised_where_the_block_enters() -> None:
     @asynccontextmanager
     async def block() -> AsyncGenerator[None]:
         raise ValueError("at the beginning")
@@ -77,7 +77,7 @@ async def test_what_goes_wrong_at_its_beginning_is_raised_where_it_is_entered() 
             pass
 
 
-async def test_the_variables_of_who_enters_it_are_its_own() -> None:
+async def test_a_block_has_the_context_variables_of_its_caller() -> None:
     variable = ContextVar[str]("variable")
 
     @asynccontextmanager
