@@ -29,7 +29,7 @@ pytestmark = pytest.mark.anyio
 @pytest.mark.parametrize(
     "params", [{"requestId": [1]}, {"requestId": {}}, {"requestId": True}, {"requestId": 1.0}, {}, [], None, "1"]
 )
-async def test_a_cancellation_of_what_is_no_id_cancels_nothing(params: Any, protocol: ProtocolPackage) -> None:
+async def test_a_cancellation_without_a_valid_id_cancels_nothing(params: Any, protocol: ProtocolPackage) -> None:
     async def stay(_: Any, connection: Any) -> str:
         await released.wait()
         return "not cancelled"
@@ -163,7 +163,7 @@ async def test_a_handler_that_meets_something_cancelled_has_failed_as_by_any_exc
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])
 @pytest.mark.parametrize("times", [1, 2])
 @pytest.mark.parametrize("method", ["_acme/stays", "initialize"])
-async def test_a_request_whose_task_asyncio_cancels_is_cancelled_alone(method: str, times: int) -> None:
+async def test_cancelling_the_asyncio_task_of_a_request_cancels_only_that_request(method: str, times: int) -> None:
     async def stays(params: Any, connection: Any) -> None:
         known.append(asyncio.current_task())
         heard.set()
@@ -190,7 +190,7 @@ async def test_a_request_whose_task_asyncio_cancels_is_cancelled_alone(method: s
 
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])
 @pytest.mark.parametrize("times", [1, 2])
-async def test_a_notification_whose_task_asyncio_cancels_is_cancelled_alone(
+async def test_cancelling_the_asyncio_task_of_a_notification_cancels_only_that_notification(
     times: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def tell(params: Any, connection: Any) -> None:
@@ -217,7 +217,7 @@ async def test_a_notification_whose_task_asyncio_cancels_is_cancelled_alone(
 
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])
 @pytest.mark.parametrize("asks", [True, False])
-async def test_who_knows_of_the_task_of_a_handler_that_is_done_cancels_nothing(asks: bool) -> None:
+async def test_cancelling_the_task_of_a_finished_handler_has_no_effect(asks: bool) -> None:
     async def do(params: Any, connection: Any) -> None:
         known.append(asyncio.current_task())
 
@@ -233,7 +233,7 @@ async def test_who_knows_of_the_task_of_a_handler_that_is_done_cancels_nothing(a
 
 
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])
-async def test_who_cancels_the_task_of_a_handler_that_is_done_keeps_nothing_from_its_turn() -> None:
+async def test_cancelling_a_finished_handlers_task_does_not_delay_other_handlers() -> None:
     async def tell(params: Any, connection: Any) -> None:
         known.append(asyncio.current_task())
 
@@ -261,7 +261,7 @@ async def test_who_cancels_the_task_of_a_handler_that_is_done_keeps_nothing_from
 
 
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])
-async def test_who_goes_on_and_cancels_the_task_of_a_handler_that_is_done_keeps_nothing_from_its_turn() -> None:
+async def test_cancelling_a_finished_handlers_task_after_a_response_delays_no_handler() -> None:
     async def tell(params: Any, connection: Any) -> None:
         known.append(asyncio.current_task())
 
@@ -282,7 +282,7 @@ async def test_who_goes_on_and_cancels_the_task_of_a_handler_that_is_done_keeps_
 
 
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])
-async def test_who_cancels_the_task_of_a_handler_that_is_done_ends_none_of_those_that_the_peer_left_behind() -> None:
+async def test_cancelling_a_finished_handlers_task_spares_handlers_after_a_disconnect() -> None:
     async def tell(params: Any, connection: Any) -> None:
         known.append(asyncio.current_task())
 
@@ -306,7 +306,7 @@ async def test_who_cancels_the_task_of_a_handler_that_is_done_ends_none_of_those
 
 
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])
-async def test_what_is_done_with_an_answer_may_meet_something_cancelled() -> None:
+async def test_a_then_callback_may_raise_a_cancelled_error() -> None:
     def then(answer: Any) -> None:
         future: asyncio.Future[None] = asyncio.Future()
         future.cancel()
@@ -324,7 +324,7 @@ def nothing(params: Any, connection: Any) -> None:
 
 
 @pytest.mark.parametrize("where", ["then", "handler", "aside"])
-async def test_an_answer_that_is_there_is_given_although_the_connection_is_closed(where: str) -> None:
+async def test_a_response_that_has_arrived_is_returned_although_the_connection_was_closed(where: str) -> None:
     async def hear(params: Any, connection: Connection) -> None:
         heard.set()
         if where == "handler":
@@ -358,7 +358,7 @@ async def test_an_answer_that_is_there_is_given_although_the_connection_is_close
     assert answers == ["done"]
 
 
-async def test_a_connection_has_one_block_and_says_so() -> None:
+async def test_a_connection_can_be_entered_only_once() -> None:
     async with against() as (connection, _):
         with pytest.raises(RuntimeError, match="already been used"):
             await connection.__aenter__()
@@ -369,7 +369,7 @@ async def test_a_connection_has_one_block_and_says_so() -> None:
 
 @pytest.mark.parametrize("method", ["_acme/waits", "_acme/at_once"])
 @pytest.mark.parametrize("asks", [True, False])
-async def test_what_a_handler_means_for_the_program_comes_out_of_the_block_as_it_is(method: str, asks: bool) -> None:
+async def test_a_base_exception_of_a_handler_leaves_the_block_unchanged(method: str, asks: bool) -> None:
     class Stop(BaseException):
         """An exception that ends the program, like SystemExit."""
 
@@ -390,7 +390,7 @@ async def test_what_a_handler_means_for_the_program_comes_out_of_the_block_as_it
 
 @pytest.mark.parametrize("fails", [True, False])
 @pytest.mark.usefixtures("hasty")
-async def test_streams_that_cannot_be_closed_hold_up_nobody_and_hide_nothing(fails: bool) -> None:
+async def test_streams_that_cannot_be_closed_neither_delay_nor_hide_errors(fails: bool) -> None:
     class Stuck:
         """A stream that tries to send a last message when it is closed."""
 
@@ -418,7 +418,7 @@ async def test_streams_that_cannot_be_closed_hold_up_nobody_and_hide_nothing(fai
     assert (source.left, sink.left) == (True, True)
 
 
-async def test_who_asks_before_the_block_does_not_wait_for_ever() -> None:
+async def test_a_request_before_the_block_raises_immediately() -> None:
     one, other = await streams()
     async with one, other:
         connection = Connection(one, one, protocol=v1, role="client")
@@ -428,7 +428,7 @@ async def test_who_asks_before_the_block_does_not_wait_for_ever() -> None:
             await connection.notify(HELLO)
 
 
-async def test_another_thread_is_told_so_and_does_not_wait_for_ever() -> None:
+async def test_calls_from_another_thread_raise_immediately() -> None:
     refused: list[str] = []
 
     def use(connection: Connection) -> None:
@@ -446,7 +446,7 @@ async def test_another_thread_is_told_so_and_does_not_wait_for_ever() -> None:
     assert refused == ["the connection belongs to the event loop of another thread"] * 3
 
 
-async def test_what_is_told_after_the_end_is_not_lost_in_silence() -> None:
+async def test_a_notification_after_the_end_raises_connection_closed() -> None:
     update = v1.CancelNotification(session_id="s")
     async with against(role="client") as (connection, _):
         connection.close()
@@ -468,7 +468,9 @@ async def test_what_is_told_after_the_end_is_not_lost_in_silence() -> None:
         ([sys.executable], {"env": {"A": "sk-hunter2\ud800"}}),
     ],
 )
-async def test_what_no_system_can_start_is_said_without_secrets(command: list[str], options: dict[str, Any]) -> None:
+async def test_a_command_with_nul_is_refused_without_showing_secrets(
+    command: list[str], options: dict[str, Any]
+) -> None:
     with pytest.raises(CannotStart, match="NUL") as refused:
         async with connect_process(command, protocol=v1, **options):
             pass
@@ -487,7 +489,7 @@ async def test_what_no_system_can_start_is_said_without_secrets(command: list[st
         ),
     ],
 )
-async def test_what_is_refused_leaves_no_process(options: dict[str, Any], says: str) -> None:
+async def test_a_refused_option_leaves_no_process(options: dict[str, Any], says: str) -> None:
     before = children()
     with pytest.raises(TypeError, match=says):
         async with connect_process([sys.executable, "-S", "-c", "input()"], protocol=v1, **options):
@@ -496,7 +498,7 @@ async def test_what_is_refused_leaves_no_process(options: dict[str, Any], says: 
 
 
 @pytest.mark.parametrize("command", ["agent --acp", b"agent", Path("agent"), [], ()])
-async def test_a_command_that_is_no_list_is_refused(command: Any) -> None:
+async def test_a_command_that_is_not_a_list_is_refused(command: Any) -> None:
     with pytest.raises(TypeError, match="a list of a program and its arguments"):
         async with connect_process(command, protocol=v1):
             pass

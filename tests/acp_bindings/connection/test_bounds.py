@@ -62,7 +62,7 @@ async def ask_without_end(peer: Bare) -> None:
         await peer.stream.send(line * 100)
 
 
-async def test_a_line_that_is_too_long_is_answered_and_ends_the_connection() -> None:
+async def test_an_overlong_line_gets_an_error_and_ends_the_connection() -> None:
     async with against(limit=1000) as (agent, peer), anyio.create_task_group() as tasks:
 
         async def ask() -> None:
@@ -79,7 +79,7 @@ async def test_a_line_that_is_too_long_is_answered_and_ends_the_connection() -> 
 
 
 @pytest.mark.usefixtures("hasty")
-async def test_a_peer_that_does_not_read_holds_up_who_sends() -> None:
+async def test_a_peer_that_does_not_read_blocks_the_sender() -> None:
     sent = 0
 
     async def talk(connection: Connection) -> None:
@@ -98,7 +98,7 @@ async def test_a_peer_that_does_not_read_holds_up_who_sends() -> None:
 
 
 @pytest.mark.usefixtures("hasty")
-async def test_requests_of_a_peer_that_does_not_read_answers_are_not_read_without_end() -> None:
+async def test_requests_of_a_peer_that_does_not_read_are_bounded() -> None:
     async with against({"_acme/do": much}, most_requests=100) as (agent, peer):
         line = json.dumps({"jsonrpc": "2.0", **doing(1)}).encode() + b"\n"
         assert await flood(peer.stream, line * 100) < 3_000_000
@@ -150,7 +150,7 @@ async def test_unread_responses_are_limited_in_bytes() -> None:
 
 
 @pytest.mark.usefixtures("hasty")
-async def test_requests_held_back_by_unread_responses_are_answered_later() -> None:
+async def test_requests_delayed_by_unread_responses_are_answered_later() -> None:
     async with against({"_acme/do": much}) as (agent, peer):
         await fill(agent)
         for start in range(0, 900, 100):
@@ -218,7 +218,7 @@ async def test_limits_are_checked_within_a_large_chunk(*, asks: bool) -> None:
 
 
 @pytest.mark.usefixtures("hasty")
-async def test_garbage_of_a_peer_that_does_not_read_answers_is_not_read_without_end() -> None:
+async def test_garbage_of_a_peer_that_does_not_read_is_bounded() -> None:
     async with against() as (_, peer):
         assert await flood(peer.stream, b"garbage\n" * 1000) < 3_000_000
 
@@ -277,7 +277,7 @@ async def test_a_flood_is_bounded_in_messages_and_in_bytes(size: int, most: int)
 
 
 @pytest.mark.parametrize("most_requests", [1, 100])
-async def test_requests_whose_handlers_ask_in_return_do_not_hold_up_what_they_wait_for(most_requests: int) -> None:
+async def test_requests_whose_handlers_send_requests_do_not_block_each_other(most_requests: int) -> None:
     async def ask(params: Any, connection: Connection) -> Any:
         return await connection.request(params, method="_acme/back")
 
@@ -296,7 +296,7 @@ async def test_requests_whose_handlers_ask_in_return_do_not_hold_up_what_they_wa
     assert sorted(answers) == list(range(300))
 
 
-async def test_an_update_whose_handler_asks_gets_its_answer_although_many_came_before_that() -> None:
+async def test_an_update_handler_gets_its_response_behind_many_updates() -> None:
     answers: list[Any] = []
 
     async def hear(params: Any, connection: Connection) -> None:
@@ -314,7 +314,7 @@ async def test_an_update_whose_handler_asks_gets_its_answer_although_many_came_b
 
 
 @pytest.mark.parametrize("size", [100, 1_000_000])
-async def test_a_flood_is_bounded_although_a_handler_waits_for_an_answer(
+async def test_a_flood_is_bounded_while_a_handler_waits_for_a_response(
     size: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def hear(params: Any, connection: Connection) -> None:
@@ -330,7 +330,7 @@ async def test_a_flood_is_bounded_although_a_handler_waits_for_an_answer(
             assert 1000 < len(agent._serving._backlog) < 2000 + 65536 // len(line) + 1 or size > 100
 
 
-async def test_when_the_answer_has_come_the_bounds_are_what_they_were() -> None:
+async def test_the_limits_apply_again_after_the_response() -> None:
     async def ask(params: Any, connection: Connection) -> None:
         await connection.request(method="_acme/back")
         await anyio.sleep_forever()
@@ -344,7 +344,7 @@ async def test_when_the_answer_has_come_the_bounds_are_what_they_were() -> None:
             await until_crowded(agent)
 
 
-async def test_what_has_been_handled_takes_up_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_handled_messages_do_not_count_towards_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("acp_bindings.connection._serving._MOST_BYTES", 10_000)
     heard: list[Any] = []
 
@@ -360,7 +360,7 @@ async def test_what_has_been_handled_takes_up_no_room(monkeypatch: pytest.Monkey
     assert len(heard) == 100
 
 
-async def test_what_was_held_up_goes_on() -> None:
+async def test_delayed_messages_are_handled_later() -> None:
     release = anyio.Event()
     heard: list[Any] = []
 
@@ -382,7 +382,7 @@ async def test_what_was_held_up_goes_on() -> None:
     assert heard == [[number] for number in range(20_000)]
 
 
-async def test_a_flood_of_answers_that_nobody_asked_for_keeps_nothing() -> None:
+async def test_a_flood_of_unrequested_responses_takes_no_memory() -> None:
     async with against({"_acme/do": one}) as (agent, peer):
         for number in range(20):
             await peer.say(*(an_answer(n) for n in range(number * 100, number * 100 + 100)))
@@ -391,7 +391,7 @@ async def test_a_flood_of_answers_that_nobody_asked_for_keeps_nothing() -> None:
         assert not agent._calls
 
 
-async def test_nothing_waits_for_who_has_an_answer_but_no_room_to_ask() -> None:
+async def test_a_task_that_got_its_response_does_not_block_others() -> None:
     async def talk() -> None:
         while True:
             await client.notify(["x" * 10_000], method="_acme/did")

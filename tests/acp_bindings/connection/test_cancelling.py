@@ -19,7 +19,7 @@ from tests.acp_bindings.connection.support import NEW, against, both, doing, for
 pytestmark = pytest.mark.anyio
 
 
-async def test_after_its_time_a_request_is_cancelled_and_its_answer_dropped() -> None:
+async def test_a_request_that_times_out_is_cancelled_and_its_response_dropped() -> None:
     async with against(role="client") as (client, peer):
         with pytest.raises(TimedOut, match=r"^session/new: no response within 0\.05 s$") as caught:
             await client.request(NEW, timeout=0.05)
@@ -56,7 +56,7 @@ async def test_a_task_that_is_cancelled_has_its_request_cancelled() -> None:
     assert not client._codec.pending
 
 
-async def test_a_request_that_the_peer_cancels_is_answered_so() -> None:
+async def test_a_request_cancelled_by_the_peer_gets_the_cancel_error() -> None:
     async with against({"_acme/do": forever}) as (agent, peer):
         await peer.say(doing(1), doing("two"))
         await peer.say({"method": "$/cancel_request", "params": {"requestId": "two"}})
@@ -67,7 +67,7 @@ async def test_a_request_that_the_peer_cancels_is_answered_so() -> None:
         assert not agent._serving._unanswered
 
 
-async def test_a_request_by_the_id_of_one_that_has_ended_can_be_cancelled() -> None:
+async def test_a_request_with_a_reused_id_can_be_cancelled() -> None:
     release = anyio.Event()
 
     async def work(params: Any, connection: Connection) -> None:
@@ -109,7 +109,7 @@ async def test_a_request_that_is_cancelled_before_its_turn_is_not_begun() -> Non
     assert {answer["id"]: "error" in answer for answer in answers} == {1: True, 2: False}
 
 
-async def test_a_handler_may_finish_although_it_was_cancelled() -> None:
+async def test_a_cancelled_handler_may_still_finish() -> None:
     async def stubborn(*_: Any) -> str:
         with suppress(anyio.get_cancelled_exc_class()):
             await anyio.sleep_forever()
@@ -121,7 +121,7 @@ async def test_a_handler_may_finish_although_it_was_cancelled() -> None:
     assert answer["id"] == 1
 
 
-async def test_cancelling_what_is_not_running_does_nothing() -> None:
+async def test_cancelling_an_unknown_request_has_no_effect() -> None:
     async with against({"_acme/do": one}) as (_, peer):
         await peer.say({"method": "$/cancel_request", "params": {"requestId": 7}}, doing(1))
         assert await peer.hear() == {"id": 1, "result": 1}

@@ -28,7 +28,7 @@ from tests.acp_bindings.connection.support import (
 pytestmark = pytest.mark.anyio
 
 
-async def test_what_was_sent_before_the_end_arrives() -> None:
+async def test_messages_sent_before_the_end_arrive() -> None:
     heard: list[Any] = []
     one, other = await streams()
     async with Connection(one, one, protocol=v1, role="agent", handlers={"_acme/did": into(heard)}) as agent:
@@ -40,7 +40,7 @@ async def test_what_was_sent_before_the_end_arrives() -> None:
     assert [each[0] for each in heard] == list(range(100))
 
 
-async def test_the_one_thing_that_was_said_before_the_end_arrives() -> None:
+async def test_a_single_message_sent_before_the_end_arrives() -> None:
     one, other = await streams()
     async with one, other:
         async with Connection(one, one, protocol=v1, role="client") as client:
@@ -50,7 +50,7 @@ async def test_the_one_thing_that_was_said_before_the_end_arrives() -> None:
 
 @pytest.mark.parametrize("end", ["the peer goes", "the connection is closed"])
 @pytest.mark.usefixtures("hasty")
-async def test_who_waits_for_room_is_told_of_the_end(end: str) -> None:
+async def test_senders_waiting_for_room_get_connection_closed_at_the_end(end: str) -> None:
     failed: list[Exception] = []
 
     async def talk(connection: Connection) -> None:
@@ -74,7 +74,7 @@ async def test_who_waits_for_room_is_told_of_the_end(end: str) -> None:
 
 
 @pytest.mark.usefixtures("hasty")
-async def test_after_the_end_nobody_waits_for_room() -> None:
+async def test_senders_do_not_wait_for_room_after_the_end() -> None:
     with anyio.fail_after(10):
         async with against(role="client") as (client, _peer), anyio.create_task_group() as tasks:
 
@@ -132,7 +132,7 @@ async def test_a_peer_that_does_not_read_does_not_hold_up_the_end() -> None:
                     await agent.notify(["x" * 1000], method="_acme/did")
 
 
-async def test_closing_fails_what_is_pending() -> None:
+async def test_closing_fails_pending_requests() -> None:
     async with both(agent={"_acme/do": forever}) as (_, client), anyio.create_task_group() as tasks:
 
         async def ask() -> None:
@@ -147,7 +147,7 @@ async def test_closing_fails_what_is_pending() -> None:
         assert repr(client) == "<Connection of client, closed: the connection was closed>"
 
 
-async def test_who_waits_for_the_end_outside_of_a_cancelled_block_is_told_while_that_still_cleans_up() -> None:
+async def test_wait_ended_returns_while_a_cancelled_block_still_cleans_up() -> None:
     one, other = await streams()
     connection = Connection(one, one, protocol=v1, role="agent")
     told: list[str] = []
@@ -169,7 +169,7 @@ async def test_who_waits_for_the_end_outside_of_a_cancelled_block_is_told_while_
 
 
 @pytest.mark.parametrize("method", ["_acme/do", "_acme/wait", "initialize"])
-async def test_what_arrives_when_the_handlers_have_ended_is_dropped(method: str) -> None:
+async def test_messages_that_arrive_after_the_handlers_have_ended_are_dropped(method: str) -> None:
     class Late:
         """A stream whose message arrives after all handlers have ended."""
 
@@ -199,7 +199,7 @@ async def test_what_arrives_when_the_handlers_have_ended_is_dropped(method: str)
                         await anyio.wait_all_tasks_blocked()
 
 
-async def test_a_handler_that_asks_when_the_connection_is_closed_has_not_failed(
+async def test_a_handler_that_sends_after_closing_has_not_failed(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     async def ask(params: Any, connection: Connection) -> None:
@@ -215,7 +215,7 @@ async def test_a_handler_that_asks_when_the_connection_is_closed_has_not_failed(
 
 
 @pytest.mark.parametrize("asks", [True, False])
-async def test_no_handler_begins_when_one_before_it_has_closed_the_connection(asks: bool) -> None:
+async def test_no_handler_starts_after_a_handler_has_closed_the_connection(asks: bool) -> None:
     def leave(params: Any, connection: Connection) -> None:
         begun.append(params)
         connection.close()
@@ -230,7 +230,7 @@ async def test_no_handler_begins_when_one_before_it_has_closed_the_connection(as
 
 
 @pytest.mark.parametrize("slow", [False, True])
-async def test_no_handler_begins_when_who_got_an_answer_before_it_has_closed_the_connection(*, slow: bool) -> None:
+async def test_no_handler_starts_after_a_response_led_to_closing_the_connection(*, slow: bool) -> None:
     async def hear(params: Any, connection: Connection) -> None:
         heard.append(params)
 

@@ -59,7 +59,7 @@ class TestFloodsOfBothSides:
                         tasks.start_soon(ask, side)
         assert refused == [METHOD_NOT_FOUND] * 10_000
 
-    async def test_a_peer_that_writes_everything_before_it_reads_is_read(self) -> None:
+    async def test_a_peer_that_writes_everything_before_it_reads_does_not_deadlock(self) -> None:
         async def echo(params: Any, connection: Connection) -> None:
             await connection.notify([*params, "x" * 1000], method="_acme/echo")
 
@@ -73,7 +73,7 @@ class TestFloodsOfBothSides:
 
 class TestBounds:
     @pytest.mark.usefixtures("hasty")
-    async def test_a_peer_that_reads_nothing_is_read_when_what_it_asked_is_done(self) -> None:
+    async def test_a_peer_that_does_not_read_is_read_after_its_request(self) -> None:
         async def stay(params: Any, connection: Connection) -> None:
             await release.wait()
 
@@ -97,7 +97,7 @@ class TestBounds:
         assert answers == ["read"]
 
     @pytest.mark.usefixtures("hasty")
-    async def test_a_peer_that_reads_nothing_is_read_when_it_is_to_be_asked(self) -> None:
+    async def test_a_peer_that_does_not_read_is_read_during_a_request(self) -> None:
         async def stay(params: Any, connection: Connection) -> None:
             await anyio.sleep_forever()
 
@@ -116,7 +116,7 @@ class TestBounds:
                 tasks.cancel_scope.cancel()
 
     @pytest.mark.usefixtures("hasty")
-    async def test_a_peer_that_reads_nothing_is_read_after_what_nothing_is_read_before(self) -> None:
+    async def test_a_peer_that_does_not_read_is_read_after_an_exclusive_handler(self) -> None:
         handlers = Handlers()
 
         @handlers.on("_acme/begin", exclusive=True)
@@ -131,7 +131,7 @@ class TestBounds:
                 await peer.say({"id": 1, "method": "_acme/begin"}, {"method": "_acme/read"})
                 await was_read.wait()
 
-    async def test_they_are_what_they_were_for_who_waits_for_an_answer_while_the_peer_reads(self) -> None:
+    async def test_the_limits_apply_while_a_request_waits_and_the_peer_reads(self) -> None:
         async def stay(params: Any, connection: Connection) -> None:
             await anyio.sleep_forever()
 
@@ -182,7 +182,7 @@ async def proxied(
 
 class TestProxies:
     @pytest.mark.parametrize("first", ["client", "agent"])
-    async def test_handlers_of_updates_may_ask_through_one_anothers_connections(self, first: str) -> None:
+    async def test_update_handlers_may_send_requests_through_each_others_connections(self, first: str) -> None:
         async def hear_client(params: Any, connection: Connection) -> None:
             if first == "client":
                 begun.set()
@@ -214,7 +214,7 @@ class TestProxies:
                     await anyio.lowlevel.checkpoint()
         assert sorted(answers) == ["told by the agent", "told by the client"]
 
-    async def test_who_waits_for_nobody_that_waits_for_it_is_answered_in_turn(self) -> None:
+    async def test_a_response_is_delivered_in_order_without_a_cycle_of_waiting_handlers(self) -> None:
         async def hear_client(params: Any, connection: Connection) -> None:
             order.append(await proxy.ask_agent("the answer"))
             done.set()
@@ -237,7 +237,7 @@ class TestProxies:
                 await done.wait()
         assert order == ["what came before", "the answer"]
 
-    async def test_who_has_waited_for_another_waits_for_it_no_more(self) -> None:
+    async def test_a_finished_wait_for_another_connection_no_longer_counts(self) -> None:
         async def hear_client(params: Any, connection: Connection) -> None:
             if params == "first":
                 await proxy.ask_agent(params)
@@ -268,7 +268,7 @@ class TestProxies:
                 await done.wait()
         assert order == ["first", "second", "the answer"]
 
-    async def test_an_exclusive_handler_may_ask_through_another_connection_whose_updates_ask_back(self) -> None:
+    async def test_an_exclusive_handler_may_send_a_request_through_another_connection(self) -> None:
         of_client = Handlers()
 
         @of_client.on("_acme/begin", exclusive=True)
@@ -294,7 +294,7 @@ class TestProxies:
                 await done.wait()
         assert answers == ["told by the agent"]
 
-    async def test_as_many_requests_as_are_handled_at_a_time_may_be_passed_on_both_ways(self) -> None:
+    async def test_the_maximum_number_of_requests_can_be_forwarded_in_both_directions(self) -> None:
         async def to_agent(params: Any, connection: Connection) -> Any:
             return await proxy.ask_agent(params)
 
@@ -319,7 +319,7 @@ class TestProxies:
 
 
 class TestWhatIsTold:
-    async def test_a_handler_that_everything_waits_for_and_that_waits_for_long_is_logged(
+    async def test_a_handler_that_blocks_everything_for_long_is_logged(
         self, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         async def hear(params: Any, connection: Connection) -> None:
@@ -343,7 +343,7 @@ class TestWhatIsTold:
             "handler: 1. If one of them is needed for the answer, that never comes: ask in a task of its own"
         )
 
-    async def test_an_answer_that_a_handler_holds_up_is_told_apart_from_none(self) -> None:
+    async def test_a_timeout_names_the_handler_that_delays_the_response(self) -> None:
         async def hear(params: Any, connection: Connection) -> None:
             await anyio.sleep_forever()
 
@@ -359,7 +359,7 @@ class TestWhatIsTold:
             "which is still running"
         )
 
-    async def test_no_answer_is_no_handler_s_fault_although_one_has_not_ended(self) -> None:
+    async def test_a_timeout_without_a_response_does_not_blame_a_running_handler(self) -> None:
         async def hear(params: Any, connection: Connection) -> None:
             hearing.set()
             await anyio.sleep_forever()
@@ -373,7 +373,7 @@ class TestWhatIsTold:
                     await client.request(method="_acme/do", timeout=0.1)
         assert late.value.behind is None
 
-    async def test_that_nothing_is_read_for_long_is_logged_with_what_holds_it_up(
+    async def test_a_long_pause_of_reading_is_logged_with_the_cause(
         self, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         async def stay(params: Any, connection: Connection) -> None:

@@ -22,7 +22,7 @@ from tests.acp_bindings.connection.support import NEW, SECRET, against, both, do
 pytestmark = pytest.mark.anyio
 
 
-async def test_what_nothing_handles_is_no_method() -> None:
+async def test_a_request_without_a_handler_gets_method_not_found() -> None:
     calls: list[tuple[Any, str | None]] = [(NEW, None), (None, "_acme/do")]
     async with both() as (_, client):
         for params, method in calls:
@@ -45,7 +45,7 @@ async def test_an_error_that_is_meant_for_the_peer_is_sent_as_it_is() -> None:
 
 
 @pytest.mark.parametrize("waits", [True, False])
-async def test_the_peer_learns_nothing_of_what_a_handler_raised(waits: bool, caplog: pytest.LogCaptureFixture) -> None:
+async def test_the_peer_does_not_see_the_exception_of_a_handler(waits: bool, caplog: pytest.LogCaptureFixture) -> None:
     def fail(*_: Any) -> None:
         raise ValueError(SECRET)
 
@@ -63,7 +63,7 @@ async def test_the_peer_learns_nothing_of_what_a_handler_raised(waits: bool, cap
     "wrong",
     [v1.PromptResponse(stop_reason="end_turn"), None, {"sessionId": "s"}, RequestError(1, "x", data=object())],
 )
-async def test_a_handler_that_gives_what_is_no_answer_has_failed(wrong: Any, caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_handler_that_returns_an_invalid_result_fails(wrong: Any, caplog: pytest.LogCaptureFixture) -> None:
     async def handle(*_: Any) -> Any:
         if isinstance(wrong, Exception):
             raise wrong
@@ -76,7 +76,7 @@ async def test_a_handler_that_gives_what_is_no_answer_has_failed(wrong: Any, cap
     assert len(caplog.records) == 1
 
 
-async def test_an_answer_that_is_none_is_told_with_the_field() -> None:
+async def test_an_invalid_response_is_reported_with_the_field() -> None:
     async with against(role="client") as (client, peer), anyio.create_task_group() as tasks:
 
         async def answer() -> None:
@@ -89,7 +89,7 @@ async def test_an_answer_that_is_none_is_told_with_the_field() -> None:
         assert [issue.path for issue in caught.value.issues] == [("sessionId",)]
 
 
-def test_of_an_answer_with_much_wrong_the_first_is_told_and_how_much_more_there_is() -> None:
+def test_only_the_first_errors_of_a_response_are_shown() -> None:
     error = BadAnswer("m", "its result is no R", [Issue((name,), "missing", "Field required") for name in "abcde"])
     assert str(error) == (
         "m: invalid response: its result is no R; a: Field required; b: Field required; c: Field required; 2 more"
@@ -98,7 +98,7 @@ def test_of_an_answer_with_much_wrong_the_first_is_told_and_how_much_more_there_
     assert str(BadAnswer("m", "bad")) == "m: invalid response: bad"
 
 
-async def test_a_handler_of_a_notification_that_fails_costs_that_message_alone(
+async def test_a_failing_notification_handler_affects_only_that_message(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     heard: list[Any] = []
@@ -119,7 +119,7 @@ async def test_a_handler_of_a_notification_that_fails_costs_that_message_alone(
     assert len(caplog.records) == 3
 
 
-async def test_what_cannot_be_sent_is_not_asked() -> None:
+async def test_requests_and_notifications_that_cannot_be_sent_raise() -> None:
     async with both() as (agent, client):
         with pytest.raises(ValueError, match="the agent does not send it"):
             await agent.request(NEW)
@@ -129,13 +129,13 @@ async def test_what_cannot_be_sent_is_not_asked() -> None:
         assert not agent._calls
 
 
-async def test_an_exception_of_the_block_comes_out_as_it_is() -> None:
+async def test_an_exception_of_the_block_is_raised_unchanged() -> None:
     with pytest.raises(KeyError, match="mine"):
         async with both():
             raise KeyError("mine")
 
 
-def test_errors_can_be_copied_and_sent_elsewhere() -> None:
+def test_errors_can_be_copied_and_pickled() -> None:
     errors = [
         CannotStart("agent", "no such program"),
         ConnectionClosed("gone", method="m", exit_status=3, stderr=["x"]),

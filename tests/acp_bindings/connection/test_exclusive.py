@@ -23,7 +23,7 @@ from tests.acp_bindings.connection.support import (
 pytestmark = pytest.mark.anyio
 
 
-async def test_what_follows_initialize_is_read_by_the_version_it_settles_on() -> None:
+async def test_messages_after_initialize_are_read_in_the_negotiated_version() -> None:
     handlers = Handlers()
 
     @handlers.on(v1.InitializeRequest)
@@ -82,7 +82,7 @@ async def test_then_is_called_before_the_next_line_is_read() -> None:
     assert [type(each) for each in heard] == [v2.UpdateSessionNotification]
 
 
-async def test_what_then_raises_comes_out_of_the_request() -> None:
+async def test_an_exception_of_then_is_raised_by_the_request() -> None:
     def settle(answer: Any) -> None:
         raise KeyError(answer)
 
@@ -93,7 +93,7 @@ async def test_what_then_raises_comes_out_of_the_request() -> None:
 
 
 @pytest.mark.parametrize("asks", [True, False])
-async def test_nothing_is_read_before_an_exclusive_handler_is_done(asks: bool) -> None:
+async def test_reading_pauses_until_an_exclusive_handler_ends(asks: bool) -> None:
     async def settle(params: Any, connection: Connection) -> None:
         await anyio.wait_all_tasks_blocked()
         seen.append(b"done")
@@ -113,9 +113,7 @@ async def test_nothing_is_read_before_an_exclusive_handler_is_done(asks: bool) -
 
 
 @pytest.mark.parametrize("asks", [True, False])
-async def test_an_exclusive_handler_cannot_wait_for_what_is_not_read(
-    asks: bool, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_an_exclusive_handler_cannot_wait_for_the_peer(asks: bool, caplog: pytest.LogCaptureFixture) -> None:
     handlers = Handlers({"_acme/next": nothing})
 
     @handlers.on("_acme/do", exclusive=True)
@@ -132,7 +130,7 @@ async def test_an_exclusive_handler_cannot_wait_for_what_is_not_read(
     assert "an exclusive handler cannot send requests" in caplog.text
 
 
-async def test_what_an_exclusive_handler_starts_may_ask_when_that_is_over() -> None:
+async def test_a_task_of_an_exclusive_handler_may_send_requests_after_it_ends() -> None:
     go_on = anyio.Event()
     answers: list[Any] = []
 

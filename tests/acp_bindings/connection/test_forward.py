@@ -37,22 +37,22 @@ async def forward(listener: Callable[[str], object], *chunks: bytes) -> LineForw
     return forwarder
 
 
-async def test_lines_are_told_whole_however_they_arrive() -> None:
+async def test_lines_are_forwarded_whole_however_they_arrive() -> None:
     assert await told(b"one\ntw", b"o\r\n", b"", b"\nlast") == ["one", "two", "", "last"]
 
 
-async def test_a_secret_is_not_told_even_if_it_arrives_in_two_pieces() -> None:
+async def test_a_secret_in_two_chunks_is_redacted() -> None:
     assert await told(f"key {SECRET[:7]}".encode(), f"{SECRET[7:]} is old\n".encode()) == ["key [redacted] is old"]
 
 
-async def test_of_a_line_that_is_too_long_nothing_is_told_since_a_secret_may_be_cut_in_it() -> None:
+async def test_an_overlong_line_is_not_forwarded_because_secrets_may_be_cut() -> None:
     long = b"x" * 10_000
 
     assert await told(long, long, SECRET.encode(), b"\nnext\n") == ["[a line of more than 16384 bytes]", "next"]
     assert await told(long, long) == ["[a line of more than 16384 bytes]"]
 
 
-async def test_a_line_is_told_up_to_the_longest_and_no_longer_also_when_it_comes_at_once() -> None:
+async def test_a_line_is_forwarded_up_to_the_maximum_length() -> None:
     longest = b"x" * 16384
 
     assert await told(longest + b"\n" + longest + b"x\n") == [longest.decode(), "[a line of more than 16384 bytes]"]
@@ -60,14 +60,14 @@ async def test_a_line_is_told_up_to_the_longest_and_no_longer_also_when_it_comes
     assert await told(longest, b"\n") == [longest.decode()]
 
 
-async def test_of_a_line_that_never_ends_nothing_is_kept() -> None:
+async def test_a_line_without_an_end_is_not_stored() -> None:
     forwarder = LineForwarder(print, hide=Redactor())
     for _ in range(100):
         forwarder.feed(b"x" * 10_000)
         assert len(forwarder._rest) <= 16384
 
 
-async def test_a_listener_that_is_too_slow_is_told_how_much_it_missed() -> None:
+async def test_a_slow_listener_learns_the_number_of_missed_lines() -> None:
     lines: list[str] = []
     began = threading.Event()
     go_on = threading.Event()

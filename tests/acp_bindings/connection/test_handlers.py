@@ -40,12 +40,12 @@ def test_a_class_that_no_method_takes_is_refused() -> None:
         (v1.ClientCapabilities, "InitializeRequest"),
     ],
 )
-def test_a_class_that_is_only_part_of_params_is_told_of_which(wrong: type, wholes: str) -> None:
+def test_a_part_of_params_is_refused_with_the_whole_class(wrong: type, wholes: str) -> None:
     with pytest.raises(TypeError, match=f"^no method takes {wrong.__name__} as params; it is part of {wholes}$"):
         Handlers().on(wrong)
 
 
-def test_what_is_neither_a_class_nor_a_name_is_refused() -> None:
+def test_only_classes_and_names_are_accepted() -> None:
     secret: Any = v1.PromptRequest(session_id=SECRET, prompt=[])
     half = v1.PromptRequest | list[int]
     given: list[tuple[Any, str]] = [(secret, "PromptRequest"), (nothing, "nothing"), (5, "int"), (half, "list")]
@@ -78,7 +78,7 @@ async def test_a_union_of_params_is_registered_whole() -> None:
         handlers.on(v1.SetSessionConfigOptionRequest)(set_option)
 
 
-def test_a_part_of_a_union_is_refused_since_its_handler_would_get_the_others_too() -> None:
+def test_a_variant_of_a_union_is_refused_because_others_would_match_too() -> None:
     whole: list[tuple[Any, str]] = [
         (v1.SetSessionConfigOptionRequestBoolean, "SetSessionConfigOptionRequest"),
         (v1.CreateElicitationRequestForm, "CreateElicitationRequest"),
@@ -102,7 +102,7 @@ async def test_the_params_of_several_versions_are_a_union_too() -> None:
 
 
 @pytest.mark.parametrize("calls", [v1.NewSessionRequest, "session/new", "_acme/do"])
-def test_one_that_could_not_be_called_is_refused_when_it_is_given(calls: Any) -> None:
+def test_a_handler_with_a_wrong_signature_is_refused_at_registration(calls: Any) -> None:
     class Handle:
         def __call__(self, params: Any) -> None: ...
 
@@ -129,7 +129,7 @@ def test_one_that_could_not_be_called_is_refused_when_it_is_given(calls: Any) ->
             Handlers({calls: wrong})
 
 
-def test_whatever_can_be_called_with_two_arguments_is_taken() -> None:
+def test_any_callable_with_two_parameters_is_accepted() -> None:
     class Handle:
         async def __call__(self, params: Any, connection: Connection) -> None: ...
 
@@ -150,7 +150,7 @@ def test_whatever_can_be_called_with_two_arguments_is_taken() -> None:
 @pytest.mark.parametrize(
     ("calls", "name"), [(v1.NewSessionRequest, "NewSessionRequest"), ("session/new", "session/new")]
 )
-async def test_a_second_one_for_the_same_is_refused_and_the_first_one_stays(calls: Any, name: str) -> None:
+async def test_a_second_handler_is_refused_and_the_first_stays(calls: Any, name: str) -> None:
     handlers = Handlers({calls: by_name})
     with pytest.raises(ValueError, match=f"^{name} already has a handler$"):
         handlers.on(calls)(new_session)
@@ -173,7 +173,7 @@ def test_a_handler_for_cancel_request_is_refused(calls: Any) -> None:
         ("proxy/succesor", "proxy/successor"),
     ],
 )
-def test_a_name_that_is_like_one_of_the_protocol_is_taken_with_a_warning(
+def test_a_name_similar_to_a_method_is_accepted_with_a_warning(
     name: str, meant: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     assert list(Handlers({name: nothing})) == [name]
@@ -182,7 +182,7 @@ def test_a_name_that_is_like_one_of_the_protocol_is_taken_with_a_warning(
     ]
 
 
-def test_a_name_of_any_package_or_of_an_extension_or_like_none_is_taken_without(
+def test_known_extension_and_dissimilar_names_are_accepted_without_a_warning(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     methods = {name for package in (v1, v1_unstable, v2, v2_unstable) for name in package.METHODS} - {CANCEL}
@@ -207,7 +207,7 @@ async def test_a_proxy_may_handle_the_methods_of_both_sides() -> None:
         pass
 
 
-async def test_the_name_of_a_method_goes_before_the_class() -> None:
+async def test_a_handler_by_name_takes_precedence_over_one_by_class() -> None:
     handlers: dict[Any, Any] = {
         "session/new": by_name,
         v1.NewSessionRequest: new_session,
@@ -216,7 +216,7 @@ async def test_the_name_of_a_method_goes_before_the_class() -> None:
         assert (await client.request(NEW)).session_id == "by name"
 
 
-async def test_what_a_handler_leaves_in_a_context_variable_it_alone_sees() -> None:
+async def test_context_variables_set_by_a_handler_do_not_leak() -> None:
     def at_once(params: Any, connection: Connection) -> None:
         before.append(COLOUR.get())
         COLOUR.set("red")

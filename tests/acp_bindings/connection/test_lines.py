@@ -8,7 +8,7 @@ from acp_bindings._processes.process import LineBuffer
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 1000])
-def test_lines_come_out_whole_however_they_arrive(size: int) -> None:
+def test_lines_are_split_correctly_however_they_arrive(size: int) -> None:
     stream = b"one\n\ntwo and more\r\n" + b"x" * 500 + b"\nthe rest"
     buffer = LineBuffer(limit=500)
 
@@ -39,7 +39,7 @@ def test_cutting_a_stream_anywhere_changes_nothing() -> None:
         [b"good\n" + b"x" * 11],
     ],
 )
-def test_after_a_line_that_is_too_long_nothing_comes(chunks: list[bytes]) -> None:
+def test_reading_ends_after_a_line_that_is_too_long(chunks: list[bytes]) -> None:
     buffer = LineBuffer(limit=10)
 
     assert [line for chunk in chunks for line in buffer.feed(chunk)] == [b"good"]

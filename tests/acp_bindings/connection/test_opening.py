@@ -77,7 +77,7 @@ def test_an_agent_accepts_the_handler_of_both_sides_and_of_a_version_that_it_doe
 
 
 @pytest.mark.parametrize("package", [v1, v2])
-async def test_both_sides_speak_what_they_have_settled_on(package: Any) -> None:
+async def test_both_sides_use_the_negotiated_version(package: Any) -> None:
     one, other = await streams()
     handlers = agent(*BASELINE, protocols=[v1, v2])
     handshake = ClientHandshake(info=v1.Implementation(name="editor", version="1.0"), protocols=[package])
@@ -93,7 +93,7 @@ async def test_both_sides_speak_what_they_have_settled_on(package: Any) -> None:
         assert response == package.NewSessionResponse(session_id="editor in /")
 
 
-async def test_a_client_is_told_of_a_version_that_it_does_not_speak() -> None:
+async def test_an_unsupported_version_raises_in_the_client() -> None:
     one, other = await streams()
     async with (
         Connection(one, one, protocol=OPENING, role="agent", handlers=agent(*BASELINE, protocols=[v2])),
@@ -107,7 +107,7 @@ async def test_a_client_is_told_of_a_version_that_it_does_not_speak() -> None:
 
 
 @pytest.mark.parametrize("said", ["ok", '{"protocolVersion": 1}', 5, [], None])
-async def test_an_answer_that_is_no_object_names_no_version(said: Any) -> None:
+async def test_a_response_that_is_not_an_object_has_no_version(said: Any) -> None:
     def initialized(params: Any, connection: Connection) -> Any:
         return said
 
@@ -120,13 +120,13 @@ async def test_an_answer_that_is_no_object_names_no_version(said: Any) -> None:
             await initialize(connection, ClientHandshake(info=INFO), timeout=5)
 
 
-async def test_a_connection_that_speaks_a_version_already_settles_on_none() -> None:
+async def test_initialize_is_refused_on_a_connection_with_a_version() -> None:
     async with against(role="client") as (connection, _):
         with pytest.raises(ValueError, match="already has a protocol version"):
             await initialize(connection, ClientHandshake(info=INFO), timeout=5)
 
 
-async def test_an_answer_of_another_version_raises_in_the_client() -> None:
+async def test_a_response_with_an_unknown_version_raises_in_the_client() -> None:
     async with against(role="client", protocol=OPENING) as (connection, bare):
         # Its response is there before the request.
         await bare.say({"id": 0, "result": {"protocolVersion": 7}})
@@ -135,7 +135,7 @@ async def test_an_answer_of_another_version_raises_in_the_client() -> None:
 
 
 @pytest.mark.parametrize("method", ["session/new", "session/fork", "_acme/do", "_acme/other", "odd"])
-async def test_a_request_before_initialize_is_refused_whatever_it_is(method: str) -> None:
+async def test_any_request_before_initialize_is_refused(method: str) -> None:
     async with against(agent(), protocol=OPENING) as (_, bare):
         await bare.say({"id": 1, "method": method, "params": {}})
         assert await bare.hear() == {
@@ -158,7 +158,7 @@ async def test_a_notification_before_initialize_is_ignored() -> None:
         assert heard == [v1.CancelNotification(session_id="s")]
 
 
-async def test_a_failed_initialize_may_come_again() -> None:
+async def test_initialize_may_be_repeated_after_a_failure() -> None:
     async with against(agent(), protocol=OPENING) as (connection, bare):
         for wrong in ({}, {"protocolVersion": "2025-03-26"}, {"protocolVersion": -1}):
             await bare.say({"id": 1, "method": "initialize", "params": wrong})
@@ -168,7 +168,7 @@ async def test_a_failed_initialize_may_come_again() -> None:
         assert connection.protocol is v1
 
 
-async def test_what_is_settled_may_be_settled_again_where_the_version_has_it() -> None:
+async def test_initialize_may_be_repeated_where_the_version_allows_it() -> None:
     handlers = agent(*BASELINE, protocols=[v1, v2])
     async with against(handlers, protocol=OPENING) as (connection, bare):
         other = {"protocolVersion": 2, "info": {"name": "editor", "version": "1"}, "capabilities": {}}
@@ -181,7 +181,7 @@ async def test_what_is_settled_may_be_settled_again_where_the_version_has_it() -
         assert handlers.settled(connection).client.display_name == "editor"
 
 
-async def test_a_handler_gets_nothing_that_was_not_advertised_or_is_no_absolute_path() -> None:
+async def test_handlers_never_see_unadvertised_capabilities_or_relative_paths() -> None:
     search: dict[str, Any] = {"type": "http", "name": "search", "url": "https://example.com/mcp", "headers": []}
     cases: list[tuple[str, dict[str, Any], int | None]] = [
         ("session/load", {"sessionId": "s", "cwd": "/", "mcpServers": []}, -32601),
@@ -202,7 +202,7 @@ async def test_a_handler_gets_nothing_that_was_not_advertised_or_is_no_absolute_
             assert heard.get("error", {}).get("code") == code, (method, params, heard)
 
 
-async def test_one_agent_serves_several_connections_each_by_its_own_version() -> None:
+async def test_one_agent_serves_connections_of_different_versions() -> None:
     handlers = agent(*BASELINE, protocols=[v1, v2])
     async with (
         against(handlers, protocol=OPENING) as (first, one),
@@ -217,7 +217,7 @@ async def test_one_agent_serves_several_connections_each_by_its_own_version() ->
         assert handlers.settled(first).protocol is v1
 
 
-async def test_an_error_of_the_setup_rules_is_what_the_peer_is_answered_with() -> None:
+async def test_an_error_of_the_setup_rules_is_sent_to_the_peer() -> None:
     def refuse(params: Any, connection: Connection) -> None:
         raise UnsupportedProtocolVersion(requested=7, answered=None, supported=[1])
 
@@ -230,7 +230,7 @@ async def test_an_error_of_the_setup_rules_is_what_the_peer_is_answered_with() -
         }
 
 
-async def test_a_trace_has_every_line_and_who_says_it() -> None:
+async def test_a_trace_has_every_line_with_its_sender() -> None:
     lines: list[tuple[str, bytes]] = []
 
     def trace(who: str, line: bytes) -> None:
@@ -248,18 +248,18 @@ async def test_a_trace_has_every_line_and_who_says_it() -> None:
 
 
 @pytest.mark.parametrize("calls", ["initialize", v1.InitializeRequest, v2.InitializeRequest])
-async def test_nobody_answers_initialize_but_the_handshake(calls: Any) -> None:
+async def test_only_the_handshake_handles_initialize(calls: Any) -> None:
     with pytest.raises(ValueError, match="initialize is handled by AgentHandlers itself"):
         agent().on(calls)(answer)
 
 
-async def test_a_client_is_warned_of_what_it_advertises_and_does_not_handle(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_client_is_warned_of_advertised_methods_without_a_handler(caplog: pytest.LogCaptureFixture) -> None:
     handlers = Handlers({"terminal/create": answer, "terminal/kill": answer, "terminal/output": answer})
     lacking = "fs/read_text_file, terminal/release, terminal/wait_for_exit"
     assert await warned_of_client(handlers, caplog) == [f"advertised, but without a handler: {lacking}"]
 
 
-async def test_a_client_is_not_warned_where_one_handler_takes_all_else(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_client_with_a_fallback_handler_is_not_warned(caplog: pytest.LogCaptureFixture) -> None:
     handlers = Handlers()
     handlers.otherwise(answer)
     assert await warned_of_client(handlers, caplog) == []
@@ -280,7 +280,7 @@ async def warned_of_client(handlers: Handlers, caplog: pytest.LogCaptureFixture)
     ("package", "lacking"),
     [(v1, "logout, session/delete"), (v2, "session/close, session/delete, session/list, session/resume")],
 )
-async def test_an_agent_is_warned_once_of_what_it_advertises_and_does_not_handle(
+async def test_an_agent_is_warned_once_of_advertised_methods_without_a_handler(
     package: Any, lacking: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     asked = {"protocolVersion": 1} if package is v1 else {"protocolVersion": 2, "info": {"name": "c", "version": "1"}}

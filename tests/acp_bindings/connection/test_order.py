@@ -31,7 +31,7 @@ pytestmark = pytest.mark.anyio
 
 
 @pytest.mark.parametrize("slow", [True, False])
-async def test_updates_are_handled_in_order_and_before_the_answer_that_follows_them(slow: bool) -> None:
+async def test_updates_are_handled_in_order_and_before_the_response_after_them(slow: bool) -> None:
     heard: list[int] = []
 
     async def prompt(request: v1.PromptRequest, connection: Connection) -> v1.PromptResponse:
@@ -74,7 +74,7 @@ async def test_handlers_of_both_kinds_keep_the_order() -> None:
     assert heard == [[n] for n in range(len(names))]
 
 
-async def test_a_request_has_begun_when_what_follows_it_is_handled() -> None:
+async def test_a_request_handler_has_started_before_the_next_message_is_handled() -> None:
     prompting: set[str] = set()
     seen: list[bool] = []
 
@@ -98,7 +98,9 @@ async def test_a_request_has_begun_when_what_follows_it_is_handled() -> None:
 
 @pytest.mark.parametrize("before", [0, 3])
 @pytest.mark.parametrize("slow", [False, True])
-async def test_who_waits_for_an_answer_goes_on_before_what_follows_it_is_handled(before: int, *, slow: bool) -> None:
+async def test_a_task_continues_after_its_response_before_the_next_message_is_handled(
+    before: int, *, slow: bool
+) -> None:
     heard: list[Any] = []
 
     async def hear(params: Any, connection: Connection) -> None:
@@ -125,7 +127,7 @@ async def test_who_waits_for_an_answer_goes_on_before_what_follows_it_is_handled
         assert heard == [*told[:before], "answer", *told[before:], "asked"]
 
 
-async def test_requests_have_begun_when_who_waits_for_the_answer_after_them_goes_on() -> None:
+async def test_earlier_request_handlers_have_started_when_a_response_is_returned() -> None:
     async def serve(params: Any, connection: Connection) -> None:
         heard.append(params)
         await anyio.lowlevel.checkpoint()
@@ -148,7 +150,7 @@ async def test_requests_have_begun_when_who_waits_for_the_answer_after_them_goes
 
 
 @pytest.mark.parametrize("asks", [True, False])
-async def test_requests_have_begun_when_the_exclusive_handler_of_what_follows_them_begins(*, asks: bool) -> None:
+async def test_earlier_request_handlers_have_started_when_an_exclusive_handler_starts(*, asks: bool) -> None:
     async def serve(params: Any, connection: Connection) -> None:
         heard.append(params)
         await anyio.lowlevel.checkpoint()
@@ -166,7 +168,7 @@ async def test_requests_have_begun_when_the_exclusive_handler_of_what_follows_th
         assert heard == [[0], [1], [2], ["settled"], [3]]
 
 
-async def test_for_who_gave_up_before_the_answer_was_told_nothing_waits() -> None:
+async def test_nothing_waits_for_a_task_that_abandoned_its_request() -> None:
     heard: list[Any] = []
     begun, go_on = anyio.Event(), anyio.Event()
 
@@ -188,7 +190,7 @@ async def test_for_who_gave_up_before_the_answer_was_told_nothing_waits() -> Non
     assert heard == [[1], [2]]
 
 
-async def test_the_handler_of_a_notification_may_ask_the_peer() -> None:
+async def test_a_notification_handler_may_send_requests() -> None:
     answers: list[Any] = []
 
     async def hear(params: Any, connection: Connection) -> None:

@@ -37,7 +37,9 @@ async def told(
         return answers
 
 
-async def test_one_that_is_never_called_is_told_of_once_with_both_classes(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_handler_of_another_package_is_reported_once_with_both_classes(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     handlers = Handlers({v1.NewSessionRequest: new_session})
     for _ in range(2):
         assert await told(handlers, NEW, NEW) == [METHOD_NOT_FOUND] * 2
@@ -63,7 +65,7 @@ async def test_one_that_is_never_called_is_told_of_once_with_both_classes(caplog
         ),
     ],
 )
-async def test_so_is_one_of_a_notification_of_several_packages_and_of_a_union(
+async def test_a_handler_of_another_package_for_notifications_and_unions_is_reported(
     handlers: Any, message: dict[str, Any], read: str, handled: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     await told(handlers, message)
@@ -71,7 +73,7 @@ async def test_so_is_one_of_a_notification_of_several_packages_and_of_a_union(
     assert caplog.messages == [f"{method} is not handled: it is decoded as {read}, but the handler is for {handled}"]
 
 
-async def test_one_that_waits_for_a_version_which_nothing_settles_is_told_of(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_handler_of_a_version_that_is_never_negotiated_is_reported(caplog: pytest.LogCaptureFixture) -> None:
     assert await told({v1.InitializeRequest: nothing}, INITIALIZE, protocol=OPENING) == [METHOD_NOT_FOUND]
     assert caplog.messages == [
         "initialize is not handled: it is decoded as JSON, but the handler is for v1.InitializeRequest"
@@ -90,7 +92,7 @@ async def test_one_that_waits_for_a_version_which_nothing_settles_is_told_of(cap
         (v1_unstable.ForkSessionRequest, "session/fork", "v1 does not have it, and v1_unstable has"),
     ],
 )
-async def test_one_whose_method_is_not_let_through_is_told_of_once(
+async def test_a_handler_of_an_unknown_method_is_reported_once(
     calls: Any, method: str, reason: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     asked: dict[str, Any] = {"id": 1, "method": method, "params": {}}
@@ -98,7 +100,7 @@ async def test_one_whose_method_is_not_let_through_is_told_of_once(
     assert caplog.messages == [f"the handler of {method} is not called: {reason}"]
 
 
-async def test_one_that_is_let_through_or_is_of_another_version_is_not_told_of(
+async def test_a_handler_of_a_forwarded_method_or_another_version_is_not_reported(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     asked: dict[str, Any] = {"id": 1, "method": "session/set_model", "params": {}}
@@ -112,7 +114,7 @@ async def test_one_that_is_let_through_or_is_of_another_version_is_not_told_of(
     assert caplog.messages == []
 
 
-async def test_what_is_handled_in_no_package_or_has_a_handler_draws_no_warning(
+async def test_a_message_handled_in_any_package_or_without_handlers_causes_no_warning(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     handlers = Handlers({v1.AuthenticateRequest: nothing, v2.LoginAuthRequest: nothing, v1.NewSessionRequest: nothing})

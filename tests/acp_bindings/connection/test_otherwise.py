@@ -22,7 +22,7 @@ def known(params: Any, connection: Connection) -> str:
     return "known"
 
 
-async def test_what_has_no_handler_of_its_own_comes_with_its_method_and_params() -> None:
+async def test_messages_without_a_handler_reach_the_fallback() -> None:
     heard: list[Request | Notification] = []
     handlers = Handlers({"_acme/known": known})
 
@@ -56,7 +56,7 @@ async def test_what_has_no_handler_of_its_own_comes_with_its_method_and_params()
     assert answers[5]["error"]["code"] == METHOD_NOT_FOUND
 
 
-async def test_what_the_protocol_does_not_have_comes_where_it_is_let_through() -> None:
+async def test_unknown_methods_reach_the_fallback_with_pass_unknown() -> None:
     handlers = Handlers()
     handlers.otherwise(lambda message, connection: message.method)
 
@@ -65,7 +65,7 @@ async def test_what_the_protocol_does_not_have_comes_where_it_is_let_through() -
         assert await peer.hear() == {"id": 5, "result": "newer/than/this"}
 
 
-async def test_nothing_more_is_read_before_it_is_done_with_what_settles_the_version() -> None:
+async def test_reading_pauses_while_the_fallback_handles_initialize() -> None:
     handlers = Handlers()
 
     @handlers.otherwise
@@ -86,7 +86,7 @@ async def test_nothing_more_is_read_before_it_is_done_with_what_settles_the_vers
         assert await peer.hear() == {"id": 2, "result": {"sessionId": "s"}}
 
 
-async def test_the_rules_of_an_agent_come_before_it() -> None:
+async def test_the_rules_of_an_agent_apply_before_the_fallback() -> None:
     asked: list[str] = []
     handlers = AgentHandlers(AgentHandshake(info=v1.Implementation(name="a", version="1")))
     handlers.otherwise(lambda message, connection: asked.append(message.method))
@@ -101,7 +101,7 @@ async def test_the_rules_of_an_agent_come_before_it() -> None:
     assert asked == ["_acme/do"]
 
 
-def test_there_is_one_and_it_takes_a_message_and_a_connection() -> None:
+def test_only_one_fallback_can_be_registered() -> None:
     handlers = Handlers()
     with pytest.raises(TypeError, match="cannot be called with the params and the connection"):
         handlers.otherwise(lambda message: None)  # type: ignore[arg-type,misc]
@@ -139,7 +139,7 @@ async def proxied(agent: Any, client: Any) -> AsyncGenerator[tuple[Connection, C
         yield agent_, client_
 
 
-async def test_two_connections_pass_on_what_they_hear() -> None:
+async def test_two_connections_can_forward_to_each_other() -> None:
     heard: list[Any] = []
 
     async def new_session(request: v1.NewSessionRequest, connection: Connection) -> v1.NewSessionResponse:
@@ -166,7 +166,7 @@ async def test_two_connections_pass_on_what_they_hear() -> None:
     assert (caught.value.code, caught.value.message, caught.value.data) == (-7, "no more", {"left": 0})
 
 
-async def test_what_speaks_no_version_passes_on_in_its_order_also_what_no_schema_has() -> None:
+async def test_connections_without_a_version_forward_anything_in_order() -> None:
     ends: dict[str, Connection] = {}
     newer = {"sessionUpdate": "tool_call", "toolCallId": "c", "title": "t", "content": [{"type": "newer"}], "kind": 5}
     update = {"method": "session/update", "params": {"sessionId": "s", "update": newer}}

@@ -88,7 +88,7 @@ async def running(outbox: Outbox) -> AsyncGenerator[TaskGroup]:
             tasks.cancel_scope.cancel()
 
 
-async def test_what_has_no_hurry_waits_until_it_is_worth_a_write() -> None:
+async def test_lines_without_hurry_wait_until_enough_are_queued() -> None:
     sink = Prompt(FULL)
     outbox = Outbox(sink)
 
@@ -102,7 +102,7 @@ async def test_what_has_no_hurry_waits_until_it_is_worth_a_write() -> None:
     assert (sink.taken[1:], sink.sent) == ([b"z"], [])
 
 
-async def test_what_does_not_fit_is_written_before_all_that_comes_later() -> None:
+async def test_the_rest_of_a_partial_write_goes_out_before_later_lines() -> None:
     sink = Prompt(3)
     outbox = Outbox(sink)
 
@@ -114,7 +114,7 @@ async def test_what_does_not_fit_is_written_before_all_that_comes_later() -> Non
     assert (sink.taken, sink.sent) == ([b"fir"], [b"stsecond"])
 
 
-async def test_what_was_stuck_is_tried_at_once_again_when_it_has_been_written() -> None:
+async def test_immediate_writes_resume_after_a_partial_write_was_completed() -> None:
     sink = Prompt(3)
     outbox = Outbox(sink)
     async with running(outbox):
@@ -125,7 +125,7 @@ async def test_what_was_stuck_is_tried_at_once_again_when_it_has_been_written() 
     assert (sink.taken, sink.sent) == ([b"fir", b"two"], [b"st"])
 
 
-async def test_nothing_is_written_at_once_while_something_is_being_written() -> None:
+async def test_lines_are_queued_while_a_write_is_in_progress() -> None:
     sink = Held()
     outbox = Outbox(sink)
     with anyio.fail_after(5):
@@ -142,7 +142,7 @@ async def test_nothing_is_written_at_once_while_something_is_being_written() -> 
     assert (sink.tried, sink.sent) == ([], [b"first", b"second"])
 
 
-async def test_who_waits_until_all_is_written_waits_for_what_is_being_written_too() -> None:
+async def test_flush_waits_for_a_write_in_progress() -> None:
     sink = Held()
     outbox = Outbox(sink)
     outbox.add(b"first")
@@ -158,7 +158,7 @@ async def test_who_waits_until_all_is_written_waits_for_what_is_being_written_to
         sink.may_end.release()
 
 
-async def test_who_waits_until_all_is_written_is_told_of_what_was_written_at_once() -> None:
+async def test_flush_returns_after_an_immediate_write() -> None:
     sink = Prompt(FULL)
     outbox = Outbox(sink)
     outbox.add(b"first")
@@ -171,7 +171,7 @@ async def test_who_waits_until_all_is_written_is_told_of_what_was_written_at_onc
     assert sink.taken == [b"firstsecond"]
 
 
-async def test_there_is_room_as_soon_as_what_has_waited_is_being_written() -> None:
+async def test_there_is_room_again_as_soon_as_the_queue_is_being_written() -> None:
     outbox = Outbox(Held())
     outbox.owe(b"x" * OWED)
     with anyio.fail_after(5):
@@ -184,7 +184,7 @@ async def test_there_is_room_as_soon_as_what_has_waited_is_being_written() -> No
             tasks.cancel_scope.cancel()
 
 
-async def test_what_was_written_at_once_is_neither_owed_nor_in_the_way() -> None:
+async def test_lines_written_immediately_do_not_count_towards_the_limits() -> None:
     outbox = Outbox(Prompt(OWED))
     for _ in range(3):
         outbox.owe(b"x" * OWED)
@@ -227,7 +227,7 @@ async def test_a_sink_is_sent_whole_lines() -> None:
     assert [item[-1:] for item in sink.sent] == [b"\n"] * len(sink.sent)
 
 
-async def test_it_is_full_and_owes_much_at_its_bounds_and_no_more_when_it_has_written() -> None:
+async def test_the_limits_of_the_queue_apply_until_it_is_written() -> None:
     outbox = Outbox(Slow())
 
     outbox.add(b"x" * (FULL - 1))
@@ -243,7 +243,7 @@ async def test_it_is_full_and_owes_much_at_its_bounds_and_no_more_when_it_has_wr
         assert (outbox.is_full, outbox.owes_much) == (False, False)
 
 
-async def test_once_nothing_can_be_written_nobody_waits() -> None:
+async def test_senders_do_not_wait_if_the_sink_is_broken() -> None:
     outbox = Outbox(Broken())
     with anyio.fail_after(5):
         outbox.add(b"x")
@@ -256,7 +256,7 @@ async def test_once_nothing_can_be_written_nobody_waits() -> None:
 
 
 @pytest.mark.parametrize("error", [anyio.BrokenResourceError(), anyio.ClosedResourceError(), OSError()], ids=repr)
-async def test_who_waits_when_nothing_can_be_written_any_more_waits_no_longer(error: Exception) -> None:
+async def test_waiting_senders_return_when_the_sink_breaks(error: Exception) -> None:
     outbox = Outbox(Broken(error))
     outbox.owe(b"x" * OWED)
     with anyio.fail_after(5):
@@ -269,7 +269,7 @@ async def test_who_waits_when_nothing_can_be_written_any_more_waits_no_longer(er
     assert (outbox.is_broken, outbox.is_full, outbox.owes_much) == (True, False, False)
 
 
-async def test_at_the_bound_there_is_no_room() -> None:
+async def test_senders_wait_at_the_limit() -> None:
     outbox = Outbox(Slow())
     outbox.owe(b"x" * OWED)
     ended: list[str] = []
@@ -347,7 +347,7 @@ async def test_a_cancelled_sender_sends_nothing_and_blocks_no_other() -> None:
     assert taken == [True, True]
 
 
-async def test_lines_after_a_response_stay_together_when_there_is_no_room() -> None:
+async def test_lines_after_a_response_stay_with_it_when_the_queue_is_full() -> None:
     sink = Held()
     traced: list[bytes] = []
     outbox = Outbox(sink, trace=traced.append)

@@ -19,7 +19,7 @@ from tests.acp_bindings.connection.support import HELLO, NEW, against, doing, fo
 pytestmark = pytest.mark.anyio
 
 
-async def test_the_last_line_needs_no_newline() -> None:
+async def test_the_last_line_may_lack_a_newline() -> None:
     heard: list[Any] = []
     async with against({"_acme/did": into(heard)}) as (agent, peer):
         await peer.stream.send(b'{"jsonrpc": "2.0", "method": "_acme/did", "params": [1]}')
@@ -29,7 +29,7 @@ async def test_the_last_line_needs_no_newline() -> None:
     assert heard == [[1]]
 
 
-async def test_the_end_of_the_stream_fails_what_is_pending_after_what_came_before_it() -> None:
+async def test_pending_requests_fail_after_earlier_messages_were_handled() -> None:
     heard: list[Any] = []
 
     async def hear(params: Any, connection: Connection) -> None:
@@ -52,7 +52,7 @@ async def test_the_end_of_the_stream_fails_what_is_pending_after_what_came_befor
         await client.request(NEW)
 
 
-async def test_a_handler_that_asks_when_the_peer_goes_is_told() -> None:
+async def test_a_handler_that_sends_a_request_at_the_end_gets_connection_closed() -> None:
     failed: list[Exception] = []
 
     async def hear(params: Any, connection: Connection) -> None:
@@ -70,7 +70,7 @@ async def test_a_handler_that_asks_when_the_peer_goes_is_told() -> None:
     assert len(failed) == 1
 
 
-async def test_what_was_asked_before_the_end_is_answered() -> None:
+async def test_requests_received_before_the_end_are_answered() -> None:
     async def work(params: Any, connection: Connection) -> Any:
         for _ in range(20):
             await anyio.lowlevel.checkpoint()
@@ -147,7 +147,7 @@ async def test_unread_responses_are_limited_after_the_end_and_do_not_hold_it_up(
     assert begun == 30 if reads else begun < 15
 
 
-async def test_when_one_handler_finds_that_nobody_listens_all_are_ended() -> None:
+async def test_all_handlers_are_cancelled_when_one_finds_the_peer_gone() -> None:
     async def talk(params: Any, connection: Connection) -> None:
         while True:
             await connection.notify(HELLO)
@@ -163,7 +163,7 @@ async def test_when_one_handler_finds_that_nobody_listens_all_are_ended() -> Non
             await agent.notify(HELLO)
 
 
-async def test_only_that_its_own_peer_has_gone_is_no_failure_of_a_handler(caplog: pytest.LogCaptureFixture) -> None:
+async def test_only_connection_closed_of_its_own_peer_is_not_a_failure(caplog: pytest.LogCaptureFixture) -> None:
     going = anyio.Event()
 
     async def of_another(params: Any, connection: Connection) -> None:
@@ -187,7 +187,7 @@ async def test_only_that_its_own_peer_has_gone_is_no_failure_of_a_handler(caplog
     assert [record for record in caplog.records if record.levelno > logging.DEBUG] == []
 
 
-async def test_a_failure_of_a_handler_is_one_also_when_its_peer_has_gone(caplog: pytest.LogCaptureFixture) -> None:
+async def test_other_exceptions_are_failures_even_after_the_peer_has_gone(caplog: pytest.LogCaptureFixture) -> None:
     going = anyio.Event()
 
     async def fail(params: Any, connection: Connection) -> None:
@@ -205,7 +205,7 @@ async def test_a_failure_of_a_handler_is_one_also_when_its_peer_has_gone(caplog:
     assert [record.levelno for record in caplog.records] == [logging.ERROR]
 
 
-async def test_streams_that_somebody_else_closes_are_an_end_as_any() -> None:
+async def test_streams_closed_from_outside_end_the_connection() -> None:
     async with against(role="client") as (client, _), anyio.create_task_group() as tasks:
 
         async def ask() -> None:

@@ -54,7 +54,7 @@ async def test_a_reader_of_a_descriptor_that_blocks_waits_without_blocking() -> 
     await reader.aclose()
 
 
-async def test_a_reader_that_is_closed_while_somebody_waits_tells_so() -> None:
+async def test_closing_a_reader_raises_in_the_waiting_task() -> None:
     source, sink = os.pipe()
     reader = Reader(source)
 
@@ -71,7 +71,7 @@ async def test_a_reader_that_is_closed_while_somebody_waits_tells_so() -> None:
     os.close(sink)
 
 
-async def test_a_reader_that_was_closed_has_let_go_of_its_number() -> None:
+async def test_a_closed_reader_is_removed_from_the_event_loop() -> None:
     for _ in range(3):
         source, sink = os.pipe()
         reader = Reader(source)
@@ -82,7 +82,7 @@ async def test_a_reader_that_was_closed_has_let_go_of_its_number() -> None:
         os.close(sink)
 
 
-async def test_who_reads_what_another_waits_for_is_told_so() -> None:
+async def test_a_second_task_cannot_receive_at_the_same_time() -> None:
     source, sink = os.pipe()
     reader = Reader(source)
 
@@ -101,7 +101,7 @@ async def test_who_reads_what_another_waits_for_is_told_so() -> None:
 
 
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])
-async def test_of_what_nobody_waits_for_the_loop_tells_once() -> None:
+async def test_the_event_loop_reports_unread_data_only_once() -> None:
     source, sink = os.pipe()
     reader = Reader(source)
     with anyio.move_on_after(0.01):
@@ -163,7 +163,7 @@ async def test_a_reader_can_be_closed_while_something_happens(what: str, steps: 
     os.close(sink)
 
 
-async def test_what_is_said_to_be_there_and_is_not_is_waited_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_spurious_wakeup_is_waited_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
     source, sink = os.pipe()
     reader, refused = Reader(source), 0
     read_now = os.read
@@ -184,7 +184,7 @@ async def test_what_is_said_to_be_there_and_is_not_is_waited_for_again(monkeypat
     await reader.aclose()
 
 
-async def test_what_cannot_be_read_is_told() -> None:
+async def test_a_read_error_is_raised() -> None:
     source, terminal = os.openpty()
     reader = Reader(source)
 
@@ -223,7 +223,7 @@ async def read(source: int, size: int) -> bytes:
     return heard
 
 
-async def test_what_a_cancelled_writer_has_left_is_written_before_what_comes_next() -> None:
+async def test_the_rest_of_a_cancelled_write_precedes_later_writes() -> None:
     source, writer = pipe()
     with anyio.move_on_after(0.05) as stuck:
         await writer.send(MORE_THAN_FITS + b"first")
@@ -238,7 +238,7 @@ async def test_what_a_cancelled_writer_has_left_is_written_before_what_comes_nex
     await writer.aclose()
 
 
-async def test_what_several_cancelled_writers_have_left_is_written_in_their_order() -> None:
+async def test_the_rests_of_several_cancelled_writes_are_written_in_order() -> None:
     source, writer = pipe()
     for text in (b"first", b"second"):
         with anyio.move_on_after(0.01):
@@ -251,7 +251,7 @@ async def test_what_several_cancelled_writers_have_left_is_written_in_their_orde
     await writer.aclose()
 
 
-async def test_what_is_written_at_once_is_as_much_as_there_is_room_for() -> None:
+async def test_an_immediate_write_takes_as_much_as_fits() -> None:
     source, writer = pipe()
     assert writer.send_at_once(b"all of it") == 9
     written = 9 + writer.send_at_once(MORE_THAN_FITS)
@@ -261,7 +261,7 @@ async def test_what_is_written_at_once_is_as_much_as_there_is_room_for() -> None
     assert await read(source, len(MORE_THAN_FITS)) == b"all of it" + MORE_THAN_FITS[: written - 9]
 
 
-async def test_nothing_is_written_at_once_between_what_another_writes() -> None:
+async def test_an_immediate_write_does_not_interleave_with_another_write() -> None:
     source, writer = pipe()
     with anyio.fail_after(5):
         async with anyio.create_task_group() as tasks:
@@ -273,7 +273,7 @@ async def test_nothing_is_written_at_once_between_what_another_writes() -> None:
     await writer.aclose()
 
 
-async def test_to_nobody_nothing_can_be_written() -> None:
+async def test_writing_without_a_reader_raises_broken_pipe() -> None:
     source, writer = pipe()
     os.close(source)
     assert writer.send_at_once(b"x") == 0
@@ -282,7 +282,7 @@ async def test_to_nobody_nothing_can_be_written() -> None:
     await writer.aclose()
 
 
-async def test_a_writer_that_is_closed_while_somebody_waits_tells_so_and_writes_no_more() -> None:
+async def test_closing_a_writer_raises_in_the_waiting_task_and_stops_writing() -> None:
     source, writer = pipe()
 
     async def talk() -> None:
@@ -301,7 +301,7 @@ async def test_a_writer_that_is_closed_while_somebody_waits_tells_so_and_writes_
     os.close(source)
 
 
-async def test_a_writer_that_was_closed_writes_to_nobody_who_has_its_number_now() -> None:
+async def test_a_closed_writer_does_not_write_to_a_reused_descriptor() -> None:
     source, writer = pipe()
     os.close(source)
     await writer.aclose()
@@ -312,7 +312,7 @@ async def test_a_writer_that_was_closed_writes_to_nobody_who_has_its_number_now(
         os.close(descriptor)
 
 
-async def test_a_child_has_read_its_input_when_any_of_it_is_gone() -> None:
+async def test_was_read_is_true_once_the_child_has_read_anything() -> None:
     stdin = InputPipe()
     assert not stdin.was_read()
     assert stdin.send_at_once(b"ab") == 2

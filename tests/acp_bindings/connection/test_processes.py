@@ -58,14 +58,16 @@ async def up(connection: ProcessConnection, line: str = "up") -> None:
         await anyio.sleep(0.01)
 
 
-async def test_an_agent_is_started_asked_and_ended(anyio_backend_name: str) -> None:
+async def test_an_agent_is_started_called_and_ended(anyio_backend_name: str) -> None:
     async with agent(anyio_backend_name) as connection:
         assert (await connection.request(NEW, timeout=20)).session_id == "s"
         assert connection.exit_status is None
     assert connection.exit_status == 0
 
 
-async def test_it_runs_where_and_with_what_it_should(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_directory_and_environment_are_passed_to_the_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("OURS", "kept")
     async with agent(cwd=tmp_path, env={"THEIRS": "given"}) as connection:
         where, env = await connection.request(["OURS", "THEIRS"], method="_test/where", timeout=20)
@@ -73,7 +75,7 @@ async def test_it_runs_where_and_with_what_it_should(tmp_path: Path, monkeypatch
 
 
 @pytest.mark.parametrize("backend", ["asyncio", "trio"])
-async def test_what_an_agent_prints_does_not_get_between_its_messages(backend: str) -> None:
+async def test_printing_by_the_agent_does_not_corrupt_its_messages(backend: str) -> None:
     told: list[str] = []
     async with agent(backend, stderr=told.append) as connection:
         for _ in range(3):
@@ -84,7 +86,7 @@ async def test_what_an_agent_prints_does_not_get_between_its_messages(backend: s
     assert told.count("before the connection") == 1
 
 
-async def test_the_end_of_a_process_fails_what_is_pending_and_says_how_it_went() -> None:
+async def test_the_end_of_a_process_fails_pending_requests_with_its_status() -> None:
     async with agent(env={"TOKEN": SECRET}) as connection:
         with pytest.raises(ConnectionClosed) as caught:
             await connection.request([3, f"bad token {SECRET}"], method="_test/exit", timeout=20)
@@ -98,7 +100,7 @@ async def test_the_end_of_a_process_fails_what_is_pending_and_says_how_it_went()
     assert (end.method, end.reason, end.exit_status, end.stderr) == (None, error.reason, 3, error.stderr)
 
 
-async def test_a_value_of_its_variables_is_hidden_however_it_comes_back() -> None:
+async def test_values_of_its_environment_are_redacted_in_every_encoding() -> None:
     code = (
         "import base64, json, os; key = os.environ['KEY']\n"
         "for said in (json.dumps(key), repr(key), base64.b64encode(key.encode()).decode(), key.split()[1]):\n"
@@ -110,7 +112,7 @@ async def test_a_value_of_its_variables_is_hidden_however_it_comes_back() -> Non
     assert connection.stderr == ['<"[redacted]">', "<'[redacted]'>", "<[redacted]>", "<[redacted]>"]
 
 
-async def test_a_process_that_is_killed_says_by_what() -> None:
+async def test_a_killed_process_is_reported_with_the_signal() -> None:
     async with agent() as connection, anyio.create_task_group() as tasks:
         await connection.request(NEW, timeout=20)
 
@@ -125,7 +127,7 @@ async def test_a_process_that_is_killed_says_by_what() -> None:
             await connection.wait_ended()
 
 
-async def test_a_child_that_holds_the_output_of_a_dead_process_holds_up_nobody() -> None:
+async def test_a_child_that_holds_the_output_of_a_dead_process_delays_nothing() -> None:
     code = "import os, sys; sys.stdin.readline(); os.spawnvp(os.P_NOWAIT, 'sleep', ['sleep', '60']); os._exit(3)"
     async with script(code) as connection:
         with anyio.fail_after(10), pytest.raises(ConnectionClosed, match="exited with status 3"):
@@ -150,7 +152,7 @@ async def test_a_child_may_go_on_as_the_agent_when_its_parent_leaves_in_peace(mo
     assert connection.exit_status == 0
 
 
-async def test_a_child_that_holds_only_the_output_of_a_process_that_left_in_peace_is_no_agent() -> None:
+async def test_a_child_that_only_holds_the_output_is_not_the_agent() -> None:
     code = "import os; os.spawnvp(os.P_NOWAIT, 'sh', ['sh', '-c', 'exec sleep 60 </dev/null'])"
     async with script(code) as connection:
         with anyio.fail_after(10):
@@ -158,9 +160,7 @@ async def test_a_child_that_holds_only_the_output_of_a_process_that_left_in_peac
     assert end.exit_status == 0
 
 
-async def test_what_a_process_leaves_behind_is_asked_to_leave_before_it_is_ended(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_children_left_behind_get_sigterm_before_sigkill(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("acp_bindings._processes.process._TREE_GRACE", 1.5)
     code = (
         "import os, signal, sys, time\n"
@@ -176,7 +176,7 @@ async def test_what_a_process_leaves_behind_is_asked_to_leave_before_it_is_ended
     assert (tmp_path / "asked").exists()
 
 
-async def test_a_process_that_closes_its_input_is_given_up() -> None:
+async def test_a_process_that_closes_its_input_is_abandoned() -> None:
     code = "import os, time; os.close(0); os.write(2, b'deaf\\n'); time.sleep(60)"
     async with script(code, patience=0.2) as connection:
         with anyio.fail_after(10):
@@ -202,7 +202,7 @@ async def test_a_process_that_does_not_leave_is_ended() -> None:
     assert connection.exit_status == -signal.SIGKILL
 
 
-async def test_the_children_of_a_process_are_ended_with_it_although_they_ignore_sigterm() -> None:
+async def test_children_that_ignore_sigterm_are_ended_with_their_process() -> None:
     code = (
         "import os, signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
         "if os.fork(): os.write(2, b'up\\n')\n"
@@ -216,7 +216,7 @@ async def test_the_children_of_a_process_are_ended_with_it_although_they_ignore_
     assert marked_processes("FAMILY", str(os.getpid())) == []
 
 
-async def test_a_process_that_says_much_when_it_is_to_leave_is_let_finish() -> None:
+async def test_a_process_with_much_output_may_finish_before_it_exits() -> None:
     code = "import os, sys; sys.stdin.read(); os.write(1, b'x' * 1_000_000); os._exit(7)"
     with anyio.fail_after(20):
         async with script(code, patience=10) as connection:
@@ -224,7 +224,7 @@ async def test_a_process_that_says_much_when_it_is_to_leave_is_let_finish() -> N
     assert connection.exit_status == 7
 
 
-async def test_a_process_that_goes_on_without_input_is_asked_to_leave_before_it_is_ended() -> None:
+async def test_a_process_that_ignores_the_end_of_input_gets_sigterm_before_sigkill() -> None:
     code = (
         "import os, signal, time\n"
         "def leave(*_): time.sleep(0.1); os._exit(7)\n"
@@ -236,7 +236,7 @@ async def test_a_process_that_goes_on_without_input_is_asked_to_leave_before_it_
     assert connection.exit_status == 7
 
 
-async def test_what_a_process_leaves_behind_is_ended_although_it_ignores_sigterm() -> None:
+async def test_children_left_behind_are_ended_although_they_ignore_sigterm() -> None:
     code = (
         "import os, signal, sys, time; signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
         "if os.fork(): sys.stdin.read(); os._exit(0)\n"
@@ -250,7 +250,7 @@ async def test_what_a_process_leaves_behind_is_ended_although_it_ignores_sigterm
 
 
 @pytest.mark.parametrize(("code", "by_itself"), [("input()", True), ("import time; time.sleep(60)", False)])
-async def test_it_is_known_whether_a_process_left_by_itself(code: str, by_itself: bool) -> None:
+async def test_stop_returns_true_if_the_process_exited_by_itself(code: str, by_itself: bool) -> None:
     child = await child_of(code)
 
     with anyio.fail_after(20):
@@ -258,7 +258,7 @@ async def test_it_is_known_whether_a_process_left_by_itself(code: str, by_itself
 
 
 @pytest.mark.parametrize("end", ["", "\n"])
-async def test_the_last_line_of_a_process_needs_no_end(end: str) -> None:
+async def test_the_last_line_of_a_process_may_lack_a_newline(end: str) -> None:
     child = await child_of(f"print('one'); print('two', end={end!r})")
 
     with anyio.fail_after(20):
@@ -266,7 +266,7 @@ async def test_the_last_line_of_a_process_needs_no_end(end: str) -> None:
         await child.stop(patience=10)
 
 
-async def test_a_process_that_was_ended_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_group_that_has_ended_is_not_signalled(monkeypatch: pytest.MonkeyPatch) -> None:
     child = await child_of("input()")
     await child.stop(patience=10)
 
@@ -278,7 +278,7 @@ async def test_a_process_that_was_ended_is_left_alone(monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize(("patience", "reads"), [("5", True), (10, False)])
-async def test_the_tree_of_a_process_is_ended_whatever_goes_wrong_before(
+async def test_the_process_tree_is_ended_even_if_stop_fails(
     patience: Any, reads: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     deaf = "import os, signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); os.write(1, b'up\\n'); signal.pause()"
@@ -305,7 +305,7 @@ async def test_a_negative_patience_is_refused() -> None:
             raise AssertionError("nothing can be started")
 
 
-async def test_the_last_words_of_a_process_are_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_last_lines_of_standard_error_are_awaited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(command_module, "_LAST_WORDS", 10)
     code = (
         "import os, time\n"
@@ -318,14 +318,14 @@ async def test_the_last_words_of_a_process_are_waited_for(monkeypatch: pytest.Mo
     assert end.reason == "the process exited with status 3; its last line on stderr: last words"
 
 
-async def test_a_process_that_dies_while_it_is_written_to_says_how_it_went() -> None:
+async def test_a_process_that_exits_during_a_write_is_reported_with_its_status() -> None:
     code = "import os, sys; sys.stdin.buffer.read(100_000); os._exit(9)"
     async with script(code) as connection:
         with pytest.raises(ConnectionClosed, match="the process exited with status 9"):
             await connection.request(["x" * 20_000_000], method="_test/long", timeout=10)
 
 
-async def test_an_answer_that_was_cut_off_by_the_end_is_told_with_it() -> None:
+async def test_a_response_truncated_by_the_end_is_reported() -> None:
     code = """import os, sys; sys.stdin.readline(); os.write(1, b'{"jsonrpc":"2.0","id":0,"res'); os._exit(3)"""
     async with script(code) as connection:
         with pytest.raises(ConnectionClosed, match="the process exited with status 3") as caught:
@@ -334,13 +334,13 @@ async def test_an_answer_that_was_cut_off_by_the_end_is_told_with_it() -> None:
     assert (caught.value.stray.count, caught.value.stray.last) == (1, '{"jsonrpc":"2.0","id":0,"res')
 
 
-async def test_a_program_that_sends_back_what_it_gets_is_no_agent() -> None:
+async def test_a_program_that_echoes_its_input_is_not_an_agent() -> None:
     async with connect_process(["cat"], protocol=v1) as connection:
         with pytest.raises(RequestFailed, match="session/new is handled by the agent, not by the client"):
             await connection.request(NEW, timeout=10)
 
 
-async def test_what_cannot_be_started_says_why(tmp_path: Path) -> None:
+async def test_a_command_that_cannot_be_started_is_reported_with_the_reason(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_text("text")
     cases: list[tuple[Any, Any, str]] = [
@@ -356,7 +356,7 @@ async def test_what_cannot_be_started_says_why(tmp_path: Path) -> None:
         assert "--secret" not in str(caught.value)
 
 
-async def test_what_it_says_while_it_ends_is_told_also_after_a_cancellation() -> None:
+async def test_standard_error_during_shutdown_is_forwarded_after_a_cancellation() -> None:
     code = "import os, sys; os.write(2, b'up\\n'); sys.stdin.read(); os.write(2, b'farewell\\n')"
     told: list[str] = []
     with anyio.fail_after(20), anyio.CancelScope() as scope:
@@ -366,7 +366,7 @@ async def test_what_it_says_while_it_ends_is_told_also_after_a_cancellation() ->
     assert told == ["up", "farewell"]
 
 
-async def test_a_listener_that_fails_is_logged_and_told_no_more(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_failing_listener_is_logged_and_not_called_again(caplog: pytest.LogCaptureFixture) -> None:
     calls: list[str] = []
 
     def listen(line: str) -> None:
@@ -383,7 +383,7 @@ async def test_a_listener_that_fails_is_logged_and_told_no_more(caplog: pytest.L
     assert record.exc_info[0] is ZeroDivisionError
 
 
-async def test_a_listener_that_hangs_holds_up_neither_the_connection_nor_its_end() -> None:
+async def test_a_hanging_listener_delays_neither_the_connection_nor_its_end() -> None:
     release = threading.Event()
 
     def listen(_line: str) -> None:
@@ -410,7 +410,7 @@ async def test_a_process_that_is_loud_on_standard_error_is_not_held_up() -> None
         assert (await connection.request(NEW, timeout=20)).session_id == "s"
 
 
-async def test_an_exception_of_the_block_comes_out_as_it_is() -> None:
+async def test_an_exception_of_the_block_is_raised_unchanged() -> None:
     with pytest.raises(KeyError, match="mine"):
         async with agent():
             raise KeyError("mine")
@@ -426,7 +426,7 @@ async def test_an_exception_of_the_block_comes_out_as_it_is() -> None:
         (-99, "was ended by signal 99"),
     ],
 )
-def test_how_a_process_ended_is_said_in_words(status: int, words: str) -> None:
+def test_an_exit_status_is_described_in_words(status: int, words: str) -> None:
     assert how_it_ended(status) == words
 
 
@@ -438,7 +438,7 @@ def test_the_tail_of_a_stream_begins_with_a_whole_line() -> None:
     assert tail.lines() == ["two", "three"]
 
 
-def test_of_a_line_that_is_longer_than_the_tail_of_a_stream_nothing_is_shown() -> None:
+def test_a_line_longer_than_the_tail_is_not_shown() -> None:
     tail = Tail(limit=12)
     for _ in range(4):
         tail.add(b"half a ")
@@ -456,7 +456,7 @@ async def test_waiting_for_a_process_leaves_no_descriptor() -> None:
     assert open_files() == before
 
 
-def test_a_group_that_cannot_be_signalled_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_group_that_cannot_be_signalled_counts_as_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(group: int, number: int) -> None:
         raise PermissionError
 

@@ -29,7 +29,7 @@ def test_importing_the_package_imports_nothing_of_the_extra() -> None:
     assert run(code).stdout == "False\n"
 
 
-def test_without_the_extra_a_name_says_what_to_install() -> None:
+def test_importing_a_name_without_the_extra_names_the_package_to_install() -> None:
     done = run("import sys; sys.modules['anyio'] = None; from acp_bindings.connection import connect_stdio")
     says = "ImportError: acp_bindings.connection needs anyio: pip install 'acp-bindings[connection]'"
     assert done.stderr.splitlines()[-1] == says

@@ -19,12 +19,12 @@ def in_a_list(params: Any, connection: Connection) -> list[Any]:
     return [params, None]
 
 
-async def test_a_request_is_answered() -> None:
+async def test_a_request_gets_its_response() -> None:
     async with both(agent={v1.NewSessionRequest: new_session}) as (_, client):
         assert await client.request(NEW) == v1.NewSessionResponse(session_id="session of /project")
 
 
-async def test_either_side_asks() -> None:
+async def test_either_side_may_send_requests() -> None:
     def read(request: v1.ReadTextFileRequest, connection: Connection) -> v1.ReadTextFileResponse:
         return v1.ReadTextFileResponse(content=f"content of {request.path}")
 
@@ -38,13 +38,13 @@ async def test_an_extension_carries_plain_json() -> None:
         assert await client.request({"a": 1}, method="_acme/do") == [{"a": 1}, None]
 
 
-async def test_a_handler_that_gives_nothing_gives_the_empty_answer() -> None:
+async def test_a_handler_that_returns_none_sends_the_empty_response() -> None:
     async with both(agent={v1.SetSessionModeRequest: nothing}) as (_, client):
         answer = await client.request(v1.SetSessionModeRequest(session_id="s", mode_id="m"))
     assert answer == v1.SetSessionModeResponse()
 
 
-async def test_an_answer_that_could_be_empty_and_is_not_is_given_as_it_is() -> None:
+async def test_a_result_that_is_not_empty_is_sent_unchanged() -> None:
     answer = v1.LoadSessionResponse(modes=v1.SessionModeState(current_mode_id="m", available_modes=[]))
 
     def load(request: v1.LoadSessionRequest, connection: Connection) -> v1.LoadSessionResponse:
@@ -55,7 +55,7 @@ async def test_an_answer_that_could_be_empty_and_is_not_is_given_as_it_is() -> N
         assert await client.request(asked, timeout=5) == answer
 
 
-async def test_fifty_requests_at_once_get_their_own_answers() -> None:
+async def test_fifty_simultaneous_requests_get_their_own_responses() -> None:
     async def slowly(params: list[int], connection: Connection) -> list[int]:
         # The first ones take longest.
         for _ in range(50 - params[0]):
@@ -94,7 +94,7 @@ async def test_a_slow_handler_does_not_block_others() -> None:
     assert answers == [v1.PromptResponse(stop_reason="end_turn")]
 
 
-async def test_large_messages_go_both_ways() -> None:
+async def test_large_messages_arrive_in_both_directions() -> None:
     text = "x" * 3_000_000
     async with both(agent={"_acme/do": same}) as (_, client):
         assert await client.request([text], method="_acme/do", timeout=20) == [text]

@@ -36,7 +36,7 @@ def answers(text: str) -> dict[int, Any]:
     return {answer["id"]: answer for answer in map(json.loads, text.splitlines())}
 
 
-def test_what_was_piped_in_is_answered_although_the_input_has_ended(environment: dict[str, str]) -> None:
+def test_piped_requests_are_answered_after_the_end_of_the_input(environment: dict[str, str]) -> None:
     done = subprocess.run(
         [*AGENT], input=f"{ASK}\n{PRINT}", capture_output=True, text=True, env=environment, timeout=30, check=True
     )
@@ -44,7 +44,7 @@ def test_what_was_piped_in_is_answered_although_the_input_has_ended(environment:
     assert "before the connection" in done.stderr
 
 
-def test_files_do_as_well_as_pipes(environment: dict[str, str], tmp_path: Path) -> None:
+def test_files_work_like_pipes(environment: dict[str, str], tmp_path: Path) -> None:
     (tmp_path / "in").write_text(f"{ASK}\n")
     with (tmp_path / "in").open() as source, (tmp_path / "out").open("w") as sink:
         subprocess.run(AGENT, stdin=source, stdout=sink, env=environment, timeout=30, check=True)
@@ -76,7 +76,7 @@ anyio.run(main, backend=sys.argv[1])
 
 
 @pytest.mark.parametrize("backend", ["asyncio", "trio"])
-def test_who_leaves_does_not_wait_for_a_peer_that_neither_writes_nor_reads(backend: str) -> None:
+def test_leaving_does_not_wait_for_a_silent_peer(backend: str) -> None:
     # Pipes are read in threads only on Windows, so the test requests it.
     with subprocess.Popen([sys.executable, "-c", LEAVES, backend], stdin=-1, stdout=-1) as process:
         assert process.stdout
@@ -89,7 +89,7 @@ def test_who_leaves_does_not_wait_for_a_peer_that_neither_writes_nor_reads(backe
 
 @pytest.mark.parametrize("backend", ["asyncio", "trio"])
 @pytest.mark.parametrize("cancelled", [False, True])
-def test_what_is_read_in_a_thread_is_closed_with_the_thread(tmp_path: Path, backend: str, *, cancelled: bool) -> None:
+def test_a_reading_thread_ends_when_its_source_is_closed(tmp_path: Path, backend: str, *, cancelled: bool) -> None:
     (tmp_path / "in").write_bytes(b"abc")
     descriptor = os.open(tmp_path / "in", os.O_RDONLY)
     before = {*threading.enumerate()}
@@ -116,12 +116,12 @@ def test_what_is_read_in_a_thread_is_closed_with_the_thread(tmp_path: Path, back
         os.fstat(descriptor)
 
 
-def test_without_any_input_it_ends(environment: dict[str, str]) -> None:
+def test_an_empty_input_ends_the_connection(environment: dict[str, str]) -> None:
     done = subprocess.run(AGENT, stdin=subprocess.DEVNULL, capture_output=True, env=environment, timeout=30, check=True)
     assert done.stdout == b""
 
 
-def test_without_a_standard_error_nothing_is_mixed_in_either(environment: dict[str, str]) -> None:
+def test_a_closed_standard_error_does_not_mix_output_with_messages(environment: dict[str, str]) -> None:
     command = ["sh", "-c", 'exec "$0" "$@" 2>&-', *AGENT]
     done = subprocess.run(
         command, input=f"{ASK}\n{PRINT}", stdout=subprocess.PIPE, text=True, env=environment, timeout=30, check=True
@@ -129,7 +129,7 @@ def test_without_a_standard_error_nothing_is_mixed_in_either(environment: dict[s
     assert set(answers(done.stdout)) == {1, 2}
 
 
-def test_afterwards_the_streams_are_what_they_were(environment: dict[str, str]) -> None:
+def test_standard_streams_are_restored_afterwards(environment: dict[str, str]) -> None:
     done = subprocess.run(
         [*AGENT, "--farewell"], input=ASK, capture_output=True, text=True, env=environment, timeout=30, check=True
     )
@@ -137,7 +137,7 @@ def test_afterwards_the_streams_are_what_they_were(environment: dict[str, str]) 
     assert (json.loads(answer), farewell) == (ANSWER, "after the connection")
 
 
-def test_afterwards_the_output_blocks_again_for_who_shares_it(environment: dict[str, str]) -> None:
+def test_the_output_is_blocking_again_afterwards(environment: dict[str, str]) -> None:
     reader, writer = os.pipe()
     try:
         subprocess.run(AGENT, input=ASK.encode(), stdout=writer, env=environment, timeout=30, check=True)
@@ -150,7 +150,7 @@ def test_afterwards_the_output_blocks_again_for_who_shares_it(environment: dict[
 
 @pytest.mark.skipif(os.name == "nt", reason="needs a shell that can close descriptors")
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "<&- >&-", "<&- 2>&-", "<&- >&- 2>&-"])
-def test_without_some_of_the_streams_it_ends_and_leaves_their_numbers_to_others(
+def test_closed_standard_streams_end_the_connection_and_are_not_reused(
     closed: str, environment: dict[str, str]
 ) -> None:
     # The event loop has the lowest that are free.

@@ -39,7 +39,7 @@ async def answer(peer: Bare) -> None:
     await peer.say({"id": message["id"], "result": {"sessionId": "s"}})
 
 
-async def test_garbage_is_answered_and_the_next_line_is_read() -> None:
+async def test_garbage_gets_an_error_and_the_next_line_is_read() -> None:
     async with against({"_acme/do": one}) as (_, peer):
         await peer.say(b"Starting...", b"", b"\xff\xfe", b'{"jsonrpc": "2.0", "id": 9}', b"[]", doing(1))
         answers = [await peer.hear() for _ in range(4)]
@@ -47,7 +47,7 @@ async def test_garbage_is_answered_and_the_next_line_is_read() -> None:
     assert answers[-1] == {"id": 1, "result": 1}
 
 
-async def test_an_agent_that_prints_and_never_answers_is_quoted_when_time_is_up() -> None:
+async def test_a_timeout_quotes_an_agent_that_only_prints() -> None:
     async with against(role="client") as (client, peer):
         await print_to(peer, b"Starting v1.2 ...")
         one = await time_out(client)
@@ -60,7 +60,7 @@ async def test_an_agent_that_prints_and_never_answers_is_quoted_when_time_is_up(
     assert str(three) == f"_acme/do: no response within 0.01 s; {says}"
 
 
-async def test_one_that_prints_nothing_is_only_late() -> None:
+async def test_a_timeout_of_a_silent_agent_quotes_nothing() -> None:
     async with against(role="client") as (client, peer):
         await peer.say(b"", b"  ", {"id": 77, "result": None})
         error = await time_out(client)
@@ -71,7 +71,7 @@ def do_nothing(params: object, connection: Connection) -> None:
     """Handle a request, whose response shows the other end what has been read."""
 
 
-async def test_one_that_has_ended_no_line_is_told_of() -> None:
+async def test_a_timeout_mentions_an_unfinished_line() -> None:
     told = "_acme/do: no response within 0.01 s; the peer has sent the beginning of a line, but not yet its newline"
     async with against({"_acme/one": do_nothing}, role="client") as (client, peer):
         await peer.stream.send(b'{"jsonrpc": "2.0", "id": 1, "method": "_acme/one"}\n{"id": 0')
@@ -84,7 +84,7 @@ async def test_one_that_has_ended_no_line_is_told_of() -> None:
         assert (await time_out(client)).unended == 0
 
 
-async def test_what_was_printed_before_an_answer_has_kept_nobody_from_answering() -> None:
+async def test_lines_printed_before_a_response_are_not_blamed_later() -> None:
     async with against(role="client") as (client, peer):
         await print_to(peer, b"Starting")
         async with anyio.create_task_group() as tasks:
@@ -96,7 +96,7 @@ async def test_what_was_printed_before_an_answer_has_kept_nobody_from_answering(
             assert (await client.wait_ended()).stray is None
 
 
-async def test_text_that_runs_into_an_answer_is_told_to_who_waits_for_that() -> None:
+async def test_text_in_front_of_a_response_is_reported_to_the_caller() -> None:
     failed: list[ConnectionClosed] = []
 
     async def ask(client: Connection) -> None:
@@ -116,7 +116,7 @@ async def test_text_that_runs_into_an_answer_is_told_to_who_waits_for_that() -> 
     assert [str(each) for each in failed] == [says]
 
 
-async def test_the_end_of_an_agent_that_only_printed_says_so_without_its_secrets() -> None:
+async def test_the_end_of_an_agent_that_only_printed_quotes_it_without_secrets() -> None:
     code = "import os; print('Usage: agent --acp'); print('bad key ' + os.environ['KEY'])"
     command = [sys.executable, "-c", code]
     async with connect_process(command, protocol=v1, env={"KEY": SECRET}) as connection:
@@ -140,13 +140,13 @@ async def test_the_end_of_an_agent_that_only_printed_says_so_without_its_secrets
         (b"caf\xe9", "caf\ufffd"),
     ],
 )
-async def test_no_more_of_a_line_is_quoted_than_is_of_use(line: bytes, shown: str) -> None:
+async def test_only_the_start_of_a_long_line_is_quoted(line: bytes, shown: str) -> None:
     async with against(role="client") as (client, peer):
         await print_to(peer, line)
         assert (await time_out(client)).stray == StrayLines(1, shown)
 
 
-async def test_what_a_client_sends_is_not_quoted(caplog: pytest.LogCaptureFixture) -> None:
+async def test_lines_of_a_client_are_not_quoted(caplog: pytest.LogCaptureFixture) -> None:
     async with against(role="agent") as (agent, peer):
         await print_to(peer, b'  "value": "' + SECRET.encode() + b'"')
         error = await time_out(agent)
@@ -156,7 +156,7 @@ async def test_what_a_client_sends_is_not_quoted(caplog: pytest.LogCaptureFixtur
     assert message.endswith("not a message: Parse error: trailing characters at line 1 column 10")
 
 
-async def test_the_first_ones_are_warned_of_and_a_flood_is_not(caplog: pytest.LogCaptureFixture) -> None:
+async def test_only_the_first_stray_lines_are_warned_of(caplog: pytest.LogCaptureFixture) -> None:
     async with against(role="client") as (_, peer):
         await print_to(peer, *(b"line %d" % number for number in range(50)))
     said = "the peer sent a line that is not a message: Parse error: expected value at line 1 column 1"
@@ -164,7 +164,7 @@ async def test_the_first_ones_are_warned_of_and_a_flood_is_not(caplog: pytest.Lo
     assert caplog.messages == [f'{said}: "line {number}"' for number in range(5)]
 
 
-async def test_a_message_that_is_wrong_is_no_such_line(caplog: pytest.LogCaptureFixture) -> None:
+async def test_an_invalid_message_is_not_a_stray_line(caplog: pytest.LogCaptureFixture) -> None:
     wrong: dict[str, Any] = {"method": "session/update", "params": {}}
     # These are reported to the peer.
     answered: list[dict[str, Any]] = [
@@ -179,7 +179,7 @@ async def test_a_message_that_is_wrong_is_no_such_line(caplog: pytest.LogCapture
     assert caplog.messages == [f"ignored an invalid message: session/update: Invalid params: {said}"]
 
 
-async def test_an_answer_with_the_id_in_another_type_is_warned_of(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_response_whose_id_has_another_type_causes_a_warning(caplog: pytest.LogCaptureFixture) -> None:
     async def answer_as_text(peer: Bare) -> None:
         asked = await peer.hear()
         await peer.say(
@@ -193,7 +193,7 @@ async def test_an_answer_with_the_id_in_another_type_is_warned_of(caplog: pytest
     assert caplog.messages == [f"ignored an invalid message: {told}"]
 
 
-async def test_a_notification_that_is_lost_is_warned_of_unless_it_is_a_flood(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_lost_notification_causes_a_warning_unless_there_is_a_flood(caplog: pytest.LogCaptureFixture) -> None:
     """It has no response, so without a warning the missing update could not be explained."""
     content = {"type": "hologram", "data": SECRET}
     update = {"sessionUpdate": "agent_message_chunk", "content": content}

@@ -246,9 +246,7 @@ class Talk:
 
 
 @pytest.mark.parametrize("seed", range(5))
-async def test_concurrent_senders_keep_their_order_and_none_is_starved(
-    seed: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_concurrent_senders_keep_their_order_and_none_starves(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     talk = Talk(seed, monkeypatch)
     with anyio.fail_after(120):
         await talk.run()

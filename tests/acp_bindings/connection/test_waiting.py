@@ -20,7 +20,7 @@ pytestmark = pytest.mark.anyio
 TOLD = {"method": "_acme/did"}
 
 
-async def test_what_an_update_brings() -> None:
+async def test_wait_for_returns_the_result_that_an_update_sets() -> None:
     event = anyio.Event()
 
     async def value() -> str:
@@ -36,14 +36,14 @@ async def test_what_an_update_brings() -> None:
             assert await client.wait_for(value()) == "brought"
 
 
-async def test_a_peer_that_goes_brings_nothing() -> None:
+async def test_wait_for_raises_when_the_peer_closes_the_connection() -> None:
     async with against(role="client") as (client, peer), anyio.create_task_group() as tasks:
         tasks.start_soon(peer.stream.aclose)
         with anyio.fail_after(5), pytest.raises(ConnectionClosed, match="the peer closed the connection"):
             await client.wait_for(anyio.sleep_forever())
 
 
-async def test_of_a_process_it_is_told_how_it_ended() -> None:
+async def test_wait_for_raises_with_the_exit_status_of_a_process() -> None:
     command = [sys.executable, "-c", "import sys; sys.exit('no licence')"]
     with anyio.fail_after(10), pytest.raises(ConnectionClosed) as caught:
         async with connect_process(command, protocol=v1) as agent:
@@ -53,7 +53,7 @@ async def test_of_a_process_it_is_told_how_it_ended() -> None:
 
 
 @pytest.mark.parametrize("when", ["before the end", "after it"])
-async def test_what_the_last_message_brings_although_its_handler_takes_long(when: str) -> None:
+async def test_wait_for_returns_a_result_that_the_last_message_sets_slowly(when: str) -> None:
     event = anyio.Event()
 
     async def hear(_params: object, _connection: Connection) -> None:
@@ -69,7 +69,7 @@ async def test_what_the_last_message_brings_although_its_handler_takes_long(when
             await client.wait_for(event.wait())
 
 
-async def test_what_was_brought_already_when_the_connection_ended() -> None:
+async def test_wait_for_returns_a_result_that_is_ready_after_the_end() -> None:
     event = anyio.Event()
     async with against({"_acme/did": setting(event)}, role="client") as (client, peer):
         await peer.say(TOLD)
@@ -81,7 +81,7 @@ async def test_what_was_brought_already_when_the_connection_ended() -> None:
                 await client.wait_for(anyio.sleep_forever())
 
 
-async def test_closing_ends_it() -> None:
+async def test_closing_ends_wait_for() -> None:
     async with against(role="client") as (client, _), anyio.create_task_group() as tasks:
 
         async def wait() -> None:
@@ -94,7 +94,7 @@ async def test_closing_ends_it() -> None:
             client.close()
 
 
-async def test_what_it_raises_is_raised_as_it_is() -> None:
+async def test_wait_for_raises_exceptions_unchanged() -> None:
     async def fail() -> None:
         raise ExceptionGroup("of its own", [ValueError("a")])
 
@@ -107,7 +107,7 @@ async def test_what_it_raises_is_raised_as_it_is() -> None:
 
 
 @pytest.mark.filterwarnings("error")
-async def test_a_handler_that_all_that_comes_waits_for_cannot_wait_for_it() -> None:
+async def test_a_handler_that_blocks_all_messages_cannot_call_wait_for() -> None:
     refused: list[str] = []
     handlers = Handlers()
 
@@ -134,7 +134,7 @@ async def test_a_handler_that_all_that_comes_waits_for_cannot_wait_for_it() -> N
 
 
 @pytest.mark.filterwarnings("error")
-async def test_a_connection_that_has_not_begun_brings_nothing() -> None:
+async def test_wait_for_requires_an_open_connection() -> None:
     one, other = await streams()
     async with one, other:
         connection = Connection(one, one, protocol=v1, role="agent")
@@ -142,7 +142,7 @@ async def test_a_connection_that_has_not_begun_brings_nothing() -> None:
             await connection.wait_for(anyio.sleep_forever())
 
 
-async def test_a_handler_of_a_request_may_wait_as_those_of_others_run_beside_it() -> None:
+async def test_a_request_handler_may_wait_because_others_run_concurrently() -> None:
     event = anyio.Event()
 
     async def work(_params: object, connection: Connection) -> str:
@@ -159,7 +159,7 @@ async def test_a_handler_of_a_request_may_wait_as_those_of_others_run_beside_it(
         assert [(await peer.hear())["result"] for _ in range(2)] == ["done", "done"]
 
 
-async def test_a_task_of_a_handler_may_wait_and_is_told_of_the_end_although_all_waits_for_the_handler() -> None:
+async def test_a_task_of_a_blocking_handler_gets_connection_closed_from_wait_for() -> None:
     told: list[ConnectionClosed] = []
 
     async def hear(_params: object, connection: Connection) -> None:
@@ -181,7 +181,7 @@ async def test_a_task_of_a_handler_may_wait_and_is_told_of_the_end_although_all_
     assert len(told) == 1
 
 
-async def test_a_task_that_outlives_its_handler_waits_for_all_that_came() -> None:
+async def test_a_task_that_outlives_its_handler_gets_results_of_earlier_messages() -> None:
     event = anyio.Event()
     told: list[object] = []
 
@@ -208,7 +208,7 @@ async def test_a_task_that_outlives_its_handler_waits_for_all_that_came() -> Non
     assert told == [None]
 
 
-async def test_of_who_has_waited_nothing_is_kept() -> None:
+async def test_finished_waits_leave_no_cancel_scopes() -> None:
     def scopes() -> int:
         gc.collect()
         return sum(isinstance(each, anyio.CancelScope) for each in gc.get_objects())
