@@ -54,7 +54,7 @@ from tests.acp_bindings.schemas import PACKAGES, load
         ('{"jsonrpc":"2.0","id":1,"method":"logout","params":"{}"}', INVALID_PARAMS, 1),
     ],
 )
-def test_a_bad_line_is_answered_and_the_next_is_read(text: str | bytes, code: int, id_: Any) -> None:
+def test_a_bad_line_gets_an_error_and_the_next_is_read(text: str | bytes, code: int, id_: Any) -> None:
     codec = agent()
     refused = codec.read(text)
 
@@ -90,7 +90,7 @@ def test_a_bad_line_is_answered_and_the_next_is_read(text: str | bytes, code: in
         (line(id=1, method="session/prompt", params={}), INVALID_PARAMS, "Invalid params"),
     ],
 )
-def test_a_bad_line_says_what_is_wrong(text: str, code: int, message: str) -> None:
+def test_a_bad_line_has_a_message_with_the_reason(text: str, code: int, message: str) -> None:
     refused = agent().read(text)
 
     assert isinstance(refused, BadLine)
@@ -117,7 +117,7 @@ def test_a_request_with_null_result_and_error_is_accepted() -> None:
     assert agent().read(text) == Request(1, "logout", v1.LogoutRequest())
 
 
-def test_bad_params_are_named_in_the_answer_without_their_values() -> None:
+def test_invalid_params_are_named_in_the_error_without_their_values() -> None:
     servers = [{"type": "http", "name": "n", "headers": [{"name": "Key", "value": 12345678}]}]
     refused = agent().read(line(id=1, method="session/new", params={"cwd": "/", "mcpServers": servers}))
 
@@ -144,7 +144,7 @@ def test_bad_params_are_named_in_the_answer_without_their_values() -> None:
         ("session/cancel", 5),
     ],
 )
-def test_a_notification_is_never_answered(method: str, params: Any) -> None:
+def test_an_invalid_notification_gets_no_response(method: str, params: Any) -> None:
     refused = agent().read(line(method=method, params=params))
 
     assert isinstance(refused, BadLine)
@@ -152,12 +152,12 @@ def test_a_notification_is_never_answered(method: str, params: Any) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "\n", " \r\n", b"", b"\n"])
-def test_an_empty_line_says_nothing(text: str | bytes) -> None:
+def test_an_empty_line_gets_no_response(text: str | bytes) -> None:
     assert agent().read(text) == BadLine(PARSE_ERROR, "The line is empty", None)
 
 
 @pytest.mark.parametrize("package", PACKAGES)
-def test_every_answer_is_an_error_by_the_schema(package: str) -> None:
+def test_every_error_response_matches_the_schema(package: str) -> None:
     schema = load(package).document
     validator = jsonschema_rs.validator_for({**schema, "anyOf": [{"$ref": "#/$defs/Error"}]})
     codec = agent(importlib.import_module(f"acp_bindings.{package}"))  # pyright: ignore[reportArgumentType]
@@ -175,6 +175,6 @@ def test_the_codes_are_those_of_json_rpc_and_of_the_protocol() -> None:
 
 
 @pytest.mark.parametrize("given", [{"jsonrpc": "2.0"}, None, 5, [b"{}"], io.StringIO("{}")])
-def test_what_is_no_line_is_refused(given: Any) -> None:
+def test_only_str_and_bytes_are_accepted_as_a_line(given: Any) -> None:
     with pytest.raises(TypeError, match=f"^a line must be str or bytes, not {type(given).__name__}$"):
         agent().read(given)

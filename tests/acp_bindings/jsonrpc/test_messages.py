@@ -9,7 +9,7 @@ from acp_bindings.jsonrpc import BadLine, Codec, ErrorResponse, Notification, Re
 from tests.acp_bindings.jsonrpc.support import agent, line
 
 
-def test_no_message_shows_secrets() -> None:
+def test_messages_do_not_show_secrets() -> None:
     servers = [{"type": "stdio", "name": "n", "command": "c", "args": [], "env": [{"name": "K", "value": "hunter2"}]}]
     params: Any = {"cwd": "/", "mcpServers": servers}
     wrapped = {"method": "session/new", "params": params}
@@ -40,7 +40,7 @@ def test_messages_can_be_pickled_and_copied() -> None:
     assert pickle.loads(pickle.dumps(request)) == copy.deepcopy(request) == request
 
 
-def test_a_codec_that_is_asked_to_says_what_reading_excused() -> None:
+def test_a_codec_with_findings_reports_tolerated_errors() -> None:
     codec = Codec(v1, role="client", findings=True)
     codec.request(v1.InitializeRequest(protocol_version=1))
     update = {"sessionUpdate": "plan", "entries": [5]}
@@ -54,7 +54,7 @@ def test_a_codec_that_is_asked_to_says_what_reading_excused() -> None:
     assert [each.path for each in notification.findings] == [("update", "entries", 0)]
 
 
-def test_otherwise_it_says_nothing() -> None:
+def test_a_codec_without_findings_reports_nothing() -> None:
     request = agent().read(line(id=1, method="initialize", params={"protocolVersion": 1, "clientInfo": 7}))
 
     assert isinstance(request, Request)

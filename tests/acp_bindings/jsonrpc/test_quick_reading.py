@@ -96,7 +96,7 @@ def test_a_head_that_misleads_changes_nothing(text: str, read: Request) -> None:
         *('"result":null', '"result":5', '"error":null', '"error":{"code":1,"message":""}', '"params":{"a":NaN}'),
     ],
 )
-def test_what_stands_after_the_params_or_the_result_counts_as_much(head: str, tail: str) -> None:
+def test_fields_after_the_params_or_the_result_are_read_too(head: str, tail: str) -> None:
     text = f'{{"jsonrpc":"2.0",{head},{tail}}}'
     read: list[object] = []
     for kind in (Codec, Thorough):
@@ -111,7 +111,7 @@ def test_what_stands_after_the_params_or_the_result_counts_as_much(head: str, ta
 @pytest.mark.parametrize(
     "head", ['"id":1,"method":"logout","result"', '"id":1,"result"', '"result"', '"id":null,"result"']
 )
-def test_what_stands_before_the_result_counts_too(head: str) -> None:
+def test_fields_before_the_result_are_read_too(head: str) -> None:
     read: list[object] = []
     for kind in (Codec, Thorough):
         codec = kind(v1, role="client")
@@ -122,7 +122,7 @@ def test_what_stands_before_the_result_counts_too(head: str) -> None:
     assert read[0] == read[1]
 
 
-def test_a_result_with_another_id_after_it_answers_that_one() -> None:
+def test_a_later_id_of_a_response_takes_precedence() -> None:
     codec = client()
     codec.request(v1.LogoutRequest())
     codec.request(v1.ListSessionsRequest())
@@ -133,7 +133,7 @@ def test_a_result_with_another_id_after_it_answers_that_one() -> None:
     assert dict(codec.pending) == {0: "logout"}
 
 
-def test_a_head_that_was_seen_is_trusted_no_more_than_any() -> None:
+def test_a_line_with_a_known_head_is_checked_like_any_other() -> None:
     codec = client()
     update = '{"sessionId":"s","update":{"sessionUpdate":"plan","entries":[]}}'
     head = '{"jsonrpc":"2.0","method":"session/update",'
@@ -149,7 +149,7 @@ def test_a_head_that_was_seen_is_trusted_no_more_than_any() -> None:
 @pytest.mark.parametrize(
     "end", ["}", "}\n", "}\r\n", "} \t\r\n", "", "\n", "}}", "}x", "}\x0b", "}\x0c", ",}", '}{"a":{}}']
 )
-def test_the_end_of_a_line_is_trusted_no_more(end: str) -> None:
+def test_the_end_of_a_line_with_a_known_head_is_checked(end: str) -> None:
     codec, thorough = client(), Thorough(v1, role="client")
     text = line(method="session/update", params={"sessionId": "s", "update": {"sessionUpdate": "new"}})
     start = text.removesuffix("}")
@@ -160,14 +160,14 @@ def test_the_end_of_a_line_is_trusted_no_more(end: str) -> None:
 
 
 @pytest.mark.parametrize("id_", ["0", "-1", "-0", "01", "-01", "+1", "1.0", "1e1", r'"\\"', r'"\"', '"\u00e9"'])
-def test_no_id_is_trusted_more(id_: str) -> None:
+def test_unusual_ids_are_read_as_by_the_thorough_reader(id_: str) -> None:
     codec, thorough = agent(), Thorough(v1, role="agent")
     text = f'{{"jsonrpc":"2.0","id":{id_},"method":"logout","params":{{}}}}'
 
     assert codec.read(text) == thorough.read(text)
 
 
-def test_heads_are_forgotten_when_another_protocol_is_spoken() -> None:
+def test_known_heads_are_forgotten_when_the_protocol_changes() -> None:
     codec = client(v2)
     text = line(method="session/update", params={"sessionId": "s", "update": {"sessionUpdate": "new"}})
 
@@ -179,7 +179,7 @@ def test_heads_are_forgotten_when_another_protocol_is_spoken() -> None:
     assert types == [v2.UpdateSessionNotification, v1.SessionNotification]
 
 
-def test_lines_whose_heads_take_turns_are_told_apart() -> None:
+def test_lines_with_alternating_heads_are_distinguished() -> None:
     codec, thorough = client(), Thorough(v1, role="client")
     update = '{"sessionId":"s","update":{"sessionUpdate":"plan","entries":[]}}'
     texts = [
@@ -197,7 +197,7 @@ def test_lines_whose_heads_take_turns_are_told_apart() -> None:
     "odd",
     ['"_meta":5', '"_meta":{"a":NaN}', '"_meta":-Infinity', '"new":[{"a":1e999}]', '"update":{}', '"a":"\ud800"'],
 )
-def test_what_is_odd_behind_a_head_that_was_seen_before_is_read_as_ever(odd: str) -> None:
+def test_unusual_values_after_a_known_head_are_read_correctly(odd: str) -> None:
     codec, thorough = client(), Thorough(v1, role="client")
     text = '{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"x"}%s}}'
 
@@ -205,7 +205,7 @@ def test_what_is_odd_behind_a_head_that_was_seen_before_is_read_as_ever(odd: str
     assert codec.read(text % f",{odd}") == thorough.read(text % f",{odd}")
 
 
-def test_findings_can_be_asked_for_at_any_time() -> None:
+def test_findings_can_be_enabled_at_any_time() -> None:
     codec = agent()
     text = '{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s","_meta":5}}'
 
@@ -219,7 +219,7 @@ def test_findings_can_be_asked_for_at_any_time() -> None:
     assert [finding.path for finding in after.findings] == [("_meta",)]
 
 
-def test_no_long_head_is_remembered() -> None:
+def test_a_long_head_is_not_remembered() -> None:
     codec = agent()
     text = f'{{"jsonrpc":"2.0",{" " * 10**6}"method":"session/cancel","params":{{"sessionId":"s"}}}}'
 

@@ -18,7 +18,7 @@ def test_a_request_has_its_id_and_its_params_as_an_object() -> None:
     assert request.type is v1.METHODS["session/new"].request
 
 
-def test_a_notification_has_none() -> None:
+def test_a_notification_has_its_params_as_an_object() -> None:
     update = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "Hi"}}
     notification = client().read(line(method="session/update", params={"sessionId": "s", "update": update}))
 
@@ -27,7 +27,7 @@ def test_a_notification_has_none() -> None:
 
 
 @pytest.mark.parametrize("end", ["", "\n", "\r\n"])
-def test_a_line_may_be_text_or_bytes_with_or_without_its_end(end: str) -> None:
+def test_a_line_may_be_str_or_bytes_with_or_without_a_newline(end: str) -> None:
     text = line(id=0, method="session/list", params={"cwd": "/é"}) + end
     expected = Request(0, "session/list", v1.ListSessionsRequest(cwd="/é"))
 
@@ -36,7 +36,7 @@ def test_a_line_may_be_text_or_bytes_with_or_without_its_end(end: str) -> None:
 
 
 @pytest.mark.parametrize("id_", [0, -1, 2**63 - 1, "", "0", "é\u2028", None])
-def test_every_id_of_the_protocol_comes_back_as_it_came(id_: Any) -> None:
+def test_every_valid_id_is_returned_unchanged(id_: Any) -> None:
     codec = agent()
     request = codec.read(line(id=id_, method="logout", params={}))
 
@@ -45,20 +45,20 @@ def test_every_id_of_the_protocol_comes_back_as_it_came(id_: Any) -> None:
 
 
 @pytest.mark.parametrize("id_", [True, 1.0, 1.5, 2**63, -(2**63) - 1, [], {}])
-def test_what_is_no_id_is_answered_with_null(id_: Any) -> None:
+def test_an_invalid_id_is_answered_with_null(id_: Any) -> None:
     refused = agent().read(line(id=id_, method="logout", params={}))
 
     assert answered(refused) == error(None, INVALID_REQUEST, "Invalid request: the id must be an integer or a string")
 
 
-def test_null_is_no_id_in_v2() -> None:
+def test_null_is_not_an_id_in_v2() -> None:
     refused = agent(v2).read(line(id=None, method="session/list", params={}))
 
     assert answered(refused)["error"]["code"] == INVALID_REQUEST
 
 
 @pytest.mark.parametrize("params", [{}, {"params": None}, {"params": {}}])
-def test_no_params_are_empty_ones(params: Any) -> None:
+def test_missing_params_are_read_as_empty_ones(params: Any) -> None:
     assert agent().read(line(id=1, method="logout", **params)) == Request(1, "logout", v1.LogoutRequest())
 
 
@@ -76,7 +76,7 @@ def test_a_method_may_be_a_request_here_and_a_notification_there() -> None:
     assert isinstance(notification.params, v1_unstable.MessageMcpNotification)
 
 
-def test_the_params_of_a_union_are_one_of_its_classes() -> None:
+def test_the_params_of_a_union_have_the_matching_class() -> None:
     params = {"sessionId": "s", "configId": "c", "type": "boolean", "value": True}
     request = agent().read(line(id=1, method="session/set_config_option", params=params))
 
@@ -84,7 +84,7 @@ def test_the_params_of_a_union_are_one_of_its_classes() -> None:
     assert isinstance(request.params, v1.SetSessionConfigOptionRequestBoolean)
 
 
-def test_cancelling_comes_from_either_side() -> None:
+def test_either_side_may_cancel_requests() -> None:
     for codec in (agent(), client()):
         notification = codec.read(line(method="$/cancel_request", params={"requestId": 0}))
         assert notification == Notification("$/cancel_request", v1.CancelRequestNotification(request_id=0))

@@ -11,7 +11,7 @@ from acp_bindings.jsonrpc import INVALID_REQUEST, PARSE_ERROR, BadLine, BadRespo
 from tests.acp_bindings.jsonrpc.support import NEW_SESSION, agent, answered, client, error, line
 
 
-def test_a_response_is_read_as_what_its_request_is_answered_with() -> None:
+def test_a_response_has_the_result_type_of_its_request() -> None:
     codec = client()
     sent = codec.request(v1.NewSessionRequest(cwd="/project", mcp_servers=[]))
 
@@ -23,7 +23,7 @@ def test_a_response_is_read_as_what_its_request_is_answered_with() -> None:
     assert dict(codec.pending) == {}
 
 
-def test_what_was_sent_finds_its_result_in_its_own_response_alone() -> None:
+def test_a_sent_request_recognizes_only_its_own_response() -> None:
     codec = client()
     new, logout = (
         codec.request(v1.NewSessionRequest(cwd="/project", mcp_servers=[])),
@@ -47,7 +47,7 @@ def test_ids_are_matched_by_type_and_value_in_any_order() -> None:
 
 
 @pytest.mark.parametrize("id_", [1, "1", None, False, 0.5, [0], {"a": 0}])
-def test_an_answer_to_nothing_is_left_unanswered(id_: Any) -> None:
+def test_an_unmatched_response_is_not_answered(id_: Any) -> None:
     codec = client()
     codec.request(v1.LogoutRequest())
 
@@ -59,7 +59,7 @@ def test_an_answer_to_nothing_is_left_unanswered(id_: Any) -> None:
 
 
 @pytest.mark.parametrize("id_", [1, "1", False, 0.5, [0], {"a": 0}])
-def test_what_has_an_id_alone_is_an_answer(id_: Any) -> None:
+def test_a_message_with_only_an_id_counts_as_a_response(id_: Any) -> None:
     codec = client()
     codec.request(v1.LogoutRequest())
 
@@ -71,7 +71,7 @@ def test_what_has_an_id_alone_is_an_answer(id_: Any) -> None:
 
 
 @pytest.mark.parametrize("members", [{}, {"resutl": {}}])
-def test_what_has_the_id_of_an_open_request_is_its_answer(members: dict[str, Any]) -> None:
+def test_a_message_with_only_an_open_id_is_the_response(members: dict[str, Any]) -> None:
     codec = client()
     codec.request(v1.LogoutRequest())
 
@@ -96,7 +96,7 @@ def test_a_request_without_its_method_is_refused(id_: int, members: dict[str, An
 @pytest.mark.parametrize(
     ("own", "id_", "said"), [(0, "0", '"0"'), (0, 0.0, "0.0"), ("7", 7, "7"), (None, "None", '"None"')]
 )
-def test_an_answer_to_nothing_tells_which_request_it_seems_to_be_of(own: Any, id_: Any, said: str) -> None:
+def test_an_unmatched_response_names_the_request_with_a_similar_id(own: Any, id_: Any, said: str) -> None:
     codec = client()
     codec.request(v1.LogoutRequest(), id=own)
     right = json.dumps(own)
@@ -109,7 +109,7 @@ def test_an_answer_to_nothing_tells_which_request_it_seems_to_be_of(own: Any, id
     assert isinstance(codec.read(line(id=own, result={})), Response)
 
 
-def test_of_an_answer_to_nothing_not_all_that_are_open_are_looked_at() -> None:
+def test_an_unmatched_response_is_compared_with_a_few_open_requests() -> None:
     spelt: list[int] = []
 
     class Own(int):
@@ -136,7 +136,7 @@ def test_null_is_the_empty_result() -> None:
     assert codec.read(line(id=0, result=None)) == Response(0, "session/load", v1.LoadSessionResponse())
 
 
-def test_an_error_is_one_of_the_protocol() -> None:
+def test_an_error_response_has_an_error_of_the_protocol() -> None:
     codec = client()
     codec.request(v1.LogoutRequest())
 
@@ -145,7 +145,7 @@ def test_an_error_is_one_of_the_protocol() -> None:
     assert failed == ErrorResponse(0, "logout", v1.Error(code=-32000, message="Log in", data={"a": 1}))
 
 
-def test_what_the_peer_could_not_read_it_says_without_an_id() -> None:
+def test_an_error_without_an_id_is_about_an_unreadable_message() -> None:
     complaint = {"code": PARSE_ERROR, "message": "Parse error"}
     expected = ErrorResponse(None, None, v1.Error(code=PARSE_ERROR, message="Parse error"))
 
@@ -170,7 +170,7 @@ def test_what_the_peer_could_not_read_it_says_without_an_id() -> None:
         ({"jsonrpc": "2.0", "id": 0, "error": {"message": "x"}}, "its error is not a valid Error"),
     ],
 )
-def test_a_bad_answer_ends_its_request_too(answer: Any, message: str) -> None:
+def test_an_invalid_response_completes_its_request(answer: Any, message: str) -> None:
     codec = client()
     codec.request(v1.NewSessionRequest(cwd="/", mcp_servers=[]))
 
@@ -181,7 +181,7 @@ def test_a_bad_answer_ends_its_request_too(answer: Any, message: str) -> None:
     assert dict(codec.pending) == {}
 
 
-def test_a_peer_may_write_the_other_member_as_null() -> None:
+def test_result_or_error_may_be_null_beside_the_other() -> None:
     codec = client()
     codec.request(v1.LogoutRequest())
     codec.request(v1.LogoutRequest())
@@ -190,7 +190,7 @@ def test_a_peer_may_write_the_other_member_as_null() -> None:
     assert isinstance(codec.read(line(id=1, result=None, error={"code": 1, "message": "m"})), ErrorResponse)
 
 
-def test_an_extension_is_answered_with_any_json() -> None:
+def test_an_extension_request_may_get_any_json() -> None:
     codec = agent()
     sent = codec.request({"a": 1}, method="_acme/do")
 
@@ -199,7 +199,7 @@ def test_an_extension_is_answered_with_any_json() -> None:
 
 
 @pytest.mark.parametrize("result", [None, 0, "{}", [None, 1.5], v1.LogoutResponse()])
-def test_an_extension_of_the_peer_is_answered_with_any_json_too(result: Any) -> None:
+def test_an_extension_request_of_the_peer_may_be_answered_with_any_json(result: Any) -> None:
     codec = agent()
     request = codec.read(line(id=1, method="_acme/do"))
 
@@ -208,7 +208,7 @@ def test_an_extension_of_the_peer_is_answered_with_any_json_too(result: Any) -> 
     assert json.loads(codec.respond(request, result)) == {"jsonrpc": "2.0", "id": 1, "result": written}
 
 
-def test_who_looks_on_reads_the_answers_to_requests_that_it_did_not_write() -> None:
+def test_an_observer_reads_responses_to_requests_that_it_did_not_send() -> None:
     onlooker = client()
     onlooker.expect("session/new", 5)
     onlooker.expect("_acme/do", "x")
@@ -219,7 +219,7 @@ def test_who_looks_on_reads_the_answers_to_requests_that_it_did_not_write() -> N
     assert isinstance(onlooker.read(line(id=5, result={})), BadLine)
 
 
-def test_a_request_that_is_expected_takes_the_place_of_one_with_its_id() -> None:
+def test_an_expected_request_replaces_an_earlier_one_with_its_id() -> None:
     onlooker = client()
     onlooker.expect("session/new", 5)
     onlooker.expect("session/prompt", 5)

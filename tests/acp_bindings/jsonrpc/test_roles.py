@@ -53,7 +53,7 @@ def test_proxies_and_conductors_send_to_each_other() -> None:
 
 
 @pytest.mark.parametrize("result", [None, 5, {"a": [1.5]}, v1_unstable.LogoutResponse()])
-def test_what_is_forwarded_is_answered_with_whatever_the_answer_was(result: Any) -> None:
+def test_a_forwarded_request_may_be_answered_with_any_result(result: Any) -> None:
     proxy, conductor = Codec(v1_unstable, role="proxy"), Codec(v1_unstable, role="conductor")
     request = conductor.read(proxy.request(v1_unstable.ProxySuccessorRequest(method="logout")).line)
 
@@ -62,7 +62,7 @@ def test_what_is_forwarded_is_answered_with_whatever_the_answer_was(result: Any)
     assert proxy.read(conductor.respond(request, result)) == Response(0, "proxy/successor", came)
 
 
-def test_a_proxy_may_let_through_what_is_newer_than_it() -> None:
+def test_a_proxy_may_forward_methods_newer_than_its_schema() -> None:
     codec = Codec(v1, role="proxy", pass_unknown=True)
 
     assert codec.read(line(id=1, method="session/teleport", params={"to": "Mars"})) == Request(
@@ -84,7 +84,7 @@ def test_the_protocol_may_be_settled_after_the_first_request() -> None:
 
 
 @pytest.mark.parametrize("protocol", ["v1", 1, [v1, v2], None, v1.METHODS])
-def test_what_is_no_protocol_package_is_refused(protocol: Any) -> None:
+def test_anything_but_a_protocol_package_is_refused(protocol: Any) -> None:
     told = r"^protocol must be a package such as acp_bindings\.v1, or setup\.OPENING before the handshake, not "
     with pytest.raises(TypeError, match=told + type(protocol).__name__ + "$"):
         Codec(protocol, role="agent")

@@ -27,7 +27,7 @@ def test_a_notification_names_its_method_by_its_params() -> None:
     assert written == b'{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s"}}\n'
 
 
-def test_an_extension_takes_no_params_empty_ones_or_those_of_a_method() -> None:
+def test_params_of_an_extension_may_be_missing_empty_or_of_a_method() -> None:
     codec = agent()
 
     assert codec.notify(method="_acme/did") == b'{"jsonrpc":"2.0","method":"_acme/did"}\n'
@@ -38,7 +38,7 @@ def test_an_extension_takes_no_params_empty_ones_or_those_of_a_method() -> None:
     assert codec.read(line(id=1, result=[1])) == Response(1, "_acme/logout", [1])
 
 
-def test_a_method_that_is_no_text_is_not_sent() -> None:
+def test_a_method_name_with_a_lone_surrogate_is_refused() -> None:
     codec = agent()
 
     with pytest.raises(EncodeError, match="A lone surrogate"):
@@ -48,7 +48,7 @@ def test_a_method_that_is_no_text_is_not_sent() -> None:
     assert dict(codec.pending) == {}
 
 
-def test_what_is_sent_is_what_the_other_side_reads() -> None:
+def test_a_sent_message_is_read_equal_by_the_other_side() -> None:
     asking, asked = client(), agent()
     params = v1.PromptRequest(session_id="s", prompt=[v1.TextContent(text="Ünï\n\u2028\0")])
 
@@ -59,7 +59,7 @@ def test_what_is_sent_is_what_the_other_side_reads() -> None:
     assert response == Response(0, "session/prompt", v1.PromptResponse(stop_reason="end_turn"))
 
 
-def test_a_request_that_was_given_up_is_still_answered() -> None:
+def test_a_cancelled_request_is_still_answered() -> None:
     asking, asked = client(), agent()
     sent = asking.request(v1.LogoutRequest())
     request = asked.read(sent.line)
@@ -73,7 +73,7 @@ def test_a_request_that_was_given_up_is_still_answered() -> None:
         asking.cancel(sent.id)
 
 
-def test_of_a_request_that_is_forgotten_nothing_is_kept() -> None:
+def test_a_forgotten_request_is_not_stored() -> None:
     asking = client()
     sent = asking.request(v1.LogoutRequest())
 
@@ -93,14 +93,14 @@ def test_an_error_may_carry_data() -> None:
 
 
 @pytest.mark.parametrize("protocol", [v1, v2])
-def test_an_error_may_carry_data_that_the_schema_knows_as_json(protocol: Any) -> None:
+def test_error_data_known_to_the_schema_may_be_given_as_json(protocol: Any) -> None:
     request = Request(1, "logout", None)
     for data in ({"requested": 1, "supported": [2]}, {"sessionId": "s"}, {"more": None}):
         sent = Codec(protocol, role="agent").fail(request, -32022, "no", data=data)
         assert json.loads(sent) == error(1, -32022, "no", data=data)
 
 
-def test_an_error_is_passed_on_as_it_came() -> None:
+def test_an_error_is_forwarded_unchanged() -> None:
     came = error(0, -32000, "Log in", data=None, hint={"url": "u"})
     proxy = agent()
     sent = proxy.request(None, method="_acme/ask")
@@ -111,7 +111,7 @@ def test_an_error_is_passed_on_as_it_came() -> None:
 
 
 @pytest.mark.parametrize(("code", "message"), [("x", "m"), (2**31, "m"), (True, "m"), (1, 5), (1, None)])
-def test_what_is_no_error_is_not_sent(code: Any, message: Any) -> None:
+def test_an_invalid_error_is_not_sent(code: Any, message: Any) -> None:
     with pytest.raises(ValidationError):
         agent().fail(Request(1, "logout", v1.LogoutRequest()), code, message)
 
@@ -126,7 +126,7 @@ def test_ids_that_are_open_are_not_given_again() -> None:
 
 
 @pytest.mark.parametrize("id_", [True, 1.0, 2**63, [1], math.nan, "\ud800", object()])
-def test_what_is_no_id_is_not_sent(id_: Any) -> None:
+def test_an_invalid_id_is_not_sent(id_: Any) -> None:
     codec = client()
 
     with pytest.raises((DecodeError, EncodeError)):
@@ -134,12 +134,12 @@ def test_what_is_no_id_is_not_sent(id_: Any) -> None:
     assert dict(codec.pending) == {}
 
 
-def test_null_is_no_id_for_a_request_of_v2() -> None:
+def test_null_is_not_an_id_for_a_request_of_v2() -> None:
     with pytest.raises(DecodeError):
         client(v2).request(v2.ListSessionsRequest(), id=None)
 
 
-def test_what_is_for_our_own_side_is_not_sent() -> None:
+def test_messages_for_the_own_side_are_not_sent() -> None:
     with pytest.raises(ValueError, match="session/list is for the agent; the agent does not send it"):
         agent().request(v1.ListSessionsRequest())
     with pytest.raises(ValueError, match="session/update is for the client; the client does not send it"):
@@ -182,7 +182,9 @@ def test_what_is_for_our_own_side_is_not_sent() -> None:
         (v1.CancelNotification(session_id="s"), "session/cancel", "session/cancel is not a request"),
     ],
 )
-def test_params_of_no_method_or_of_another_are_not_sent(params: Any, method: str | None, complaint: str) -> None:
+def test_params_without_a_method_or_of_another_one_are_not_sent(
+    params: Any, method: str | None, complaint: str
+) -> None:
     codec = client()
 
     with pytest.raises(TypeError, match=complaint):
@@ -217,7 +219,7 @@ CHUNK: dict[str, Any] = {"content": {"type": "text", "text": "t"}, "messageId": 
         ),
     ],
 )
-def test_what_is_only_part_of_some_params_is_told_the_whole(
+def test_a_part_of_params_is_refused_with_the_whole_class(
     package: Any, part: str, members: dict[str, Any], wholes: list[str], asks: bool
 ) -> None:
     codec = agent(package)
@@ -242,28 +244,28 @@ def test_what_is_only_part_of_some_params_is_told_the_whole(
         ),
     ],
 )
-def test_a_part_whose_subclasses_are_sent_elsewhere_names_them(part: Any, hints: list[str]) -> None:
+def test_a_part_used_by_other_methods_is_refused_with_their_classes(part: Any, hints: list[str]) -> None:
     with pytest.raises(TypeError) as caught:
         Codec(v1, role="agent").notify(part)
     told = f"{'; '.join(hints)} is part of SessionNotification(session_id=…, update=…)"
     assert str(caught.value).partition("; ")[2] == told
 
 
-def test_of_what_is_part_of_no_params_nothing_is_guessed() -> None:
+def test_other_objects_are_refused_without_a_guess() -> None:
     for package in PACKAGES:
         for params in ({"sessionId": "s"}, package.TextContent(text="t"), package.NewSessionResponse(session_id="s")):
             with pytest.raises(TypeError, match=r"; pass method=$"):
                 agent(package).notify(params)  # pyright: ignore[reportArgumentType]
 
 
-def test_a_request_is_no_notification() -> None:
+def test_a_request_cannot_be_sent_as_a_notification() -> None:
     with pytest.raises(TypeError, match=r"no notification takes v1\.LogoutRequest; logout is a request"):
         client().notify(v1.LogoutRequest())  # pyright: ignore[reportArgumentType]
     with pytest.raises(TypeError, match="logout is not a notification"):
         client().notify(v1.LogoutRequest(), method="logout")
 
 
-def test_params_that_two_methods_share_are_sent_with_the_one_that_is_named() -> None:
+def test_params_shared_by_two_methods_require_a_method() -> None:
     conductor, proxy = Codec(v1_unstable, role="conductor"), Codec(v1_unstable, role="proxy")
     params = v1_unstable.InitializeProxyRequest(protocol_version=1)
     assert v1_unstable.InitializeProxyRequest is v1_unstable.InitializeRequest
@@ -277,7 +279,7 @@ def test_params_that_two_methods_share_are_sent_with_the_one_that_is_named() -> 
     assert conductor.read(proxy.respond(requests[1], response)) == Response(1, "proxy/initialize", response)
 
 
-def test_a_notification_goes_by_the_name_that_it_is_given_also_when_it_went_by_its_own() -> None:
+def test_the_method_argument_overrides_the_method_of_the_class() -> None:
     codec, cancelled = client(), v1.CancelNotification(session_id="s")
     sent = [codec.notify(cancelled), codec.notify(cancelled, method="_acme/mirror"), codec.notify(cancelled)]
 
@@ -285,7 +287,7 @@ def test_a_notification_goes_by_the_name_that_it_is_given_also_when_it_went_by_i
     assert methods == ["session/cancel", "_acme/mirror", "session/cancel"]
 
 
-def test_the_answer_has_to_be_of_the_methods_type() -> None:
+def test_a_result_must_have_the_type_of_its_method() -> None:
     codec = agent()
     request = codec.read(line(id=1, method="session/new", params=NEW_SESSION))
     assert isinstance(request, Request)
@@ -302,7 +304,7 @@ def test_the_answer_has_to_be_of_the_methods_type() -> None:
         assert str(raised.value) == f"the result of session/new must be NewSessionResponse, not {kind}"
 
 
-def test_what_cannot_be_encoded_leaves_no_request_open() -> None:
+def test_a_request_that_cannot_be_encoded_is_not_pending() -> None:
     codec = client()
     params = v1.NewSessionRequest(cwd="/", mcp_servers=[])
     params.mcp_servers.append("no server")  # pyright: ignore[reportArgumentType]
@@ -312,7 +314,7 @@ def test_what_cannot_be_encoded_leaves_no_request_open() -> None:
     assert dict(codec.pending) == {}
 
 
-def test_a_notification_of_another_version_is_refused_once_that_is_no_longer_spoken() -> None:
+def test_notifications_of_the_earlier_version_are_refused_after_a_change() -> None:
     codec = Codec(v1, role="agent")
     told = v1.SessionNotification(session_id="s", update=v1.AgentMessageChunk(content=v1.TextContent(text="hello")))
     assert codec.notify(told) == codec.notify(told, method="session/update") == codec.notify(told)

@@ -20,7 +20,7 @@ ADVERTISED: dict[Any, Any] = {
 
 @pytest.mark.requirement("X13")
 @pytest.mark.parametrize("protocol", UNSTABLE)
-def test_it_has_an_id_which_each_of_its_messages_names(protocol: Any) -> None:
+def test_an_acp_server_has_an_id_used_in_its_messages(protocol: Any) -> None:
     assert decode(protocol.McpServer, ACP) == protocol.McpServerAcp(name="inner", server_id="s1")
     for type_, raw in (
         (protocol.McpServer, {"type": "acp", "name": "inner"}),
@@ -34,7 +34,7 @@ def test_it_has_an_id_which_each_of_its_messages_names(protocol: Any) -> None:
 
 @pytest.mark.requirement("X13")
 @pytest.mark.parametrize("protocol", UNSTABLE)
-def test_there_is_one_method_for_its_messages(protocol: Any) -> None:
+def test_mcp_message_is_the_only_method_for_acp_servers(protocol: Any) -> None:
     assert [name for name in protocol.METHODS if name.startswith("mcp/")] == ["mcp/message"]
     assert protocol.METHODS["mcp/message"].request.params is protocol.MessageMcpRequest
     assert not any(name.startswith("mcp/") for stable in (v1, v2) for name in stable.METHODS)
@@ -43,7 +43,7 @@ def test_there_is_one_method_for_its_messages(protocol: Any) -> None:
 @pytest.mark.requirement("X13")
 @pytest.mark.parametrize("code", [-32602, -32800, -33000, -33001, -33002])
 @pytest.mark.parametrize("protocol", UNSTABLE)
-def test_an_error_of_its_transport_comes_as_it_was_sent_and_is_none_of_mcp(protocol: Any, code: int) -> None:
+def test_an_error_of_the_acp_transport_is_returned_unchanged(protocol: Any, code: int) -> None:
     asks, answers = Codec(protocol, role="agent"), Codec(protocol, role="client")
     sent = asks.request(protocol.MessageMcpRequest(server_id="s1", request_id="r1", method="tools/list"))
     request = answers.read(sent.line)
@@ -56,7 +56,7 @@ def test_an_error_of_its_transport_comes_as_it_was_sent_and_is_none_of_mcp(proto
 
 @pytest.mark.requirement("X13")
 @pytest.mark.parametrize("protocol", UNSTABLE)
-def test_it_is_for_agents_that_advertised_it(protocol: Any) -> None:
+def test_acp_servers_require_the_capability(protocol: Any) -> None:
     servers = [decode(protocol.McpServer, ACP)]
     able = agent(protocol, ADVERTISED[protocol])
     assert gate_mcp_servers(able, servers).accepted == servers

@@ -27,7 +27,7 @@ from tests.acp_bindings.setup.peers import agent, client
 
 
 @pytest.mark.requirement("R42")
-def test_minus_32000_asks_for_a_login_by_the_methods_that_were_advertised() -> None:
+def test_error_32000_becomes_auth_required_with_the_advertised_methods() -> None:
     peer = agent(v1, auth_methods=[{"id": "browser", "name": "In the browser"}, {"id": "key", "name": "API key"}])
     error = error_from(v1.Error(code=-32000, message="Authentication required"), peer=peer)
     assert isinstance(error, AuthRequired)
@@ -37,7 +37,7 @@ def test_minus_32000_asks_for_a_login_by_the_methods_that_were_advertised() -> N
     assert (bare.code, bare.data) == (-32000, {"a": 1})
 
 
-def test_a_client_that_answers_so_has_no_ways_to_log_in() -> None:
+def test_auth_required_by_a_client_has_no_methods() -> None:
     error = error_from(v1.Error(code=-32000, message="no"), peer=client())
     assert isinstance(error, AuthRequired)
     assert error.methods == ()
@@ -61,7 +61,7 @@ def test_a_client_that_answers_so_has_no_ways_to_log_in() -> None:
         v1.Error(code=-32603, message="Internal error", data={"details": "No conversation found with session ID: s1"}),
     ],
 )
-def test_a_session_that_is_not_there_is_told_in_many_ways(error: Any) -> None:
+def test_several_errors_become_session_not_found(error: Any) -> None:
     meant = error_from(error, session_id="s1")
     assert isinstance(meant, SessionNotFound)
     assert (meant.session_id, meant.code, meant.message, meant.data) == (
@@ -96,7 +96,7 @@ def test_the_failure_of_a_connections_request_means_the_same() -> None:
         v1.Error(code=7, message="odd", data={"sessionId": "s1"}),
     ],
 )
-def test_other_errors_stay_what_they_are(error: Any) -> None:
+def test_other_errors_become_plain_request_errors(error: Any) -> None:
     meant = error_from(error, session_id="s1")
     assert type(meant) is RequestError
     assert (meant.code, meant.message, meant.data) == (error.code, error.message, error.data)
@@ -109,17 +109,17 @@ def test_a_session_is_known_by_an_id_that_is_a_word() -> None:
     assert type(error_from(error, session_id="monday")) is RequestError
 
 
-def test_the_session_that_an_answer_names_goes_before_the_one_that_was_asked_for() -> None:
+def test_the_session_in_the_error_data_takes_precedence() -> None:
     error = error_from(v1.Error(code=-32002, message="no", data={"sessionId": "s2"}), session_id="s1")
     assert isinstance(error, SessionNotFound)
     assert error.session_id == "s2"
 
 
-def test_an_id_of_a_session_that_is_no_text_names_none() -> None:
+def test_a_session_id_that_is_not_a_string_is_ignored() -> None:
     assert type(error_from(v1.Error(code=-32002, message="no", data={"sessionId": 5}))) is RequestError
 
 
-def test_a_file_that_is_not_there_is_no_session() -> None:
+def test_a_missing_file_is_not_a_missing_session() -> None:
     assert (
         type(error_from(v1.Error(code=-32002, message="Resource not found", data={"uri": "file:///x"}))) is RequestError
     )
@@ -139,7 +139,7 @@ def test_a_file_that_is_not_there_is_no_session() -> None:
         ("2", None, ()),
     ],
 )
-def test_minus_32022_says_which_versions_there_are(data: Any, requested: Any, supported: Any) -> None:
+def test_error_32022_becomes_unsupported_protocol_version(data: Any, requested: Any, supported: Any) -> None:
     error = error_from(decode(v2.Error, {"code": -32022, "message": "Unsupported protocol version", "data": data}))
     assert isinstance(error, UnsupportedProtocolVersion)
     assert (error.requested, error.answered, error.supported) == (requested, None, supported)
@@ -238,7 +238,7 @@ LEAVE_OUT = "or leave them out with gate_mcp_servers(…, on_refusal='drop')"
     ],
     ids=lambda each: type(each).__name__ if isinstance(each, Exception) else "",
 )
-def test_an_error_says_what_it_knows(error: AcpError, told: str) -> None:
+def test_error_messages_include_the_known_facts(error: AcpError, told: str) -> None:
     assert str(error) == told
 
 
@@ -295,7 +295,7 @@ def issue(*path: object, message: object = "Field required") -> dict[str, object
         (None, ""),
     ],
 )
-def test_an_error_tells_the_members_that_the_answer_is_about_and_nothing_else_of_its_data(data: Any, told: str) -> None:
+def test_an_error_message_names_affected_fields_but_no_other_data(data: Any, told: str) -> None:
     failed = RequestFailed("session/new", -32602, "Invalid params", data)
 
     assert str(failed) == f"session/new: Invalid params (-32602){told}"

@@ -79,14 +79,14 @@ def test_an_agent_refuses_them_too(package: Any, methods: Any) -> None:
 
 @pytest.mark.requirement("X14")
 @pytest.mark.parametrize(("package", "terminal"), [(v1, True), (v1_unstable, True), (v2, {}), (v2_unstable, {})])
-def test_methods_for_a_terminal_are_offered_to_clients_that_have_one(package: Any, terminal: Any) -> None:
+def test_terminal_methods_are_offered_only_to_clients_with_a_terminal(package: Any, terminal: Any) -> None:
     plain, able = client(package), client(package, {"auth": {"terminal": terminal}})
     assert [method_id(each) for each in auth_methods_for(plain, [BROWSER, TUI])] == ["browser"]
     assert [method_id(each) for each in auth_methods_for(able, [BROWSER, TUI])] == ["browser", "tui"]
 
 
 @pytest.mark.requirement("X14")
-def test_the_handshake_offers_each_client_what_it_can_do() -> None:
+def test_the_handshake_offers_only_usable_methods_to_each_client() -> None:
     handshake = AgentHandshake(info=INFO, auth_methods=[TUI, BROWSER])
     for capabilities, offered in ((NOTHING, ["browser"]), (TERMINAL_LOGIN, ["tui", "browser"])):
         settled = handshake.answer(ClientHandshake(info=INFO, capabilities=capabilities).request().model_dump())
@@ -95,7 +95,7 @@ def test_the_handshake_offers_each_client_what_it_can_do() -> None:
 
 @pytest.mark.requirement("X14")
 @pytest.mark.parametrize(("package", "methods"), [(v1, V1), (v1_unstable, V1), (v2, V2), (v2_unstable, V2)])
-def test_a_method_for_a_terminal_is_remarked_on_where_the_client_has_none(package: Any, methods: Any) -> None:
+def test_a_terminal_method_for_a_client_without_terminal_is_reported(package: Any, methods: Any) -> None:
     version = version_of(package)
     named = "agentInfo" if version == 1 else "info"
     answer = {"protocolVersion": version, named: {"name": "it", "version": "1"}, "authMethods": methods}
@@ -108,7 +108,7 @@ def test_a_method_for_a_terminal_is_remarked_on_where_the_client_has_none(packag
             assert (each.path, each.severity, each.facts) == (("authMethods", 1), "error", {"methodId": "tui"})
 
 
-def test_methods_are_said_in_the_words_of_either_version() -> None:
+def test_methods_are_converted_to_either_version() -> None:
     v2_tui = v2.AuthMethodTerminal(
         method_id="tui", name="In a terminal", args=["--login"], env=[v2.EnvVariable(name="TOKEN", value="hunter2")]
     )
@@ -119,7 +119,7 @@ def test_methods_are_said_in_the_words_of_either_version() -> None:
     assert auth_methods_for(client(v1, able), [v2_browser, v2_tui]) == [BROWSER, TUI]
 
 
-def test_a_kind_of_method_that_v1_does_not_know_is_offered_in_v2_alone() -> None:
+def test_a_method_unknown_to_v1_is_offered_only_in_v2() -> None:
     oauth = decode(v2.AuthMethod, V2[2] | {"issuer": "https://example.com"})
     assert auth_methods_for(client(v1), [oauth]) == []
     assert auth_methods_for(client(v2), [oauth]) == [oauth]
@@ -141,13 +141,13 @@ def test_logging_out_needs_the_capability_in_v1_and_a_way_to_log_in_in_v2() -> N
         logout(peer, assume={"auth.logout"})
 
 
-def test_an_agent_cannot_say_that_one_can_log_in_and_not_how() -> None:
+def test_an_agent_cannot_advertise_login_without_methods() -> None:
     with pytest.raises(ValueError, match="auth_methods"):
         AgentHandshake(info=INFO, capabilities={"auth.login"})
     AgentHandshake(info=INFO, capabilities={"auth.login"}, auth_methods=[BROWSER])
 
 
-def test_what_a_terminal_gets_is_not_shown() -> None:
+def test_the_environment_of_a_terminal_login_is_not_shown() -> None:
     assert "hunter2" not in repr(agent(v1, auth_methods=[{**V1[1], "env": {"TOKEN": "hunter2"}}]))
     v2_tui: Any = {**V2[1], "env": [{"name": "TOKEN", "value": "hunter2"}]}
     assert "hunter2" not in repr(agent(v2, auth_methods=[v2_tui]))

@@ -62,7 +62,7 @@ def test_every_capability_of_a_schema_has_a_name_in_the_table(package: Any, side
 
 @pytest.mark.parametrize("side", SIDES)
 @pytest.mark.parametrize("version", [1, 2])
-def test_every_place_in_the_table_is_one_of_a_schema(version: int, side: Side) -> None:
+def test_every_place_in_the_table_exists_in_a_schema(version: int, side: Side) -> None:
     packages = [each for each in PACKAGES if version_of(each) == version]
     for name, places in TABLES[side].items():
         place = places.of(version)
@@ -83,7 +83,7 @@ def test_every_method_of_a_schema_is_in_the_table_of_the_side_that_handles_it(pa
 
 
 @pytest.mark.parametrize("side", SIDES)
-def test_every_method_in_the_table_is_one_of_a_schema_and_needs_what_there_is(side: Side) -> None:
+def test_every_method_in_the_table_exists_and_needs_an_existing_capability(side: Side) -> None:
     for name, needed in METHODS[side].items():
         assert any(name in package.METHODS for package in PACKAGES), name
         assert needed is None or needed in TABLES[side], needed
@@ -94,7 +94,7 @@ def test_the_names_for_type_checkers_are_those_of_the_table() -> None:
     assert set(get_args(ClientCapability)) == CLIENT.keys()
 
 
-def test_what_sessions_offer_is_what_agents_with_sessions_may_have() -> None:
+def test_methods_offered_in_sessions_only_need_sessions() -> None:
     assert {METHODS["agent"][name] for name in OFFERED_IN_SESSIONS} == {"session"}
 
 
@@ -138,7 +138,7 @@ GATED = ("Clients MUST only send", "Only send this when")
 
 
 @pytest.mark.parametrize("name", ["v1", "v1_unstable", "v2", "v2_unstable"])
-def test_every_member_that_the_schema_says_is_gated_is_gated(name: str) -> None:
+def test_every_field_that_the_schema_describes_as_gated_is_checked(name: str) -> None:
     for definition, schema in load(name).definitions.items():
         if "x-method" in schema and definition.endswith("Request"):
             for member, part in schema.get("properties", {}).items():
@@ -148,7 +148,7 @@ def test_every_member_that_the_schema_says_is_gated_is_gated(name: str) -> None:
                     )
 
 
-def test_a_name_that_is_none_is_refused_with_the_likely_one() -> None:
+def test_an_unknown_name_is_refused_with_the_likely_one() -> None:
     with pytest.raises(UnknownCapability) as caught:
         capabilities.known("agent", "session.laod")
     assert (caught.value.name, caught.value.guess) == ("session.laod", "session.load")
@@ -159,20 +159,20 @@ def test_a_name_that_is_none_is_refused_with_the_likely_one() -> None:
     # The second of these is spelt like one of an agent.
     [("agent", "fs.read_text_file", "client"), ("agent", "auth.terminal", "client"), ("client", "mcp.http", "agent")],
 )
-def test_the_name_of_one_of_the_other_side_is_told_to_be_that(side: capabilities.Side, name: str, other: str) -> None:
+def test_a_name_of_the_other_side_is_refused_with_that_side(side: capabilities.Side, name: str, other: str) -> None:
     with pytest.raises(UnknownCapability) as caught:
         capabilities.known(side, name)
     assert (caught.value.name, caught.value.guess, caught.value.side) == (name, None, other)
 
 
-def test_the_likely_one_is_found_by_whole_words_of_a_version() -> None:
+def test_the_likely_name_is_found_by_its_spelling_in_a_version() -> None:
     for name, guess in (("loadSession", "session.load"), ("Session", "session")):
         with pytest.raises(UnknownCapability) as caught:
             capabilities.known("agent", name)
         assert caught.value.guess == guess
 
 
-def test_a_name_that_is_like_none_is_refused_without_a_guess() -> None:
+def test_a_dissimilar_name_is_refused_without_a_guess() -> None:
     with pytest.raises(UnknownCapability) as caught:
         capabilities.known("agent", "ding")
     assert caught.value.guess is None
@@ -185,12 +185,12 @@ def test_the_name_of_load_hides_where_it_is() -> None:
 
 
 @pytest.mark.requirement("D21")
-def test_what_was_stabilized_is_in_stable_v1_and_fork_is_still_a_draft() -> None:
+def test_stabilized_capabilities_are_in_v1_and_fork_is_not() -> None:
     stable = {name for name in AGENT if has_word(v1.InitializeResponse, "agent", 1, name)}
     assert {f"session.{each}" for each in ("list", "resume", "close", "delete", "additional_directories")} <= stable
     assert "session.fork" not in stable
     assert has_word(v1_unstable.InitializeResponse, "agent", 1, "session.fork")
 
 
-def test_what_a_client_always_can_in_v2_is_what_has_no_place_there() -> None:
+def test_capabilities_common_to_all_v2_clients_have_no_place() -> None:
     assert {name for name, places in CLIENT.items() if places.v2 not in (None, ALWAYS)} == COMMON

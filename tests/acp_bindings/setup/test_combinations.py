@@ -278,7 +278,7 @@ def garbage() -> list[Any]:
 
 @pytest.mark.requirement("R27", "R88", "D11")
 @pytest.mark.parametrize(("package", "places"), AGENTS)
-def test_nothing_but_the_value_of_the_schema_counts_as_a_capability(
+def test_only_the_value_of_the_schema_counts_as_a_capability(
     package: Any, places: Mapping[Any, tuple[str, ...]]
 ) -> None:
     version = 1 if package in (v1, v1_unstable) else 2
@@ -301,7 +301,7 @@ def test_nothing_but_the_value_of_the_schema_counts_as_a_capability(
                 assert not agent(package, said).supports(name), (name, way[depth], value)
 
 
-def test_an_agent_of_v2_without_sessions_can_be_asked_for_none() -> None:
+def test_an_agent_of_v2_without_sessions_cannot_be_asked_for_one() -> None:
     peer = agent(v2, {})
     assert peer.names() == set()
     assert [params for params, _ in messages(v2) if allowed(peer, params)] == []

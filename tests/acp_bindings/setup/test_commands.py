@@ -39,7 +39,7 @@ def test_another_path_may_be_given(tools: Path) -> None:
 
 
 @pytest.mark.requirement("R75")
-def test_what_a_relative_path_variable_leads_to_is_absolute_too(tools: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_relative_path_variable_leads_to_an_absolute_path(tools: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tools.parent)
     assert resolve_command("serve", path="tools") == str(tools / f"serve{EXTENSION}")
 
@@ -57,7 +57,7 @@ def test_home_is_the_users(tools: Path, monkeypatch: pytest.MonkeyPatch) -> None
     assert resolve_command(f"~/serve{EXTENSION}") == str(tools / f"serve{EXTENSION}")
 
 
-def test_an_absolute_path_stays_what_it_is(tools: Path) -> None:
+def test_an_absolute_path_is_returned_unchanged(tools: Path) -> None:
     (tools / "linked").symlink_to(tools / f"serve{EXTENSION}")
     assert resolve_command(str(tools / "linked")) == str(tools / "linked")
 
@@ -77,7 +77,7 @@ def test_an_absolute_path_stays_what_it_is(tools: Path) -> None:
         ("{tools}", "it is a directory"),
     ],
 )
-def test_what_cannot_be_run_is_not_found(command: str, reason: str, tools: Path) -> None:
+def test_a_command_that_cannot_be_run_is_not_found(command: str, reason: str, tools: Path) -> None:
     with pytest.raises(CommandNotFound) as raised:
         resolve_command(command.format(tools=tools), path=str(tools))
     assert raised.value.reason == reason

@@ -37,7 +37,7 @@ def test_load_is_refused_before_anything_is_sent() -> None:
     check_message(agent(v1, {"loadSession": True}), LOAD)
 
 
-def test_a_capability_that_was_sent_wrongly_is_refused_with_what_was_wrong() -> None:
+def test_an_invalid_capability_is_refused_with_the_error_in_it() -> None:
     with pytest.raises(CapabilityNotAdvertised) as caught:
         check_message(agent(v1, {"loadSession": "yes"}), LOAD)
     assert caught.value.reason.endswith(
@@ -45,21 +45,21 @@ def test_a_capability_that_was_sent_wrongly_is_refused_with_what_was_wrong() -> 
     )
 
 
-def test_what_is_assumed_is_sent() -> None:
+def test_assumed_capabilities_count_as_advertised() -> None:
     check_message(agent(), LOAD, assume={"session.load"})
     check_message(agent(), method="session/load", assume=("session.load",))
     with pytest.raises(CapabilityNotAdvertised):
         check_message(agent(), LOAD, assume={"session.resume"})
 
 
-def test_what_is_no_peer_is_refused_with_what_to_give() -> None:
+def test_anything_but_a_peer_is_refused_with_advice() -> None:
     wrong: Any = object()
     with pytest.raises(TypeError, match="object is not a Peer; pass the AgentPeer or ClientPeer"):
         check_capability(wrong, "session.load", method="session/load")
 
 
 @pytest.mark.parametrize("assume", [{"session.laod"}, {"load"}, {"mcp"}])
-def test_what_is_assumed_has_to_be_a_capability(assume: set[str]) -> None:
+def test_only_known_capabilities_can_be_assumed(assume: set[str]) -> None:
     with pytest.raises(UnknownCapability):
         check_message(agent(v1, {"loadSession": True}), LOAD, assume=assume)
     with pytest.raises(UnknownCapability):
@@ -139,7 +139,7 @@ def test_extensions_need_nothing_and_other_methods_have_to_be_there() -> None:
         ("elicitation/complete", "elicitation.url"),
     ],
 )
-def test_an_agent_asks_a_client_for_nothing_that_it_has_not_advertised(method: str, capability: str) -> None:
+def test_requests_to_a_client_require_advertised_capabilities(method: str, capability: str) -> None:
     with pytest.raises(CapabilityNotAdvertised, match="the client has not advertised clientCapabilities") as caught:
         check_method(client(), method)
     assert caught.value.capability == capability
@@ -167,7 +167,7 @@ def test_an_elicitation_by_a_form_needs_forms() -> None:
     check_message(client(v1, {"elicitation": {"form": {}}}), params)
 
 
-def test_an_elicitation_in_a_mode_that_the_schema_does_not_know_needs_elicitations_alone() -> None:
+def test_an_elicitation_in_an_unknown_mode_only_needs_elicitation() -> None:
     params = decode(v2.CreateElicitationRequest, {"sessionId": "s", "message": "m", "mode": "_new"})
     check_message(client(v2, {"elicitation": {}}), params)
     with pytest.raises(CapabilityNotAdvertised) as caught:
@@ -176,7 +176,7 @@ def test_an_elicitation_in_a_mode_that_the_schema_does_not_know_needs_elicitatio
 
 
 @pytest.mark.requirement("R34", "R35")
-def test_every_block_of_a_prompt_is_looked_at() -> None:
+def test_every_block_of_a_prompt_is_checked() -> None:
     blocks: list[v1.ContentBlock] = [
         v1.TextContent(text="t"),
         v1.ResourceLink(name="l", uri="file:///l"),
@@ -190,7 +190,7 @@ def test_every_block_of_a_prompt_is_looked_at() -> None:
     check_message(peer, v1.PromptRequest(session_id="s", prompt=blocks[:2]))
 
 
-def test_content_that_the_schema_does_not_know_is_refused_unless_it_is_assumed() -> None:
+def test_unknown_content_is_refused_unless_assumed() -> None:
     block = decode(v2.ContentBlock, {"type": "_hologram"})
     params = v2.PromptRequest(session_id="s", prompt=[block])
     with pytest.raises(CapabilityNotAdvertised, match="ACP v2 has no capability for it"):
@@ -200,7 +200,7 @@ def test_content_that_the_schema_does_not_know_is_refused_unless_it_is_assumed()
 
 @pytest.mark.requirement("X5")
 @pytest.mark.parametrize("type_", [v1.NewSessionRequest, v1.LoadSessionRequest, v1.ResumeSessionRequest])
-def test_additional_directories_are_refused_and_never_dropped(type_: Any) -> None:
+def test_unsupported_additional_directories_are_refused_not_dropped(type_: Any) -> None:
     members: dict[str, Any] = {"cwd": "/", "mcp_servers": [], "additional_directories": ["/more"]}
     members |= {} if type_ is v1.NewSessionRequest else {"session_id": "s"}
     with pytest.raises(CapabilityNotAdvertised) as caught:
@@ -210,7 +210,7 @@ def test_additional_directories_are_refused_and_never_dropped(type_: Any) -> Non
     check_message(agent(v1, {"loadSession": True, "sessionCapabilities": {"resume": {}}}), type_(**members))
 
 
-def test_a_system_prompt_that_replaces_the_agents_own_needs_more_than_one_that_adds_to_it() -> None:
+def test_a_system_prompt_that_replaces_the_default_needs_another_capability() -> None:
     text = v1_unstable.TextContent(text="Be brief.")
     peer = agent(v1_unstable, {"sessionCapabilities": {"systemPrompt": {}}})
     for mode, able in (("append", True), ("override", False)):
@@ -236,7 +236,7 @@ def test_a_system_prompt_that_replaces_the_agents_own_needs_more_than_one_that_a
         assert answered.value.data == {"field": "systemPrompt"}
 
 
-def test_sessions_are_not_filtered_by_what_an_agent_does_not_archive() -> None:
+def test_filtering_by_archived_needs_the_capability() -> None:
     params = v1_unstable.ListSessionsRequest(archived="only")
     peer = agent(v1_unstable, {"sessionCapabilities": {"list": {}}})
     with pytest.raises(CapabilityNotAdvertised) as caught:
@@ -247,7 +247,7 @@ def test_sessions_are_not_filtered_by_what_an_agent_does_not_archive() -> None:
     assert refused.value.data == {"field": "archived"}
 
 
-def test_the_method_of_a_message_may_be_said() -> None:
+def test_the_method_of_a_message_may_be_given() -> None:
     check_message(agent(), {"a": 1}, method="_acme/do")
     check_message(agent(), {"a": 1}, method="_acme/do", received=True)
     with pytest.raises(CapabilityNotAdvertised) as caught:
@@ -255,7 +255,7 @@ def test_the_method_of_a_message_may_be_said() -> None:
     assert caught.value.capability == "session.close"
 
 
-def test_a_notification_is_known_by_its_class_as_a_request_is() -> None:
+def test_the_class_of_a_notification_determines_its_method() -> None:
     check_message(agent(), v1.CancelNotification(session_id="s"))
     with pytest.raises(CapabilityNotAdvertised) as caught:
         check_message(agent(v2), v2.CancelSessionNotification(session_id="s"))
@@ -263,7 +263,7 @@ def test_a_notification_is_known_by_its_class_as_a_request_is() -> None:
 
 
 @pytest.mark.requirement("R70", "R71", "D15")
-def test_stdio_is_always_there_in_v1_and_a_capability_in_v2() -> None:
+def test_stdio_needs_a_capability_only_in_v2() -> None:
     assert gate_mcp_servers(agent(v1), [STDIO]).accepted == [STDIO]
     server = v2.McpServerStdio(name="files", command="/bin/files")
     with pytest.raises(McpServersRefused) as caught:
@@ -298,14 +298,14 @@ def test_servers_are_refused_each_with_its_reason() -> None:
     assert isinstance(caught.value, CapabilityNotAdvertised)
 
 
-def test_who_gates_servers_may_say_for_which_method() -> None:
+def test_gate_mcp_servers_names_the_given_method_in_its_error() -> None:
     with pytest.raises(McpServersRefused) as caught:
         gate_mcp_servers(agent(), [SSE], method="session/new")
     assert caught.value.method == "session/new"
 
 
 @pytest.mark.requirement("R79", "R87")
-def test_servers_are_dropped_and_reported_where_that_is_asked_for() -> None:
+def test_unsupported_servers_are_dropped_and_reported_on_request() -> None:
     peer = agent(v1, {"mcpCapabilities": {"sse": True}})
     accepted, refused = gate_mcp_servers(peer, [HTTP, STDIO, SSE], on_refusal="drop")
     assert accepted == [STDIO, SSE]
@@ -315,7 +315,7 @@ def test_servers_are_dropped_and_reported_where_that_is_asked_for() -> None:
 
 
 @pytest.mark.requirement("R79")
-def test_servers_from_a_configuration_come_out_in_the_version_of_the_agent() -> None:
+def test_configured_servers_are_converted_to_the_version_of_the_agent() -> None:
     peer = agent(v2, {"session": {"mcp": {"stdio": {}}}})
     accepted, refused = gate_mcp_servers(peer, [{"name": "files", "command": "/files"}, SSE], on_refusal="drop")
     assert accepted == [v2.McpServerStdio(name="files", command="/files", args=[], env=[])]
@@ -325,21 +325,21 @@ def test_servers_from_a_configuration_come_out_in_the_version_of_the_agent() -> 
 
 
 @pytest.mark.requirement("R87")
-def test_an_agent_that_forgot_to_say_so_is_given_what_is_assumed() -> None:
+def test_servers_of_an_assumed_transport_are_accepted() -> None:
     assert gate_mcp_servers(agent(), [HTTP, SSE], assume={"mcp.http", "mcp.sse"}).accepted == [HTTP, SSE]
     with pytest.raises(McpServersRefused) as caught:
         gate_mcp_servers(agent(), [HTTP, SSE], assume={"mcp.http"})
     assert [each.name for each in caught.value.refused] == ["clock"]
 
 
-def test_http_does_not_stand_for_stdio_nor_the_other_way_round() -> None:
+def test_the_capabilities_for_http_and_stdio_are_independent() -> None:
     peer = agent(v2, {"session": {"mcp": {"http": {}}}})
     servers: list[Any] = [v2.McpServerStdio(name="s", command="/s"), v2.McpServerHttp(name="h", url="https://h")]
     assert [each.name for each in gate_mcp_servers(peer, servers, on_refusal="drop").refused] == ["s"]
 
 
 @pytest.mark.parametrize("type_", ["sse", "_pigeon", "websocket"])
-def test_a_transport_that_v2_does_not_know_is_refused_unless_it_is_assumed(type_: str) -> None:
+def test_an_unknown_transport_is_refused_in_v2_unless_assumed(type_: str) -> None:
     server = decode(v2.McpServer, {"type": type_, "name": "odd", "url": "https://odd"})
     peer = agent(v2, {"session": {"mcp": {"http": {}, type_: {}}}})
     (refused,) = gate_mcp_servers(peer, [server], on_refusal="drop").refused
@@ -349,7 +349,7 @@ def test_a_transport_that_v2_does_not_know_is_refused_unless_it_is_assumed(type_
 
 @pytest.mark.requirement("X7")
 @pytest.mark.parametrize("name", ["twin", ""])
-def test_two_servers_of_one_name_are_refused_in_v2_alone(name: str) -> None:
+def test_duplicate_server_names_are_refused_only_in_v2(name: str) -> None:
     twins = [v2.McpServerStdio(name=name, command=f"/{each}") for each in "ab"]
     peer = agent(v2, {"session": {"mcp": {"stdio": {}}}})
     accepted, refused = gate_mcp_servers(peer, twins, on_refusal="drop")
@@ -357,7 +357,7 @@ def test_two_servers_of_one_name_are_refused_in_v2_alone(name: str) -> None:
     assert gate_mcp_servers(agent(v1), [STDIO, STDIO]).refused == ()
 
 
-def test_a_name_is_also_taken_by_a_server_that_is_refused() -> None:
+def test_the_name_of_a_refused_server_counts_as_taken() -> None:
     peer = agent(v2, {"session": {"mcp": {"stdio": {}}}})
     twins = [v2.McpServerHttp(name="twin", url="https://t"), v2.McpServerStdio(name="twin", command="/t")]
     _, refused = gate_mcp_servers(peer, twins, on_refusal="drop")
@@ -365,12 +365,12 @@ def test_a_name_is_also_taken_by_a_server_that_is_refused() -> None:
 
 
 @pytest.mark.parametrize("named", [{}, {"name": None}, {"name": 5}])
-def test_servers_without_a_name_have_no_name_in_common(named: dict[str, Any]) -> None:
+def test_servers_without_a_name_are_not_duplicates(named: dict[str, Any]) -> None:
     servers = [decode(v2.McpServer, {"type": "_pigeon"} | named)] * 2
     assert gate_mcp_servers(agent(v2, {"session": {}}), servers, assume={"mcp._pigeon"}).accepted == servers
 
 
-def test_no_error_of_a_server_shows_a_secret() -> None:
+def test_errors_about_servers_do_not_show_secrets() -> None:
     secret = v1.McpServerHttp(
         name="s", url="https://u:hunter2@x/?key=hunter2", headers=[v1.HttpHeader(name="A", value="hunter2")]
     )
@@ -380,7 +380,7 @@ def test_no_error_of_a_server_shows_a_secret() -> None:
 
 
 @pytest.mark.requirement("R29")
-def test_a_method_that_was_not_advertised_is_answered_with_method_not_found() -> None:
+def test_an_unadvertised_method_is_answered_with_method_not_found() -> None:
     with pytest.raises(MethodNotAdvertised) as caught:
         check_message(agent(), LOAD, received=True)
     assert (caught.value.code, caught.value.method, caught.value.capability) == (-32601, "session/load", "session.load")
@@ -391,7 +391,7 @@ def test_a_method_that_was_not_advertised_is_answered_with_method_not_found() ->
 
 
 @pytest.mark.requirement("X6")
-def test_an_unsupported_transport_is_answered_with_its_type() -> None:
+def test_an_unsupported_transport_is_refused_with_its_type() -> None:
     own = agent(v2, {"session": {"mcp": {"stdio": {}}}})
     servers = [
         v2.McpServerStdio(name="s", command="/s"),
@@ -406,7 +406,7 @@ def test_an_unsupported_transport_is_answered_with_its_type() -> None:
 
 
 @pytest.mark.requirement("X7")
-def test_a_second_server_of_one_name_is_answered_with_the_name() -> None:
+def test_a_duplicate_server_name_is_refused_with_the_name() -> None:
     own = agent(v2, {"session": {"mcp": {"stdio": {}}}})
     twins: list[v2.McpServer] = [v2.McpServerStdio(name="twin", command=f"/{each}") for each in "ab"]
     with pytest.raises(InvalidParams) as caught:
@@ -429,7 +429,7 @@ def test_a_replay_cursor_that_is_not_known_is_refused_and_not_replaced() -> None
 
 
 @pytest.mark.requirement("R35", "X5")
-def test_members_that_need_what_was_not_advertised_are_invalid_params() -> None:
+def test_fields_that_need_an_unadvertised_capability_are_invalid_params() -> None:
     image = v1.ImageContent(data="", mime_type="image/png")
     asked: list[tuple[Any, Any]] = [
         (v1.PromptRequest(session_id="s", prompt=[image]), {"type": "image"}),
@@ -446,7 +446,7 @@ def test_members_that_need_what_was_not_advertised_are_invalid_params() -> None:
 
 @pytest.mark.parametrize("name", ["prompt", "mcp_servers", "system_prompt", "replay_from", "additional_directories"])
 @pytest.mark.parametrize("package", [v1, v2])
-def test_what_the_schema_does_not_know_needs_nothing_whatever_its_name_is(package: Any, name: str) -> None:
+def test_unknown_fields_need_no_capability_whatever_their_name(package: Any, name: str) -> None:
     listed = decode(package.ListSessionsRequest, {name: "anything"})
     own = agent(v1, {"sessionCapabilities": {"list": {}}}) if package is v1 else agent(v2, {"session": {}})
 

@@ -48,7 +48,7 @@ OFFERS: list[list[Any]] = [
 @pytest.mark.requirement("R1", "R10", "R20", "R23")
 @pytest.mark.parametrize("agents", OFFERS)
 @pytest.mark.parametrize("clients", OFFERS)
-def test_both_sides_settle_on_a_package_or_say_why_not(clients: list[Any], agents: list[Any]) -> None:
+def test_both_sides_negotiate_a_package_or_explain_why_not(clients: list[Any], agents: list[Any]) -> None:
     client = ClientHandshake(info=EDITOR, protocols=clients, capabilities={"auth.terminal", "elicitation.form"})
     agent = AgentHandshake(info=HELPER, protocols=agents, capabilities={*SESSIONS, "mcp.http"})
     common = {*map(version_of, clients)} & {*map(version_of, agents)}
@@ -70,7 +70,7 @@ def test_both_sides_settle_on_a_package_or_say_why_not(clients: list[Any], agent
     assert peer.findings == settled.client.findings == ()
 
 
-def test_the_handshake_goes_over_the_codec_before_the_version_is_settled() -> None:
+def test_the_handshake_works_with_a_codec_before_negotiation() -> None:
     client = ClientHandshake(info=EDITOR, protocols=[v1, v2])
     agent = AgentHandshake(info=HELPER, protocols=[v1], capabilities={"session.load"})
     ours, theirs = Codec(OPENING, role="client"), Codec(OPENING, role="agent")
@@ -100,7 +100,7 @@ def test_the_handshake_may_have_the_id_0() -> None:
 
 
 @pytest.mark.requirement("R9")
-def test_a_null_id_is_answered_while_the_version_is_not_settled_and_refused_in_v2_afterwards() -> None:
+def test_a_null_id_is_answered_only_until_v2_is_negotiated() -> None:
     theirs = Codec(OPENING, role="agent")
     params = {"protocolVersion": 2, "info": raw(EDITOR)}
     request = theirs.read(encode({"jsonrpc": "2.0", "id": None, "method": "initialize", "params": params}))
@@ -128,20 +128,20 @@ def test_a_refusal_reaches_the_client_as_the_error_that_the_agent_raised() -> No
 
 @pytest.mark.requirement("R2")
 @pytest.mark.parametrize("method", ["session/new", "fs/read_text_file", "_acme/do", "no/such"])
-def test_an_agent_reads_what_comes_too_early_so_that_it_can_say_so(method: str) -> None:
+def test_an_agent_can_read_and_refuse_early_messages(method: str) -> None:
     line = f'{{"jsonrpc":"2.0","id":5,"method":"{method}","params":{{"cwd":7}}}}'.encode()
     codec = Codec(OPENING, role="agent")
     assert codec.read(line) == Request(5, method, {"cwd": 7})
     assert codec.read(line.replace(b'"id":5,', b"")) == Notification(method, {"cwd": 7})
 
 
-def test_only_initialize_is_sent_by_its_params_before_a_version_is_settled() -> None:
+def test_only_initialize_can_be_sent_by_its_class_before_negotiation() -> None:
     with pytest.raises(TypeError, match="no version is negotiated yet"):
         Codec(OPENING, role="client").request(v1.NewSessionRequest(cwd="/", mcp_servers=[]))
 
 
 @pytest.mark.requirement("R4", "R28", "D7")
-def test_a_client_of_v1_says_of_every_capability_whether_it_has_it() -> None:
+def test_a_client_of_v1_sends_the_value_of_every_capability() -> None:
     request = ClientHandshake(info=EDITOR, capabilities={"fs.read_text_file"}).request()
     assert raw(request) == {
         "protocolVersion": 1,
@@ -155,7 +155,7 @@ def test_a_client_of_v1_says_of_every_capability_whether_it_has_it() -> None:
 
 
 @pytest.mark.requirement("R4", "D7")
-def test_capabilities_are_sent_also_when_there_are_none() -> None:
+def test_empty_capabilities_are_sent() -> None:
     assert raw(ClientHandshake(info=HELPER, protocols=[v2]).request()) == {
         "protocolVersion": 2,
         "info": {"name": "helper", "version": "0.9"},
@@ -171,7 +171,7 @@ def test_capabilities_are_sent_also_when_there_are_none() -> None:
 
 
 @pytest.mark.requirement("R32")
-def test_an_agent_of_v1_says_of_every_capability_whether_it_has_it() -> None:
+def test_an_agent_of_v1_sends_the_value_of_every_capability() -> None:
     agent = AgentHandshake(info=HELPER, capabilities={"session.load", "session.list", "prompt.image", "mcp.http"})
     assert raw(agent.answer({"protocolVersion": 1}).result) == {
         "protocolVersion": 1,
@@ -187,7 +187,7 @@ def test_an_agent_of_v1_says_of_every_capability_whether_it_has_it() -> None:
 
 
 @pytest.mark.requirement("R3")
-def test_a_client_of_both_versions_asks_for_the_latest_and_says_the_rest_in_both_ways() -> None:
+def test_a_client_of_both_versions_sends_the_fields_of_both() -> None:
     request = ClientHandshake(info=EDITOR, protocols=[v1, v2], capabilities={"terminal", "elicitation.url"}).request()
     assert isinstance(request, v2.InitializeRequest)
     said = raw(request)
@@ -202,7 +202,7 @@ def test_a_client_of_both_versions_asks_for_the_latest_and_says_the_rest_in_both
         assert found == []
 
 
-def test_a_client_that_wrote_for_v2_alone_is_understood_by_an_agent_of_v1() -> None:
+def test_an_agent_of_v1_understands_a_client_of_only_v2() -> None:
     agent = AgentHandshake(info=HELPER, protocols=[v1])
     settled = agent.answer(
         {
@@ -229,7 +229,7 @@ def test_a_client_that_wrote_for_v2_alone_is_understood_by_an_agent_of_v1() -> N
         {"clientCapabilities": {"terminal": True}, "clientInfo": raw(EDITOR)},
     ],
 )
-def test_what_a_client_says_in_the_words_of_v1_goes_before_those_of_v2_there(words: dict[str, Any]) -> None:
+def test_fields_of_v1_take_precedence_over_those_of_v2_in_v1(words: dict[str, Any]) -> None:
     newer: dict[str, Any] = {"info": raw(HELPER), "capabilities": {"auth": {"terminal": {}}}}
     client = AgentHandshake(info=HELPER).answer({"protocolVersion": 2, **newer, **words}).client
     assert client.supports("terminal") is ("clientCapabilities" in words)
@@ -238,7 +238,7 @@ def test_what_a_client_says_in_the_words_of_v1_goes_before_those_of_v2_there(wor
 
 
 @pytest.mark.parametrize("info", [{}, {"info": 5}])
-def test_a_client_that_wrote_for_v2_alone_is_understood_by_an_agent_of_v1_also_without_a_name(
+def test_an_agent_of_v1_understands_a_client_of_only_v2_without_info(
     info: dict[str, Any],
 ) -> None:
     params: dict[str, Any] = {"protocolVersion": 2, "capabilities": {"auth": {"terminal": {}}}, **info}
@@ -247,7 +247,7 @@ def test_a_client_that_wrote_for_v2_alone_is_understood_by_an_agent_of_v1_also_w
     assert client.supports("auth.terminal")
 
 
-def test_only_a_client_that_asked_for_a_newer_version_is_read_by_its_words() -> None:
+def test_fields_of_v2_are_read_only_after_requesting_a_newer_version() -> None:
     params: dict[str, Any] = {
         "protocolVersion": 0,
         "info": raw(EDITOR),
@@ -257,27 +257,27 @@ def test_only_a_client_that_asked_for_a_newer_version_is_read_by_its_words() -> 
 
 
 @pytest.mark.parametrize("params", [{}, {"info": 5}, {"info": {"name": "x"}, "capabilities": "all"}])
-def test_a_client_of_a_version_that_nobody_knows_is_read_leniently(params: dict[str, Any]) -> None:
+def test_a_client_of_an_unknown_version_is_read_leniently(params: dict[str, Any]) -> None:
     settled = AgentHandshake(info=HELPER, protocols=[v1, v2]).answer({"protocolVersion": 3, **params})
     assert settled.result.protocol_version == 2
     assert settled.client.info is None
     assert settled.client.display_name == "the client"
 
 
-def test_a_client_of_a_version_that_nobody_knows_keeps_its_name() -> None:
+def test_the_info_of_a_client_of_an_unknown_version_is_read() -> None:
     params: dict[str, Any] = {"protocolVersion": 3, "info": raw(HELPER), "capabilities": {}}
     settled = AgentHandshake(info=EDITOR, protocols=[v1, v2]).answer(params)
     assert str(settled.client) == "helper 0.9 (ACP v2)"
 
 
-def test_the_name_of_a_client_is_an_object_and_no_text_that_holds_one() -> None:
+def test_the_info_of_a_client_must_be_an_object() -> None:
     params: dict[str, Any] = {"protocolVersion": 3, "info": '{"name": "x", "version": "1"}', "capabilities": {}}
     assert AgentHandshake(info=EDITOR, protocols=[v1, v2]).answer(params).client.info is None
 
 
 @pytest.mark.requirement("R8")
 @pytest.mark.parametrize("params", [{}, {"info": 5}, {"info": {"name": "x"}}])
-def test_a_client_of_v2_has_to_say_who_it_is(params: dict[str, Any]) -> None:
+def test_a_client_of_v2_must_send_its_info(params: dict[str, Any]) -> None:
     with pytest.raises(InvalidParams, match="info") as caught:
         AgentHandshake(info=HELPER, protocols=[v1, v2]).answer({"protocolVersion": 2, **params})
     assert caught.value.code == -32602
@@ -309,7 +309,7 @@ JUNK: list[Any] = [
 
 @pytest.mark.parametrize("version", [0, 1, 2, 3, 70000, "1", None])
 @pytest.mark.parametrize("junk", JUNK, ids=ascii)
-def test_whatever_a_peer_says_is_taken_or_refused_by_an_error_of_ours(version: Any, junk: Any) -> None:
+def test_any_message_is_accepted_or_refused_with_an_error_of_the_package(version: Any, junk: Any) -> None:
     members = [
         "info",
         "capabilities",
@@ -338,14 +338,14 @@ def test_whatever_a_peer_says_is_taken_or_refused_by_an_error_of_ours(version: A
         assert accepted >= 2
 
 
-def test_text_that_is_no_json_is_refused_as_any_other_message() -> None:
+def test_invalid_json_is_refused_like_any_invalid_message() -> None:
     with pytest.raises(InvalidParams, match="Invalid JSON"):
         AgentHandshake(info=HELPER).answer(b"{")
     with pytest.raises(DecodeError, match="Invalid JSON"):
         ClientHandshake(info=EDITOR).accept("no")
 
 
-def test_who_reads_a_recording_reads_a_client_as_its_agent_does() -> None:
+def test_an_observer_reads_a_client_in_the_same_way_as_its_agent() -> None:
     offers: list[list[Any]] = [[v1], [v2], [v1, v2]]
     compared = 0
     for offered in offers:
@@ -359,21 +359,21 @@ def test_who_reads_a_recording_reads_a_client_as_its_agent_does() -> None:
     assert compared == 8
 
 
-def test_what_was_wrong_in_a_request_of_a_newer_version_is_found_too() -> None:
+def test_errors_in_a_request_of_a_newer_version_are_findings() -> None:
     asked = {"protocolVersion": 2, "info": raw(EDITOR), "capabilities": {"auth": {"terminal": True}}}
     settled = AgentHandshake(info=HELPER).answer(asked)
     assert not settled.client.supports("auth.terminal")
     assert [each.path for each in settled.client.findings] == [("capabilities", "auth", "terminal")]
 
 
-def test_what_was_wrong_in_a_request_is_found_once() -> None:
+def test_an_error_in_a_request_is_found_once() -> None:
     asked = {"protocolVersion": 1, "clientInfo": raw(EDITOR), "clientCapabilities": {"terminal": "yes"}}
     settled = AgentHandshake(info=HELPER).answer(asked)
     assert [each.path for each in settled.client.findings] == [("clientCapabilities", "terminal")]
 
 
 @pytest.mark.requirement("R11", "D9")
-def test_an_agent_that_answers_with_what_is_no_version_is_refused() -> None:
+def test_an_agent_that_responds_with_an_invalid_version_is_refused() -> None:
     client = ClientHandshake(info=EDITOR)
     with pytest.raises(BadProtocolVersion, match='"2025-03-26" looks like an MCP version'):
         client.accept({"protocolVersion": "2025-03-26"})
@@ -384,7 +384,7 @@ def test_an_agent_that_answers_with_what_is_no_version_is_refused() -> None:
 
 
 @pytest.mark.requirement("R20")
-def test_an_agent_that_repeats_the_version_and_speaks_another_is_told_as_that() -> None:
+def test_an_agent_that_only_repeats_the_version_is_reported_as_such() -> None:
     client = ClientHandshake(info=EDITOR, protocols=[v1, v2])
     answers: list[dict[str, Any]] = [{"agentCapabilities": {}}, {"agentInfo": raw(HELPER)}]
     for rest in answers:
@@ -397,13 +397,13 @@ def test_an_agent_that_repeats_the_version_and_speaks_another_is_told_as_that() 
 
 @pytest.mark.requirement("R20")
 @pytest.mark.parametrize("rest", [{}, {"info": 5, "agentInfo": {}}, {"authMethods": []}])
-def test_what_is_wrong_in_an_answer_of_no_other_version_is_told_by_its_own(rest: dict[str, Any]) -> None:
+def test_errors_in_a_genuine_response_of_v2_are_reported_as_such(rest: dict[str, Any]) -> None:
     with pytest.raises(DecodeError, match="info"):
         ClientHandshake(info=EDITOR, protocols=[v1, v2]).accept({"protocolVersion": 2, **rest})
 
 
 @pytest.mark.requirement("R23")
-def test_a_client_refuses_a_version_that_it_does_not_speak() -> None:
+def test_a_client_refuses_a_version_that_it_does_not_support() -> None:
     with pytest.raises(UnsupportedProtocolVersion) as caught:
         ClientHandshake(info=EDITOR).accept({"protocolVersion": 7})
     assert (caught.value.requested, caught.value.answered, caught.value.supported) == (1, 7, (1,))
@@ -411,7 +411,7 @@ def test_a_client_refuses_a_version_that_it_does_not_speak() -> None:
 
 
 @pytest.mark.requirement("R13", "R20")
-def test_the_answer_is_read_by_the_version_in_it() -> None:
+def test_a_response_is_read_in_its_own_version() -> None:
     client = ClientHandshake(info=EDITOR, protocols=[v1, v2_unstable])
     assert client.accept(b'{"protocolVersion":1}').protocol is v1
     assert client.accept('{"protocolVersion":2,"info":{"name":"a","version":"1"}}').protocol is v2_unstable
@@ -420,7 +420,7 @@ def test_the_answer_is_read_by_the_version_in_it() -> None:
 
 
 @pytest.mark.requirement("R7", "R24")
-def test_a_request_of_v1_needs_nothing_but_the_version() -> None:
+def test_a_request_of_v1_only_requires_the_version() -> None:
     for params in ({}, {"clientCapabilities": None, "clientInfo": None}, {"clientCapabilities": "all"}):
         settled = AgentHandshake(info=HELPER).answer({"protocolVersion": 1, **params})
         assert settled.client.names() == set()
@@ -428,7 +428,7 @@ def test_a_request_of_v1_needs_nothing_but_the_version() -> None:
 
 
 @pytest.mark.requirement("R12", "R14")
-def test_an_answer_of_v1_needs_nothing_but_the_version() -> None:
+def test_a_response_of_v1_only_requires_the_version() -> None:
     for answer in ({}, {"agentCapabilities": None, "authMethods": None}, {"agentCapabilities": 5, "authMethods": "x"}):
         peer = ClientHandshake(info=EDITOR).accept({"protocolVersion": 1, **answer})
         assert peer.names() == {"session", "mcp.stdio"}
@@ -436,7 +436,7 @@ def test_an_answer_of_v1_needs_nothing_but_the_version() -> None:
 
 
 @pytest.mark.requirement("R5", "D8")
-def test_who_one_is_has_to_be_said_or_withheld_on_purpose() -> None:
+def test_info_is_required_unless_anonymous() -> None:
     for handshake in (ClientHandshake, AgentHandshake):
         with pytest.raises(ValueError, match="info is missing"):
             handshake()
@@ -446,13 +446,13 @@ def test_who_one_is_has_to_be_said_or_withheld_on_purpose() -> None:
 
 
 @pytest.mark.parametrize("handshake", [ClientHandshake, AgentHandshake])
-def test_who_offers_no_package_at_all_is_told_to(handshake: Any) -> None:
+def test_an_empty_list_of_packages_is_refused(handshake: Any) -> None:
     with pytest.raises(ValueError, match="offer at least one protocol package"):
         handshake(info=EDITOR, protocols=[])
 
 
 @pytest.mark.requirement("R15", "D8")
-def test_a_peer_that_does_not_say_who_it_is_is_a_remark() -> None:
+def test_missing_info_is_a_remark() -> None:
     (found,) = ClientHandshake(info=EDITOR).accept({"protocolVersion": 1}).findings
     assert isinstance(found, Remark)
     assert (found.rule, found.severity) == ("no-info", "info")
@@ -461,7 +461,7 @@ def test_a_peer_that_does_not_say_who_it_is_is_a_remark() -> None:
 
 
 @pytest.mark.requirement("R36", "R37", "D1")
-def test_mcp_in_place_of_mcp_capabilities_is_noticed_and_not_used() -> None:
+def test_mcp_in_place_of_mcp_capabilities_is_reported_and_ignored() -> None:
     answer = {"protocolVersion": 1, "agentCapabilities": {"mcp": {"http": True}}, "agentInfo": raw(HELPER)}
     peer = ClientHandshake(info=EDITOR).accept(answer)
     assert not peer.supports("mcp.http")
@@ -495,7 +495,7 @@ def test_mcp_in_place_of_mcp_capabilities_is_noticed_and_not_used() -> None:
         ({"prompt": {}}, ("prompt",), "promptCapabilities"),
     ],
 )
-def test_other_misspelt_capabilities_are_noticed_too(
+def test_other_misspelled_capabilities_are_found(
     capabilities: dict[str, Any], path: tuple[str, ...], meant: str
 ) -> None:
     answer = {"protocolVersion": 1, "agentCapabilities": capabilities, "agentInfo": raw(HELPER)}
@@ -505,7 +505,7 @@ def test_other_misspelt_capabilities_are_noticed_too(
 
 
 @pytest.mark.requirement("D1")
-def test_a_misspelt_capability_is_noticed_however_deep_it_is() -> None:
+def test_a_misspelled_capability_is_found_at_any_depth() -> None:
     said: dict[str, Any] = {"session": {"prompt": {"embedded_context": {}}}}
     answer = {"protocolVersion": 2, "capabilities": said, "info": raw(HELPER)}
     (found,) = ClientHandshake(info=EDITOR, protocols=[v2]).accept(answer).findings
@@ -514,18 +514,18 @@ def test_a_misspelt_capability_is_noticed_however_deep_it_is() -> None:
 
 @pytest.mark.requirement("D1")
 @pytest.mark.parametrize("name", ["", "_", "-"])
-def test_a_name_without_a_letter_is_no_misspelt_capability(name: str) -> None:
+def test_a_name_without_letters_is_not_a_misspelled_capability(name: str) -> None:
     answer = {"protocolVersion": 1, "agentCapabilities": {name: True}, "agentInfo": raw(HELPER)}
     assert ClientHandshake(info=EDITOR).accept(answer).findings == ()
 
 
-def test_what_is_misspelt_in_who_it_is_is_no_capability() -> None:
+def test_misspelled_fields_of_info_are_not_capabilities() -> None:
     answer = {"protocolVersion": 1, "agentInfo": {**raw(HELPER), "Title": "Helper"}}
     assert ClientHandshake(info=EDITOR).accept(answer).findings == ()
 
 
 @pytest.mark.requirement("R26")
-def test_a_capability_that_is_new_is_kept_and_no_finding() -> None:
+def test_new_capabilities_are_preserved_without_a_finding() -> None:
     new = {"telepathy": {"range": 5}, "loadSessionPartially": True}
     answer = {"protocolVersion": 1, "agentCapabilities": new, "agentInfo": raw(HELPER)}
     peer = ClientHandshake(info=EDITOR).accept(answer)
@@ -533,7 +533,7 @@ def test_a_capability_that_is_new_is_kept_and_no_finding() -> None:
     assert raw(peer.capabilities) == new
 
 
-def test_an_answer_in_the_words_of_another_version_is_noticed() -> None:
+def test_a_response_with_the_fields_of_another_version_is_reported() -> None:
     answer: dict[str, Any] = {"protocolVersion": 1, "capabilities": {"session": {}}, "info": raw(HELPER)}
     found: list[Any] = list(ClientHandshake(info=EDITOR).accept(answer).findings)
     assert [(each.rule, each.path) for each in found[:2]] == [
@@ -551,7 +551,7 @@ def untyped(capabilities: object) -> Any:
     return capabilities
 
 
-def test_a_capability_that_is_none_is_refused_and_so_is_one_that_no_package_has_a_word_for() -> None:
+def test_unknown_capabilities_and_those_of_other_packages_are_refused() -> None:
     with pytest.raises(UnknownCapability, match='did you mean "terminal"'):
         ClientHandshake(info=EDITOR, capabilities=untyped({"terminals"}))
     with pytest.raises(UnknownCapability, match=r'did you mean "session\.load"'):
@@ -571,14 +571,14 @@ def test_a_capability_that_is_none_is_refused_and_so_is_one_that_no_package_has_
 
 @pytest.mark.parametrize("handshake", [ClientHandshake, AgentHandshake])
 @pytest.mark.parametrize("info", ["editor", {"name": "editor"}, v1, v1.TextContent(text="editor")])
-def test_who_one_is_has_to_be_an_implementation(handshake: Any, info: Any) -> None:
+def test_info_must_be_an_implementation(handshake: Any, info: Any) -> None:
     with pytest.raises(
         TypeError, match=r"info must be an Implementation, such as v1\.Implementation\(name=…, version=…\)"
     ):
         handshake(info=info)
 
 
-def test_an_agent_cannot_offer_v2_without_what_v2_takes_for_granted() -> None:
+def test_v2_requires_the_baseline_capabilities_of_sessions() -> None:
     with pytest.raises(
         ValueError, match=r"in v2 every agent with sessions has session\.close, session\.list, session\.resume"
     ):
@@ -587,19 +587,19 @@ def test_an_agent_cannot_offer_v2_without_what_v2_takes_for_granted() -> None:
 
 
 @pytest.mark.parametrize("name", ["mcp.http", "prompt.image", "session"])
-def test_what_is_of_sessions_makes_an_agent_of_v2_one_that_has_them(name: AgentCapability) -> None:
+def test_capabilities_of_sessions_imply_sessions_in_v2(name: AgentCapability) -> None:
     with pytest.raises(ValueError, match=r"has session\.close"):
         AgentHandshake(info=EDITOR, protocols=[v2], capabilities={name})
 
 
-def test_an_agent_of_v2_without_sessions_may_say_other_things() -> None:
+def test_an_agent_of_v2_without_sessions_may_have_other_capabilities() -> None:
     agent = AgentHandshake(info=EDITOR, protocols=[v2_unstable], capabilities={"auth.status", "providers"})
     client = ClientHandshake(info=EDITOR, protocols=[v2_unstable])
     peer = agent.answer(raw(client.request())).agent
     assert [peer.supports(each) for each in ("auth.status", "providers", "session")] == [True, True, False]
 
 
-def test_what_an_agent_knows_of_itself_is_what_its_client_reads() -> None:
+def test_an_agent_sees_itself_as_its_client_does() -> None:
     agent = AgentHandshake(info=HELPER, protocols=[v1, v2], capabilities={*SESSIONS, "mcp.http"}, meta={"a.com": [1]})
     offers: list[Any] = [v1, v2]
     for protocol in offers:
@@ -611,7 +611,7 @@ def test_what_an_agent_knows_of_itself_is_what_its_client_reads() -> None:
         assert settled.client.ext("b.com") == 2
 
 
-def test_custom_capabilities_are_sent_also_when_there_are_none() -> None:
+def test_empty_custom_capabilities_are_sent() -> None:
     assert raw(ClientHandshake(info=EDITOR, meta={}).request())["clientCapabilities"]["_meta"] == {}
 
 

@@ -62,7 +62,7 @@ def test_a_client_gets_the_transcript_that_was_streamed(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["v2", "v2_unstable"])
-def test_in_v2_a_replay_ends_with_the_state_also_when_there_is_no_history(name: str) -> None:
+def test_in_v2_even_an_empty_replay_ends_with_the_state(name: str) -> None:
     protocol: Any = PACKAGES[name]
     (state,) = History(protocol).replay("s")
     assert state == protocol.UpdateSessionNotification(session_id="s", update=protocol.SessionStateUpdateIdle())
@@ -73,7 +73,7 @@ def test_in_v2_a_replay_ends_with_the_state_also_when_there_is_no_history(name: 
 
 @pytest.mark.requirement("R57")
 @pytest.mark.parametrize("name", PACKAGES)
-def test_pieces_of_one_message_come_as_one(name: str) -> None:
+def test_chunks_of_one_message_are_merged(name: str) -> None:
     protocol: Any = PACKAGES[name]
     history = [
         said(protocol, "AgentThoughtChunk", "Let "),
@@ -87,14 +87,14 @@ def test_pieces_of_one_message_come_as_one(name: str) -> None:
     assert [encode(each) for each in history] == before
 
 
-def test_pieces_without_an_id_are_one_message() -> None:
+def test_chunks_without_an_id_are_one_message() -> None:
     history = [said(v1, "AgentMessageChunk", text, None) for text in ("a", "b")]
     assert texts(v1, history) == [("agent_message_chunk", "ab")]
 
 
 @pytest.mark.requirement("R57")
 @pytest.mark.parametrize("protocol", [v2, v2_unstable])
-def test_what_is_no_text_is_not_merged_although_it_says_nothing_more(protocol: Any) -> None:
+def test_chunks_of_unknown_content_are_not_merged(protocol: Any) -> None:
     chunk = {"sessionUpdate": "agent_message_chunk", "messageId": "m", "content": {"type": "_hologram"}}
     history = [decode(protocol.SessionUpdate, chunk) for _ in range(2)]
     assert [each.update for each in History(protocol, history).replay("s")][:2] == history
@@ -109,7 +109,7 @@ def test_an_id_that_a_message_has_not_is_left_out(protocol: Any) -> None:
 
 
 @pytest.mark.requirement("R57")
-def test_what_is_more_than_text_is_not_merged() -> None:
+def test_chunks_with_more_than_text_are_not_merged() -> None:
     note = v1.Annotations(priority=1.0)
     history: list[Any] = [
         said(v1, "AgentMessageChunk", "a", "m1"),
@@ -128,7 +128,7 @@ def test_what_is_more_than_text_is_not_merged() -> None:
     assert [each.update for each in History(v1, history).replay("s")] == history
 
 
-def test_what_is_of_the_moment_is_no_history() -> None:
+def test_momentary_updates_are_not_history() -> None:
     moment: list[Any] = [
         v1.CurrentModeUpdate(current_mode_id="code"),
         v1.AvailableCommandsUpdate(available_commands=[]),
@@ -146,14 +146,14 @@ def test_what_is_of_the_moment_is_no_history() -> None:
 
 @pytest.mark.requirement("X1", "X12")
 @pytest.mark.parametrize("name", PACKAGES)
-def test_history_is_replayed_when_it_is_asked_for(name: str) -> None:
+def test_only_a_load_requests_the_history(name: str) -> None:
     assert History.is_requested(load_session(ABLE[name], RECORD))
     assert not History.is_requested(resume_session(ABLE[name], RECORD))
 
 
 @pytest.mark.requirement("X12")
 @pytest.mark.parametrize("protocol", [v2, v2_unstable])
-def test_a_replay_from_elsewhere_is_refused_and_not_taken_for_the_start(protocol: Any) -> None:
+def test_a_replay_from_another_place_is_refused(protocol: Any) -> None:
     raw = {"sessionId": "s", "cwd": "/", "replayFrom": {"type": "_message", "messageId": "m"}}
     with pytest.raises(InvalidParams, match='replayFrom: "_message" is not supported; "start" is') as raised:
         History.is_requested(decode(protocol.ResumeSessionRequest, raw))
@@ -162,7 +162,7 @@ def test_a_replay_from_elsewhere_is_refused_and_not_taken_for_the_start(protocol
 
 
 @pytest.mark.parametrize("name", PACKAGES)
-def test_a_stored_history_comes_back_as_it_was(name: str) -> None:
+def test_a_stored_history_is_read_back_equal(name: str) -> None:
     protocol: Any = PACKAGES[name]
     history = [said(protocol, "UserMessageChunk", "a\nb\u2028c"), said(protocol, "AgentMessageChunk", "Hi")]
     lines = [History.line(each) for each in history]
@@ -172,7 +172,7 @@ def test_a_stored_history_comes_back_as_it_was(name: str) -> None:
 
 
 @pytest.mark.requirement("R97")
-def test_a_line_that_is_no_update_is_skipped_and_remarked_on() -> None:
+def test_invalid_lines_are_skipped_with_a_remark() -> None:
     good = History.line(said(v1, "UserMessageChunk", "Hello"))
     remarks: list[Remark] = []
     lines = [b"\n", good, b"garbage\n", b"[]\n", b'{"sessionUpdate": "plan"}\n', b"  ", good, good[:20]]

@@ -37,7 +37,7 @@ def ready(version: int) -> Lifecycle:
 
 @pytest.mark.requirement("R2", "R43")
 @pytest.mark.parametrize("method", ["session/new", "authenticate", "session/list", "_acme/do", "no/such"])
-def test_nothing_comes_before_initialize_is_answered(method: str) -> None:
+def test_requests_before_the_response_to_initialize_are_refused(method: str) -> None:
     for lifecycle in (after(), after(("client", INITIALIZE)), after(("client", INITIALIZE), ("agent", failed()))):
         with pytest.raises(NotInitialized) as caught:
             lifecycle.check(method)
@@ -48,7 +48,7 @@ def test_nothing_comes_before_initialize_is_answered(method: str) -> None:
     ready(1).check(method)
 
 
-def test_an_agent_waits_for_initialize_as_well() -> None:
+def test_an_agent_must_wait_for_initialize_too() -> None:
     for message in (Request(0, "fs/read_text_file", {}), Notification("session/update", {}), INITIALIZE):
         with pytest.raises(NotInitialized):
             after(("client", INITIALIZE)).see("agent", message)
@@ -56,7 +56,7 @@ def test_an_agent_waits_for_initialize_as_well() -> None:
 
 
 @pytest.mark.requirement("R2")
-def test_what_came_too_early_changes_nothing() -> None:
+def test_a_message_that_came_too_early_has_no_effect() -> None:
     lifecycle = Lifecycle()
     with pytest.raises(NotInitialized):
         lifecycle.see("client", NEW)
@@ -67,13 +67,13 @@ def test_what_came_too_early_changes_nothing() -> None:
     lifecycle.see("client", INITIALIZE)
 
 
-def test_what_is_cancelled_may_be_so_at_any_time() -> None:
+def test_cancel_request_is_always_allowed() -> None:
     cancel = Notification("$/cancel_request", {"requestId": 0})
     assert after(("client", cancel), ("client", INITIALIZE), ("client", cancel)).phase == "initializing"
 
 
 @pytest.mark.requirement("R20")
-def test_the_version_is_that_of_the_answer_untyped_or_typed() -> None:
+def test_the_version_is_read_from_typed_and_untyped_responses() -> None:
     assert ready(1).version == 1
     result = AgentHandshake(info=INFO).answer({"protocolVersion": 1}).result
     assert after(("client", INITIALIZE), ("agent", Response(0, "initialize", result))).version == 1
@@ -81,13 +81,13 @@ def test_the_version_is_that_of_the_answer_untyped_or_typed() -> None:
 
 @pytest.mark.requirement("R19")
 @pytest.mark.parametrize("version", ["1", 1.0, True, None, [1]])
-def test_an_answer_whose_version_is_no_number_settles_nothing(version: Any) -> None:
+def test_a_response_with_an_invalid_version_completes_nothing(version: Any) -> None:
     lifecycle = after(("client", INITIALIZE), ("agent", answered(version)))
     assert (lifecycle.phase, lifecycle.version) == ("new", None)
 
 
 @pytest.mark.parametrize("answer", [failed(), BadResponse(0, "initialize", "no"), Response(0, "initialize", None)])
-def test_an_initialize_that_failed_may_come_again(answer: Message) -> None:
+def test_initialize_may_be_repeated_after_a_failure(answer: Message) -> None:
     lifecycle = after(("client", INITIALIZE), ("agent", answer))
     assert (lifecycle.phase, lifecycle.version) == ("new", None)
     lifecycle.see("client", Request("again", "initialize", {}))
@@ -95,7 +95,7 @@ def test_an_initialize_that_failed_may_come_again(answer: Message) -> None:
     assert lifecycle.is_ready
 
 
-def test_only_the_answer_to_initialize_settles_it() -> None:
+def test_only_the_response_to_initialize_completes_it() -> None:
     said: Sequence[tuple[Side, Any]] = [
         ("agent", answered(1, 7)),
         ("agent", answered(1, "0")),
@@ -109,7 +109,7 @@ def test_only_the_answer_to_initialize_settles_it() -> None:
     assert (unasked.phase, unasked.version) == ("new", None)
 
 
-def test_what_an_agent_calls_initialize_is_no_initialize() -> None:
+def test_initialize_sent_by_an_agent_has_no_effect() -> None:
     settled = after(("client", INITIALIZE), ("agent", answered(1)), ("agent", INITIALIZE))
     assert settled.is_ready
 
@@ -140,7 +140,7 @@ def test_a_repeated_initialize_is_fine_in_v1_and_in_v2_only_before_other_request
                 lifecycle.check("initialize")
 
 
-def test_a_request_of_the_agent_is_no_other_request_before_a_second_initialize() -> None:
+def test_a_request_of_the_agent_does_not_prevent_a_second_initialize() -> None:
     lifecycle = ready(2)
     lifecycle.see("agent", Request(7, "session/request_permission", {}))
     lifecycle.check("initialize")

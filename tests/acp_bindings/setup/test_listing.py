@@ -19,7 +19,7 @@ def page(package: Any, *ids: str, **members: Any) -> Any:
 
 @pytest.mark.requirement("X3")
 @pytest.mark.parametrize("package", [v1, v2])
-def test_pages_are_asked_for_until_one_names_no_cursor(package: Any) -> None:
+def test_pages_are_requested_until_the_cursor_is_missing(package: Any) -> None:
     listing = SessionListing(agent(package, ABLE[package]), package.ListSessionsRequest(cwd="/p"))
     assert listing.request == package.ListSessionsRequest(cwd="/p")
     assert [each.session_id for each in listing.take(page(package, "a", "b", nextCursor="2"))] == ["a", "b"]
@@ -34,7 +34,7 @@ def test_pages_are_asked_for_until_one_names_no_cursor(package: Any) -> None:
 @pytest.mark.requirement("X3")
 @pytest.mark.parametrize("package", [v1, v2])
 @pytest.mark.parametrize("end", [{}, {"nextCursor": None}])
-def test_no_cursor_and_null_are_the_end(package: Any, end: dict[str, Any]) -> None:
+def test_a_missing_or_null_cursor_ends_the_list(package: Any, end: dict[str, Any]) -> None:
     listing = SessionListing(agent(package, ABLE[package]))
     assert listing.request == package.ListSessionsRequest()
     listing.take(page(package, "a", **end))
@@ -44,14 +44,14 @@ def test_no_cursor_and_null_are_the_end(package: Any, end: dict[str, Any]) -> No
 @pytest.mark.requirement("X3")
 @pytest.mark.parametrize("package", [v1, v2])
 @pytest.mark.parametrize("cursor", ["", " ", "0", "null", "é\n"])
-def test_a_cursor_is_any_text_also_the_empty_one_and_goes_back_as_it_came(package: Any, cursor: str) -> None:
+def test_a_cursor_may_be_any_string_and_is_returned_unchanged(package: Any, cursor: str) -> None:
     listing = SessionListing(agent(package, ABLE[package]))
     listing.take(page(package, "a", nextCursor=cursor))
     assert listing.request == package.ListSessionsRequest(cursor=cursor)
 
 
 @pytest.mark.requirement("X3")
-def test_an_agent_that_has_not_said_that_it_lists_sessions_is_not_asked() -> None:
+def test_listing_requires_the_capability() -> None:
     with pytest.raises(CapabilityNotAdvertised) as caught:
         SessionListing(agent())
     assert (caught.value.capability, caught.value.method) == ("session.list", "session/list")
@@ -65,7 +65,7 @@ def test_a_filter_that_needs_a_capability_is_gated_too() -> None:
 
 
 @pytest.mark.parametrize("package", [v1, v2])
-def test_an_agent_that_has_no_sessions_has_one_empty_page(package: Any) -> None:
+def test_an_agent_without_sessions_has_one_empty_page(package: Any) -> None:
     listing = SessionListing(agent(package, ABLE[package]))
     assert listing.take(page(package)) == []
     assert listing.request is None
@@ -95,7 +95,7 @@ def test_pages_that_go_round_in_a_circle_end() -> None:
     assert listing.request is None
 
 
-def test_a_cursor_that_is_always_the_same_is_fine_while_sessions_come() -> None:
+def test_a_constant_cursor_is_accepted_while_new_sessions_arrive() -> None:
     listing = SessionListing(agent(v1, ABLE[v1]))
     for each in ("a", "b", "c"):
         listing.take(page(v1, each, nextCursor="more"))

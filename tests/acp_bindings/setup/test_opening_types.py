@@ -40,7 +40,7 @@ def test_a_version_is_an_integer_of_16_bits_and_nothing_else(protocol: Any, mess
 
 @pytest.mark.requirement("R7", "R12", "D7")
 @pytest.mark.parametrize("protocol", FIRST)
-def test_capabilities_of_v1_read_as_none_where_they_are_left_out_or_cannot_be_read(protocol: Any) -> None:
+def test_missing_or_invalid_capabilities_of_v1_read_as_the_defaults(protocol: Any) -> None:
     for type_, member in (
         (protocol.InitializeRequest, "client_capabilities"),
         (protocol.InitializeResponse, "agent_capabilities"),
@@ -57,7 +57,7 @@ def test_capabilities_of_v1_read_as_none_where_they_are_left_out_or_cannot_be_re
     ("message", "name"), [("InitializeRequest", "clientInfo"), ("InitializeResponse", "agentInfo")]
 )
 @pytest.mark.parametrize("protocol", FIRST)
-def test_who_one_is_may_be_left_out_in_v1(protocol: Any, message: str, name: str) -> None:
+def test_info_is_optional_in_v1(protocol: Any, message: str, name: str) -> None:
     type_ = getattr(protocol, message)
     for said in ({}, {name: None}, {name: "it"}, {name: {"name": "it"}}):
         read = decode(type_, {"protocolVersion": 1, **said})
@@ -67,7 +67,7 @@ def test_who_one_is_may_be_left_out_in_v1(protocol: Any, message: str, name: str
 @pytest.mark.requirement("R8", "R13", "D8")
 @pytest.mark.parametrize("message", ["InitializeRequest", "InitializeResponse"])
 @pytest.mark.parametrize("protocol", SECOND)
-def test_who_one_is_has_to_be_said_in_v2(protocol: Any, message: str) -> None:
+def test_info_is_required_in_v2(protocol: Any, message: str) -> None:
     type_ = getattr(protocol, message)
     assert issues(type_, {"protocolVersion": 2}) == {("info",)}
     assert issues(type_, {"protocolVersion": 2, "info": {"name": "it"}}) == {("info", "version")}
@@ -76,7 +76,7 @@ def test_who_one_is_has_to_be_said_in_v2(protocol: Any, message: str) -> None:
 
 @pytest.mark.requirement("R9")
 @pytest.mark.parametrize("protocol", [*FIRST, *SECOND])
-def test_an_id_may_be_0_and_a_text_and_is_kept_as_it_is(protocol: Any) -> None:
+def test_ids_are_preserved_including_0_and_the_empty_string(protocol: Any) -> None:
     params = '{"cwd": "/", "mcpServers": []}'
     for written, id_ in (("0", 0), ('"0"', "0"), ('""', ""), ("-1", -1)):
         codec = Codec(protocol, role="agent")
@@ -90,7 +90,7 @@ def test_an_id_may_be_0_and_a_text_and_is_kept_as_it_is(protocol: Any) -> None:
 
 @pytest.mark.requirement("R14")
 @pytest.mark.parametrize("protocol", [*FIRST, *SECOND])
-def test_a_login_method_that_cannot_be_read_is_left_out_alone(protocol: Any) -> None:
+def test_only_the_invalid_login_methods_are_dropped(protocol: Any) -> None:
     id_, head = ("id", {}) if protocol in FIRST else ("methodId", {"type": "agent"})
     needed = {"protocolVersion": 1} | ({} if protocol in FIRST else {"info": INFO})
     methods: Any = [{**head, id_: "a", "name": "A"}, {**head, "name": "B"}, "c", None, {**head, id_: "d", "name": "D"}]
@@ -146,7 +146,7 @@ def test_only_true_is_true(protocol: Any) -> None:
 @pytest.mark.requirement("R26", "R41")
 @pytest.mark.parametrize("side", ["Agent", "Client"])
 @pytest.mark.parametrize("protocol", [*FIRST, *SECOND])
-def test_what_is_newer_and_what_is_in_meta_comes_back_as_it_came(protocol: Any, side: str) -> None:
+def test_unknown_fields_and_meta_are_preserved(protocol: Any, side: str) -> None:
     for type_ in below(getattr(protocol, f"{side}Capabilities")):
         raw: Any = {"telepathy": {"range": 5}, "_meta": {"example.com": {"loadSession": True}, "image": None}}
         read = decode(type_, raw)

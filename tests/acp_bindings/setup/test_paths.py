@@ -90,20 +90,20 @@ def test_a_windows_path_is_absolute_on_any_host(path: str) -> None:
 @pytest.mark.requirement("R50", "R100")
 @pytest.mark.parametrize("flavour", get_args(Flavour))
 @pytest.mark.parametrize(("path", "likeness"), NEITHER.items(), ids=ascii)
-def test_what_is_no_absolute_path_is_refused_for_what_it_is(path: str, likeness: Likeness, flavour: Flavour) -> None:
+def test_a_relative_path_is_refused_with_the_kind_of_mistake(path: str, likeness: Likeness, flavour: Flavour) -> None:
     error = refusal(path, flavour=flavour)
     assert (error.path, error.field, error.likeness, error.flavour) == (path, "cwd", likeness, flavour)
 
 
 @pytest.mark.requirement("R50")
 @pytest.mark.parametrize("path", [each for each in WINDOWS if not each.startswith("/")])
-def test_a_windows_path_is_none_of_posix(path: str) -> None:
+def test_a_windows_path_is_not_absolute_on_posix(path: str) -> None:
     assert refusal(path, flavour="posix").likeness == "windows"
 
 
 @pytest.mark.requirement("R50")
 @pytest.mark.parametrize("path", ["/", "/home/me", "/mnt/c/Users"])
-def test_a_posix_path_is_none_of_windows(path: str) -> None:
+def test_a_posix_path_is_not_absolute_on_windows(path: str) -> None:
     assert refusal(path, flavour="windows").likeness == "posix"
 
 
@@ -113,7 +113,7 @@ def test_a_unc_path_may_be_written_with_slashes() -> None:
 
 
 @pytest.mark.requirement("R50")
-def test_the_refusal_says_what_to_send() -> None:
+def test_the_error_names_a_valid_path() -> None:
     assert str(refusal("~/x", flavour="posix")) == (
         'cwd: "~/x" is not an absolute path: only a shell expands "~"; send the full path. Example: /home/me/project'
     )
@@ -122,7 +122,7 @@ def test_the_refusal_says_what_to_send() -> None:
     )
 
 
-def test_a_refusal_is_one_line_in_letters_that_any_log_takes() -> None:
+def test_the_error_is_one_printable_line() -> None:
     assert str(refusal("a\nb\0\x1b[31m\udce9ü")).startswith(r'cwd: "a\nb\x00\x1b[31m\udce9ü" is no')
 
 
@@ -149,18 +149,18 @@ def test_a_refusal_does_not_show_the_secrets_of_a_url() -> None:
         "https://" + "me" * 300 + ":hunter2@host",
     ],
 )
-def test_nor_those_of_a_url_that_is_misspelt_or_long(url: str) -> None:
+def test_the_error_does_not_show_secrets_of_malformed_urls(url: str) -> None:
     assert "hunter2" not in str(refusal(url))
     assert "hun/" not in str(refusal(url))
 
 
-def test_a_long_text_is_not_shown_whole() -> None:
+def test_a_long_string_is_truncated_in_the_error() -> None:
     error = refusal("x" * 100_000)
     assert len(str(error)) < 400
     assert error.path == "x" * 100_000
 
 
-def test_a_path_object_is_as_good_as_its_text() -> None:
+def test_a_path_object_is_accepted() -> None:
     assert require_absolute(PurePosixPath("/a/b")) == "/a/b"
     assert require_absolute(PureWindowsPath("C:/a")) == "C:\\a"
     assert require_absolute(Path.cwd()) == os.getcwd()
@@ -175,13 +175,13 @@ def test_each_of_several_directories_must_be_absolute() -> None:
 
 @pytest.mark.requirement("X5")
 @pytest.mark.parametrize("path", ["/home/me", PurePosixPath("/home/me")])
-def test_one_path_is_not_taken_for_several(path: Any) -> None:
+def test_a_single_path_is_not_accepted_as_a_list(path: Any) -> None:
     with pytest.raises(TypeError, match="a list of paths, not one path"):
         require_directories(path)
 
 
 @pytest.mark.parametrize("flavour", ["linux", "Windows", "", None])
-def test_a_flavour_that_there_is_not_is_told(flavour: Any) -> None:
+def test_an_unknown_flavour_is_refused(flavour: Any) -> None:
     told = 'flavour must be "posix", "windows" or "any", not '
     for path in ("/a", "a"):
         with pytest.raises(ValueError, match=f"^{told}{flavour!r}$"):
@@ -191,7 +191,7 @@ def test_a_flavour_that_there_is_not_is_told(flavour: Any) -> None:
 
 
 @pytest.mark.requirement("R50")
-def test_an_agent_refuses_what_came_with_the_error_to_answer_with() -> None:
+def test_relative_paths_in_received_params_raise_the_error_to_respond_with() -> None:
     with pytest.raises(NotAbsolute) as raised:
         check_paths(v1.NewSessionRequest(cwd="~/x", mcp_servers=[]))
     assert isinstance(raised.value, InvalidParams)

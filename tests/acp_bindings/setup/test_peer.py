@@ -20,12 +20,12 @@ def test_a_peer_is_called_by_its_title_or_else_by_its_name() -> None:
 
 
 @pytest.mark.parametrize("kind", [bytes, bytearray, bytes.decode])
-def test_a_peer_is_read_from_text_and_from_bytes_of_any_kind(kind: Callable[[bytes], Any]) -> None:
+def test_a_peer_is_read_from_str_bytes_and_bytearray(kind: Callable[[bytes], Any]) -> None:
     assert AgentPeer.read(kind(b'{"protocolVersion": 1, "agentInfo": {"name": "it", "version": "1"}}'), [v1]) == agent()
 
 
 @pytest.mark.requirement("R16")
-def test_an_empty_title_is_no_title() -> None:
+def test_an_empty_title_is_ignored() -> None:
     named = {"protocolVersion": 1, "agentInfo": {"name": "claude-code", "title": "", "version": "1.2"}}
     assert AgentPeer.read(named, [v1]).display_name == "claude-code"
 
@@ -37,7 +37,7 @@ def test_a_line_for_a_log_names_the_peer_its_version_and_the_protocol() -> None:
 
 
 @pytest.mark.requirement("R18")
-def test_the_line_is_one_line_whatever_the_peer_calls_itself() -> None:
+def test_the_str_of_a_peer_is_one_printable_line() -> None:
     peer = AgentPeer.read(
         {"protocolVersion": 1, "agentInfo": {"name": "a\n\x1b[31m" + "b" * 10_000, "version": "1"}}, [v1]
     )
@@ -47,7 +47,7 @@ def test_the_line_is_one_line_whatever_the_peer_calls_itself() -> None:
 
 
 @pytest.mark.requirement("R17", "R13")
-def test_a_title_or_an_info_that_is_none_is_left_out() -> None:
+def test_an_invalid_title_or_info_is_ignored() -> None:
     named: Any = {"protocolVersion": 1, "agentInfo": {"name": "x", "title": 5, "version": "1"}}
     peer = AgentPeer.read(named, [v1])
     assert peer.display_name == "x"
@@ -56,7 +56,7 @@ def test_a_title_or_an_info_that_is_none_is_left_out() -> None:
 
 
 @pytest.mark.requirement("R27")
-def test_a_capability_that_there_is_not_is_a_mistake_and_not_unsupported() -> None:
+def test_an_unknown_capability_is_an_error_and_not_unsupported() -> None:
     with pytest.raises(UnknownCapability, match=r'did you mean "mcp\.http"'):
         agent().supports("mcp.https")  # pyright: ignore[reportArgumentType]
     with pytest.raises(UnknownCapability):
@@ -74,7 +74,7 @@ def test_a_capability_that_there_is_not_is_a_mistake_and_not_unsupported() -> No
         ),
     ],
 )
-def test_what_stands_in_the_way_to_a_capability_is_told(
+def test_the_reason_names_the_invalid_field_before_a_capability(
     said: dict[str, Any], capability: AgentCapability, told: str
 ) -> None:
     assert told in str(agent(v1, said).lacks(capability))
@@ -82,12 +82,12 @@ def test_what_stands_in_the_way_to_a_capability_is_told(
 
 @pytest.mark.requirement("R27", "D11")
 @pytest.mark.parametrize("value", [1, "yes", {"a": 1}, [1], 1.0])
-def test_what_python_takes_for_true_is_no_capability_also_of_an_object_made_without_checks(value: Any) -> None:
+def test_truthy_values_are_not_capabilities_even_in_unchecked_objects(value: Any) -> None:
     unchecked = v1.AgentCapabilities.model_construct(load_session=value)
     assert not AgentPeer(protocol=v1, capabilities=unchecked).supports("session.load")
 
 
-def test_what_a_version_has_no_word_for_is_unsupported_with_that_reason() -> None:
+def test_a_capability_missing_in_a_version_is_unsupported_with_that_reason() -> None:
     assert agent(v1).lacks("session.fork") == "v1 does not have the capability session.fork"
     assert agent(v1_unstable, {"sessionCapabilities": {"fork": {}}}).supports("session.fork")
     assert agent(v2).lacks("mcp.sse") == "v2 does not have the capability mcp.sse"
@@ -95,13 +95,13 @@ def test_what_a_version_has_no_word_for_is_unsupported_with_that_reason() -> Non
 
 
 @pytest.mark.parametrize("capability", ["plan", "compaction", "notices", "config_options.boolean"])
-def test_what_every_client_of_v2_can_do_needs_no_word(capability: ClientCapability) -> None:
+def test_capabilities_of_every_v2_client_need_not_be_advertised(capability: ClientCapability) -> None:
     assert client(v2).supports(capability)
     assert not client(v1_unstable).supports(capability)
 
 
 @pytest.mark.requirement("R40", "D10b")
-def test_load_is_one_question_in_both_versions() -> None:
+def test_session_load_is_one_name_for_both_versions() -> None:
     assert agent(v1, {"loadSession": True}).supports("session.load")
     assert not agent(v1, {"sessionCapabilities": {"load": {}}}).supports("session.load")
     assert agent(v2, {"session": {}}).supports("session.load")
@@ -110,7 +110,7 @@ def test_load_is_one_question_in_both_versions() -> None:
 
 @pytest.mark.requirement("R20")
 @pytest.mark.parametrize(("package", "version"), [(v1, 1), (v1_unstable, 1), (v2, 2), (v2_unstable, 2)])
-def test_a_peer_is_bound_to_one_package(package: Any, version: int) -> None:
+def test_a_peer_belongs_to_one_package(package: Any, version: int) -> None:
     peer = agent(package)
     assert (peer.protocol, peer.version) == (package, version)
     assert isinstance(peer.capabilities, package.AgentCapabilities)

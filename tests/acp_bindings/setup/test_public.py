@@ -23,7 +23,7 @@ def test_the_names_for_type_checkers_are_those_that_there_are() -> None:
         assert getattr(setup, name) is not None
 
 
-def test_importing_it_loads_no_models_and_each_name_what_it_needs() -> None:
+def test_importing_setup_loads_no_models_and_each_name_only_its_own() -> None:
     loaded = "print(*(name for name in sys.modules if name.startswith('acp_bindings.v')))"
     for code, modules in (
         ("import acp_bindings.setup", []),
@@ -57,7 +57,7 @@ def test_only_paths_access_the_file_system() -> None:
 
 
 @pytest.mark.parametrize("module", [str(path.relative_to(SOURCE.parent)) for path in SOURCE.parent.rglob("*.py")])
-def test_it_does_no_io(module: str) -> None:
+def test_setup_does_no_io(module: str) -> None:
     tree = ast.parse((SOURCE.parent / module).read_text(encoding="utf-8"))
     imported = {
         name.split(".")[0]
@@ -73,7 +73,7 @@ def test_it_does_no_io(module: str) -> None:
     assert not imported & {"anyio", "asyncio", "trio", "socket", "subprocess", "mcp", "httpx", "httpx2"}
 
 
-def test_every_error_stands_in_the_tree_below_what_it_is_one_of() -> None:
+def test_the_drawn_tree_of_errors_matches_their_base_classes() -> None:
     # Imported are they all, or not all of them would be found.
     for name in NAMES:
         getattr(setup, name)

@@ -33,17 +33,17 @@ def rules(record: SessionRecord, *infos: Any) -> list[tuple[str, str]]:
 
 
 @pytest.mark.requirement("R99")
-def test_a_record_holds_what_a_session_was_made_with() -> None:
+def test_a_record_has_the_parameters_of_its_session() -> None:
     request = new_session(ABLE["v1"], cwd="/home/me", additional_directories=["/data"], mcp_servers=[FILES, SEARCH])
     assert SessionRecord.of(request, "s").after_prompt() == RECORD
 
 
 @pytest.mark.requirement("R99")
-def test_a_record_of_a_load_is_the_one_that_it_was_made_of() -> None:
+def test_a_load_request_gives_back_its_record() -> None:
     assert SessionRecord.of(load_session(ABLE["v1"], RECORD)) == RECORD
 
 
-def test_of_a_new_session_the_id_is_in_the_answer() -> None:
+def test_a_record_of_a_new_session_needs_the_id_of_the_response() -> None:
     with pytest.raises(TypeError, match="has its id in the response"):
         SessionRecord.of(new_session(ABLE["v1"], cwd="/"))
 
@@ -59,7 +59,7 @@ def test_of_a_new_session_the_id_is_in_the_answer() -> None:
         ({"mcp_servers": "files"}, "mcp_servers .* must be a tuple"),
     ],
 )
-def test_what_could_not_be_stored_nor_sent_is_refused_when_the_record_is_made(wrong: Any, said: str) -> None:
+def test_invalid_values_are_refused_when_a_record_is_created(wrong: Any, said: str) -> None:
     with pytest.raises(TypeError, match=f"^{said}"):
         SessionRecord(**{"session_id": "s", "cwd": "/"} | wrong)
 
@@ -81,7 +81,7 @@ def test_a_record_stays_as_it_is_when_the_request_is_changed() -> None:
 
 
 @pytest.mark.requirement("R91", "R99")
-def test_a_record_is_stored_without_what_its_servers_are() -> None:
+def test_a_record_is_stored_with_only_the_names_of_its_servers() -> None:
     stored = json.dumps(RECORD.to_json())
     assert SECRET not in stored
     assert json.loads(stored) == {
@@ -110,7 +110,7 @@ def test_the_values_of_env_and_headers_are_not_shown() -> None:
 
 
 @pytest.mark.requirement("R99")
-def test_what_was_stored_comes_back_with_the_names_of_its_servers() -> None:
+def test_a_stored_record_has_the_names_of_its_servers() -> None:
     back = SessionRecord.from_json(json.dumps(RECORD.to_json()))
     assert back == SessionRecord.from_json(RECORD.to_json())
     assert back.mcp_servers == back.server_names == ("files", "search")
@@ -118,7 +118,7 @@ def test_what_was_stored_comes_back_with_the_names_of_its_servers() -> None:
 
 
 @pytest.mark.requirement("R99")
-def test_the_servers_are_filled_in_from_what_the_client_is_configured_with() -> None:
+def test_the_servers_of_a_stored_record_come_from_the_configuration() -> None:
     back = SessionRecord.from_json(RECORD.to_json())
     unused = v1.McpServerStdio(name="unused", command="/x", args=[], env=[])
     assert back.with_servers([unused, SEARCH, FILES]) == RECORD
@@ -126,7 +126,7 @@ def test_the_servers_are_filled_in_from_what_the_client_is_configured_with() -> 
 
 
 @pytest.mark.requirement("R99")
-def test_servers_of_one_name_and_those_without_come_back_each_as_itself() -> None:
+def test_servers_with_equal_or_missing_names_are_restored_correctly() -> None:
     twin = v1.McpServerStdio(name="files", command="/bin/other", args=[], env=[])
     nameless: Any = decode(v2.McpServer, {"type": "_pipe", "at": 5})
     record = replace(RECORD, mcp_servers=(FILES, nameless, twin))
@@ -136,7 +136,7 @@ def test_servers_of_one_name_and_those_without_come_back_each_as_itself() -> Non
     assert back.with_servers([FILES]).mcp_servers == (FILES, "_pipe", FILES)
 
 
-def test_a_server_that_is_there_whole_stays_what_it_is() -> None:
+def test_complete_servers_are_not_replaced() -> None:
     other = FILES.model_copy(update={"command": "/usr/bin/other"})
     assert RECORD.with_servers([other, SEARCH]) == RECORD
 
@@ -154,29 +154,29 @@ def test_servers_that_are_only_named_are_never_left_out() -> None:
 
 
 @pytest.mark.parametrize("data", ["{}", "[]", "x", b'{"sessionId": 5, "cwd": "/"}', {"sessionId": "s"}])
-def test_what_is_no_record_is_refused(data: Any) -> None:
+def test_an_invalid_record_is_refused(data: Any) -> None:
     with pytest.raises(DecodeError):
         SessionRecord.from_json(data)
 
 
 @pytest.mark.requirement("R99")
-def test_a_listed_session_is_a_record_when_its_servers_are_said() -> None:
+def test_a_listed_session_and_its_servers_make_a_record() -> None:
     info = v2.SessionInfo(session_id="s", cwd="/home/me", additional_directories=["/data"])
     assert SessionRecord.of_listed(info, mcp_servers=(FILES, SEARCH)) == RECORD
 
 
-def test_a_server_without_a_name_goes_by_its_type() -> None:
+def test_a_server_without_a_name_is_stored_by_its_type() -> None:
     assert SessionRecord(session_id="s", cwd="/", mcp_servers=(v2.OtherMcpServer(type="_mine"),)).server_names == (
         "_mine",
     )
 
 
-def test_nothing_is_remarked_on_a_session_that_is_listed_as_it_is() -> None:
+def test_a_session_equal_to_its_listing_has_no_remarks() -> None:
     assert RECORD.load_remarks() == RECORD.load_remarks(listed=[listed("other"), listed()]) == []
 
 
 @pytest.mark.requirement("R102")
-def test_a_load_before_the_first_prompt_is_remarked_on() -> None:
+def test_a_load_before_the_first_prompt_causes_a_remark() -> None:
     fresh = SessionRecord.of(new_session(ABLE["v1"], cwd="/"), "s")
     (remark,) = fresh.load_remarks()
     assert (remark.path, remark.rule, remark.severity) == (("sessionId",), "load-before-prompt", "warning")
@@ -186,7 +186,7 @@ def test_a_load_before_the_first_prompt_is_remarked_on() -> None:
 
 
 @pytest.mark.requirement("R99")
-def test_another_cwd_than_the_listed_one_is_remarked_on() -> None:
+def test_another_cwd_than_the_listed_one_causes_a_remark() -> None:
     (remark,) = RECORD.load_remarks(listed=[listed(cwd="/home/other")])
     assert str(remark) == 'cwd: the session belongs to "/home/other"; send that'
     assert remark.severity == "error"
@@ -204,13 +204,13 @@ def test_another_cwd_than_the_listed_one_is_remarked_on() -> None:
         ("C:\\Me", "D:\\Me", "error"),
     ],
 )
-def test_a_cwd_that_is_spelled_otherwise_is_remarked_on_too(ours: str, theirs: str, severity: str) -> None:
+def test_a_differently_spelled_cwd_causes_a_remark(ours: str, theirs: str, severity: str) -> None:
     record = SessionRecord(session_id="s", cwd=ours, prompted=True)
     assert rules(record, listed(cwd=theirs)) == [("cwd-mismatch", severity)]
 
 
 @pytest.mark.requirement("R102")
-def test_a_session_that_is_not_listed_is_remarked_on() -> None:
+def test_an_unlisted_session_causes_a_remark() -> None:
     assert rules(RECORD, listed("other")) == rules(RECORD) == [("session-not-listed", "warning")]
     (remark,) = RECORD.load_remarks(listed=[])
     assert (remark.path, remark.facts) == (("sessionId",), {"sessionId": "s"})
@@ -218,7 +218,7 @@ def test_a_session_that_is_not_listed_is_remarked_on() -> None:
 
 @pytest.mark.requirement("R101")
 @pytest.mark.parametrize("session_id", ["S", " s", "s\n", "session-s", "s.jsonl", "Session-S.jsonl"])
-def test_an_id_that_was_altered_is_remarked_on(session_id: str) -> None:
+def test_a_modified_id_causes_a_remark(session_id: str) -> None:
     record = SessionRecord(session_id=session_id, cwd="/home/me", prompted=True)
     (remark,) = record.load_remarks(listed=[listed()])
     assert (remark.path, remark.rule, remark.severity) == (("sessionId",), "session-id-altered", "error")
@@ -226,7 +226,7 @@ def test_an_id_that_was_altered_is_remarked_on(session_id: str) -> None:
 
 
 @pytest.mark.requirement("R47")
-def test_an_id_that_comes_again_is_remarked_on() -> None:
+def test_a_reused_id_causes_a_remark() -> None:
     assert new_session_remarks("s", {"t"}) == []
     (remark,) = new_session_remarks("s", {"s", "t"})
     assert (remark.path, remark.rule, remark.severity) == (("sessionId",), "session-id-reused", "error")

@@ -22,7 +22,7 @@ def project(tmp_path: Path) -> Path:
     return made
 
 
-def test_the_refusal_of_a_path_is_one_line(tmp_path: Path) -> None:
+def test_the_error_about_a_path_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(OutsideRoots, match=r'^"\.\./a\\nb" is outside the directories of the session$'):
         Roots(tmp_path).resolve("../a\nb")
 
@@ -51,7 +51,7 @@ def test_a_path_is_within_if_it_leads_into_the_directory(
 
 
 @pytest.mark.requirement("R52")
-def test_a_root_that_is_a_link_stands_for_what_it_leads_to(project: Path, tmp_path: Path) -> None:
+def test_a_root_that_is_a_link_means_its_target(project: Path, tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(project)
     roots = Roots(tmp_path / "link")
     assert roots.contains(tmp_path / "link" / "src")
@@ -67,14 +67,14 @@ def test_a_root_that_is_exchanged_leads_where_it_led(project: Path, tmp_path: Pa
 
 
 @pytest.mark.requirement("R52")
-def test_additional_directories_are_within_as_well(project: Path, tmp_path: Path) -> None:
+def test_additional_directories_are_roots(project: Path, tmp_path: Path) -> None:
     roots = Roots(project, str(tmp_path / "outside"))
     assert roots.contains("out/secret")
     assert roots.contains(tmp_path / "outside" / "secret")
     assert not roots.contains(tmp_path / "elsewhere")
 
 
-def test_a_root_that_cannot_be_told_contains_nothing(project: Path) -> None:
+def test_a_root_that_cannot_be_resolved_contains_nothing(project: Path) -> None:
     (project / "loop").symlink_to(project / "loop")
     assert not Roots(project / "loop").contains(project / "loop" / "x")
     assert Roots(project / "loop", project / "src").contains(project / "src" / "main.py")
@@ -84,12 +84,12 @@ def test_the_root_of_the_system_contains_everything() -> None:
     assert Roots(os.path.abspath(os.sep)).contains(os.getcwd())
 
 
-def test_what_is_resolved_can_be_opened(project: Path) -> None:
+def test_a_resolved_path_can_be_opened(project: Path) -> None:
     (project / "in").symlink_to(project / "src")
     assert Roots(project).resolve("in/main.py") == (project / "src" / "main.py").resolve()
 
 
-def test_what_is_outside_is_refused_as_an_error_of_permission(project: Path) -> None:
+def test_a_path_outside_raises_a_permission_error(project: Path) -> None:
     with pytest.raises(OutsideRoots, match=r'^"out/secret" is outside the directories of the session$') as raised:
         Roots(project).resolve("out/secret")
     assert isinstance(raised.value, PermissionError)

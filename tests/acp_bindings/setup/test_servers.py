@@ -28,7 +28,7 @@ def rules(*servers: Any, **options: Any) -> list[tuple[tuple[Any, ...], str, str
 @pytest.mark.requirement("R46")
 @pytest.mark.parametrize("protocol", PACKAGES)
 @pytest.mark.parametrize("origin", PACKAGES)
-def test_a_server_of_any_package_takes_the_form_of_any_other(origin: Any, protocol: Any) -> None:
+def test_servers_can_be_converted_between_all_packages(origin: Any, protocol: Any) -> None:
     old = STDIO_V1 if origin in (v1, v1_unstable) else STDIO_V2
     new = STDIO_V1 if protocol in (v1, v1_unstable) else STDIO_V2
     servers = [decode(origin.McpServer, each) for each in (old, HTTP)]
@@ -37,13 +37,13 @@ def test_a_server_of_any_package_takes_the_form_of_any_other(origin: Any, protoc
 
 @pytest.mark.requirement("R46", "R73")
 @pytest.mark.parametrize("given", [STDIO_V1, STDIO_V2])
-def test_stdio_has_no_type_in_v1_and_one_in_v2(given: Any) -> None:
+def test_stdio_servers_have_a_type_only_in_v2(given: Any) -> None:
     assert written(v1, given) == [STDIO_V1]
     assert written(v2, given) == [STDIO_V2]
 
 
 @pytest.mark.requirement("R76", "R77")
-def test_v1_gets_the_lists_that_v2_may_leave_out() -> None:
+def test_lists_that_are_optional_in_v2_are_sent_in_v1() -> None:
     bare = v2.McpServerStdio(name="s", command="/s"), v2.McpServerHttp(name="h", url="https://h")
     assert written(v1, *bare) == [
         {"name": "s", "command": "/s", "args": [], "env": []},
@@ -53,7 +53,7 @@ def test_v1_gets_the_lists_that_v2_may_leave_out() -> None:
 
 
 @pytest.mark.requirement("R74", "R75", "R80", "R84")
-def test_a_name_a_command_and_a_url_are_wanted() -> None:
+def test_name_command_and_url_are_required() -> None:
     for missing, entry in (("name", STDIO_V1), ("command", STDIO_V1), ("name", HTTP), ("url", HTTP), ("url", SSE)):
         with pytest.raises(DecodeError) as raised:
             servers_for(v1, [STDIO_V1, {name: value for name, value in entry.items() if name != missing}])
@@ -73,12 +73,12 @@ def test_a_model_of_the_package_is_taken_as_it_is() -> None:
     assert servers_for(v1, [server])[0] is server
 
 
-def test_what_a_newer_schema_put_there_is_kept() -> None:
+def test_unknown_fields_of_a_newer_schema_are_preserved() -> None:
     newer = STDIO_V1 | {"_meta": {"a": 1}, "future": [1]}
     assert written(v2, decode(v1.McpServer, newer)) == [{"type": "stdio"} | newer]
 
 
-def test_a_transport_that_v1_does_not_know_is_refused() -> None:
+def test_a_transport_unknown_to_v1_is_refused() -> None:
     with pytest.raises(DecodeError, match=r'mcpServers\[0\].type: "_mine" is not a transport'):
         servers_for(v1, [v2.OtherMcpServer(type="_mine")])
     assert written(v2, v2_unstable.OtherMcpServer(type="_mine")) == [{"type": "_mine"}]
@@ -87,7 +87,7 @@ def test_a_transport_that_v1_does_not_know_is_refused() -> None:
 @pytest.mark.requirement("R78", "R81")
 @pytest.mark.parametrize("protocol", PACKAGES)
 @pytest.mark.parametrize("name", ["env", "headers"])
-def test_a_map_is_refused_with_what_to_write(name: str, protocol: Any) -> None:
+def test_a_map_is_refused_with_the_right_form(name: str, protocol: Any) -> None:
     entry = {"env": STDIO_V1, "headers": HTTP}[name] | {name: {"TOKEN": SECRET}}
     with pytest.raises(DecodeError) as raised:
         servers_for(protocol, [entry])
@@ -97,7 +97,7 @@ def test_a_map_is_refused_with_what_to_write(name: str, protocol: Any) -> None:
     assert SECRET not in str(raised.value)
 
 
-def test_what_is_no_map_is_not_called_one() -> None:
+def test_other_values_are_not_called_a_map() -> None:
     with pytest.raises(DecodeError) as raised:
         servers_for(v1, [STDIO_V1 | {"env": "x"}])
     assert [(each.path, each.message) for each in raised.value.issues] == [
@@ -105,7 +105,7 @@ def test_what_is_no_map_is_not_called_one() -> None:
     ]
 
 
-def test_a_url_without_a_type_is_refused_with_what_to_write() -> None:
+def test_a_url_without_a_type_is_refused_with_the_right_form() -> None:
     with pytest.raises(DecodeError) as raised:
         servers_for(v1, [{"name": "search", "url": "https://example.com"}])
     hint = '; without a type it is read as stdio; write "type": "http"'
@@ -122,35 +122,35 @@ def test_a_url_without_a_type_is_refused_in_v2_where_the_type_belongs() -> None:
     )
 
 
-def test_a_server_without_a_command_is_no_url_that_lacks_a_type() -> None:
+def test_a_server_without_command_and_url_gets_no_advice_about_types() -> None:
     with pytest.raises(DecodeError) as raised:
         servers_for(v1, [{"name": "files", "args": [], "env": []}])
     assert [each.message for each in raised.value.issues] == ["Field required"]
 
 
 @pytest.mark.parametrize("given", [STDIO_V1, v1.McpServerStdio(name="s", command="/s", args=[], env=[]), "[]", b"[]"])
-def test_one_server_or_a_text_is_no_list(given: Any) -> None:
+def test_a_single_server_or_a_string_is_not_accepted_as_a_list(given: Any) -> None:
     with pytest.raises(TypeError, match="must be a list of servers"):
         servers_for(v1, given)
 
 
 @pytest.mark.parametrize("given", [None, 5, "{}", []])
-def test_what_is_no_server_is_refused(given: Any) -> None:
+def test_anything_but_an_object_is_refused_as_a_server(given: Any) -> None:
     with pytest.raises(DecodeError, match=r"^McpServer: mcpServers\[0\]: Input should be an object"):
         servers_for(v1, [given])
 
 
-def test_a_type_that_is_no_text_is_refused() -> None:
+def test_a_type_that_is_not_a_string_is_refused() -> None:
     with pytest.raises(DecodeError, match=r"^McpServer: mcpServers\[0\]\."):
         servers_for(v1, [{"type": [], "name": "x"}])
 
 
-def test_what_json_cannot_hold_is_refused_as_what_is_no_server() -> None:
+def test_a_value_that_json_cannot_contain_is_refused() -> None:
     with pytest.raises(DecodeError, match=r"^McpServer: .*mcpServers\[0\]"):
         servers_for(v1, [STDIO_V1 | {"name": "\ud800"}])
 
 
-def test_nothing_is_remarked_on_servers_that_are_right() -> None:
+def test_valid_servers_have_no_remarks() -> None:
     assert rules(STDIO_V1, HTTP) == rules(STDIO_V2, HTTP, version=2) == []
     assert rules({"type": "stdio", "name": "s", "command": "C:\\s.exe"}, version=2) == []
 
@@ -165,7 +165,7 @@ def test_nothing_is_remarked_on_servers_that_are_right() -> None:
         ({"type": 5, "name": "p"}, 2, "error"),
     ],
 )
-def test_a_type_that_is_none_may_be_a_newer_one_in_v2_unless_it_is_misspelt_or_no_text(
+def test_an_unknown_type_is_tolerated_in_v2_unless_misspelled(
     entry: dict[str, Any], version: int, severity: str | None
 ) -> None:
     assert rules(entry, version=version) == ([((0, "type"), "server-type", severity)] if severity else [])
@@ -236,11 +236,11 @@ REMARKED: list[tuple[list[Any], dict[str, Any], list[tuple[tuple[Any, ...], str,
 
 @pytest.mark.requirement("R46", "R74", "R75", "R77", "R78", "R81", "R82", "R85", "R86", "X8")
 @pytest.mark.parametrize(("servers", "options", "expected"), REMARKED)
-def test_each_problem_is_remarked_on_at_its_place(servers: list[Any], options: dict[str, Any], expected: Any) -> None:
+def test_each_problem_is_reported_at_its_place(servers: list[Any], options: dict[str, Any], expected: Any) -> None:
     assert rules(*servers, **options) == expected
 
 
-def test_a_line_of_shell_is_told_from_a_path() -> None:
+def test_a_shell_command_line_is_distinguished_from_a_path() -> None:
     (remark,) = servers_remarks([STDIO_V1 | {"command": "npx -y files"}])
     assert str(remark) == (
         "mcpServers[0].command: it is not an absolute path; send the path from `which` (`where` on Windows, "
@@ -267,19 +267,19 @@ def test_a_line_of_shell_is_told_from_a_path() -> None:
         "Host",
     ],
 )
-def test_a_header_of_the_transport_is_remarked_on(name: str) -> None:
+def test_a_header_reserved_by_the_transport_causes_a_remark(name: str) -> None:
     entry = HTTP | {"headers": [*PAIRS, {"name": name, "value": SECRET}]}
     assert rules(entry) == [((0, "headers", 1, "name"), "transport-header", "warning")]
 
 
 @pytest.mark.parametrize("version", [1, 2])
-def test_what_is_no_server_at_all_is_left_to_the_schema(version: int) -> None:
+def test_remarks_skip_values_that_the_schema_refuses(version: int) -> None:
     odd: list[Any] = [None, 5, "x", [], {"type": 5}, {"type": None, "env": 5, "headers": [1, {}, {"name": 1}]}]
     rules = {remark.rule for each in odd for remark in servers_remarks([each], version=version)}
     assert rules == {"server-type"} if version == 2 else {"server-type", "server-list"}
 
 
-def test_each_remark_has_what_it_is_about_as_facts_and_in_words() -> None:
+def test_each_remark_has_facts_and_a_message() -> None:
     told: list[tuple[Any, int, dict[str, Any], str]] = [
         (STDIO_V2, 1, {"transport": "stdio"}, "remove it"),
         (SSE, 1, {"transport": "sse"}, "deprecated sse; use the http url"),
@@ -302,7 +302,7 @@ def test_each_remark_has_what_it_is_about_as_facts_and_in_words() -> None:
 
 
 @pytest.mark.requirement("R91")
-def test_no_remark_holds_a_secret() -> None:
+def test_remarks_do_not_contain_secrets() -> None:
     pairs = [{"name": "Content-Type", "value": SECRET}] * 2 + [{"name": "A", "value": SECRET + "\n"}]
     bad = [STDIO_V2 | {"env": pairs, "command": "x"}, HTTP | {"headers": pairs}, SSE | {"headers": {"A": SECRET}}]
     for version in (1, 2):
@@ -311,6 +311,6 @@ def test_no_remark_holds_a_secret() -> None:
         assert SECRET not in repr(found)
 
 
-def test_models_are_looked_through_as_their_json_is() -> None:
+def test_models_and_json_have_the_same_remarks() -> None:
     model = decode(v1.McpServer, STDIO_V1 | {"command": "npx", "name": "a b"})
     assert [each[1] for each in rules(model)] == ["server-name", "relative-command"]

@@ -14,7 +14,7 @@ PAIRS = [{"name": "TOKEN", "value": SECRET}]
 
 @pytest.mark.requirement("R47")
 @pytest.mark.parametrize("protocol", [*FIRST, *SECOND])
-def test_an_answer_to_session_new_has_an_id(protocol: Any) -> None:
+def test_the_response_to_session_new_requires_an_id(protocol: Any) -> None:
     assert issues(protocol.NewSessionResponse, {}) == {("sessionId",)}
     assert issues(protocol.NewSessionResponse, {"sessionId": 5}) == {("sessionId",)}
     assert decode(protocol.NewSessionResponse, {"sessionId": ""}).session_id == ""
@@ -31,14 +31,14 @@ def test_modes_are_of_v1_and_lenient(protocol: Any) -> None:
 
 @pytest.mark.requirement("R48")
 @pytest.mark.parametrize("protocol", SECOND)
-def test_in_v2_there_are_no_modes(protocol: Any) -> None:
+def test_v2_does_not_have_modes(protocol: Any) -> None:
     assert "modes" not in protocol.NewSessionResponse.model_fields
     assert "session/set_mode" not in protocol.METHODS
 
 
 @pytest.mark.requirement("R49", "R68")
 @pytest.mark.parametrize("protocol", [*FIRST, *SECOND])
-def test_an_id_is_a_text_that_is_kept_to_the_letter(protocol: Any) -> None:
+def test_a_session_id_is_a_string_that_is_preserved(protocol: Any) -> None:
     assert protocol.SessionId is str
     for id_ in ("Sess_1 ", "", "0B0E7D9C", "session-é"):
         assert decode(protocol.CloseSessionRequest, {"sessionId": id_}).session_id == id_
@@ -49,7 +49,7 @@ def test_an_id_is_a_text_that_is_kept_to_the_letter(protocol: Any) -> None:
 
 @pytest.mark.requirement("R53", "R56", "R63", "R64", "R67")
 @pytest.mark.parametrize("protocol", FIRST)
-def test_a_load_wants_all_three_and_always_writes_them(protocol: Any) -> None:
+def test_a_load_requires_and_writes_id_directory_and_servers(protocol: Any) -> None:
     assert issues(protocol.LoadSessionRequest, {}) == {("cwd",), ("mcpServers",), ("sessionId",)}
     request = protocol.LoadSessionRequest(session_id="s", cwd="/", mcp_servers=[])
     assert decode(dict[str, Any], encode(request)) == {"sessionId": "s", "cwd": "/", "mcpServers": []}
@@ -58,14 +58,14 @@ def test_a_load_wants_all_three_and_always_writes_them(protocol: Any) -> None:
 
 @pytest.mark.requirement("R53")
 @pytest.mark.parametrize("protocol", SECOND)
-def test_in_v2_there_is_no_load(protocol: Any) -> None:
+def test_v2_does_not_have_session_load(protocol: Any) -> None:
     assert "session/load" not in protocol.METHODS
     assert not hasattr(protocol, "LoadSessionRequest")
 
 
 @pytest.mark.requirement("R45", "R66")
 @pytest.mark.parametrize("protocol", [*FIRST, *SECOND])
-def test_a_new_session_wants_a_directory_and_in_v1_the_servers(protocol: Any) -> None:
+def test_a_new_session_requires_a_directory_and_in_v1_servers(protocol: Any) -> None:
     wanted = {("cwd",), ("mcpServers",)} if protocol in FIRST else {("cwd",)}
     assert issues(protocol.NewSessionRequest, {}) == wanted
     assert decode(protocol.NewSessionRequest, {"cwd": "/", "mcpServers": None}).mcp_servers == []
@@ -81,7 +81,7 @@ def test_an_update_is_a_notification(protocol: Any) -> None:
 
 @pytest.mark.requirement("R61")
 @pytest.mark.parametrize("protocol", FIRST)
-def test_a_load_is_answered_with_an_object_and_null_reads_as_the_empty_one(protocol: Any) -> None:
+def test_the_response_to_a_load_may_be_null(protocol: Any) -> None:
     empty = protocol.LoadSessionResponse()
     assert decode(protocol.LoadSessionResponse, None) == decode(protocol.LoadSessionResponse, b"null") == empty
     assert decode(protocol.LoadSessionResponse, {}) == empty
@@ -89,7 +89,7 @@ def test_a_load_is_answered_with_an_object_and_null_reads_as_the_empty_one(proto
 
 
 @pytest.mark.requirement("R98")
-def test_a_load_may_be_answered_with_modes_and_what_the_schema_does_not_know() -> None:
+def test_the_response_to_a_load_may_have_modes_and_unknown_fields() -> None:
     raw: Any = {"modes": {"currentModeId": "ask", "availableModes": []}, "models": {"currentModelId": "opus"}}
     response = decode(v1.LoadSessionResponse, raw)
     assert response.modes is not None
@@ -109,7 +109,7 @@ def test_meta_is_opaque(protocol: Any, meta: Any) -> None:
 
 @pytest.mark.requirement("R76", "R77", "R80", "R84")
 @pytest.mark.parametrize("protocol", FIRST)
-def test_the_lists_of_a_server_are_wanted_in_v1_where_null_is_empty(protocol: Any) -> None:
+def test_in_v1_lists_of_a_server_are_required_but_nullable(protocol: Any) -> None:
     stdio: Any = {"name": "s", "command": "/s"}
     assert issues(protocol.McpServer, stdio) == {("args",), ("env",)}
     assert decode(protocol.McpServer, stdio | {"args": None, "env": None}).env == []
@@ -156,7 +156,7 @@ def test_in_v2_a_server_has_a_type(protocol: Any) -> None:
 @pytest.mark.requirement("R74")
 @pytest.mark.parametrize("name", ["my server", "a.b", "Dateien für Ü", "工具", "a/b", "x" * 300])
 @pytest.mark.parametrize("protocol", [*FIRST, *SECOND])
-def test_a_name_may_be_any_text(protocol: Any, name: str) -> None:
+def test_a_server_name_may_be_any_string(protocol: Any, name: str) -> None:
     raw: Any = {"type": "stdio", "name": name, "command": "/s", "args": [], "env": []}
     assert decode(protocol.McpServer, raw).name == name
 
@@ -178,7 +178,7 @@ def test_headers_keep_their_order_and_their_repeats(protocol: Any) -> None:
 
 
 @pytest.mark.requirement("R84")
-def test_sse_is_a_kind_of_server_in_v1_alone() -> None:
+def test_sse_servers_exist_only_in_v1() -> None:
     kinds = [{each.__name__ for each in get_args(get_args(protocol.McpServer)[0])} for protocol in (v1, v2)]
     assert "McpServerSse" in kinds[0]
     assert "McpServerSse" not in kinds[1]
@@ -186,7 +186,7 @@ def test_sse_is_a_kind_of_server_in_v1_alone() -> None:
 
 @pytest.mark.requirement("R91")
 @pytest.mark.parametrize("protocol", [*FIRST, *SECOND])
-def test_no_request_shows_the_secrets_in_it(protocol: Any) -> None:
+def test_requests_do_not_show_their_secrets(protocol: Any) -> None:
     servers = [
         {"type": "stdio", "name": "s", "command": "/s", "args": [], "env": PAIRS},
         {"type": "http", "name": "h", "url": "https://h", "headers": PAIRS},
@@ -199,7 +199,7 @@ def test_no_request_shows_the_secrets_in_it(protocol: Any) -> None:
 
 @pytest.mark.requirement("R91")
 @pytest.mark.parametrize("protocol", [*FIRST, *SECOND])
-def test_no_refusal_shows_the_secrets_of_what_it_refuses(protocol: Any) -> None:
+def test_errors_about_servers_do_not_show_secrets(protocol: Any) -> None:
     wrongs: list[Any] = [
         {"type": "stdio", "name": "s", "args": [], "env": PAIRS},
         {"type": "stdio", "name": "s", "command": "/s", "args": [], "env": {"TOKEN": SECRET}},

@@ -52,7 +52,7 @@ def listing(agent: AgentPeer, _: SessionRecord, **options: Any) -> Any:
 
 @pytest.mark.requirement("R45", "R64", "R66")
 @pytest.mark.parametrize("name", NAMES)
-def test_a_new_session_says_that_it_has_no_servers(name: str) -> None:
+def test_a_new_session_without_servers_sends_an_empty_list(name: str) -> None:
     request = new_session(BARE[name], cwd="/home/me")
     assert sent(request) == {"cwd": "/home/me", "mcpServers": []}
     assert of_package(request, name)
@@ -67,7 +67,7 @@ def test_a_new_session_gets_its_servers_in_the_form_of_the_version(name: str, se
 
 @pytest.mark.requirement("R56", "R63", "R64")
 @pytest.mark.parametrize("name", FIRST)
-def test_a_load_in_v1_carries_all_three_and_the_array_also_when_it_is_empty(name: str) -> None:
+def test_a_load_in_v1_sends_the_servers_even_if_there_are_none(name: str) -> None:
     request = load_session(ABLE[name], RECORD)
     assert sent(request) == AGAIN | {"mcpServers": [ON_V1]}
     assert type(request).__name__ == "LoadSessionRequest"
@@ -85,20 +85,20 @@ def test_a_load_in_v2_is_a_resume_that_replays_from_the_start(name: str) -> None
 
 @pytest.mark.requirement("X1")
 @pytest.mark.parametrize("name", NAMES)
-def test_a_resume_asks_for_no_history(name: str) -> None:
+def test_a_resume_does_not_request_the_history(name: str) -> None:
     server = ON_V1 if name in FIRST else ON_V2
     assert sent(resume_session(ABLE[name], RECORD)) == AGAIN | {"mcpServers": [server]}
 
 
 @pytest.mark.parametrize("name", ["v1_unstable", "v2_unstable"])
-def test_a_fork_says_all_that_a_resume_does(name: str) -> None:
+def test_a_fork_sends_the_same_params_as_a_resume(name: str) -> None:
     request = fork_session(ABLE[name], RECORD)
     assert sent(request) == sent(resume_session(ABLE[name], RECORD))
     assert type(request).__name__ == "ForkSessionRequest"
 
 
 @pytest.mark.parametrize("name", ["v1", "v2"])
-def test_a_package_without_fork_has_no_word_for_it(name: str) -> None:
+def test_a_package_without_fork_refuses_it(name: str) -> None:
     with pytest.raises(
         CapabilityNotAdvertised, match=f"session/fork: {name} does not have the capability session.fork"
     ):
@@ -117,7 +117,7 @@ def test_a_package_without_fork_has_no_word_for_it(name: str) -> None:
         ("session.list", listing),
     ],
 )
-def test_what_is_not_advertised_is_refused_before_there_is_anything_to_send(
+def test_an_unadvertised_method_is_refused_before_a_request_is_built(
     capability: str, build: Callable[..., Any]
 ) -> None:
     record = SessionRecord(session_id="s", cwd="/")
@@ -128,7 +128,7 @@ def test_what_is_not_advertised_is_refused_before_there_is_anything_to_send(
 
 
 @pytest.mark.parametrize("name", SECOND)
-def test_who_assumes_that_an_agent_of_v2_loads_need_not_know_by_which_method(name: str) -> None:
+def test_assuming_session_load_works_in_v2_without_its_method(name: str) -> None:
     without = agent(getattr(acp_bindings, name), {})
     with pytest.raises(CapabilityNotAdvertised) as raised:
         load_session(without, RECORD)
@@ -141,24 +141,24 @@ def test_who_assumes_that_an_agent_of_v2_loads_need_not_know_by_which_method(nam
 
 
 @pytest.mark.parametrize("build", [new_session, load_session, resume_session, fork_session])
-def test_who_gives_the_connection_where_the_agent_belongs_is_told_what_to_give(build: Callable[..., Any]) -> None:
+def test_a_codec_instead_of_an_agent_is_refused_with_advice(build: Callable[..., Any]) -> None:
     given = {"cwd": "/"} if build is new_session else {"record": RECORD}
     with pytest.raises(TypeError, match="Codec is not a Peer; pass the AgentPeer"):
         build(Codec(acp_bindings.v1, role="client"), **given)
 
 
 @pytest.mark.parametrize("build", [load_session, resume_session, fork_session])
-def test_what_an_agent_cannot_do_is_said_before_what_is_wrong_with_the_record(build: Callable[..., Any]) -> None:
+def test_a_missing_capability_is_reported_before_errors_of_the_record(build: Callable[..., Any]) -> None:
     with pytest.raises(CapabilityNotAdvertised):
         build(BARE["v1_unstable"], SessionRecord(session_id="s", cwd=".", mcp_servers=("files",)))
 
 
-def test_what_a_package_has_no_word_for_cannot_be_assumed() -> None:
+def test_a_method_missing_in_the_package_cannot_be_assumed() -> None:
     with pytest.raises(ValueError, match="session/fork is not a method"):
         fork_session(ABLE["v1"], RECORD, assume={"session.fork"})
 
 
-def test_a_capability_that_is_none_cannot_be_assumed() -> None:
+def test_an_unknown_capability_cannot_be_assumed() -> None:
     with pytest.raises(UnknownCapability):
         new_session(ABLE["v1"], cwd="/", assume={"session.laod"})
 
@@ -181,7 +181,7 @@ def test_a_server_that_the_agent_does_not_take_is_refused_before_there_is_anythi
 
 @pytest.mark.requirement("R54", "R55", "R103")
 @pytest.mark.parametrize("advertised", [False, None, "yes", {}, 1])
-def test_only_true_says_that_sessions_can_be_loaded(advertised: Any) -> None:
+def test_only_true_advertises_session_load(advertised: Any) -> None:
     with pytest.raises(CapabilityNotAdvertised, match=r"session/load: the agent has not advertised .*loadSession"):
         load_session(agent(v1, {"loadSession": advertised}), RECORD)
 
@@ -198,7 +198,7 @@ def test_in_v2_every_agent_with_sessions_can_resume_close_and_list_them(name: st
 
 @pytest.mark.requirement("X5")
 @pytest.mark.parametrize("name", NAMES)
-def test_additional_directories_are_sent_whole_each_time(name: str) -> None:
+def test_all_additional_directories_are_sent_each_time(name: str) -> None:
     request = new_session(ABLE[name], cwd="/", additional_directories=["/a", "C:\\b"])
     assert sent(request)["additionalDirectories"] == ["/a", "C:\\b"]
     record = SessionRecord.of(request, "s")
@@ -247,7 +247,7 @@ def test_a_path_that_is_not_absolute_is_never_sent(name: str, path: str) -> None
 
 
 @pytest.mark.requirement("R50")
-def test_the_path_is_one_of_the_system_of_the_agent() -> None:
+def test_the_flavour_of_the_agents_system_decides_which_paths_are_absolute() -> None:
     with pytest.raises(NotAbsolute, match="without a drive"):
         new_session(BARE["v1"], cwd="/home/me", flavour="windows")
     with pytest.raises(NotAbsolute, match="without a drive"):
@@ -255,7 +255,7 @@ def test_the_path_is_one_of_the_system_of_the_agent() -> None:
 
 
 @pytest.mark.requirement("R101")
-def test_an_id_is_sent_to_the_letter() -> None:
+def test_an_id_is_sent_unchanged() -> None:
     assert (
         sent(close_session(ABLE["v1"], "Sess_1 "))
         == sent(delete_session(ABLE["v1"], RECORD))
@@ -265,14 +265,14 @@ def test_an_id_is_sent_to_the_letter() -> None:
 
 @pytest.mark.parametrize("build", [load_session, resume_session, fork_session])
 @pytest.mark.parametrize("session", ["sess_1", v1.SessionInfo(session_id="sess_1", cwd="/"), None])
-def test_to_come_back_to_a_session_takes_more_than_its_id(build: Callable[..., Any], session: Any) -> None:
+def test_continuing_a_session_requires_a_record(build: Callable[..., Any], session: Any) -> None:
     said = rf"^{type(session).__name__} is not a SessionRecord; .*SessionRecord\(session_id=…, cwd=….*of_listed\(info"
     with pytest.raises(TypeError, match=said):
         build(ABLE["v1_unstable"], session, mcp_servers=[])
 
 
 @pytest.mark.parametrize("build", [close_session, delete_session])
-def test_to_end_a_session_takes_no_more_than_its_id(build: Callable[..., Any]) -> None:
+def test_ending_a_session_requires_only_its_id(build: Callable[..., Any]) -> None:
     for wrong in (None, 5, b"sess_1", {"sessionId": "sess_1"}):
         with pytest.raises(
             TypeError, match=f"^{type(wrong).__name__} is not a session; pass its id or its SessionRecord"
@@ -282,7 +282,7 @@ def test_to_end_a_session_takes_no_more_than_its_id(build: Callable[..., Any]) -
 
 @pytest.mark.requirement("R99")
 @pytest.mark.parametrize(("old", "new"), [(one, other) for one in NAMES for other in NAMES])
-def test_a_record_of_one_version_is_loaded_in_any_other(old: str, new: str) -> None:
+def test_a_record_of_one_package_can_be_loaded_in_any_other(old: str, new: str) -> None:
     record = SessionRecord.of(new_session(ABLE[old], cwd="/a", mcp_servers=[FILES]), "s")
     request = load_session(ABLE[new], SessionRecord.from_json(record.to_json()).with_servers([FILES]))
     assert request == load_session(ABLE[new], record)
@@ -291,14 +291,14 @@ def test_a_record_of_one_version_is_loaded_in_any_other(old: str, new: str) -> N
 
 @pytest.mark.requirement("X10")
 @pytest.mark.parametrize("build", [load_session, resume_session])
-def test_other_servers_take_the_place_of_all_those_of_the_record(build: Callable[..., Any]) -> None:
+def test_given_servers_replace_all_servers_of_the_record(build: Callable[..., Any]) -> None:
     other = ON_V1 | {"name": "other"}
     assert sent(build(ABLE["v1"], RECORD, mcp_servers=[other]))["mcpServers"] == [other]
     assert sent(build(ABLE["v1"], RECORD, mcp_servers=[]))["mcpServers"] == []
 
 
 @pytest.mark.requirement("R65")
-def test_meta_is_sent_as_it_is() -> None:
+def test_meta_is_sent_unchanged() -> None:
     meta = {"vendor.key": {"cwd": "/elsewhere"}, "mcpServers": 5}
     for request in (
         new_session(ABLE["v1"], cwd="/", meta=meta),
@@ -311,13 +311,13 @@ def test_meta_is_sent_as_it_is() -> None:
     assert sent(new_session(ABLE["v1"], cwd="/", meta={}))["_meta"] == {}
 
 
-def test_a_server_that_is_none_is_refused_with_its_place() -> None:
+def test_an_invalid_server_is_refused_with_its_place() -> None:
     with pytest.raises(DecodeError, match=r"mcpServers\[1\]\.command: Field required"):
         new_session(ABLE["v1"], cwd="/", mcp_servers=[FILES, {"name": "x"}])
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_sessions_are_listed_by_directory_and_by_cursor_also_an_empty_one(name: str) -> None:
+def test_sessions_are_listed_by_directory_and_any_cursor(name: str) -> None:
     assert sent(list_sessions(ABLE[name])) == {}
     assert sent(list_sessions(ABLE[name], cwd="/a", cursor="")) == {"cwd": "/a", "cursor": ""}
 
@@ -338,7 +338,7 @@ def test_the_types_of_the_requests_are_those_that_the_package_sends() -> None:
             assert type_.method == method
 
 
-def test_one_agent_may_have_what_another_lacks() -> None:
+def test_capabilities_are_checked_for_each_method() -> None:
     only_list = agent(v1, {"sessionCapabilities": {"list": V1_SESSION["list"]}})
     assert sent(list_sessions(only_list)) == {}
     with pytest.raises(CapabilityNotAdvertised):

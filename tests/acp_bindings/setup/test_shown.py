@@ -14,5 +14,5 @@ from acp_bindings.setup.errors import one_line
         ("\n" * 200, r"\n" * 200),
     ],
 )
-def test_a_text_is_cut_off_only_where_it_is_longer_than_that(text: str, shown: str) -> None:
+def test_only_longer_strings_are_truncated(text: str, shown: str) -> None:
     assert one_line(text) == shown

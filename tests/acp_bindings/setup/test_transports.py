@@ -25,12 +25,12 @@ URL, COMMAND = {"url": "https://example.com/mcp"}, {"command": "/usr/bin/files-m
         {"type": "acp"},
     ],
 )
-def test_nothing_is_wrong_with_a_type_that_fits(entry: dict[str, Any]) -> None:
+def test_a_matching_type_has_no_fault(entry: dict[str, Any]) -> None:
     assert type_fault(entry) is None
 
 
 @pytest.mark.parametrize("name", ["htpp", "HTTP", "https", "streamable-http", "streamableHttp", "streamable", "remote"])
-def test_a_name_for_http_is_taken_for_one(name: str) -> None:
+def test_other_names_of_http_are_recognized(name: str) -> None:
     fault = type_fault({"type": name})
     assert fault
     assert (fault.meant, fault.unknown) == ("http", True)
@@ -55,7 +55,7 @@ def test_a_name_for_http_is_taken_for_one(name: str) -> None:
         ({"type": "pigeon"}, None),
     ],
 )
-def test_what_is_meant_is_told_by_the_spelling_or_else_by_the_members(entry: dict[str, Any], meant: str | None) -> None:
+def test_the_spelling_or_the_fields_suggest_the_intended_type(entry: dict[str, Any], meant: str | None) -> None:
     fault = type_fault(entry)
     assert fault
     assert (fault.meant, fault.unknown) == (meant, True)
@@ -72,7 +72,7 @@ def test_what_is_meant_is_told_by_the_spelling_or_else_by_the_members(entry: dic
         ({"type": "http"} | COMMAND, 'http has a url and no command; did you mean "stdio", which v1 writes'),
     ],
 )
-def test_a_type_that_is_not_that_of_the_members_is_told(entry: dict[str, Any], told: str) -> None:
+def test_a_type_that_contradicts_the_fields_is_reported(entry: dict[str, Any], told: str) -> None:
     fault = type_fault(entry)
     assert fault
     assert not fault.unknown
@@ -80,7 +80,7 @@ def test_a_type_that_is_not_that_of_the_members_is_told(entry: dict[str, Any], t
 
 
 @pytest.mark.parametrize("tag", ["two words", "x" * 41, "\x1b[31m", "", {"a": "secret123"}])
-def test_what_is_no_word_is_not_shown(tag: object) -> None:
+def test_a_type_that_is_not_a_short_word_is_not_shown(tag: object) -> None:
     fault = type_fault({"type": tag})
     assert fault
     assert fault.message.startswith("this is not a transport")

@@ -38,7 +38,7 @@ def rules(updates: ReplayCollector[Any]) -> list[str]:
 
 
 @pytest.mark.requirement("R57", "R58")
-def test_the_history_of_a_load_comes_in_its_order_before_the_answer() -> None:
+def test_history_is_collected_in_order_until_the_response() -> None:
     updates = Collector()
     assert updates.expect(LOAD) == []
     said = [user("Hello"), agent("Hi"), user("More"), agent("Yes")]
@@ -48,7 +48,7 @@ def test_the_history_of_a_load_comes_in_its_order_before_the_answer() -> None:
 
 
 @pytest.mark.requirement("R58", "R62")
-def test_what_comes_after_the_answer_is_news() -> None:
+def test_updates_after_the_response_are_new() -> None:
     updates = Collector()
     updates.expect(LOAD)
     updates.receive(user("Hello"))
@@ -69,7 +69,7 @@ def test_the_session_is_known_before_the_load_is_sent() -> None:
 
 
 @pytest.mark.requirement("R60")
-def test_history_that_is_late_is_news_and_is_remarked_on_once() -> None:
+def test_late_history_is_new_with_one_remark() -> None:
     updates = Collector()
     updates.expect(LOAD)
     updates.receive(user("Hello"))
@@ -93,7 +93,7 @@ def test_a_whole_message_of_the_user_is_late_history_too() -> None:
     assert rules(updates) == ["replay-after-answer"]
 
 
-def test_a_message_of_the_user_after_a_prompt_is_no_late_history() -> None:
+def test_a_user_message_after_a_prompt_is_not_late_history() -> None:
     updates = Collector()
     updates.expect(LOAD)
     updates.opened("s")
@@ -103,7 +103,7 @@ def test_a_message_of_the_user_after_a_prompt_is_no_late_history() -> None:
 
 
 @pytest.mark.requirement("X1")
-def test_a_resume_brings_no_history() -> None:
+def test_a_resume_has_no_history() -> None:
     updates = Collector()
     updates.expect(RESUME)
     assert updates.receive(agent("Hi")) == live(agent("Hi"))
@@ -114,7 +114,7 @@ def test_a_resume_brings_no_history() -> None:
 
 
 @pytest.mark.requirement("R44", "R58")
-def test_sessions_are_told_apart() -> None:
+def test_sessions_do_not_mix() -> None:
     updates = Collector()
     updates.expect(LOAD)
     updates.created("other")
@@ -126,7 +126,7 @@ def test_sessions_are_told_apart() -> None:
 
 
 @pytest.mark.requirement("X11")
-def test_what_comes_before_the_id_is_known_is_kept() -> None:
+def test_updates_of_an_unknown_session_are_stored() -> None:
     updates = Collector()
     early = [agent("1", "new"), agent("x", "unheard"), agent("2", "new")]
     assert [updates.receive(each) for each in early] == [[], [], []]
@@ -136,7 +136,7 @@ def test_what_comes_before_the_id_is_known_is_kept() -> None:
 
 
 @pytest.mark.requirement("X11")
-def test_in_v2_state_may_come_before_or_after_the_answer() -> None:
+def test_in_v2_the_state_may_precede_or_follow_the_response() -> None:
     updates: ReplayCollector[v2.UpdateSessionNotification] = ReplayCollector()
     running = v2.UpdateSessionNotification(session_id="s", update=v2.SessionStateUpdateRunning())
     idle = v2.UpdateSessionNotification(session_id="s", update=v2.SessionStateUpdateIdle())
@@ -159,7 +159,7 @@ def test_in_v2_state_may_come_before_or_after_the_answer() -> None:
 
 
 @pytest.mark.requirement("X11")
-def test_what_is_kept_is_bounded_and_what_is_lost_is_the_oldest() -> None:
+def test_only_the_latest_stored_updates_are_kept() -> None:
     updates = Collector(keep=2)
     for number in range(4):
         updates.receive(agent(str(number), f"s{number}"))
@@ -172,7 +172,7 @@ def test_what_is_kept_is_bounded_and_what_is_lost_is_the_oldest() -> None:
     assert rules(updates) == ["early-updates-lost"]
 
 
-def test_what_a_flood_of_unknown_sessions_costs_is_bounded() -> None:
+def test_a_flood_of_unknown_sessions_is_bounded() -> None:
     updates = Collector(keep=10)
     for number in range(1000):
         updates.receive(agent("x", f"s{number}"))
@@ -181,7 +181,7 @@ def test_what_a_flood_of_unknown_sessions_costs_is_bounded() -> None:
 
 
 @pytest.mark.requirement("R47")
-def test_an_id_that_is_given_again_is_an_error() -> None:
+def test_a_reused_id_is_an_error() -> None:
     updates = Collector()
     updates.created("s")
     with pytest.raises(SessionIdReused, match='the id "s" of another session') as raised:
@@ -193,7 +193,7 @@ def test_an_id_that_is_given_again_is_an_error() -> None:
 
 
 @pytest.mark.requirement("R101")
-def test_ids_are_the_same_only_to_the_letter() -> None:
+def test_ids_are_compared_exactly() -> None:
     updates = Collector()
     updates.created("s")
     assert updates.receive(agent("x", "S")) == updates.receive(agent("x", "s ")) == []
@@ -213,7 +213,7 @@ def test_a_load_that_failed_leaves_nothing_behind() -> None:
     assert updates.opened("s") == (user("whole"),)
 
 
-def test_a_session_that_could_not_be_loaded_again_is_what_it_was() -> None:
+def test_a_failed_second_load_restores_the_session() -> None:
     updates = Collector()
     updates.created("s")
     updates.expect(LOAD)
@@ -225,7 +225,7 @@ def test_a_session_that_could_not_be_loaded_again_is_what_it_was() -> None:
     assert updates.receive(agent("late")) == []
 
 
-def test_of_a_session_that_nobody_expected_all_that_came_is_history() -> None:
+def test_updates_of_an_unexpected_session_are_its_history() -> None:
     updates = Collector()
     updates.receive(user("Hello"))
     assert updates.opened("s") == (user("Hello"),)
@@ -243,7 +243,7 @@ def test_a_session_that_is_loaded_again_has_its_history_again() -> None:
     assert updates.remarks == []
 
 
-def test_what_comes_of_a_closed_session_is_remarked_on_and_lost() -> None:
+def test_updates_of_a_closed_session_are_dropped_with_a_remark() -> None:
     updates = Collector()
     updates.created("s")
     updates.closed("s")
@@ -269,7 +269,7 @@ def test_updates_of_a_newer_schema_are_sorted_as_all_others() -> None:
     assert updates.receive(newer) == replayed(newer)
 
 
-def test_what_is_wrong_is_told_once_of_each_session() -> None:
+def test_each_mistake_is_reported_once_for_each_session() -> None:
     updates = Collector()
     for each in ("s", "other"):
         updates.created(each)

@@ -22,7 +22,7 @@ def test_every_protocol_package_has_the_version_of_its_name() -> None:
     }
 
 
-def test_what_is_no_protocol_package_has_no_version() -> None:
+def test_anything_but_a_protocol_package_is_refused() -> None:
     with pytest.raises(TypeError, match="is not a protocol package; the packages are v1, v1_unstable, v2, v2_unstable"):
         version_of(acp_bindings)  # pyright: ignore[reportArgumentType]
     with pytest.raises(TypeError, match=r"protocols must be a list: \[v1\]"):
@@ -57,9 +57,7 @@ def test_packages_are_offered_by_version_the_latest_first() -> None:
         (3, {1, 3}, 3),
     ],
 )
-def test_an_agent_answers_with_the_version_that_the_rule_gives(
-    requested: int, supported: set[int], answered: int
-) -> None:
+def test_an_agent_responds_with_the_negotiated_version(requested: int, supported: set[int], answered: int) -> None:
     assert negotiate(requested, supported) == answered
 
 
@@ -80,7 +78,7 @@ def test_an_agent_without_a_version_is_a_mistake() -> None:
 
 @pytest.mark.requirement("R19")
 @pytest.mark.parametrize("version", [0, 1, 2, 65535])
-def test_a_version_is_one_integer(version: int) -> None:
+def test_a_version_is_an_integer(version: int) -> None:
     assert read_version({"protocolVersion": version}) == version
 
 
@@ -108,7 +106,7 @@ def test_a_version_is_one_integer(version: int) -> None:
         ({"major": 1}, "this is an object"),
     ],
 )
-def test_what_is_no_version_is_refused_with_what_it_looks_like(value: Any, told: str) -> None:
+def test_an_invalid_version_is_refused_with_its_likely_meaning(value: Any, told: str) -> None:
     with pytest.raises(BadProtocolVersion) as caught:
         read_version({"protocolVersion": value})
     assert caught.value.value == value
@@ -127,7 +125,7 @@ def test_what_is_no_version_is_refused_with_what_it_looks_like(value: Any, told:
         ({"version": 1}, "it is missing; ACP versions are integers, such as 1"),
     ],
 )
-def test_a_version_that_stands_elsewhere_is_told_where(message: Any, told: str) -> None:
+def test_a_version_in_the_wrong_place_is_reported_with_its_place(message: Any, told: str) -> None:
     with pytest.raises(BadProtocolVersion) as caught:
         read_version(message)
     assert (caught.value.value, caught.value.reason) == (None, told)
