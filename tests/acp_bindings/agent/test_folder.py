@@ -193,7 +193,7 @@ anyio.run(main, backend=sys.argv[1])
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a limit of file sizes")
-async def test_nothing_of_a_call_is_stored_when_the_disk_is_full(tmp_path: Path, anyio_backend_name: str) -> None:
+async def test_a_call_stores_nothing_if_the_disk_is_full(tmp_path: Path, anyio_backend_name: str) -> None:
     command = [sys.executable, "-W", "error", "-c", FULL, anyio_backend_name, str(tmp_path)]
     assert (await anyio.run_process(command, stderr=None)).stdout.split() == [b"3", b"refused"]
 
@@ -237,7 +237,7 @@ async def test_a_file_that_cannot_be_read_is_not_locked(
         assert await load(other, "sess_1") == STORED
 
 
-async def test_what_a_failed_call_could_not_remove_is_replaced_by_the_next(
+async def test_the_next_call_replaces_bytes_that_a_failed_call_left_behind(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = await stored(tmp_path)
@@ -271,9 +271,7 @@ async def test_what_a_failed_call_could_not_remove_is_replaced_by_the_next(
         assert b"lost" not in file.read_bytes()
 
 
-async def test_nothing_of_a_call_is_stored_when_the_disk_does_not_confirm_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_call_stores_nothing_if_fsync_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     await stored(tmp_path)
 
     def refuse(_: int) -> None:
@@ -407,7 +405,7 @@ async def test_a_file_with_another_session_is_refused(tmp_path: Path, caplog: py
         assert "sess_2.jsonl is not listed" in caplog.text
 
 
-async def test_other_files_in_the_folder_are_left_alone(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+async def test_other_files_in_the_folder_are_not_changed(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     await stored(tmp_path)
     (tmp_path / "notes.txt").write_text("mine")
     (tmp_path / "empty.jsonl").write_text("")
@@ -470,7 +468,7 @@ async def test_a_session_of_another_process_is_in_use_until_that_ends(tmp_path: 
             assert await load(store, "sess_1") == STORED
 
 
-async def test_only_one_of_many_processes_gets_a_session(tmp_path: Path) -> None:
+async def test_only_one_process_gets_a_session(tmp_path: Path) -> None:
     await stored(tmp_path)
     holders = [
         subprocess.Popen([sys.executable, "-c", HOLDER, str(tmp_path)], stdin=-1, stdout=-1, text=True)
@@ -482,7 +480,7 @@ async def test_only_one_of_many_processes_gets_a_session(tmp_path: Path) -> None
     assert sorted(said) == ["in use\n"] * 4 + ["loaded\n"]
 
 
-async def test_a_released_session_can_be_loaded_elsewhere(tmp_path: Path) -> None:
+async def test_a_released_session_can_be_loaded_by_another_store(tmp_path: Path) -> None:
     await stored(tmp_path)
     async with folder_sessions(tmp_path) as one, folder_sessions(tmp_path) as other:
         await one.load("sess_1")

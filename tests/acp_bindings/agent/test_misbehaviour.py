@@ -292,7 +292,7 @@ async def test_a_flood_of_cancels_loads_and_closes_leaves_one_session(version: i
         assert [each.session_id for each in sessions] == [session]
 
 
-async def test_a_client_that_does_not_read_holds_up_only_itself(version: int) -> None:
+async def test_a_client_that_does_not_read_delays_only_itself(version: int) -> None:
     agent = Agent("flood", version="1.0")
 
     @agent.prompt

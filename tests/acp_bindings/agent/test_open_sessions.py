@@ -87,7 +87,7 @@ async def test_a_loaded_session_has_its_history(version: int) -> None:
             assert await client.prompt(session, "three") == "end_turn"
 
 
-async def test_a_session_of_one_version_is_loaded_in_the_other() -> None:
+async def test_a_session_stored_with_v1_loads_in_v2_and_the_reverse() -> None:
     agent = Agent("both", version="1.0")
 
     @agent.prompt
@@ -125,7 +125,7 @@ async def test_loading_an_open_session_does_not_start_its_servers_again(version:
     assert provider.open_now == 0
 
 
-async def test_loads_at_the_same_time_open_one_session(version: int) -> None:
+async def test_simultaneous_loads_open_one_session(version: int) -> None:
     provider = Provider()
     async with served(talker(provider)) as server, server.client(version) as one, server.client(version) as other:
         session = await one.new()
@@ -168,7 +168,7 @@ async def test_a_load_from_another_connection_takes_the_session_over(version: in
         assert await other.prompt(session, "ours") == "end_turn"
 
 
-async def test_a_session_that_fails_to_open_is_answered_and_forgotten(version: int) -> None:
+async def test_a_session_that_fails_to_open_returns_an_error_and_is_removed(version: int) -> None:
     provider = Provider()
     async with talking(talker(provider), version) as client:
         provider.fails = InvalidParams("mcpServers: not today")
@@ -205,7 +205,7 @@ async def test_on_open_may_refuse_a_session(version: int) -> None:
         assert provider.open_now == 0
 
 
-async def test_what_on_open_shows_arrives_after_the_response(version: int) -> None:
+async def test_updates_from_on_open_arrive_after_the_response(version: int) -> None:
     agent = talker()
 
     @agent.on_open
@@ -556,7 +556,7 @@ async def test_a_handler_of_on_open_that_hangs_ends_with_its_client(version: int
         assert provider.open_now == 0
 
 
-async def test_loads_of_a_leaving_and_a_coming_client_leave_one_session(version: int) -> None:
+async def test_loads_by_a_closing_and_a_new_client_leave_one_session(version: int) -> None:
     provider = Provider()
     async with served(talker(provider)) as server, server.client(version) as stays:
         session = await stays.new()

@@ -30,7 +30,7 @@ def test_only_redis_sessions_import_redis() -> None:
     ("package", "name", "extra"),
     [("anyio", "FolderSessions", "connection"), ("redis", "RedisSessions", "redis")],
 )
-def test_without_an_extra_a_name_says_what_to_install(package: str, name: str, extra: str) -> None:
+def test_importing_a_name_without_its_extra_names_the_package_to_install(package: str, name: str, extra: str) -> None:
     done = run(f"import sys; sys.modules['{package}'] = None; from acp_bindings.agent import {name}")
     says = f"ImportError: acp_bindings.agent.{name} needs {package}: pip install 'acp-bindings[{extra}]'"
     assert done.stderr.splitlines()[-1] == says

@@ -68,7 +68,7 @@ async def test_loading_takes_a_session_over(redis_url: str, prefix: str) -> None
         assert await load(other, "sess_1") == (HELLO, [update("a"), update("b"), update("c")])
 
 
-async def test_of_two_workers_that_create_a_session_one_gets_it(redis_url: str, prefix: str) -> None:
+async def test_only_one_of_two_workers_creates_a_session(redis_url: str, prefix: str) -> None:
     got: list[int] = []
 
     async def create(store: RedisSessions, number: int) -> None:
@@ -86,7 +86,7 @@ async def test_of_two_workers_that_create_a_session_one_gets_it(redis_url: str, 
         assert await load(workers[0], "sess_1") == (HELLO, [update(str(got[0]))])
 
 
-async def test_no_update_is_stored_by_two_workers_that_fight_over_a_session(redis_url: str, prefix: str) -> None:
+async def test_two_workers_competing_for_a_session_store_each_update_once(redis_url: str, prefix: str) -> None:
     stored: list[bytes] = []
 
     async def work(store: RedisSessions, name: str) -> None:
@@ -109,7 +109,9 @@ async def test_no_update_is_stored_by_two_workers_that_fight_over_a_session(redi
         assert len(stored) > 10
 
 
-async def test_a_session_deleted_elsewhere_is_not_created_again(redis_url: str, prefix: str, client: Any) -> None:
+async def test_a_session_deleted_by_another_worker_is_not_created_again(
+    redis_url: str, prefix: str, client: Any
+) -> None:
     async with stores(redis_url, prefix, 2) as (one, other):
         await one.append(HELLO, [update("a")])
         await other.delete("sess_1")
@@ -260,7 +262,7 @@ async def connected(url: str, **options: Any) -> AsyncGenerator[Redis]:
         yield client
 
 
-async def test_nothing_of_a_call_is_stored_when_the_memory_is_full(redis_url: str, prefix: str, client: Any) -> None:
+async def test_a_call_stores_nothing_if_the_memory_is_full(redis_url: str, prefix: str, client: Any) -> None:
     async with stores(redis_url, prefix) as (store,):
         await store.append(HELLO, [update("a")])
         await client.config_set("maxmemory", 1)

@@ -46,7 +46,7 @@ def settable(changes: list[Any] | None = None) -> Agent:
     return agent
 
 
-async def test_new_sessions_have_the_defaults_and_announce_what_can_be_set(version: int) -> None:
+async def test_new_sessions_have_the_defaults_and_advertise_their_settings(version: int) -> None:
     async with talking(settable(), version) as client:
         response = await client.ask("session/new", cwd="/", mcpServers=[])
         options = {getattr(each, "config_id", getattr(each, "id", None)): each for each in response.config_options}
@@ -121,7 +121,7 @@ async def test_changes_by_the_agent_are_announced(version: int) -> None:
         assert kinds.count("current_mode_update") == (1 if version == 1 else 0)
 
 
-async def test_settings_survive_a_load_also_if_no_turn_followed(version: int) -> None:
+async def test_settings_survive_a_load_without_a_turn_in_between(version: int) -> None:
     async with served(settable()) as server:
         async with server.client(version) as client:
             session = await client.new()
@@ -244,7 +244,7 @@ async def test_an_agent_without_a_prompt_handler_does_not_start() -> None:
     await refused(Agent("incomplete", version="1.0"), "does not have a prompt handler")
 
 
-async def test_advertising_what_nothing_handles_is_an_error_at_start() -> None:
+async def test_advertising_a_capability_without_a_handler_is_an_error_at_start() -> None:
     await refused(complete(capabilities={"auth.logout"}), "nothing handles (auth/)?logout")
     await refused(complete(auth_methods=[v1.AuthMethodAgent(id="a", name="A")]), "login")
 
@@ -282,7 +282,7 @@ def test_mistakes_of_authors_are_errors_at_registration() -> None:
         complete(capabilities={"mcp.htp"})
 
 
-async def test_an_option_named_mode_is_refused_beside_modes() -> None:
+async def test_an_option_named_mode_conflicts_with_modes() -> None:
     agent = complete()
     agent.mode("a", "A")
     agent.option("mode", "Mode", {"x": "X"}, default="x")
@@ -306,7 +306,7 @@ def test_every_capability_is_either_the_agents_or_the_authors() -> None:
     }
 
 
-async def test_elicitation_asks_a_client_that_can_be_asked(version: int) -> None:
+async def test_elicitation_is_sent_only_to_clients_that_support_it(version: int) -> None:
     agent = Agent("asking", version="1.0")
     schema = {"type": "object", "properties": {"name": {"type": "string"}}}
 

@@ -127,7 +127,7 @@ async def test_each_id_is_a_session_of_its_own(store: SessionStore) -> None:
     assert sorted(await listed(store)) == sorted(ODD_IDS)
 
 
-async def test_a_deleted_session_is_gone(store: SessionStore) -> None:
+async def test_a_deleted_session_is_not_found(store: SessionStore) -> None:
     await store.append(HELLO, [update("a")])
     await store.append(EMPTY)
     await store.release("sess_2")
@@ -187,7 +187,7 @@ async def test_updates_that_are_not_json_objects_on_one_line_are_refused(store: 
     assert await load(store, "sess_1") == (HELLO, [update("a")])
 
 
-async def test_what_is_loaded_can_be_changed_without_changing_the_store(store: SessionStore) -> None:
+async def test_changing_a_loaded_list_does_not_change_the_store(store: SessionStore) -> None:
     await store.append(HELLO, [update("a")])
     _, updates = await store.load("sess_1")
     assert isinstance(updates, list)
@@ -250,7 +250,7 @@ async def test_pages_have_every_session_once_the_latest_first(store: SessionStor
     assert third.next_cursor is None
 
 
-async def test_a_page_continues_where_the_last_one_ended_although_sessions_changed(store: SessionStore) -> None:
+async def test_pages_continue_correctly_after_sessions_changed(store: SessionStore) -> None:
     ids = (await many_sessions(store, 60))[::-1]
     first = await store.list()
     await later(store, ids[55], ids[0])

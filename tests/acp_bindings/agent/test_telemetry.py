@@ -57,7 +57,7 @@ def by_name(exporter: InMemorySpanExporter) -> dict[str, ReadableSpan]:
     return {span.name: span for span in exporter.get_finished_spans()}
 
 
-async def test_a_turn_its_tool_calls_and_its_requests_are_spans_of_one_trace(
+async def test_a_turn_its_tool_calls_and_its_requests_share_one_trace(
     exporter: InMemorySpanExporter, version: int
 ) -> None:
     async with talking(agent_with_tools(), version) as client:
@@ -133,7 +133,7 @@ assert _tracer is None
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
-async def test_the_client_that_asked_is_not_traced_by_notifications(exporter: InMemorySpanExporter) -> None:
+async def test_notifications_do_not_send_the_trace_of_a_request(exporter: InMemorySpanExporter) -> None:
     agent = Agent("quiet", version="1.0")
 
     @agent.prompt

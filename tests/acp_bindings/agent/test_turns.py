@@ -28,14 +28,14 @@ def echo() -> Agent:
     return agent
 
 
-async def test_the_ten_lines_answer_a_prompt(version: int) -> None:
+async def test_the_ten_line_agent_responds_to_a_prompt(version: int) -> None:
     async with talking(echo(), version) as client:
         session = await client.new()
         assert await client.prompt(session, "hello") == "end_turn"
         assert client.text(session) == "You said hello."
 
 
-async def test_everything_said_arrives_before_the_end_of_the_turn(version: int) -> None:
+async def test_all_updates_arrive_before_the_end_of_the_turn(version: int) -> None:
     agent = Agent("counter", version="1.0")
 
     @agent.prompt
@@ -49,7 +49,7 @@ async def test_everything_said_arrives_before_the_end_of_the_turn(version: int) 
         assert client.text(session).split() == [str(number) for number in range(2000)]
 
 
-async def test_what_is_said_in_a_row_is_one_message(version: int) -> None:
+async def test_consecutive_say_calls_make_one_message(version: int) -> None:
     agent = Agent("speaker", version="1.0")
 
     @agent.prompt
@@ -107,7 +107,7 @@ async def test_a_request_error_of_the_handler_reaches_the_client(version: int) -
             assert client.ends(session)[0].error.message == "prompt: too short"
 
 
-async def test_an_exception_of_the_handler_is_logged_and_kept_from_the_client(
+async def test_an_exception_of_the_handler_is_logged_and_not_sent(
     version: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     agent = Agent("broken", version="1.0")
@@ -303,7 +303,7 @@ async def test_cancel_also_cancels_queued_prompts() -> None:
     assert heard == ["one"]
 
 
-async def test_a_turn_used_after_its_end_says_so(version: int) -> None:
+async def test_using_a_turn_after_its_end_raises_turn_ended(version: int) -> None:
     turns: list[Turn] = []
     async with talking(waiting(turns), version) as client:
         await client.prompt(await client.new(), "go")
@@ -398,7 +398,7 @@ async def test_a_cancelled_tool_call_ends_on_the_wire(version: int) -> None:
     assert end.status == ("failed" if version == 1 else "cancelled")
 
 
-async def test_permission_is_what_the_user_chose(version: int) -> None:
+async def test_ask_returns_the_users_choice(version: int) -> None:
     agent = Agent("asking", version="1.0")
     answers: list[bool] = []
 
@@ -472,7 +472,7 @@ async def test_usage_and_other_updates_are_sent_in_both_versions(version: int) -
         assert client.text(session) == "hello"
 
 
-async def test_the_text_of_a_prompt_contains_links_and_embedded_text() -> None:
+async def test_turn_text_includes_links_and_embedded_text() -> None:
     agent = Agent("reader", version="1.0", accepts={"embedded_context"})
     texts: list[str] = []
 

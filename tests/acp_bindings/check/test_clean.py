@@ -40,18 +40,18 @@ CLEAN_V2 = [
 
 
 @pytest.mark.parametrize("conversation", [CLEAN, opening(), [*opening(), *new(mcpServers=[STDIO, HTTP])]])
-def test_nothing_is_found_in_a_conversation_that_is_right(conversation: list[object]) -> None:
+def test_a_valid_conversation_has_no_findings(conversation: list[object]) -> None:
     assert check(*conversation) == []
 
 
-def test_a_check_knows_what_there_was_when_it_is_through() -> None:
+def test_a_finished_check_has_kind_messages_and_versions() -> None:
     inspected = Check(as_lines([*opening(), *new(cwd=".", mcpServers=[STDIO | {"command": "npx"}]), b"5"]))
     assert len(list(inspected)) == 3
     assert (inspected.kind, inspected.messages, inspected.read_as) == ("conversation", 5, ["v1"])
     assert (inspected.errors, inspected.warnings, inspected.unusable) == (2, 1, None)
 
 
-def test_what_stands_at_a_place_is_shown_where_that_is_asked_for_and_cut_where_it_is_long() -> None:
+def test_the_value_at_a_place_is_shown_on_request_and_truncated() -> None:
     talk = [*opening(), *new(cwd=".")]
     assert str(the("path.cwd", *talk, show_values=True)).endswith(' (it is ".")')
     assert "(it is" not in str(the("path.cwd", *talk))
@@ -59,11 +59,11 @@ def test_what_stands_at_a_place_is_shown_where_that_is_asked_for_and_cut_where_i
     assert found.value == '"' + "x" * 199 + "…"
 
 
-def test_nothing_is_wrong_in_a_conversation_of_v2() -> None:
+def test_a_valid_conversation_of_v2_has_no_errors() -> None:
     assert [each for each in check(*CLEAN_V2) if each.severity == "error"] == []
 
 
-def test_ids_that_both_sides_use_are_told_apart_by_the_result() -> None:
+def test_responses_to_ids_used_by_both_sides_are_matched_by_result() -> None:
     talk = [
         *opening(),
         *new(),
@@ -75,7 +75,7 @@ def test_ids_that_both_sides_use_are_told_apart_by_the_result() -> None:
     assert check(*talk) == []
 
 
-def test_ids_that_both_sides_use_are_told_apart_by_who_asked_last_where_the_result_tells_nothing() -> None:
+def test_ambiguous_responses_are_matched_to_the_side_that_asked_last() -> None:
     talk = [
         *opening(),
         *new(),
@@ -88,7 +88,7 @@ def test_ids_that_both_sides_use_are_told_apart_by_who_asked_last_where_the_resu
     assert (found.rule, found.sender, where(found)) == ("schema.result", "client", "7 result.content")
 
 
-def test_who_says_what_is_told_by_a_wrapper() -> None:
+def test_a_wrapper_determines_the_sender() -> None:
     talk = [
         {"direction": "agent" if "result" in each else "client->agent", "message": each}
         for each in [*opening(), *new()]
@@ -96,11 +96,11 @@ def test_who_says_what_is_told_by_a_wrapper() -> None:
     assert check(*talk) == []
 
 
-def test_an_extension_that_either_side_may_call_has_its_answer() -> None:
+def test_an_extension_method_of_either_side_matches_its_response() -> None:
     assert check(*opening(), call("_acme/do", id="x"), result("x", {"any": "thing"})) == []
 
 
-def test_the_initialize_of_a_new_connection_begins_anew() -> None:
+def test_initialize_on_a_new_connection_resets_the_check() -> None:
     session = [*new(), *prompt(2)]
     again = load(1, update(USER, "hello"), update(AGENT, "hi"))
     assert check(*opening(), *session, *opening(), *again, *prompt(2)) == []
@@ -111,22 +111,22 @@ def test_a_recording_that_begins_late_is_read_by_the_protocol_that_is_named() ->
     assert check(*new(), *prompt(2), protocol=v1_unstable) == []
 
 
-def test_a_message_of_mcp_goes_both_ways() -> None:
+def test_mcp_messages_may_come_from_either_side() -> None:
     asked = call("mcp/message", {"serverId": "1", "requestId": "r", "method": "tools/list"}, id="m")
     told = call("mcp/message", {"serverId": "1", "requestId": "r", "method": "notifications/progress"})
     talk = [*opening(agent={"mcpCapabilities": {"acp": True}}), asked, told, result("m", {"result": {"tools": []}})]
     assert check(*talk, protocol=v1_unstable) == []
 
 
-def test_an_initialize_that_failed_may_come_again() -> None:
+def test_initialize_may_be_repeated_after_a_failure() -> None:
     assert check(call("initialize", opening()[0]["params"], id=5), error(5, -32000), *opening(), *new()) == []
 
 
-def test_an_error_without_an_id_answers_what_could_not_be_read() -> None:
+def test_an_error_without_an_id_responds_to_an_unreadable_message() -> None:
     assert check(*opening(), error(None, -32700)) == []
 
 
-def test_a_recording_that_begins_late_knows_no_sessions() -> None:
+def test_sessions_opened_before_a_partial_recording_are_not_reported() -> None:
     assert check(*prompt(2), protocol=v1_unstable) == []
 
 
@@ -137,7 +137,7 @@ def test_a_session_that_is_closed_may_be_loaded_again() -> None:
 
 
 @pytest.mark.parametrize("message", [each for each in [*CLEAN, *CLEAN_V2] if "method" in each])
-def test_a_message_alone_has_nobody_to_go_by(message: dict[str, Any]) -> None:
+def test_a_single_message_is_not_checked_against_a_conversation(message: dict[str, Any]) -> None:
     assert [each for each in check(message) if each.rule.startswith(("lifecycle.un", "lifecycle.c", "cap"))] == []
 
 

@@ -46,19 +46,19 @@ def text_of(messages: list[Any]) -> bytes:
     return b"".join(as_lines(messages))
 
 
-def test_nothing_wrong_is_status_0(tmp_path: Path) -> None:
+def test_a_clean_conversation_exits_0(tmp_path: Path) -> None:
     file = tmp_path / "talk.ndjson"
     file.write_bytes(text_of(CLEAN))
     assert run_apart("check", str(file)) == (0, f"{file}: nothing wrong in a conversation of 23 messages (v1)\n", "")
 
 
-def test_warnings_are_status_0() -> None:
+def test_warnings_exit_0() -> None:
     status, printed, _ = run("check", "-", given=text_of([*opening(), *new(mcpServers=[STDIO | {"command": "npx"}])]))
     assert status == 0
     assert printed.startswith("-:3: warning[path.command]: params.mcpServers[0].command: ")
 
 
-def test_an_error_is_status_1_and_has_a_line_like_those_of_compilers() -> None:
+def test_an_error_exits_1_with_a_line_in_compiler_format() -> None:
     status, printed, told = run_apart("check", "-", given=text_of([*opening(), *new(cwd=".")]))
     assert (status, told) == (1, "")
     finding, summary = printed.splitlines()
@@ -66,7 +66,7 @@ def test_an_error_is_status_1_and_has_a_line_like_those_of_compilers() -> None:
     assert summary == "-: 1 error in a conversation of 4 messages (v1)"
 
 
-def test_what_is_printed_is_no_command_to_a_ci_runner() -> None:
+def test_output_cannot_contain_commands_for_a_ci_runner() -> None:
     message = b'{"jsonrpc": "2.0", "id": 1, "method": "##[error]owned"}'
 
     _, printed, _ = run("check", "-", given=message)
@@ -95,7 +95,7 @@ def test_what_is_printed_is_no_command_to_a_ci_runner() -> None:
         ),
     ],
 )
-def test_what_cannot_be_used_is_status_2(arguments: list[str], given: bytes, told: str) -> None:
+def test_unusable_input_exits_2(arguments: list[str], given: bytes, told: str) -> None:
     status, printed, complaint = run(*arguments, given=given)
     assert (status, printed) == (2, "")
     assert told in complaint
@@ -112,7 +112,7 @@ def test_what_cannot_be_used_is_status_2(arguments: list[str], given: bytes, tol
         (b'[{"cwd": ".", "mcpServers": []}, {}]', 2),
     ],
 )
-def test_json_is_one_document_by_its_schema_and_nothing_else(given: bytes, status: int) -> None:
+def test_json_output_is_a_single_document_that_matches_its_schema(given: bytes, status: int) -> None:
     ended, printed, told = run("check", "-", "--json", given=given)
     assert (ended, told) == (status, "")
     whole = json.loads(printed)
@@ -122,7 +122,7 @@ def test_json_is_one_document_by_its_schema_and_nothing_else(given: bytes, statu
     assert document["errors"] == sum(each["severity"] == "error" for each in document["findings"])
 
 
-def test_the_json_has_all_that_the_lines_have() -> None:
+def test_json_output_has_everything_in_the_text_output() -> None:
     (file,) = json.loads(run_apart("check", "-", "--json", given=text_of([*opening(), *new(cwd=".")]))[1])["files"]
     (found,) = file["findings"]
     assert (found["rule"], found["severity"], found["line"], found["path"], found["from"], found["method"]) == (
@@ -135,7 +135,7 @@ def test_the_json_has_all_that_the_lines_have() -> None:
     )
 
 
-def test_each_file_is_checked_and_the_worst_is_the_status(tmp_path: Path) -> None:
+def test_the_exit_status_is_that_of_the_worst_file(tmp_path: Path) -> None:
     clean, broken = tmp_path / "clean.ndjson", tmp_path / "broken.ndjson"
     clean.write_bytes(text_of(CLEAN))
     broken.write_bytes(text_of([*opening(), *new(cwd=".")]))
@@ -147,7 +147,7 @@ def test_each_file_is_checked_and_the_worst_is_the_status(tmp_path: Path) -> Non
     assert told.startswith("acp-bindings check: no/such/file: it cannot be read")
 
 
-def test_the_json_has_each_file(tmp_path: Path) -> None:
+def test_json_output_has_an_entry_for_each_file(tmp_path: Path) -> None:
     file = tmp_path / "talk.ndjson"
     file.write_bytes(text_of([*opening(), *new(cwd=".")]))
     status, printed, _ = run("check", "--json", "no/such/file", str(file), "-", given=text_of(CLEAN))
@@ -161,7 +161,7 @@ def test_the_json_has_each_file(tmp_path: Path) -> None:
     ]
 
 
-def test_what_is_no_recording_is_said_once_and_its_first_lines_are_in_the_json() -> None:
+def test_input_that_is_not_a_recording_is_reported_once() -> None:
     given = b"".join(b"line %d\n\n" % number for number in range(1000))
     status, printed, told = run("check", "-", given=given)
     assert (status, printed, told.count("\n")) == (2, "", 1)
@@ -172,7 +172,7 @@ def test_what_is_no_recording_is_said_once_and_its_first_lines_are_in_the_json()
     assert file["unusable"].startswith("it is not a recording: none of its first 20 lines is a message")
 
 
-def test_a_file_that_does_not_end_is_given_up() -> None:
+def test_a_file_without_an_end_is_abandoned() -> None:
     if not Path("/dev/zero").exists():
         pytest.skip("this system has no /dev/zero")
     status, _, told = run_apart("check", "/dev/zero")
@@ -180,7 +180,7 @@ def test_a_file_that_does_not_end_is_given_up() -> None:
     assert "more than 256 MB" in told
 
 
-def test_a_closed_standard_input_is_no_matter_where_a_file_is_named(
+def test_a_closed_standard_input_does_not_matter_if_a_file_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "talk.ndjson"
@@ -189,7 +189,7 @@ def test_a_closed_standard_input_is_no_matter_where_a_file_is_named(
     assert main(["check", str(file)]) == 0
 
 
-def test_a_closed_standard_input_is_told() -> None:
+def test_a_closed_standard_input_is_reported() -> None:
     command = [sys.executable, "-m", "acp_bindings", "check", "-"]
     closed = subprocess.run(
         [sys.executable, "-c", f"import os, sys; os.close(0); os.execv(sys.executable, {command!r})"],
@@ -204,9 +204,7 @@ def test_a_closed_standard_input_is_told() -> None:
     ("status", "told", "says"),
     [(129, 129, b""), (1, 2, b"acp-bindings: standard output: No space left on device\n")],
 )
-def test_only_what_a_signal_ends_says_so_although_it_could_not_write_either(
-    status: int, told: int, says: bytes
-) -> None:
+def test_a_signal_status_takes_precedence_over_a_write_error(status: int, told: int, says: bytes) -> None:
     code = f"""
 from acp_bindings._cli import written_by
 with written_by("acp-bindings"):
@@ -233,7 +231,7 @@ with written_by("acp-bindings"):
         ("check --json conversation | true", 0, ""),
     ],
 )
-def test_streams_that_are_closed_or_full_or_go_away_are_no_traceback(
+def test_closed_or_full_streams_do_not_cause_a_traceback(
     script: str, status: int, says: str, unbuffered: str, tmp_path: Path
 ) -> None:
     (tmp_path / "conversation").write_bytes(text_of(CLEAN))
@@ -291,7 +289,7 @@ def with_secrets() -> bytes:
 
 @pytest.mark.requirement("R91")
 @pytest.mark.parametrize("options", [[], ["--json"]])
-def test_no_secret_is_printed(options: list[str]) -> None:
+def test_secrets_are_not_printed(options: list[str]) -> None:
     status, printed, told = run("check", "-", *options, given=with_secrets())
     assert status == 1
     assert not [each for each in SECRETS if each in printed + told]
@@ -299,25 +297,25 @@ def test_no_secret_is_printed(options: list[str]) -> None:
 
 @pytest.mark.requirement("R91")
 @pytest.mark.parametrize("options", [[], ["--json"]])
-def test_secrets_are_printed_when_they_are_asked_for(options: list[str]) -> None:
+def test_secrets_are_printed_on_request(options: list[str]) -> None:
     _, printed, _ = run_apart("check", "-", "--show-secrets", *options, given=with_secrets())
     assert "t0psecret" in printed
     assert "p4ssw0rd" in printed
 
 
-def test_what_a_peer_writes_cannot_move_the_cursor() -> None:
+def test_messages_cannot_move_the_cursor() -> None:
     talk = [*opening(), *new(mcpServers=[STDIO | {"name": "a.\u001b[31m"}], cwd="\u001b[2J")]
     _, printed, _ = run("check", "-", given=text_of(talk))
     assert "\u001b" not in printed
 
 
-def test_neither_can_the_name_of_a_file(tmp_path: Path) -> None:
+def test_file_names_cannot_move_the_cursor(tmp_path: Path) -> None:
     file = tmp_path / "a\u001b[2J.ndjson"
     file.write_bytes(text_of(opening()))
     assert run("check", str(file))[1].startswith(f"{tmp_path}/a [2J.ndjson: nothing wrong in ")
 
 
-def test_a_name_that_the_terminal_cannot_show_is_shown_in_other_characters(
+def test_a_name_that_the_terminal_cannot_encode_is_shown_escaped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "é.ndjson"
@@ -327,7 +325,7 @@ def test_a_name_that_the_terminal_cannot_show_is_shown_in_other_characters(
     assert (status, printed.partition(": ")[0]) == (0, f"{tmp_path}/\\xe9.ndjson")
 
 
-def test_who_stops_reading_gets_no_complaint() -> None:
+def test_a_reader_that_stops_early_causes_no_error_message() -> None:
     command = [sys.executable, "-m", "acp_bindings", "check", "-"]
     many = text_of([*opening(), *(new(n, session=f"s{n}", cwd=".")[0] for n in range(5000))])
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
@@ -343,7 +341,7 @@ def test_who_stops_reading_gets_no_complaint() -> None:
         assert process.stderr.read() == b""
 
 
-def test_the_command_needs_pydantic_alone() -> None:
+def test_the_command_requires_only_pydantic() -> None:
     code = """
 import sys
 before = set(sys.modules)

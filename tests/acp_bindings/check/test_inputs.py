@@ -34,7 +34,7 @@ def kind(raw: bytes) -> str:
     return inspected.kind
 
 
-def test_what_separates_lines_does_not_matter() -> None:
+def test_any_line_separator_is_accepted() -> None:
     text = b"".join(LINES)
     for each in (text, text.replace(b"\n", b"\r\n"), text.replace(b"\n", b"\n\n \n"), text.rstrip(b"\n"), b"\n" + text):
         assert kind(each) == "conversation"
@@ -57,7 +57,7 @@ def test_utf_16_cannot_be_used() -> None:
 
 
 @pytest.mark.parametrize("raw", [b"hello", b"{", b'{"a": 1,\n"b"\n', b"\xff", b"[1, 2\n3"])
-def test_what_is_no_json_cannot_be_used(raw: bytes) -> None:
+def test_input_that_is_not_json_is_unusable(raw: bytes) -> None:
     with pytest.raises(Unusable, match="not JSON"):
         Check(raw.splitlines(keepends=True))
 
@@ -74,13 +74,13 @@ def test_what_is_no_json_cannot_be_used(raw: bytes) -> None:
         ),
     ],
 )
-def test_what_keeps_a_document_from_being_one_is_told(raw: bytes, told: str) -> None:
+def test_the_syntax_error_of_a_document_is_reported(raw: bytes, told: str) -> None:
     with pytest.raises(Unusable) as raised:
         Check(raw.splitlines(keepends=True))
     assert str(raised.value) == f"it is not JSON: {told}"
 
 
-def test_a_line_that_is_no_utf_8_is_told_and_the_next_one_read() -> None:
+def test_invalid_utf_8_is_reported_and_the_next_line_read() -> None:
     talk = [*opening(), b'{"jsonrpc": "2.0", "method": "session/\xff"}', b"\xff\xfe", *new(cwd=".")]
     assert [(each.rule, where(each)) for each in check(*talk)] == [
         ("schema.json", "3"),
@@ -92,18 +92,18 @@ def test_a_line_that_is_no_utf_8_is_told_and_the_next_one_read() -> None:
 @pytest.mark.parametrize(
     "line", [b"hello", b"{", b"[]", b"5", b"null", b'"text"', b"{}", b"[" * 100_000, b'{"a": NaN}']
 )
-def test_a_line_that_is_no_message_is_told(line: bytes) -> None:
+def test_a_line_that_is_not_a_message_is_reported(line: bytes) -> None:
     (found,) = check(*opening(), line)
     assert found.rule in ("schema.json", "schema.message")
     assert found.line == 3
 
 
-def test_a_conversation_whose_first_line_is_cut_off_is_one_all_the_same() -> None:
+def test_a_conversation_may_begin_with_a_truncated_line() -> None:
     found = list(Check([b'{"jsonrpc": "2.0", "id\n', *as_lines(new())], protocol=None))
     assert [each.rule for each in found] == ["schema.json", "lifecycle.not-initialized"]
 
 
-def test_a_conversation_whose_lines_all_have_a_slip_is_one_all_the_same() -> None:
+def test_a_conversation_may_have_a_syntax_error_in_every_line() -> None:
     lines = [each.rstrip().removesuffix(b"}") + b",}\n" for each in LINES[:2]]
     check = Check(lines)
 
@@ -135,7 +135,7 @@ def test_a_conversation_whose_lines_all_have_a_slip_is_one_all_the_same() -> Non
         (b'Content-Length: 17\r\n\r\n{"jsonrpc":"2.0"}', "messages with headers as in LSP; ACP has one"),
     ],
 )
-def test_what_is_no_recording_is_told_what_it_looks_like(text: bytes, likeness: str) -> None:
+def test_the_likely_format_of_other_input_is_named(text: bytes, likeness: str) -> None:
     with pytest.raises(Unusable) as raised:
         Check(text.splitlines(keepends=True))
     assert f"is a message; it looks like {likeness}" in str(raised.value)
@@ -143,7 +143,7 @@ def test_what_is_no_recording_is_told_what_it_looks_like(text: bytes, likeness: 
     assert raised.value.lines
 
 
-def test_what_looks_like_nothing_is_no_recording_either() -> None:
+def test_input_of_an_unknown_format_is_not_a_recording() -> None:
     with pytest.raises(
         Unusable, match=r"^it is not a recording: none of its 2 lines is a message\. A recording has"
     ) as told:
@@ -156,13 +156,13 @@ def test_what_looks_like_nothing_is_no_recording_either() -> None:
         Check([b"hello\n"] * 30, type="v1.NewSessionRequest")
 
 
-def test_some_lines_before_the_first_message_are_no_reason_to_stop() -> None:
+def test_a_few_lines_before_the_first_message_are_tolerated() -> None:
     talk = [*([b"hello"] * 19), *opening()]
     assert rules(*talk) == ["schema.json"] * 19
     assert rules(*([b"hello"] * 5), b'{"jsonrpc": "2.0", "id', *opening()) == ["schema.json"] * 6
 
 
-def test_of_many_lines_that_are_no_json_the_first_are_told() -> None:
+def test_only_the_first_of_many_invalid_lines_are_reported() -> None:
     found = check(*opening(), *([b"hello"] * 50), *new(cwd="."))
     assert [each.line for each in found if each.rule == "schema.json"] == [*range(3, 24)]
     assert found[-1].message == "this line and 29 more are not JSON either"
@@ -180,19 +180,19 @@ def test_of_many_lines_that_are_no_json_the_first_are_told() -> None:
         ),
     ],
 )
-def test_a_line_that_is_no_json_is_told_why(line: bytes, told: str) -> None:
+def test_a_line_that_is_not_json_is_reported_with_the_reason(line: bytes, told: str) -> None:
     (found,) = check(*opening(), line)
     assert found.message == told
 
 
-def test_a_log_is_read_without_what_stands_before_its_messages() -> None:
+def test_a_log_is_read_without_the_prefix_of_its_messages() -> None:
     starts = b"2026-01-01 12:00:00 INFO started {1}\n" * 30
     logged = [b"2026-01-01 12:00:01 DEBUG rx: " + line for line in as_lines([*opening(), *new(cwd=".")])]
     (found,) = list(Check([*starts.splitlines(keepends=True), *logged, b"12:00:02 jsonrpc {\n"]))
     assert (found.rule, where(found)) == ("path.cwd", "33 params.cwd")
 
 
-def test_what_an_agent_writes_before_its_messages_is_told_in_a_recording() -> None:
+def test_a_prefix_before_one_message_of_a_recording_is_reported() -> None:
     talk = [*opening(), b"DEBUG " + json.dumps(new()[0]).encode()]
     assert rules(*talk) == ["schema.json"]
 
@@ -211,12 +211,12 @@ def test_a_wrapper_may_have_any_names(says: str, name: str, as_text: bool) -> No
 
 @pytest.mark.parametrize("says", ["direction", "from", "dir", "sender"])
 @pytest.mark.parametrize("said", ["agent", "fromAgent", "from_agent", "Agent->client", " agent"])
-def test_a_wrapper_tells_who_says_it(says: str, said: str) -> None:
+def test_a_wrapper_may_name_the_sender_in_several_ways(says: str, said: str) -> None:
     found = check(*opening(), {says: said, "message": new()[0]})
     assert [(each.rule, each.sender) for each in found][:1] == [("schema.method", "agent")]
 
 
-def test_a_wrapper_may_hold_a_line_as_text() -> None:
+def test_a_wrapper_may_contain_the_message_as_a_string() -> None:
     talk = [{"from": "client" if "method" in each else "agent", "message": json.dumps(each)} for each in opening()]
     assert check(*talk) == []
     (found,) = check(*talk, {"from": "client", "message": "no json"})
@@ -225,7 +225,7 @@ def test_a_wrapper_may_hold_a_line_as_text() -> None:
     assert (found.rule, where(found)) == ("schema.message", "3 message")
 
 
-def test_a_wrapper_with_words_of_its_own_is_one_all_the_same() -> None:
+def test_a_wrapper_with_an_unknown_direction_is_accepted() -> None:
     talk = [{"direction": "→", "time": 5, "message": each} for each in [*opening(), *new(cwd=".")]]
     (found,) = check(*talk)
     assert (found.rule, where(found)) == ("path.cwd", "3 message.params.cwd")
@@ -233,12 +233,12 @@ def test_a_wrapper_with_words_of_its_own_is_one_all_the_same() -> None:
     assert (found.rule, where(found)) == ("schema.params", "3 message.params.cwd")
 
 
-def test_a_wrapper_that_tells_the_wrong_side_shows() -> None:
+def test_a_wrapper_with_the_wrong_sender_causes_findings() -> None:
     talk = [*opening(), *({"from": "agent", "message": each} for each in new()[:1])]
     assert rules(*talk) == ["schema.method", "lifecycle.unanswered"]
 
 
-def test_a_long_conversation_takes_no_more_memory_than_a_short_one() -> None:
+def test_memory_does_not_grow_with_the_length_of_a_conversation() -> None:
     chunk = json.dumps(update(AGENT, "x" * 5000)).encode() + b"\n"
     how_many = 3_000  # 15 MB
 
@@ -259,7 +259,7 @@ def test_a_long_conversation_takes_no_more_memory_than_a_short_one() -> None:
     assert peak < 5_000_000
 
 
-def test_what_has_no_answer_on_many_connections_takes_little_memory() -> None:
+def test_unanswered_requests_on_many_connections_take_little_memory() -> None:
     long = {"sessionId": "s1", "prompt": [{"type": "text", "text": "x" * 100_000}]}
     connection = [*as_lines(opening()), json.dumps(call("session/prompt", long, id=1)).encode()]
     how_many = 150  # 15 MB

@@ -40,18 +40,18 @@ def read_as(value: Any, **options: Any) -> list[str]:
         ([], "v1.McpServers"),
     ],
 )
-def test_the_members_of_a_payload_tell_its_type(payload: Any, type_: str) -> None:
+def test_the_fields_of_a_payload_determine_its_type(payload: Any, type_: str) -> None:
     (found,) = read_as(payload)
     assert found.split(" or ")[0] == type_
 
 
-def test_what_fits_several_types_is_said() -> None:
+def test_all_matching_types_of_a_payload_are_reported() -> None:
     (found,) = read_as({"sessionId": "s"})
     assert found.count(" or ") == 3
 
 
 @pytest.mark.parametrize("payload", [{}, {"a": 1}, 5, "text", None, True, [5]])
-def test_what_nothing_tells_the_type_of_cannot_be_used(payload: Any) -> None:
+def test_a_payload_of_an_unrecognizable_type_is_unusable(payload: Any) -> None:
     with pytest.raises(Unusable, match="--type"):
         check(payload)
 
@@ -62,7 +62,7 @@ def test_the_file_of_a_client_cannot_be_used(file: Any) -> None:
         check(file)
 
 
-def test_a_payload_is_checked_as_the_type_that_is_named() -> None:
+def test_a_payload_is_checked_as_the_named_type() -> None:
     (found,) = check({"cwd": "/x"}, type="v1.LoadSessionRequest")[1:]
     assert (found.rule, where(found), found.message) == ("schema.payload", "1 sessionId", "Field required")
 
@@ -76,29 +76,29 @@ def test_a_payload_is_checked_as_the_type_that_is_named() -> None:
         ("", "no type"),
     ],
 )
-def test_a_type_that_there_is_not_is_told(name: str, told: str) -> None:
+def test_an_unknown_type_name_is_an_error(name: str, told: str) -> None:
     with pytest.raises(Unusable, match=told):
         check({}, type=name)
 
 
-def test_the_package_of_a_type_is_that_of_the_protocol_if_it_is_not_named() -> None:
+def test_the_package_of_a_type_defaults_to_the_protocol() -> None:
     assert read_as({"cwd": "/x"}, type="NewSessionRequest", protocol=v2) == ["v2.NewSessionRequest"]
 
 
-def test_an_update_that_has_a_command_is_no_server() -> None:
+def test_an_update_with_a_command_is_not_taken_for_a_server() -> None:
     update = {"sessionUpdate": "terminal_update", "terminalId": "t", "command": "ls"}
     assert read_as(update, protocol=v2) == ["v2.SessionUpdate"]
 
 
 @pytest.mark.requirement("R63", "R64")
-def test_a_request_needs_no_conversation() -> None:
+def test_a_request_is_checked_without_a_conversation() -> None:
     assert check({"cwd": "/x", "mcpServers": []}) == []
     assert [each.rule for each in check({"cwd": "/x", "sessionId": "s"}, type="LoadSessionRequest")] == [
         "schema.servers-missing"
     ]
 
 
-def test_a_message_alone_has_no_wrong_time() -> None:
+def test_a_single_message_cannot_come_too_early() -> None:
     inspected = Check(as_lines([call("session/new", {"cwd": "/x", "mcpServers": []}, id=1)]))
     assert list(inspected) == []
     assert (inspected.kind, inspected.messages, inspected.read_as) == ("messages", 1, ["v1"])
@@ -106,28 +106,28 @@ def test_a_message_alone_has_no_wrong_time() -> None:
     assert (found.rule, where(found)) == ("path.cwd", "1 params.cwd")
 
 
-def test_of_a_message_alone_the_params_are_of_the_type_that_is_named() -> None:
+def test_the_named_type_applies_to_the_params_of_a_single_message() -> None:
     (found,) = check(call("_acme/new", {"cwd": ".", "mcpServers": []}, id=1), type="v1.NewSessionRequest")
     assert (found.rule, where(found)) == ("path.cwd", "1 params.cwd")
 
 
-def test_a_result_alone_is_known_by_its_members() -> None:
+def test_the_named_type_applies_to_the_result_of_a_single_response() -> None:
     (found,) = check({"jsonrpc": "2.0", "id": 1, "result": {"sessionId": 5}}, type="v1.NewSessionResponse")
     assert (found.rule, where(found)) == ("schema.payload", "1 result.sessionId")
 
 
-def test_an_error_alone_is_one() -> None:
+def test_a_single_error_response_is_recognized() -> None:
     assert check({"jsonrpc": "2.0", "id": 1, "error": {"code": -1, "message": "no"}}) == []
     (found,) = check({"jsonrpc": "2.0", "id": 1, "error": {"code": -1}})
     assert where(found) == "1 error.message"
 
 
-def test_a_message_alone_without_its_version_is_none() -> None:
+def test_a_single_message_without_jsonrpc_is_invalid() -> None:
     assert [each.rule for each in check({"id": 1, "result": {"stopReason": "end_turn"}})] == ["schema.message"]
     assert [each.rule for each in check({"id": 1, "method": "session/list"})] == ["schema.message"]
 
 
-def test_servers_alone_are_checked_as_in_a_request() -> None:
+def test_a_list_of_servers_is_checked_as_in_a_request() -> None:
     found = check([STDIO, STDIO | {"name": "b", "command": "npx", "env": {}}])
     assert [(each.rule, where(each)) for each in found] == [
         ("path.command", "1 [1].command"),
@@ -138,7 +138,7 @@ def test_servers_alone_are_checked_as_in_a_request() -> None:
 
 
 @pytest.mark.full
-def test_very_many_faults_of_one_payload_are_told() -> None:
+def test_many_errors_in_one_payload_are_reported_quickly() -> None:
     """Comparing each with all that were reported before would take hours."""
     variable = {"name": "KEY", "value": "x"}
 
@@ -171,7 +171,7 @@ def test_a_list_that_begins_with_initialize_is_a_conversation() -> None:
     assert "in the message after it" in check([*talk, call("session/list", {}, id=2)])[-2].message
 
 
-def test_the_lines_of_a_document_are_told() -> None:
+def test_findings_in_a_document_have_line_numbers() -> None:
     document = json.dumps({"cwd": ".", "mcpServers": [STDIO | {"name": "my files", "command": "npx"}]}, indent=1)
     lines = document.splitlines(keepends=True)
     found = list(Check(each.encode() for each in lines))
@@ -182,7 +182,7 @@ def test_the_lines_of_a_document_are_told() -> None:
     ]
 
 
-def test_a_payload_on_each_line_is_checked_when_its_type_is_named() -> None:
+def test_payloads_on_separate_lines_are_checked_as_the_named_type() -> None:
     lines = [b'{"cwd": "/x", "mcpServers": []}\n', b'{"cwd": ".", "mcpServers": []}\n']
     found = list(Check([*lines, b"no json\n"], type="v1.NewSessionRequest"))
     assert [(each.rule, where(each)) for each in found] == [("path.cwd", "2 cwd"), ("schema.json", "3")]

@@ -300,12 +300,12 @@ IN_UNSTABLE = {
 }
 
 
-def test_there_is_a_conversation_that_breaks_each_rule() -> None:
+def test_every_rule_has_a_conversation_that_breaks_it() -> None:
     assert BROKEN.keys() | ELSEWHERE == {each.id for each in RULES}
 
 
 @pytest.mark.parametrize("rule", BROKEN)
-def test_a_rule_finds_what_breaks_it(rule: str) -> None:
+def test_every_rule_reports_the_conversation_that_breaks_it(rule: str) -> None:
     protocol = v1_unstable if rule in IN_UNSTABLE else None
     found = [each for each in check(*BROKEN[rule], protocol=protocol) if each.rule == rule]
     assert found, check(*BROKEN[rule], protocol=protocol)
@@ -319,7 +319,7 @@ def test_the_document_lists_every_rule_as_it_is() -> None:
     assert rows == [f"| `{each.id}` | {each.severity} | {each.doc} |" for each in RULES]
 
 
-def test_what_is_spelt_otherwise_is_told_with_the_right_spelling() -> None:
+def test_misspelled_fields_are_reported_with_the_right_spelling() -> None:
     tool_call: dict[str, Any] = {
         "sessionUpdate": "tool_call",
         "toolCallId": "c",
@@ -353,7 +353,7 @@ def published(version: str) -> dict[str, Any]:
     return json.loads(file.read_text(encoding="utf-8"))["$defs"]
 
 
-def test_what_is_base64_is_what_the_schemas_describe_so() -> None:
+def test_the_base64_fields_are_those_of_the_schemas() -> None:
     described = {
         (name, member)
         for version in ("v1", "v1_unstable", "v2", "v2_unstable")
@@ -380,11 +380,11 @@ def test_what_is_base64_is_what_the_schemas_describe_so() -> None:
         ("\x1b[0m", False),
     ],
 )
-def test_only_what_nobody_can_decode_is_no_base64(data: str, does: bool) -> None:
+def test_only_undecodable_data_is_invalid_base64(data: str, does: bool) -> None:
     assert rules(*opening_v2(), *new(), terminal(data)) == ([] if does else ["schema.base64"])
 
 
-def test_what_is_no_base64_is_told_at_its_place_without_being_shown() -> None:
+def test_invalid_base64_is_reported_at_its_place_and_not_shown() -> None:
     content = [
         {"type": "content", "content": IMAGE},
         {"type": "content", "content": IMAGE | {"data": "data:image/png;base64,aGk="}},
@@ -405,14 +405,14 @@ def test_what_is_no_base64_is_told_at_its_place_without_being_shown() -> None:
     ]
 
 
-def test_of_a_list_that_lost_items_nothing_is_told_by_a_wrong_place() -> None:
+def test_findings_after_a_dropped_list_item_never_name_a_wrong_place() -> None:
     content = [{"type": "zz"}, {"type": "diff", "path": "/a", "newText": "b", "old_text": "a"}]
     told = {"sessionUpdate": "tool_call", "toolCallId": "c", "title": "t", "content": content}
     found = check(*opening(), *new(), call("session/update", {"sessionId": "s1", "update": told}))
     assert [each.rule for each in found] == ["leniency.skip-invalid-items"]
 
 
-def test_servers_that_are_spelt_otherwise_are_not_missing() -> None:
+def test_misspelled_mcp_servers_are_not_reported_as_missing() -> None:
     found = the("schema.params", *opening(), *asked("session/new", cwd="/home/me", mcp_servers=[]))
     assert (where(found), found.message) == (
         "3 params.mcpServers",
@@ -421,7 +421,7 @@ def test_servers_that_are_spelt_otherwise_are_not_missing() -> None:
 
 
 @pytest.mark.requirement("R2")
-def test_what_comes_before_initialize_is_an_error() -> None:
+def test_a_request_before_initialize_is_an_error() -> None:
     found = the("lifecycle.not-initialized", *new(), *opening())
     assert where(found) == "1"
     assert found.method == "session/new"
@@ -430,7 +430,7 @@ def test_what_comes_before_initialize_is_an_error() -> None:
 
 
 @pytest.mark.requirement("R2")
-def test_each_method_that_comes_too_early_is_told_once() -> None:
+def test_each_method_that_comes_too_early_is_reported_once() -> None:
     ask, answer = opening()
     early = [call("session/new", {"cwd": "/x", "mcpServers": []}, id=n) for n in (1, 2)]
     answers = [error(n, -32600) for n in (1, 2, 3)]
@@ -444,12 +444,12 @@ def test_each_method_that_comes_too_early_is_told_once() -> None:
 
 
 @pytest.mark.requirement("R2")
-def test_a_recording_without_initialize_is_told_once() -> None:
+def test_a_recording_without_initialize_is_reported_once() -> None:
     assert rules(*new(), *prompt(2)) == ["lifecycle.not-initialized"]
 
 
 @pytest.mark.requirement("R5", "R15")
-def test_who_does_not_say_what_it_is_gets_a_warning() -> None:
+def test_a_missing_info_is_a_warning() -> None:
     found = check(
         call("initialize", {"protocolVersion": 1}, id=0), result(0, {"protocolVersion": 1, "agentCapabilities": {}})
     )
@@ -460,21 +460,21 @@ def test_who_does_not_say_what_it_is_gets_a_warning() -> None:
 
 
 @pytest.mark.requirement("R23")
-def test_a_client_that_goes_on_in_a_version_that_it_did_not_offer_is_told_to_close() -> None:
+def test_a_client_that_continues_in_an_unsupported_version_is_reported() -> None:
     found = [each for each in check(opening()[0], opening_v2()[1], *new()) if each.rule == "lifecycle.version"]
     assert [(each.severity, where(each)) for each in found] == [("warning", "2 result.protocolVersion"), ("error", "3")]
     assert "close the connection and tell the user" in found[1].message
 
 
 @pytest.mark.requirement("R23")
-def test_what_is_no_request_of_the_client_goes_on_in_no_version() -> None:
+def test_only_requests_of_the_client_count_as_continuing_in_a_version() -> None:
     quiet = [update(AGENT, "hi"), call("session/cancel", {"sessionId": "s1"}), opening()[0]]
     found = [each for each in check(opening()[0], opening_v2()[1], *quiet) if each.rule == "lifecycle.version"]
     assert [(each.severity, each.line) for each in found] == [("warning", 2)]
 
 
 @pytest.mark.requirement("R23")
-def test_a_version_that_is_not_known_here_is_told() -> None:
+def test_an_unknown_protocol_version_is_reported() -> None:
     found = the("lifecycle.version", *opening(asked=9, answered=9), *new())
     assert (found.severity, where(found)) == ("warning", "2 result.protocolVersion")
     assert "version 9 is not supported here" in found.message
@@ -482,7 +482,7 @@ def test_a_version_that_is_not_known_here_is_told() -> None:
 
 @pytest.mark.requirement("R38")
 @pytest.mark.parametrize("method", ["session/new", "session/prompt"])
-def test_a_baseline_method_that_the_agent_does_not_know_is_an_error(method: str) -> None:
+def test_rejecting_a_baseline_method_is_an_error(method: str) -> None:
     params: dict[str, Any] = {
         "session/new": {"cwd": "/x", "mcpServers": []},
         "session/prompt": {"sessionId": "s1", "prompt": []},
@@ -504,7 +504,7 @@ def test_a_baseline_method_that_the_agent_does_not_know_is_an_error(method: str)
         (opening_v2, "tool_call/cancel", {"toolCallId": "c1"}),
     ],
 )
-def test_what_an_agent_need_not_have_may_be_unknown_to_it(
+def test_agents_need_not_implement_optional_methods(
     opened: Callable[[], list[Any]], method: str, params: dict[str, Any]
 ) -> None:
     request = call(method, {"sessionId": "s1", **params}, id=5)
@@ -519,7 +519,7 @@ def test_a_cwd_that_is_not_absolute_is_an_error(cwd: str) -> None:
 
 @pytest.mark.requirement("R50")
 @pytest.mark.parametrize("cwd", ["/", "/home/me", r"C:\Users\me", r"\\server\share"])
-def test_an_absolute_cwd_of_any_system_is_none(cwd: str) -> None:
+def test_absolute_paths_of_every_system_are_accepted(cwd: str) -> None:
     assert rules(*opening(), *new(cwd=cwd)) == []
 
 
@@ -532,7 +532,7 @@ def test_a_load_that_was_not_advertised_is_an_error(agent: dict[str, Any]) -> No
 
 
 @pytest.mark.requirement("R55")
-def test_it_is_said_also_of_a_load_that_cannot_be_read() -> None:
+def test_an_unadvertised_load_is_reported_even_if_its_params_are_invalid() -> None:
     found = rules(*opening(agent={}), *asked("session/load", sessionId=5))
     assert found[0] == "capability.load"
     assert set(found[1:]) == {"schema.params", "schema.servers-missing"}
@@ -577,13 +577,13 @@ def test_a_finding_is_at_its_place(rule: str, place: str) -> None:
         (new(2)[:1], "it has no answer in the line after it; was the recording cut off?"),
     ],
 )
-def test_how_much_comes_after_a_request_without_an_answer_is_told(then: list[Any], told: str) -> None:
+def test_an_unanswered_request_is_reported_with_the_number_of_later_messages(then: list[Any], told: str) -> None:
     found = [each for each in check(*opening(), call("session/list", {}, id=1), *then) if each.line == 3]
     assert found[-1].message == told
 
 
 @pytest.mark.requirement("R57")
-def test_a_replay_without_what_the_user_said_is_an_error() -> None:
+def test_a_replay_without_the_users_messages_is_an_error() -> None:
     talk = [*opening(), *new(), *prompt(2, "one"), *prompt(5, "two")]
     pieces = [update(USER, each) for each in "one"]
     found = the("lifecycle.replay-incomplete", *talk, *load(9, *pieces, update(AGENT, "hi")))
@@ -593,21 +593,21 @@ def test_a_replay_without_what_the_user_said_is_an_error() -> None:
 
 @pytest.mark.requirement("R57")
 @pytest.mark.parametrize("said", [[], [""]])
-def test_chunks_without_words_need_not_be_replayed(said: list[str]) -> None:
+def test_empty_chunks_need_not_be_replayed(said: list[str]) -> None:
     talk = [*opening(), *new(), *prompt(2, "one ", says=said), *prompt(5, "two", says=["hi", ""])]
     assert rules(*talk, *load(9, update(USER, "one "), update(USER, "two"), update(AGENT, "hi"))) == []
 
 
 @pytest.mark.requirement("R57")
 @pytest.mark.parametrize("between", [update(AGENT, ""), TOOL])
-def test_no_message_of_the_user_is_missing_where_only_the_answer_between_is(between: Any) -> None:
+def test_a_missing_response_between_user_messages_is_not_a_missing_user_message(between: Any) -> None:
     talk = [*opening(), *new(), *prompt(2, "one "), *prompt(5, "two")]
     replayed = [update(USER, "one "), between, update(USER, "two"), update(AGENT, "hi")]
     assert rules(*talk, *load(9, *replayed)) == ["lifecycle.replay-differs"]
 
 
 @pytest.mark.requirement("R58")
-def test_a_replay_in_another_order_is_told() -> None:
+def test_a_replay_in_another_order_is_reported() -> None:
     talk = [*opening(), *new(), *prompt(2, "one"), *prompt(5, "two")]
     whole = [update(USER, "one"), update(AGENT, "hi"), update(USER, "two"), update(AGENT, "hi")]
     assert rules(*talk, *load(9, *whole)) == []
@@ -616,7 +616,7 @@ def test_a_replay_in_another_order_is_told() -> None:
 
 @pytest.mark.requirement("R58")
 @pytest.mark.parametrize("text", ["hellohi", "helloagenthi"])
-def test_a_replay_in_which_the_user_says_what_the_agent_did_is_told(text: str) -> None:
+def test_a_replay_that_gives_the_agents_text_to_the_user_is_reported(text: str) -> None:
     assert rules(*opening(), *new(), *prompt(2), *load(3, update(USER, text))) == ["lifecycle.replay-differs"]
 
 
@@ -643,11 +643,11 @@ def test_an_update_that_is_a_request_is_an_error() -> None:
         ("acme", "there is no method acme; names of extensions begin with an underscore"),
     ],
 )
-def test_a_method_that_there_is_not_is_told_with_what_may_help(method: str, told: str) -> None:
+def test_an_unknown_method_is_reported_with_advice(method: str, told: str) -> None:
     assert the("schema.method", *opening(), call(method, {}, id=1), error(1, -32601)).message == told
 
 
-def test_what_is_in_place_of_a_withdrawn_method_is_in_all_versions() -> None:
+def test_replacements_of_withdrawn_methods_exist_in_all_versions() -> None:
     for package in (v1, v1_unstable, v2, v2_unstable):
         assert not WITHDRAWN.keys() & package.METHODS.keys()
         assert set(WITHDRAWN.values()) <= package.METHODS.keys()
@@ -660,7 +660,7 @@ def test_what_is_in_place_of_a_withdrawn_method_is_in_all_versions() -> None:
         (error(1, -32000) | result(1, {}), "it has both a result and an error"),
     ],
 )
-def test_an_answer_that_is_none_is_told(more: dict[str, Any], told: str) -> None:
+def test_a_response_without_exactly_one_of_result_and_error_is_reported(more: dict[str, Any], told: str) -> None:
     found = the("schema.message", *opening(), call("session/list", {}, id=1), {"jsonrpc": "2.0", "id": 1} | more)
     assert (where(found), found.message) == ("4", told)
 
@@ -681,7 +681,7 @@ def test_a_request_with_a_result_is_reported() -> None:
 
 @pytest.mark.requirement("R63")
 @pytest.mark.parametrize("method", ["session/load", "session/new"])
-def test_servers_that_are_missing_are_told_how_to_be_none(method: str) -> None:
+def test_missing_servers_are_reported_with_how_to_send_none(method: str) -> None:
     found = the("schema.servers-missing", *opening(), *asked(method, **S))
     assert where(found) == "3 params.mcpServers"
     assert 'send "mcpServers": []' in found.message
@@ -690,13 +690,13 @@ def test_servers_that_are_missing_are_told_how_to_be_none(method: str) -> None:
 
 @pytest.mark.requirement("R75")
 @pytest.mark.parametrize("command", ["npx", "./server", "~/server", "node /x.js"])
-def test_a_command_that_is_not_absolute_is_told(command: str) -> None:
+def test_a_relative_command_is_reported(command: str) -> None:
     found = the("path.command", *served(STDIO, STDIO | {"name": "b", "command": command}))
     assert where(found) == "3 params.mcpServers[1].command"
 
 
 @pytest.mark.requirement("R78")
-def test_a_map_for_env_is_told_how_it_is_written() -> None:
+def test_an_env_map_is_reported_with_the_right_form() -> None:
     found = [each for each in check(*served(STDIO | {"env": {"A": "1"}})) if each.line == 3]
     assert [(each.rule, where(each)) for each in found] == [("schema.server-map", "3 params.mcpServers[0].env")]
     assert '[{"name": …, "value": …}]' in found[0].message
@@ -706,7 +706,7 @@ def test_a_map_for_env_is_told_how_it_is_written() -> None:
     "type_", [{"type": "htpp"}, {"type": "streamable-http"}, {"type": "stdio"}, {"type": 5}, {"type": "remote"}, {}]
 )
 @pytest.mark.parametrize("hello", [opening(), opening_v2(session={"mcp": {"http": {}, "stdio": {}}})])
-def test_a_wrong_type_of_a_server_is_one_finding(type_: dict[str, Any], hello: list[Any]) -> None:
+def test_a_wrong_server_type_causes_one_finding(type_: dict[str, Any], hello: list[Any]) -> None:
     server = {name: HTTP[name] for name in HTTP if name != "type"} | type_
     found = [each for each in check(*hello, new(mcpServers=[server])[0]) if each.line == 3]
     told = [each for each in found if each.rule not in ("lifecycle.unanswered", "capability.mcp-other")]
@@ -714,14 +714,14 @@ def test_a_wrong_type_of_a_server_is_one_finding(type_: dict[str, Any], hello: l
     assert '"http"' in told[0].message
 
 
-def test_what_else_is_wrong_with_a_server_of_a_wrong_type_is_told_too() -> None:
+def test_other_errors_of_a_server_with_a_wrong_type_are_reported() -> None:
     found = rules(*opening(), *asked("session/new", cwd="/x", mcpServers=[STDIO | {"type": "stdio", "name": 5}]))
     assert found == ["schema.server-type", "schema.params"]
 
 
 @pytest.mark.requirement("R87")
 @pytest.mark.parametrize(("server", "rule"), [(HTTP, "capability.mcp-http"), (SSE, "capability.mcp-sse")])
-def test_a_server_whose_transport_was_not_advertised_is_an_error(server: dict[str, Any], rule: str) -> None:
+def test_a_server_with_an_unadvertised_transport_is_an_error(server: dict[str, Any], rule: str) -> None:
     found = the(rule, *opening(agent={}), *new(mcpServers=[STDIO, server]))
     assert where(found) == "3 params.mcpServers[1]"
     assert rule not in rules(*opening(agent=AGENT_V1), *new(mcpServers=[STDIO, server]))
@@ -734,7 +734,7 @@ AUTHORIZED: dict[str, Any] = HTTP | {"headers": [{"name": "Authorization", "valu
 @pytest.mark.parametrize(
     "url", ["https://example.com/mcp", "http://localhost:1/mcp", "http://127.0.0.1/mcp", "http://[::1]:8/mcp"]
 )
-def test_a_token_that_nobody_on_the_way_can_read_is_no_matter(url: str) -> None:
+def test_a_token_over_https_or_loopback_is_not_reported_as_exposed(url: str) -> None:
     assert rules(*served(AUTHORIZED | {"url": url})) == ["secret.recorded"]
 
 
@@ -743,7 +743,7 @@ def test_a_token_that_nobody_on_the_way_can_read_is_no_matter(url: str) -> None:
     "args",
     [["--api-key=abcdefgh"], ["-t", "ghp_abcdefghijklmnopqrstuv"], ["Bearer abcdefgh12"], ["https://u:pw@x.com/"]],
 )
-def test_an_argument_that_looks_like_a_secret_is_told(args: list[str]) -> None:
+def test_an_argument_that_looks_like_a_secret_is_reported(args: list[str]) -> None:
     found = the("secret.argument", *served(STDIO | {"args": args}))
     assert where(found) == f"3 params.mcpServers[0].args[{len(args) - 1}]"
 
@@ -760,12 +760,12 @@ def test_an_argument_that_looks_like_a_secret_is_told(args: list[str]) -> None:
         ["--author", "somebody"],
     ],
 )
-def test_an_argument_that_looks_like_none_is_not(args: list[str]) -> None:
+def test_an_ordinary_argument_is_not_reported_as_a_secret(args: list[str]) -> None:
     assert rules(*served(STDIO | {"args": args})) == []
 
 
 @pytest.mark.requirement("R99")
-def test_a_load_from_another_directory_than_the_one_listed_is_told() -> None:
+def test_a_load_from_another_directory_than_the_listed_one_is_reported() -> None:
     listed = [call("session/list", {}, id=1), result(1, {"sessions": [{"sessionId": "s1", "cwd": "/home/me"}]})]
     assert rules(*opening(), *listed, *load(2, cwd="/home/you")) == ["path.cwd-mismatch"]
     assert rules(*opening(), *listed, *load(2)) == []
@@ -784,7 +784,7 @@ def test_a_load_from_another_directory_than_the_one_listed_is_told() -> None:
         ("http://[", False),
     ],
 )
-def test_a_url_that_holds_a_secret_is_told(url: str, told: bool) -> None:
+def test_a_url_that_contains_a_secret_is_reported(url: str, told: bool) -> None:
     assert ("secret.url" in rules(*served(HTTP | {"url": url}))) == told
 
 
@@ -793,7 +793,7 @@ def test_a_session_that_was_open_stays_known_when_it_cannot_be_loaded() -> None:
     assert rules(*opening(), *new(), *prompt(2), *failed, *prompt(6)) == []
 
 
-def test_the_path_in_a_diff_is_absolute_and_no_other_content_has_one() -> None:
+def test_only_diffs_among_the_content_of_tool_calls_need_absolute_paths() -> None:
     content = [
         {"type": "diff", "path": "x.py", "oldText": None, "newText": ""},
         {"type": "content", "path": "y.py", "content": {"type": "text", "text": "z"}},
@@ -804,19 +804,19 @@ def test_the_path_in_a_diff_is_absolute_and_no_other_content_has_one() -> None:
 
 
 @pytest.mark.requirement("R99")
-def test_a_load_that_failed_says_nothing_of_where_the_session_is() -> None:
+def test_a_failed_load_does_not_record_the_directory_of_a_session() -> None:
     failed = [load(2, cwd="/home/you")[0], error(2, -32002)]
     assert rules(*opening(), *failed, *load(3)) == []
 
 
 @pytest.mark.requirement("R102")
-def test_a_load_before_the_first_prompt_is_told() -> None:
+def test_a_load_before_the_first_prompt_is_reported() -> None:
     assert where(the("lifecycle.load-before-prompt", *opening(), *new(), *load(2))) == "5 params.sessionId"
     assert rules(*opening(), *new(), *prompt(2), *load(5, update(USER, "hello"), update(AGENT, "hi"))) == []
 
 
 @pytest.mark.requirement("D1")
-def test_mcp_for_mcp_capabilities_is_told_and_not_read() -> None:
+def test_mcp_instead_of_mcp_capabilities_is_reported_and_ignored() -> None:
     talk = [*opening(agent={"mcp": {"http": True}}), *new(mcpServers=[HTTP])]
     found = check(*talk)
     assert [each.rule for each in found] == ["capability.unknown", "capability.mcp-http"]
@@ -828,7 +828,7 @@ def test_mcp_for_mcp_capabilities_is_told_and_not_read() -> None:
 @pytest.mark.parametrize(
     ("version", "looks"), [("2025-03-26", "an MCP version"), ("1.0.0", "of a program"), (1.0, "point")]
 )
-def test_a_version_that_is_none_is_told_what_it_looks_like(version: Any, looks: str) -> None:
+def test_an_invalid_protocol_version_is_reported_with_its_likely_meaning(version: Any, looks: str) -> None:
     found = the("schema.version", call("initialize", {"protocolVersion": version, "clientInfo": INFO}, id=0))
     assert where(found) == "1 params.protocolVersion"
     assert looks in found.message
@@ -837,7 +837,7 @@ def test_a_version_that_is_none_is_told_what_it_looks_like(version: Any, looks: 
 ENDED = result(2, {"stopReason": "cancelled"})
 
 
-def test_a_question_that_is_open_when_the_prompt_is_cancelled_is_answered_with_that() -> None:
+def test_a_pending_permission_request_must_be_answered_with_cancelled() -> None:
     talk = [*opening(), *new(), *permission()]
     assert rules(*talk, chosen("cancelled"), ENDED) == []
     assert rules(*talk, error(9, -32800), ENDED) == []
@@ -847,7 +847,7 @@ def test_a_question_that_is_open_when_the_prompt_is_cancelled_is_answered_with_t
 
 
 @pytest.mark.parametrize("after", [[ENDED], [*opening()]])
-def test_a_question_that_the_client_forgets_when_it_cancels_is_told(after: list[Any]) -> None:
+def test_a_permission_request_left_open_after_a_cancel_is_reported(after: list[Any]) -> None:
     talk = [*opening(), *new(), *permission()]
     found = the("lifecycle.permission-after-cancel", *talk, *after)
     assert (where(found), found.method) == ("6", "session/request_permission")
@@ -864,11 +864,11 @@ def test_a_question_that_the_client_forgets_when_it_cancels_is_told(after: list[
         [*opening(), *new(), *permission()[::2], permission()[1], chosen("selected"), ENDED],
     ],
 )
-def test_a_question_that_is_not_open_when_its_prompt_is_cancelled_may_be_answered(talk: list[Any]) -> None:
+def test_a_permission_request_that_was_not_pending_may_be_answered(talk: list[Any]) -> None:
     assert "lifecycle.permission-after-cancel" not in rules(*talk)
 
 
-def test_a_prompt_that_is_cancelled_is_not_answered_with_an_error() -> None:
+def test_a_cancelled_prompt_must_not_end_with_an_error() -> None:
     asked, _, cancelled = permission()
     found = the("lifecycle.error-after-cancel", *opening(), *new(), asked, cancelled, error(2, -32603))
     assert (where(found), found.sender, found.severity) == ("7 error", "agent", "warning")
@@ -877,7 +877,7 @@ def test_a_prompt_that_is_cancelled_is_not_answered_with_an_error() -> None:
 
 
 @pytest.mark.parametrize("wrapped", [True, False])
-def test_a_prompt_that_is_withdrawn_too_may_be_answered_with_the_error_for_that(wrapped: bool) -> None:
+def test_a_prompt_cancelled_by_request_may_end_with_the_cancel_error(wrapped: bool) -> None:
     def withdrawn(id: int) -> Any:  # noqa: A002
         said = call("$/cancel_request", {"requestId": id})
         return {"from": "client", "message": said} if wrapped else said
@@ -888,21 +888,21 @@ def test_a_prompt_that_is_withdrawn_too_may_be_answered_with_the_error_for_that(
     assert rules(*talk, withdrawn(7), error(2, -32800)) == ["lifecycle.error-after-cancel"]
 
 
-def test_what_is_forgotten_when_a_prompt_is_cancelled_is_told_however_much_else_has_no_answer() -> None:
+def test_a_forgotten_permission_request_is_reported_among_many_unanswered_requests() -> None:
     forgotten = [call("session/list", {}, id=100 + number) for number in range(30)]
     found = check(*opening(), *new(), *forgotten, *permission(), ENDED)
     assert [each.line for each in found] == [*range(5, 24), 36]
     assert found[-1].rule == "lifecycle.permission-after-cancel"
 
 
-def test_in_v2_a_question_of_a_cancelled_prompt_needs_no_answer() -> None:
+def test_in_v2_a_permission_request_of_a_cancelled_prompt_needs_no_response() -> None:
     ask = {"sessionId": "s1", "title": "t", "options": [OPTION]}
     cancelled = [call("session/request_permission", ask, id=9), call("session/cancel", {"sessionId": "s1"})]
     later = [call("session/list", {}, id=5), result(5, {"sessions": []})]
     assert rules(*opening_v2(), *new(), *cancelled, *later) == ["lifecycle.unanswered"]
 
 
-def test_what_has_no_answer_is_told_also_of_the_connections_before_the_last() -> None:
+def test_unanswered_requests_of_earlier_connections_are_reported() -> None:
     talk = [*opening(), call("session/list", {}, id=1), *opening(), call("session/list", {}, id=1)]
     found = [each for each in check(*talk) if each.rule == "lifecycle.unanswered"]
     assert [(each.line, each.sender, each.message) for each in found] == [
@@ -912,7 +912,7 @@ def test_what_has_no_answer_is_told_also_of_the_connections_before_the_last() ->
 
 
 @pytest.mark.requirement("R20")
-def test_a_version_that_the_agent_only_repeats_is_told() -> None:
+def test_a_protocol_version_that_the_agent_only_repeats_is_reported() -> None:
     repeated = result(0, {"protocolVersion": 2, "agentInfo": INFO, "agentCapabilities": {}})
     found = the("schema.version", opening_v2()[0], repeated)
     assert (where(found), found.sender) == ("2 result.protocolVersion", "agent")
@@ -924,7 +924,7 @@ def test_a_version_that_the_agent_only_repeats_is_told() -> None:
     )
 
 
-def test_a_session_that_is_listed_while_it_is_loaded_in_vain_hides_none_that_is_like_it() -> None:
+def test_a_failed_load_does_not_hide_a_similar_session() -> None:
     asked = call("session/load", {"sessionId": "a-b", "cwd": "/home/me", "mcpServers": []}, id=1)
     both = [{"sessionId": id_, "cwd": "/home/me"} for id_ in ("a-b", "a-B")]
     talk = [*opening(), asked, call("session/list", {}, id=2), result(2, {"sessions": both})]
@@ -944,7 +944,7 @@ def test_on_another_connection_a_session_is_like_those_that_were_not_closed() ->
     assert rules(*first, *opening(), *prompt(5, session="a-b")) == ["lifecycle.unknown-session"]
 
 
-def test_a_session_that_is_being_loaded_when_the_connection_ends_may_not_come_to_be() -> None:
+def test_a_load_interrupted_by_a_new_connection_opens_no_session() -> None:
     asked = call("session/load", {"sessionId": "a-b", "cwd": "/home/me", "mcpServers": []}, id=1)
 
     assert rules(*opening(), asked, *opening(), *new(session="a-b")) == ["lifecycle.unanswered"]

@@ -24,7 +24,7 @@ EXAMPLE = [sys.executable, str(ROOT / "examples" / "agent.py")]
 
 
 @pytest.mark.parametrize("protocol", [v1, v2])
-async def test_the_example_agent_talks_asks_writes_and_is_loaded_again(
+async def test_the_example_agent_responds_requests_permission_writes_and_loads(
     protocol: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ACP_SESSIONS", str(tmp_path / "sessions"))
@@ -47,7 +47,7 @@ async def test_the_example_agent_talks_asks_writes_and_is_loaded_again(
     assert (tmp_path / "notes.txt").read_text() == "remember"
 
 
-async def test_a_command_is_found_on_path_and_its_answer_is_printed(
+async def test_a_command_is_found_on_path_and_its_response_is_printed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     script = tmp_path / "my-agent"
@@ -105,7 +105,7 @@ async def test_a_connection_keeps_its_own_handlers() -> None:
     assert own == [{"a": 1}]
 
 
-async def test_what_is_for_a_command_is_refused_for_a_connection() -> None:
+async def test_options_for_a_command_are_refused_for_a_connection() -> None:
     connecting = connect_process(EXAMPLE, protocol=OPENING)
     with pytest.raises(TypeError, match="for a command"):
         await Client("editor", version="1.0").connect(connecting, env={"A": "b"}).__aenter__()
@@ -150,7 +150,7 @@ async def test_one_client_connects_to_several_agents() -> None:
     assert sorted(answers) == ["1 Hello", "2 Hello"]
 
 
-async def test_a_request_that_has_no_method_is_sent_with_ask() -> None:
+async def test_ask_sends_requests_that_have_no_method_in_the_client() -> None:
     raw = Agent(1, hello)
     async with connected(raw) as agent:
         answer = await agent.ask(v1.NewSessionRequest(cwd="/project", mcp_servers=[]))
@@ -174,7 +174,7 @@ def test_importing_the_package_imports_nothing_of_the_extra() -> None:
     assert run("import sys, acp_bindings.client; print('anyio' in sys.modules)").stdout == "False\n"
 
 
-def test_without_the_extra_a_name_says_what_to_install() -> None:
+def test_importing_a_name_without_the_extra_names_the_package_to_install() -> None:
     done = run("import sys; sys.modules['anyio'] = None; from acp_bindings.client import Client")
     says = "ImportError: acp_bindings.client needs anyio: pip install 'acp-bindings[connection]'"
     assert done.stderr.splitlines()[-1] == says

@@ -68,7 +68,7 @@ async def test_a_file_is_written_and_read(tmp_path: Path) -> None:
     await during(work, tmp_path, files=Files())
 
 
-async def test_a_file_keeps_its_permissions_and_nothing_is_left_beside_it(tmp_path: Path) -> None:
+async def test_writing_a_file_keeps_its_permissions_and_leaves_no_temporary_file(tmp_path: Path) -> None:
     script = tmp_path / "run.sh"
     script.write_text("old")
     script.chmod(0o750)
@@ -114,7 +114,7 @@ async def test_roots_of_the_client_replace_those_of_the_session(tmp_path: Path) 
     await during(work, project, files=Files(allowed))
 
 
-async def test_what_is_no_text_file_is_refused_at_once(tmp_path: Path) -> None:
+async def test_anything_but_a_text_file_is_refused_immediately(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "binary").write_bytes(b"\xff\xfe")
     (tmp_path / "large").write_text("x" * 101)
@@ -156,7 +156,7 @@ async def test_read_only_files_are_not_advertised_as_writable(tmp_path: Path) ->
     assert (tmp_path / "a").read_text() == "x"
 
 
-async def test_an_editor_serves_its_unsaved_text(tmp_path: Path) -> None:
+async def test_an_editor_may_serve_unsaved_text(tmp_path: Path) -> None:
     class Buffers(Files):
         async def read(self, path: Path) -> str:
             return "unsaved\ntext" if path.name == "open.txt" else await super().read(path)
@@ -167,7 +167,7 @@ async def test_an_editor_serves_its_unsaved_text(tmp_path: Path) -> None:
     await during(work, tmp_path, files=Buffers())
 
 
-async def test_capabilities_follow_from_what_the_client_has() -> None:
+async def test_the_options_of_a_client_determine_its_capabilities() -> None:
     from acp_bindings.client import Client
 
     def advertised(**options: Any) -> set[str]:

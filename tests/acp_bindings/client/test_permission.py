@@ -53,7 +53,7 @@ async def outcome_of(version: int, permission: Any, **call: Any) -> Any:
 @pytest.mark.parametrize(
     ("answer", "outcome"), [(True, "y"), (False, "n"), ("Y", "Y"), (None, "cancelled"), ("option", "Y")]
 )
-async def test_an_answer_becomes_an_option(version: int, answer: Any, outcome: str) -> None:
+async def test_the_return_value_of_the_function_selects_an_option(version: int, answer: Any, outcome: str) -> None:
     questions: list[PermissionQuestion] = []
 
     async def permission(question: PermissionQuestion) -> Any:
@@ -71,7 +71,7 @@ async def test_an_answer_becomes_an_option(version: int, answer: Any, outcome: s
 
 @pytest.mark.anyio
 @pytest.mark.parametrize("version", [1, 2])
-async def test_without_a_function_everything_is_rejected(version: int) -> None:
+async def test_everything_is_rejected_without_a_function(version: int) -> None:
     assert await outcome_of(version, None) == "n"
 
 
@@ -132,7 +132,7 @@ async def test_cancel_closes_open_permission_requests(version: int) -> None:
 
 @pytest.mark.anyio
 @pytest.mark.parametrize("version", [1, 2])
-async def test_a_request_that_comes_after_the_cancellation_is_cancelled(version: int) -> None:
+async def test_a_permission_request_after_the_cancellation_is_cancelled(version: int) -> None:
     raw, outcomes, asked = Agent(version), list[Any](), list[Any]()
     ask = asking(raw, outcomes)
 
@@ -150,7 +150,7 @@ async def test_a_request_that_comes_after_the_cancellation_is_cancelled(version:
 
 @pytest.mark.anyio
 @pytest.mark.parametrize("version", [1, 2])
-async def test_a_form_is_answered_and_other_modes_are_declined(version: int) -> None:
+async def test_forms_are_answered_and_other_modes_are_declined(version: int) -> None:
     raw, actions = Agent(version), list[Any]()
 
     async def elicit(turn: Turn) -> str:
@@ -193,7 +193,7 @@ def question(**fields: Any) -> PermissionQuestion:
     )
 
 
-def test_nothing_is_allowed_without_a_rule() -> None:
+def test_a_policy_without_rules_rejects_everything() -> None:
     decision = PermissionPolicy().decide(question())
     assert (decision.allowed, decision.rule) == (False, None)
     assert decision.option is not None
@@ -253,7 +253,7 @@ def test_paths_are_found_in_diffs_and_input() -> None:
     assert not PermissionPolicy(Allow(path="/project")).decide(asked).allowed
 
 
-def test_a_decision_is_logged_recorded_and_told(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_decision_is_logged_recorded_and_passed_to_on_decision(caplog: pytest.LogCaptureFixture) -> None:
     told: list[Any] = []
     policy = PermissionPolicy(Allow(kind="edit"), on_decision=told.append)
     with caplog.at_level(logging.INFO, "acp_bindings.client"):
@@ -264,7 +264,7 @@ def test_a_decision_is_logged_recorded_and_told(caplog: pytest.LogCaptureFixture
     assert caplog.messages == ["allowed edit \"Work\": by Allow(kind='edit', tool=None, command=None, path=None)"]
 
 
-def test_a_policy_cancels_what_offers_no_fitting_option() -> None:
+def test_a_policy_cancels_a_request_without_a_suitable_option() -> None:
     assert PermissionPolicy()(question(options=OPTIONS[:1])) is None
     decision = PermissionPolicy(Allow()).decide(question(options=OPTIONS[2:]))
     assert (decision.allowed, decision.rule) == (False, None)

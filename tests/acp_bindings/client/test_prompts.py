@@ -150,7 +150,7 @@ async def test_cancelling_the_calling_task_cancels_the_turn(version: int, iterat
         assert session.state.stop_reason == "cancelled"
 
 
-async def test_a_turn_that_does_not_end_is_given_up(version: int, caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_turn_that_does_not_end_is_abandoned(version: int, caplog: pytest.LogCaptureFixture) -> None:
     async def deaf(turn: Turn) -> str:
         await turn.say("begun")
         await anyio.sleep_forever()
@@ -247,7 +247,7 @@ async def test_an_agent_that_dies_during_a_turn_raises_connection_closed(version
         assert heard == ["begun"]
 
 
-async def test_two_sessions_answer_at_once(version: int) -> None:
+async def test_two_sessions_respond_at_the_same_time(version: int) -> None:
     second = anyio.Event()
 
     async def answer(turn: Turn) -> str:
@@ -334,7 +334,7 @@ async def test_updates_that_cannot_be_joined_are_dropped_and_counted(
         assert len(session.state.tool_calls) == 100
 
 
-async def test_an_agent_that_answers_a_cancelled_prompt_with_an_error_has_cancelled_it(version: int) -> None:
+async def test_an_error_response_to_a_cancelled_prompt_counts_as_cancelled(version: int) -> None:
     async def strict(turn: Turn) -> str:
         await turn.say("begun")
         await turn.cancelled.wait()

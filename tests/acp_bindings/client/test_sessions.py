@@ -88,7 +88,7 @@ async def test_a_relative_directory_is_refused_before_it_is_sent() -> None:
 
 
 @both
-async def test_a_loaded_session_has_the_state_of_the_live_one(version: int) -> None:
+async def test_a_loaded_session_has_the_same_state_as_the_original(version: int) -> None:
     async def talk(turn: Turn) -> str:
         for each in HISTORY:
             await turn.send(each)
@@ -120,7 +120,7 @@ async def test_a_loaded_session_has_the_state_of_the_live_one(version: int) -> N
 
 
 @both
-async def test_a_history_that_comes_after_the_response_is_recognised(version: int) -> None:
+async def test_history_after_the_response_is_recognized(version: int) -> None:
     raw = Agent(version, hello, history=HISTORY, late=True)
     events: list[tuple[str, bool]] = []
 
@@ -224,7 +224,7 @@ async def test_a_session_of_another_client_is_closed_by_its_id(version: int) -> 
         assert [each.session_id for each in raw.of("CloseSessionRequest")] == ["other"]
 
 
-async def test_what_the_agent_does_not_support_is_refused_before_it_is_sent() -> None:
+async def test_unsupported_requests_are_refused_before_they_are_sent() -> None:
     raw = Agent(1, hello, capabilities=set())
     async with connected(raw) as agent, agent.session(cwd="/project"):
         for attempt in (agent.load("s", cwd="/"), agent.resume("s", cwd="/"), agent.list(), agent.delete("s")):

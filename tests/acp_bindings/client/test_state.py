@@ -42,7 +42,7 @@ def test_chunks_of_messages_with_ids_may_be_interleaved(package: Any) -> None:
     assert [(each.message_id, each.text) for each in state.messages] == [("m1", "ab"), ("m2", "xy")]
 
 
-def test_without_ids_a_message_ends_with_another_role_or_a_tool_call() -> None:
+def test_without_ids_another_role_or_a_tool_call_ends_a_message() -> None:
     state = folded(
         v1,
         chunk("user_message", "Do "),
@@ -60,7 +60,7 @@ def test_without_ids_a_message_ends_with_another_role_or_a_tool_call() -> None:
     assert [each.text for each in state.thoughts] == ["Hm"]
 
 
-def test_other_content_stays_between_the_text() -> None:
+def test_other_content_stays_between_text() -> None:
     image = {"type": "image", "data": "aGk=", "mimeType": "image/png"}
     state = folded(
         v1,
@@ -168,7 +168,7 @@ def test_plan_commands_title_and_mode_are_replaced() -> None:
     )
 
 
-def test_plans_of_v2_are_kept_by_id() -> None:
+def test_plans_of_v2_are_stored_by_id() -> None:
     def plan(id_: str, *contents: str) -> dict[str, Any]:
         entries = [{"content": each, "priority": "_urgent", "status": "pending"} for each in contents]
         return {"sessionUpdate": "plan_update", "plan": {"type": "items", "planId": id_, "entries": entries}}
