@@ -31,7 +31,7 @@ SECRET = "hunter2-hunter2"
     ],
     ids=["str", "str, not escaped", "bytes", "bytearray", "parsed"],
 )
-def test_json_is_taken_in_any_form(given: Json) -> None:
+def test_json_is_accepted_in_any_form(given: Json) -> None:
     request = decode(v1.NewSessionRequest, given)
     assert type(request) is v1.NewSessionRequest
     assert json.loads(encode(request)) == REQUEST
@@ -59,7 +59,7 @@ def test_an_alias_decodes_to_its_plain_value_and_back(model_type: Json, given: s
     assert encode(decode(model_type, given)) == given.encode()
 
 
-def test_a_union_decodes_to_the_class_of_its_branch() -> None:
+def test_a_union_decodes_to_the_class_of_its_variant() -> None:
     server: object = decode(v2.McpServer, '{"type":"http","name":"h","url":"https://h.example"}')
     assert type(server) is v2.McpServerHttp
     assert server.type == "http"
@@ -87,21 +87,21 @@ NO_JSON = {
 
 
 @pytest.mark.parametrize("given", NO_JSON.values(), ids=NO_JSON)
-def test_what_is_no_json_is_a_decode_error(given: str | bytes) -> None:
+def test_input_that_is_not_json_is_a_decode_error(given: str | bytes) -> None:
     with pytest.raises(DecodeError) as caught:
         decode(v1.NewSessionRequest, given)
     assert len(caught.value.issues) == 1
 
 
 @pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
-def test_a_number_that_json_does_not_know_is_refused_in_parsed_input_too(number: float) -> None:
+def test_a_number_that_json_lacks_is_refused_in_parsed_input_too(number: float) -> None:
     with pytest.raises(DecodeError):
         decode(v1.Cost, {"amount": number, "currency": "EUR"})
     with pytest.raises(DecodeError):
         decode(v1.TextContent, {"text": "t", "_meta": {"deep": [number]}})
 
 
-def test_a_decode_error_is_a_value_error_whose_issues_say_where_what_and_why() -> None:
+def test_the_issues_of_a_decode_error_name_place_rule_and_reason() -> None:
     with pytest.raises(DecodeError) as caught:
         decode(v1.NewSessionRequest, {"cwd": 5, "mcpServers": [{"name": "s", "command": "/s", "args": []}]})
     assert isinstance(caught.value, ValueError)
@@ -128,7 +128,7 @@ def test_a_decode_error_is_a_value_error_whose_issues_say_where_what_and_why() -
     ],
 )
 @pytest.mark.parametrize("as_text", [True, False], ids=["text", "parsed"])
-def test_no_value_of_the_input_is_in_an_error(server: Json, *, as_text: bool) -> None:
+def test_errors_do_not_contain_values_of_the_input(server: Json, *, as_text: bool) -> None:
     request: Json = {"cwd": "/", "mcpServers": [server]}
     with pytest.raises(DecodeError) as caught:
         decode(v1.NewSessionRequest, json.dumps(request) if as_text else request)
@@ -164,13 +164,13 @@ def test_encoding_is_compact_and_not_escaped() -> None:
     assert encode(block) == '{"type":"text","text":"é😀\u2028"}'.encode()
 
 
-def test_a_tag_is_written_though_nobody_set_it_and_v1_stdio_has_none() -> None:
+def test_tags_are_always_written_except_for_stdio_in_v1() -> None:
     assert json.loads(encode(v1.McpServerHttp(name="h", url="u", headers=[])))["type"] == "http"
     assert "type" not in json.loads(encode(v1.McpServerStdio(name="s", command="/s", args=[], env=[])))
     assert json.loads(encode(v2.McpServerStdio(name="s", command="/s")))["type"] == "stdio"
 
 
-def test_missing_null_and_value_are_three_things() -> None:
+def test_missing_null_and_value_are_distinguished() -> None:
     updates = [v1.SessionInfoUpdate(), v1.SessionInfoUpdate(title=None), v1.SessionInfoUpdate(title="t")]
     written: list[Json] = [json.loads(encode(update)) for update in updates]
     assert [update.get("title", "missing") for update in written] == ["missing", None, "t"]
@@ -219,7 +219,7 @@ def test_a_boolean_is_a_boolean(flag: Json) -> None:
         decode(v1.FileSystemCapabilities, {"readTextFile": flag}, strict=True)
 
 
-def test_strict_reading_refuses_what_lenient_reading_excuses() -> None:
+def test_strict_reading_refuses_tolerated_errors() -> None:
     given = {"protocolVersion": 1, "authMethods": [5]}
     assert decode(v1.InitializeResponse, given).auth_methods == []
     with pytest.raises(DecodeError) as caught:
@@ -228,14 +228,14 @@ def test_strict_reading_refuses_what_lenient_reading_excuses() -> None:
 
 
 @pytest.mark.parametrize("strict", [False, True])
-def test_an_update_that_is_newer_than_the_schema_is_kept_however_it_is_read(*, strict: bool) -> None:
+def test_an_update_newer_than_the_schema_is_preserved(*, strict: bool) -> None:
     given = {"sessionId": "s", "update": {"sessionUpdate": "newer", "x": [1.0]}}
     notification = decode(v1.SessionNotification, given, strict=strict)
     assert isinstance(notification.update, v1.OtherSessionUpdate)
     assert json.loads(encode(notification)) == given
 
 
-def test_unknown_members_survive_at_every_level() -> None:
+def test_unknown_fields_are_preserved_at_every_level() -> None:
     given = {"cwd": "/", "x": {"y": [1.0]}, "mcpServers": [{**REQUEST["mcpServers"][0], "x-note": None}]}
     assert json.loads(encode(decode(v1.NewSessionRequest, given))) == given
 
@@ -254,7 +254,7 @@ def test_unknown_members_survive_at_every_level() -> None:
         (v1.SessionUpdate, {"sessionUpdate": 5}, "sessionUpdate: Input should be a valid string"),
     ],
 )
-def test_of_a_tag_that_nobody_knows_the_alternative_that_keeps_it_is_told(
+def test_errors_in_an_object_with_an_unknown_tag_name_the_catch_all(
     type_: Any, message: dict[str, Any], issue: str
 ) -> None:
     with pytest.raises(DecodeError) as raised:
@@ -263,7 +263,7 @@ def test_of_a_tag_that_nobody_knows_the_alternative_that_keeps_it_is_told(
     assert str(raised.value).partition(": ")[2].startswith(issue)
 
 
-def test_what_is_left_out_of_an_open_union_is_told_by_what_is_wrong_with_it() -> None:
+def test_a_dropped_item_of_an_open_union_is_reported_with_its_errors() -> None:
     found: list[Finding] = []
     info = {"name": "a", "version": "1"}
     method = {"type": "_acme", "name": "Acme"}
@@ -284,19 +284,19 @@ def test_what_is_left_out_of_an_open_union_is_told_by_what_is_wrong_with_it() ->
         ([SECRET], "This"),
     ],
 )
-def test_of_a_tag_that_there_is_not_no_alternative_is_told_and_the_tag_if_it_is_a_word(tag: Json, shown: str) -> None:
+def test_an_unknown_tag_is_quoted_if_it_is_a_word(tag: Json, shown: str) -> None:
     issue = Issue(("type",), "union_tag_invalid", f"{shown} is not one of 'http', 'sse', 'stdio'")
     assert issues_of(v1.McpServer, {"type": tag, "name": "x", "url": "https://example.com"}) == [issue]
 
 
-def test_a_tag_that_is_missing_is_a_field_that_is() -> None:
+def test_a_missing_tag_is_reported_as_a_missing_field() -> None:
     assert issues_of(v1.ContentBlock, {"text": "t"}) == [Issue(("type",), "union_tag_not_found", "Field required")]
     # The error does not name the variant for unknown discriminators.
     assert issues_of(v2.McpServer, {"name": "s"}) == [Issue(("type",), "missing", "Field required")]
     assert issues_of(v1.SessionUpdate, {}) == [Issue(("sessionUpdate",), "missing", "Field required")]
 
 
-def test_a_tag_that_is_null_is_told_like_one_that_is_missing() -> None:
+def test_a_null_tag_is_reported_like_a_missing_one() -> None:
     """Many peers send null for an absent value. In v1, a command may have no type and so may have null."""
     assert issues_of(v1.McpServer, {"type": None, "name": "s", "command": "/s", "args": []}) == [
         Issue(("env",), "missing", "Field required", "McpServerStdio")
@@ -322,7 +322,7 @@ def test_a_tag_that_is_null_is_told_like_one_that_is_missing() -> None:
         (v2.Annotations, "-1", "priority: Input should be greater than or equal to 0"),
     ],
 )
-def test_of_a_number_nobody_says_that_it_should_be_an_integer(type_: Any, number: str, message: str) -> None:
+def test_errors_about_numbers_do_not_suggest_integers(type_: Any, number: str, message: str) -> None:
     member = message.partition(":")[0]
     with pytest.raises(DecodeError) as raised:
         decode(type_, f'{{"{member}": {number}, "currency": "EUR"}}', strict=True)
@@ -421,7 +421,7 @@ def test_an_issue_names_the_innermost_variant_that_fits_best(type_: Any, message
 
 @pytest.mark.parametrize("name", ["<null>", "<value>", "<tagged>", "<integer>", "string", "0"])
 @pytest.mark.parametrize("strict", [False, True])
-def test_a_name_in_a_map_is_told_whatever_it_is(name: str, *, strict: bool) -> None:
+def test_any_name_in_a_map_is_reported_unchanged(name: str, *, strict: bool) -> None:
     for type_, around, message in (
         (v1.AuthMethodTerminal, ("env",), {"id": "a", "name": "n", "env": {name: 5}}),
         (v1.ElicitationSchema, ("properties",), {"properties": {name: 5}}),
@@ -433,7 +433,7 @@ def test_a_name_in_a_map_is_told_whatever_it_is(name: str, *, strict: bool) -> N
         assert [issue.path for issue in raised.value.issues] == [(*around, name)]
 
 
-def test_the_way_to_what_is_wrong_leads_through_validators_of_users() -> None:
+def test_paths_of_errors_lead_through_validators_of_users() -> None:
     class Before(v1.PromptRequest):
         @field_validator("prompt", mode="before")
         @classmethod
@@ -492,7 +492,7 @@ ARGUED: Json = {"name": "s", "command": "/s", "args": [5], "env": None}
         (RootModel[v1.McpServer], ARGUED, ()),
     ],
 )
-def test_what_is_wrong_in_a_holder_of_a_users_own_is_told_as_in_a_list(
+def test_errors_in_other_collections_are_reported_as_in_lists(
     type_: Any, given: Json, path: tuple[str | int, ...]
 ) -> None:
     assert issues_of(type_, given) == [
@@ -500,7 +500,7 @@ def test_what_is_wrong_in_a_holder_of_a_users_own_is_told_as_in_a_list(
     ]
 
 
-def test_a_union_of_a_users_own_is_told_by_the_wire_name_of_its_tag() -> None:
+def test_errors_in_unions_of_users_name_the_wire_name_of_the_tag() -> None:
     chunk = Annotated[v1.UserMessageChunk | v1.AgentMessageChunk, Field(discriminator="session_update")]
     path = ("sessionUpdate",)
     assert issues_of(chunk, {}) == [Issue(path, "union_tag_not_found", "Field required")]
@@ -512,7 +512,7 @@ def test_a_union_of_a_users_own_is_told_by_the_wire_name_of_its_tag() -> None:
     ]
 
 
-def test_a_union_that_a_users_own_function_decides_has_no_tag_to_be_named() -> None:
+def test_errors_in_unions_with_a_discriminator_function_name_no_tag() -> None:
     def kind(given: Any) -> str | None:
         return given.get("kind")
 
@@ -527,7 +527,7 @@ def test_a_union_that_a_users_own_function_decides_has_no_tag_to_be_named() -> N
         ]
 
 
-def test_types_of_a_users_own_that_are_no_models_are_read_alone_as_in_others() -> None:
+def test_composed_types_of_users_are_read_like_fields() -> None:
     server: Json = {"name": "s", "command": "/s", "args": [], "env": []}
     made = v1.McpServerStdio(name="s", command="/s", args=[], env=[])
 

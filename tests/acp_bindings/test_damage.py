@@ -32,7 +32,7 @@ def test_the_written_examples_read_as_they_should(reading: Reading) -> None:
 
 
 @pytest.mark.parametrize(("package", "definition"), DEFINITIONS)
-def test_damage_is_excused_or_refused_as_the_reference_reader_says(package: str, definition: str) -> None:
+def test_damage_is_tolerated_or_refused_as_by_the_reference_reader(package: str, definition: str) -> None:
     schema = load(package)
     found: list[tuple[str, Json]] = []
     for index, instance in enumerate(Instances(schema).series(definition, PER_DEFINITION, seed=1)):
@@ -44,7 +44,7 @@ def test_damage_is_excused_or_refused_as_the_reference_reader_says(package: str,
 
 
 @pytest.mark.parametrize(("package", "definition"), DEFINITIONS)
-def test_every_member_follows_its_own_rule_when_it_is_bad_null_or_missing(package: str, definition: str) -> None:
+def test_every_field_follows_its_rule_when_it_is_invalid_null_or_missing(package: str, definition: str) -> None:
     schema = load(package)
     # Instances go through the branches of a union by turns: as many as there are branches reach them all.
     branches = max(1, len(arms_of(schema.definitions[definition])))
@@ -55,7 +55,7 @@ def test_every_member_follows_its_own_rule_when_it_is_bad_null_or_missing(packag
 
 
 @pytest.mark.parametrize(("package", "definition"), DEFINITIONS)
-def test_strict_reading_takes_what_a_writer_may_write_and_nothing_else(package: str, definition: str) -> None:
+def test_strict_reading_accepts_exactly_what_a_writer_may_write(package: str, definition: str) -> None:
     schema = load(package)
     found: list[Json] = []
     for index, instance in enumerate(Instances(schema).series(definition, PER_DEFINITION // 2, seed=2)):

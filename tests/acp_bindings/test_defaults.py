@@ -17,7 +17,7 @@ OMITTED: list[tuple[type[BaseModel], str, BaseModel]] = [
 
 
 @pytest.mark.parametrize(("type_", "text", "made"), OMITTED)
-def test_omitted_members_read_as_the_constructor_leaves_them(type_: Any, text: str, made: BaseModel) -> None:
+def test_omitted_fields_read_as_the_constructor_leaves_them(type_: Any, text: str, made: BaseModel) -> None:
     read: BaseModel = decode(type_, text)
     assert vars(read) == vars(made)
     assert [type(value) for value in vars(read).values()] == [type(value) for value in vars(made).values()]
@@ -25,7 +25,7 @@ def test_omitted_members_read_as_the_constructor_leaves_them(type_: Any, text: s
 
 
 @pytest.mark.parametrize("text", ['{"protocolVersion":1}', '{"protocolVersion":1,"agentCapabilities":5}'])
-def test_default_objects_are_made_anew_at_every_level(text: str) -> None:
+def test_default_objects_are_created_separately_at_every_level(text: str) -> None:
     one, other = decode(v1.InitializeResponse, text), decode(v1.InitializeResponse, text)
     one.agent_capabilities.mcp_capabilities.http = True
     assert not other.agent_capabilities.mcp_capabilities.http
@@ -33,7 +33,7 @@ def test_default_objects_are_made_anew_at_every_level(text: str) -> None:
 
 
 @pytest.mark.parametrize("servers", ["[]", "null"], ids=["omitted default", "null as empty"])
-def test_default_lists_are_made_anew(servers: str) -> None:
+def test_default_lists_are_created_separately(servers: str) -> None:
     text = f'{{"cwd":"/","mcpServers":{servers}}}'
     one, other = decode(v1.NewSessionRequest, text), decode(v1.NewSessionRequest, text)
     one.additional_directories.append("/more")

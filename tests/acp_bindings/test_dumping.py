@@ -45,7 +45,7 @@ def models_of(package: str) -> Iterator[BaseModel]:
 
 
 @pytest.mark.parametrize("package", PACKAGES)
-def test_a_dump_of_every_class_is_what_encode_writes_and_reads_back_equal(package: str) -> None:
+def test_a_dump_of_every_class_equals_what_encode_writes(package: str) -> None:
     for model in models_of(package):
         written = json.loads(encode(model))
         adapter = TypeAdapter[Any](type(model))
@@ -55,7 +55,7 @@ def test_a_dump_of_every_class_is_what_encode_writes_and_reads_back_equal(packag
         assert type(model).model_validate_json(model.model_dump_json()) == model
 
 
-def test_a_default_is_not_written_even_if_you_ask_pydantic_to() -> None:
+def test_defaults_are_not_written_even_with_exclude_unset_false() -> None:
     assert CLEARED.model_dump(exclude_unset=False) == WRITTEN
     assert json.loads(CLEARED.model_dump_json(exclude_unset=False)) == WRITTEN
 
@@ -66,7 +66,7 @@ def test_by_alias_false_writes_the_names_of_python() -> None:
     assert v2.SessionToolCallUpdate.model_validate(names, by_alias=False, by_name=True) == CLEARED
 
 
-def test_exclude_none_drops_the_null_that_clears_a_value() -> None:
+def test_exclude_none_drops_a_null_that_clears_a_value() -> None:
     assert CLEARED.model_dump(exclude_none=True) == {"sessionUpdate": "tool_call_update", "toolCallId": "c1"}
 
 
@@ -133,14 +133,14 @@ TYPES: dict[str, tuple[Any, Any, Json]] = {
 
 
 @pytest.mark.parametrize(("type_", "value", "written"), TYPES.values(), ids=TYPES)
-def test_an_object_in_a_type_of_yours_is_written_as_what_is_set_in_it(type_: Any, value: Any, written: Json) -> None:
+def test_an_object_in_a_users_type_is_written_without_defaults(type_: Any, value: Any, written: Json) -> None:
     adapter = TypeAdapter[Any](type_)
     assert json.loads(adapter.dump_json(value)) == adapter.dump_python(value, mode="json") == written
     assert adapter.validate_json(adapter.dump_json(value)) == value
     assert adapter.validate_python(adapter.dump_python(value)) == value
 
 
-def test_an_object_in_a_field_of_any_type_is_written_as_what_is_set_in_it_if_you_say_so() -> None:
+def test_an_object_in_an_any_field_is_written_without_defaults_on_request() -> None:
     adapter, value = TypeAdapter[Any](dict[str, Any]), {"a": CLEARED}
     assert adapter.dump_python(value, exclude_unset=True) == {"a": WRITTEN}
     assert json.loads(adapter.dump_json(value, exclude_unset=True)) == json.loads(encode(value)) == {"a": WRITTEN}
@@ -164,7 +164,7 @@ def test_the_options_of_a_dump_hold_for_the_objects_in_it() -> None:
             assert dump(by_alias=False, **options)["call"]["tool_call_id"] == "c1"
 
 
-def test_what_was_put_into_a_default_list_is_written() -> None:
+def test_an_item_added_to_a_default_list_is_written() -> None:
     class Holder(BaseModel):
         request: v1.NewSessionRequest
 
@@ -221,7 +221,7 @@ def test_a_subclass_writes_camel_case_and_by_its_own_serializers() -> None:
 
 
 @pytest.mark.parametrize("defer_build", [False, True])
-def test_a_class_that_is_rebuilt_still_writes_what_is_set(defer_build: bool) -> None:
+def test_a_rebuilt_class_still_writes_only_set_fields(defer_build: bool) -> None:
     class Block(v1.TextContent):
         model_config = ConfigDict(defer_build=defer_build)
 

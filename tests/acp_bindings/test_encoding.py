@@ -64,12 +64,12 @@ def test_a_number_that_json_does_not_have_is_refused_not_nulled(number: float) -
         v1.Cost(amount=number, currency="EUR")
 
 
-def test_the_words_for_what_is_no_number_are_fine_as_text() -> None:
+def test_nan_and_infinity_are_allowed_in_strings() -> None:
     block = v1.TextContent(text="NaN, Infinity")
     assert decode(v1.ContentBlock, encode(block)) == block
 
 
-def test_what_was_put_into_a_list_is_blamed_by_its_place_and_not_shown() -> None:
+def test_an_invalid_list_item_is_reported_by_its_place_and_not_shown() -> None:
     request = a_request()
     server = request.mcp_servers[0]
     assert server.type == "stdio"
@@ -104,7 +104,7 @@ def test_a_dict_in_place_of_an_object_is_refused_and_not_shown(wrap: Callable[[A
         (v1.AgentMessageChunk(content=v1.TextContent(text=SECRET)), "v1.AgentMessageChunk"),
     ],
 )
-def test_an_object_that_was_put_where_another_belongs_is_told_with_what_does(part: Any, kind: str) -> None:
+def test_an_object_of_the_wrong_class_is_reported_with_the_right_ones(part: Any, kind: str) -> None:
     request = v1.PromptRequest(session_id="s", prompt=[v1.TextContent(text=SECRET)])
     request.prompt.append(part)
     with pytest.raises(EncodeError) as caught:
@@ -117,7 +117,7 @@ def test_an_object_that_was_put_where_another_belongs_is_told_with_what_does(par
 
 
 @pytest.mark.parametrize("action", ["default", "error", "ignore", "always", "module", "once"])
-def test_what_does_not_belong_there_is_refused_again_and_again_whatever_is_done_about_warnings(action: Any) -> None:
+def test_an_invalid_item_is_refused_every_time_under_any_warning_filter(action: Any) -> None:
     server = v1.McpServerStdio(name="s", command="/s", args=[], env=[])
     server.args.append(7)  # pyright: ignore[reportArgumentType]
     with warnings.catch_warnings(record=True) as warned:
@@ -129,7 +129,7 @@ def test_what_does_not_belong_there_is_refused_again_and_again_whatever_is_done_
     assert warned == []
 
 
-def test_it_is_refused_too_where_python_lets_every_module_warn(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_invalid_item_is_refused_even_if_every_module_may_warn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(encoding, "__warningregistry__", {})
     monkeypatch.setattr(encoding, "_ERRORS", {"warnings": "error"})
     monkeypatch.setattr(encoding, "_WRITERS", {})
@@ -140,7 +140,7 @@ def test_it_is_refused_too_where_python_lets_every_module_warn(monkeypatch: pyte
             encode(value)
 
 
-def test_null_in_a_list_that_has_no_place_for_it_is_refused() -> None:
+def test_null_is_refused_in_a_list_that_does_not_allow_it() -> None:
     request = a_request()
     request.mcp_servers.append(None)  # pyright: ignore[reportArgumentType]
     request.additional_directories.append(None)  # pyright: ignore[reportArgumentType]
@@ -152,7 +152,7 @@ def test_null_in_a_list_that_has_no_place_for_it_is_refused() -> None:
     assert ("params", 0, "mcpServers", 1) in {issue.path for issue in caught.value.issues}
 
 
-def test_what_is_refused_is_named_however_deep_it_lies() -> None:
+def test_a_refused_value_is_named_at_any_depth() -> None:
     request = a_request()
     request.additional_directories.append(7)  # pyright: ignore[reportArgumentType]
     for value, way in (({"a": {"b": request}}, ("a", "b")), ([[0, request]], (0, 1))):
@@ -169,7 +169,7 @@ def test_null_in_a_list_of_anything_is_written() -> None:
     assert written["params"]["_meta"] == {"a": [None]}
 
 
-def test_what_json_has_no_word_for_is_refused_by_its_place() -> None:
+def test_a_value_that_json_cannot_express_is_refused_with_its_place() -> None:
     cycle: dict[str, Any] = {}
     cycle["cycle"] = cycle
     maps: dict[str, Any] = {}
@@ -201,7 +201,7 @@ def test_what_json_has_no_word_for_is_refused_by_its_place() -> None:
     ],
     ids=["env", "content", "properties", "_meta", "unknown"],
 )
-def test_half_a_character_in_a_name_is_not_written_as_another(model: Any, path: Path) -> None:
+def test_a_lone_surrogate_in_a_name_is_refused(model: Any, path: Path) -> None:
     refused = Issue(path, "not_json", "A key in it cannot be sent")
     with pytest.raises(EncodeError) as unwritten:
         encode(model)
@@ -215,7 +215,7 @@ def test_half_a_character_in_a_name_is_not_written_as_another(model: Any, path: 
 
 
 @pytest.mark.parametrize("name", [5, 1.5, True, None, ("a", "b"), b"a"])
-def test_a_name_in_a_map_that_is_no_text_is_not_made_one(name: Any) -> None:
+def test_a_map_key_that_is_not_a_string_is_refused(name: Any) -> None:
     content = v1.TextContent(text="t", meta={"a": 1})
     login = v1.AuthMethodTerminal(id="a", name="A", env={"a": "b"})
     content.meta[name] = login.env[name] = "c"  # pyright: ignore[reportOptionalSubscript]
@@ -229,7 +229,7 @@ def test_a_name_in_a_map_that_is_no_text_is_not_made_one(name: Any) -> None:
     assert of_texts.value.issues == (Issue(("env",), "not_json", told),)
 
 
-def test_a_name_that_is_no_text_is_not_blamed_where_anything_may_stand() -> None:
+def test_map_keys_in_untyped_values_need_not_be_strings() -> None:
     call = v1.ToolCall(tool_call_id="c", title="t", raw_input={5: 1}, meta={"a": {5: 1}, "b": "c"})
     assert json.loads(encode(call))["rawInput"] == {"5": 1}
 
@@ -239,7 +239,7 @@ def test_a_name_that_is_no_text_is_not_blamed_where_anything_may_stand() -> None
     assert [each.path for each in refused.value.issues] == [("_meta", "b")]
 
 
-def test_what_is_no_object_yet_is_not_written() -> None:
+def test_a_class_instead_of_an_object_is_refused() -> None:
     with pytest.raises(EncodeError, match=r"^TextContent: This is the class v1\.TextContent, not an object of it$"):
         encode(v1.TextContent)
 

@@ -72,7 +72,7 @@ def test_a_route_returns_the_body_that_it_was_sent(client: TestClient, path: str
 
 
 @pytest.mark.parametrize("path", ["/any", "/untyped"])
-def test_a_response_of_no_type_has_what_is_set(client: TestClient, path: str) -> None:
+def test_a_response_without_a_type_contains_only_set_fields(client: TestClient, path: str) -> None:
     assert client.post(path, json=CLEARED).json() == {"update": CLEARED}
 
 

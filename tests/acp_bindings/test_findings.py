@@ -248,21 +248,21 @@ WRITTEN: dict[str, tuple[Any, Json, list[str]]] = {
 
 
 @pytest.mark.parametrize(("type_", "given", "told"), WRITTEN.values(), ids=WRITTEN)
-def test_what_is_lost_is_told_in_one_line(type_: Any, given: Json, told: list[str]) -> None:
+def test_a_tolerated_error_is_reported_in_one_line(type_: Any, given: Json, told: list[str]) -> None:
     for form in range(5):
         found: list[Finding] = []
         decode(type_, raw(given, form), findings=found)
         assert sorted(map(str, found)) == told
 
 
-def test_a_finding_is_facts_that_can_be_compared() -> None:
+def test_findings_can_be_compared() -> None:
     found: list[Finding] = []
     decode(v1.NewSessionResponse, {"sessionId": "s", "modes": {"currentModeId": "a"}}, findings=found)
     cause = Issue(("modes", "availableModes"), "missing", "Field required")
     assert found == [Finding(("modes",), "default-on-error", (cause,))]
 
 
-def test_findings_are_added_to_those_of_messages_before() -> None:
+def test_findings_are_appended_to_earlier_ones() -> None:
     found: list[Finding] = []
     for title in (1, "t", 2):
         decode(v1.Implementation, {**INFO, "title": title}, findings=found)
@@ -274,7 +274,7 @@ def test_findings_are_added_to_those_of_messages_before() -> None:
     [{"sessionId": 5, "modes": 5}, {"modes": None}, None, "{", [5]],
     ids=["bad", "missing", "null", "cut", "list"],
 )
-def test_a_message_that_is_refused_adds_nothing(given: Json) -> None:
+def test_a_refused_message_adds_no_findings(given: Json) -> None:
     found: list[Finding] = []
     with pytest.raises(DecodeError) as told:
         decode(v1.NewSessionResponse, given, findings=found)
@@ -284,7 +284,7 @@ def test_a_message_that_is_refused_adds_nothing(given: Json) -> None:
     assert told.value.issues == plain.value.issues
 
 
-def test_causes_are_the_same_whatever_was_read_before() -> None:
+def test_causes_do_not_depend_on_earlier_messages() -> None:
     def causes() -> tuple[Issue, ...]:
         found: list[Finding] = []
         decode(v1.ConfigOptionUpdate, text, findings=found)
@@ -301,7 +301,7 @@ def test_causes_are_the_same_whatever_was_read_before() -> None:
     assert len(before) == 2
 
 
-def test_of_very_many_causes_the_first_are_told() -> None:
+def test_only_the_first_of_many_causes_are_reported() -> None:
     def causes(count: int) -> list[Issue]:
         method: Json = {"type": "terminal", "id": "i", "name": "n", "args": [0] * count}
         found: list[Finding] = []
@@ -317,7 +317,7 @@ def test_of_very_many_causes_the_first_are_told() -> None:
     assert causes(1_000_000) == told[:1]
 
 
-def test_strict_reading_excuses_nothing_so_that_there_is_nothing_to_tell() -> None:
+def test_strict_reading_has_no_findings() -> None:
     found: list[Finding] = []
     decode(v1.Implementation, {**INFO, "x": 5}, strict=True, findings=found)
     decode(v1.SessionConfigOption, OPTION_OR_GROUP, strict=True, findings=found)
@@ -343,7 +343,7 @@ def test_strict_reading_excuses_nothing_so_that_there_is_nothing_to_tell() -> No
         (v1.ToolCallUpdate, {"toolCallId": "t", "kind": SECRET, "content": SECRET}),
     ],
 )
-def test_no_value_of_the_message_is_in_a_finding(type_: Any, given: Json) -> None:
+def test_findings_do_not_contain_values_of_the_message(type_: Any, given: Json) -> None:
     found: list[Finding] = []
     decode(type_, given, findings=found)
     assert found
@@ -357,7 +357,7 @@ def test_no_value_of_the_message_is_in_a_finding(type_: Any, given: Json) -> Non
         (v2.IdleStateUpdate, {"stopReason": "x-new", "background": []}),
     ],
 )
-def test_no_python_runs_to_find_nothing(type_: Any, given: Json) -> None:
+def test_a_valid_message_is_searched_without_python_calls(type_: Any, given: Json) -> None:
     text = json.dumps(given)
     decode(type_, text, findings=[])
     called = python_calls(lambda: decode(type_, text, findings=[]))
@@ -373,9 +373,7 @@ def test_a_valid_message_has_no_findings(package: str, definition: str) -> None:
 
 
 @pytest.mark.parametrize(("package", "definition"), DEFINITIONS)
-def test_findings_are_what_the_reference_reader_excuses_and_explain_all_that_is_not_written_back(
-    package: str, definition: str
-) -> None:
+def test_findings_match_the_reference_reader_and_explain_every_loss(package: str, definition: str) -> None:
     schema = load(package)
     for index, damaged in enumerate(_damaged(package, definition)):
         verdict, found, wounds = judge(schema, definition, damaged.value), list[Finding](), "; ".join(damaged.wounds)

@@ -59,7 +59,7 @@ def containers(value: Any) -> Iterator[list[Any] | dict[str, Any]]:
 
 
 @pytest.mark.parametrize("package", PACKAGES)
-def test_whatever_is_put_into_an_object_what_is_written_is_valid(package: str) -> None:
+def test_everything_that_is_written_is_valid_whatever_was_assigned(package: str) -> None:
     schema, written, refused = load(package), 0, 0
     for definition in schema.definitions:
         type_ = generated(package, definition)
@@ -105,7 +105,9 @@ def test_whatever_is_put_into_an_object_what_is_written_is_valid(package: str) -
         (lambda: v1.PromptRequest(session_id="s", prompt=[]), "prompt", None, "prompt[0]"),
     ],
 )
-def test_what_does_not_belong_there_is_named(make: Callable[[], Any], where: str, junk: object, path: str) -> None:
+def test_an_invalid_item_is_reported_with_its_place(
+    make: Callable[[], Any], where: str, junk: object, path: str
+) -> None:
     model = make()
     assert encode(model)
     additions(junk)(getattr(model, where))
@@ -116,7 +118,7 @@ def test_what_does_not_belong_there_is_named(make: Callable[[], Any], where: str
     assert f"[0].{path}: " in str(raised.value)
 
 
-def test_it_is_named_in_a_list_in_a_map_too() -> None:
+def test_an_invalid_item_in_a_list_in_a_map_is_reported() -> None:
     action = v1.ElicitationAcceptAction(content={"a": ["b"]})
     assert action.content
     held: Any = action.content["a"]
@@ -179,7 +181,7 @@ UNTAGGED: dict[str, tuple[Any, str, Any, dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize(("value", "where", "type_", "message", "written"), UNTAGGED.values(), ids=UNTAGGED)
-def test_the_tag_of_an_object_that_was_read_without_one_is_written_in_a_list(
+def test_an_object_read_without_its_tag_is_written_with_it(
     value: Any, where: str, type_: Any, message: dict[str, Any], written: str
 ) -> None:
     attrgetter(where)(value).append(decode(type_, message))
@@ -196,7 +198,7 @@ def test_an_object_of_the_right_shape_and_of_the_wrong_class_is_refused() -> Non
         encode(server)
 
 
-def test_a_dict_is_refused_also_where_one_of_several_objects_belongs() -> None:
+def test_a_dict_is_refused_in_place_of_any_of_several_objects() -> None:
     request = v1.PromptRequest(session_id="s", prompt=[v1.TextContent(text="t")])
     request.prompt.append({"type": "text", "text": "t"})  # pyright: ignore[reportArgumentType]
 
@@ -224,7 +226,7 @@ class Block(v1.TextContent):
     words: Annotated[list[str], BeforeValidator(split), Field(default_factory=list)]
 
 
-def test_objects_of_derived_classes_belong_where_those_of_the_class_do() -> None:
+def test_objects_of_subclasses_are_accepted() -> None:
     request = v1.PromptRequest(session_id="s", prompt=[])
     request.prompt.append(decode(Block, {"text": "t", "words": "a b"}))
 
@@ -241,7 +243,7 @@ class Worded(v1.PromptRequest):
     prompt: list[Annotated[v1.TextContent, BeforeValidator(worded)]]  # pyright: ignore[reportIncompatibleVariableOverride]
 
 
-def test_the_rules_of_a_user_are_not_held_against_what_they_made() -> None:
+def test_validators_of_users_are_not_applied_when_writing() -> None:
     request = decode(Worded, {"sessionId": "s", "prompt": ["a"]})
 
     assert json.loads(encode(request))["prompt"] == [{"type": "text", "text": "a"}]
@@ -275,7 +277,7 @@ class Chain(v1.PromptRequest):
     after: Annotated[list[Chain], Field(default_factory=list)]
 
 
-def test_what_does_not_belong_there_is_named_in_a_class_that_has_itself_in_it_too() -> None:
+def test_an_invalid_item_in_a_recursive_class_is_reported() -> None:
     request = Chain(session_id="s", prompt=[], after=[Chain(session_id="s", prompt=[], after=[])])
     assert json.loads(encode(request))["after"] == [{"sessionId": "s", "prompt": [], "after": []}]
     request.after[0].prompt.append(None)  # pyright: ignore[reportArgumentType]
@@ -284,5 +286,5 @@ def test_what_does_not_belong_there_is_named_in_a_class_that_has_itself_in_it_to
         encode(request)
 
 
-def test_a_default_of_a_users_own_is_made_as_the_user_says() -> None:
+def test_default_factories_of_users_are_called() -> None:
     assert decode(Block, {"text": "t"}).words == []

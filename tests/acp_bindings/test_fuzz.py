@@ -18,7 +18,7 @@ LINE = '{"jsonrpc":"2.0","id":1,"method":"session/new","params":%s}'
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_nothing_but_a_refusal_comes_of_mutated_messages(seed: int) -> None:
+def test_mutated_messages_are_read_or_refused(seed: int) -> None:
     outcomes = Counter(outcome for outcome, _ in run(5000, seed))
 
     assert outcomes.keys() >= {"read", "refused", "BadLine", "BadResponse", "Request", "Notification", "Response"}
@@ -61,7 +61,7 @@ def test_numbers_that_json_or_python_does_not_have_are_refused(number: str) -> N
 
 @pytest.mark.parametrize("name", ["NaN", "-Infinity"])
 @pytest.mark.parametrize("rest", ["", ',"_meta":[1e5]', ',"_meta":{"a":[1e5]}'])
-def test_what_another_member_of_the_same_name_follows_is_not_read(name: str, rest: str) -> None:
+def test_an_invalid_number_is_refused_even_if_the_field_is_repeated(name: str, rest: str) -> None:
     text = f'{{"sessionId":{name},"sessionId":"s"{rest}}}'
     line = f'{{"jsonrpc":"2.0","method":"session/cancel","params":{text}}}'
     params = decode(v1.CancelNotification, text)
@@ -88,7 +88,7 @@ EXCUSED = [
 
 
 @pytest.mark.parametrize(("type_", "text"), EXCUSED)
-def test_what_is_no_json_is_refused_where_a_bad_value_is_excused(type_: Any, text: str) -> None:
+def test_invalid_json_is_refused_even_where_invalid_values_are_tolerated(type_: Any, text: str) -> None:
     for name in ("NaN", "Infinity", "-Infinity"):
         with pytest.raises(DecodeError, match="Invalid JSON"):
             decode(type_, text % name)
@@ -102,7 +102,7 @@ def test_what_is_no_json_is_refused_where_a_bad_value_is_excused(type_: Any, tex
 
 
 @pytest.mark.parametrize("number", ["1e999", "-1e999", "1.5E+400", "9" * 310 + ".0"])
-def test_so_is_such_a_number_on_its_own(number: str) -> None:
+def test_a_number_out_of_range_is_refused_as_a_whole_message(number: str) -> None:
     with pytest.raises(DecodeError) as refused:
         decode(Any, number)
     assert refused.value.issues == (Issue((), "json_invalid", "Invalid JSON: number out of range"),)
@@ -120,17 +120,17 @@ def test_so_is_such_a_number_on_its_own(number: str) -> None:
         ('["deadbeef5e12345","' + "9" * 400 + '.0e9"]', ["deadbeef5e12345", "9" * 400 + ".0e9"]),
     ],
 )
-def test_numbers_at_the_limits_and_text_that_looks_like_one_are_read(text: str, number: Any) -> None:
+def test_numbers_at_the_limits_and_similar_strings_are_read(text: str, number: Any) -> None:
     assert read(f'{{"a":{text}}}') == {"a": number}
 
 
-def test_a_million_digits_in_text_are_looked_through_once() -> None:
+def test_a_string_of_a_million_digits_is_read_in_linear_time() -> None:
     """Going through each run of digits from each of its digits would take minutes."""
     digits = "4" * 1_000_000
     assert read(f'{{"a":["a1e123 {digits}"]}}') == {"a": [f"a1e123 {digits}"]}
 
 
-def test_of_very_many_errors_the_first_are_told() -> None:
+def test_only_the_first_of_many_errors_are_reported() -> None:
     params = json.dumps({"cwd": "/", "mcpServers": [0] * 10_000})
 
     refused = Codec(v1, role="agent").read(LINE % params)
@@ -143,7 +143,7 @@ def test_of_very_many_errors_the_first_are_told() -> None:
     assert len(refused.reply) < len(params)
 
 
-def test_that_there_are_more_errors_is_told_only_where_there_are() -> None:
+def test_further_errors_are_mentioned_only_if_there_are_any() -> None:
     def issues(count: int) -> list[Issue]:
         with pytest.raises(DecodeError) as refused:
             decode(v1.PromptRequest, {"sessionId": "s", "prompt": [0] * count})
@@ -154,7 +154,7 @@ def test_that_there_are_more_errors_is_told_only_where_there_are() -> None:
     assert issues(201) == [*told, Issue((), "too_many", "There are more errors")]
 
 
-def test_of_a_long_message_the_first_bad_item_of_each_list_is_told() -> None:
+def test_only_the_first_invalid_item_of_each_list_is_reported() -> None:
     """An error takes a kilobyte in pydantic-core; there would be a million here."""
     params: Any = {"cwd": 5, "mcpServers": [{"name": "n", "command": "c", "args": [0] * 500_000, "env": []}, 1]}
     params["additionalDirectories"] = ["x"] + [0] * 500_000
@@ -169,7 +169,7 @@ def test_of_a_long_message_the_first_bad_item_of_each_list_is_told() -> None:
     ]
 
 
-def test_nesting_is_read_to_a_depth_and_refused_beyond() -> None:
+def test_nesting_is_read_up_to_a_depth() -> None:
     assert read(f'{{"a":{"[" * 100}{"]" * 100}}}') == {"a": json.loads("[" * 100 + "]" * 100)}
     for depth in (250, 1000, 100_000):
         assert read(f'{{"a":{"[" * depth}{"]" * depth}}}') == "json_invalid"
@@ -177,17 +177,17 @@ def test_nesting_is_read_to_a_depth_and_refused_beyond() -> None:
 
 
 @pytest.mark.parametrize("text", [r'"\ud800"', r'"\udc00\ud800"', r'"a\ud83d"', r'{"\ud800":1}'])
-def test_half_a_character_is_refused(text: str) -> None:
+def test_a_lone_surrogate_is_refused(text: str) -> None:
     assert read(f'{{"a":{text}}}') == "json_invalid"
 
 
-def test_nul_and_control_characters_are_text_when_escaped_and_refused_raw() -> None:
+def test_control_characters_are_accepted_escaped_and_refused_raw() -> None:
     assert read(r'{"a":"\u0000\u001f"}') == {"a": "\0\x1f"}
     assert read('{"a":"\0"}') == "json_invalid"
     assert read('{"a":"\n"}') == "json_invalid"
 
 
-def test_of_members_with_one_name_the_last_counts() -> None:
+def test_the_last_of_several_fields_with_one_name_counts() -> None:
     doubled = '{"cwd":"/first","cwd":"/last","mcpServers":5,"mcpServers":[]}'
 
     assert decode(v1.NewSessionRequest, doubled).cwd == "/last"
@@ -200,7 +200,7 @@ def test_of_members_with_one_name_the_last_counts() -> None:
 @pytest.mark.parametrize(
     "text", [b"\xff", b'"\xed\xa0\x80"', b'{"a":"\xc3"}', b"\xef\xbb\xbf{}", "{}".encode("utf-16")]
 )
-def test_what_is_not_utf8_is_refused(text: bytes) -> None:
+def test_invalid_utf_8_is_refused(text: bytes) -> None:
     with pytest.raises(DecodeError):
         decode(v1.LogoutRequest, text)
     message = Codec(v1, role="agent").read(text)
@@ -219,7 +219,7 @@ def test_a_line_of_50_mb_is_read() -> None:
     assert len(encode(request.params)) > len(text)
 
 
-def test_a_line_of_a_million_ids_takes_no_memory_to_speak_of() -> None:
+def test_a_line_of_a_million_ids_takes_little_memory() -> None:
     codec, line = Codec(v1, role="agent"), b"{" + b'"id":1,' * 1_000_000 + b'"method":"_x","jsonrpc":"2.0"}'
     tracemalloc.start()
     try:
@@ -261,7 +261,7 @@ def endless() -> Any:
     ],
     ids=["deep", "endless", "object", "bytes", "half text", "half a name", "NaN", "infinity", "below all", "digits"],
 )
-def test_what_json_cannot_hold_is_not_written(value: Any) -> None:
+def test_a_value_that_json_cannot_express_is_not_written(value: Any) -> None:
     for each in (value, {"a": value}, v1.LogoutRequest(meta={"a": value}), [v1.LogoutRequest(meta={}), value]):
         with pytest.raises(EncodeError) as refused:
             encode(each)
@@ -273,7 +273,7 @@ def test_what_json_cannot_hold_is_not_written(value: Any) -> None:
 
 
 @pytest.mark.parametrize("before", range(0, 400, 57))
-def test_an_integer_is_written_if_it_can_be_read_and_text_of_as_many_digits_always(before: int) -> None:
+def test_integers_are_written_up_to_the_length_that_can_be_read(before: int) -> None:
     longest, text = v1.LogoutRequest(meta={"a" * before: 1 - 10**4300}), v1.LogoutRequest(meta={"a": "9" * 10_000})
 
     assert decode(v1.LogoutRequest, encode(longest)) == longest
@@ -306,7 +306,7 @@ def odd_server(type_: str) -> str:
         (v1.LogoutRequest, '{"newer": [ 1e999 ]}'),
     ],
 )
-def test_numbers_out_of_range_are_found_wherever_there_is_no_type(type_: Any, text: str) -> None:
+def test_numbers_out_of_range_are_found_in_all_untyped_values(type_: Any, text: str) -> None:
     with pytest.raises(DecodeError, match="number out of range"):
         decode(type_, text)
     assert decode(type_, text.replace("1e999", "1e99"))

@@ -19,7 +19,7 @@ LOADED = "import sys; print(*sorted(name for name in sys.modules if name.startsw
         ("from acp_bindings import *", ["v1", "v1_unstable", "v2", "v2_unstable"]),
     ],
 )
-def test_only_what_is_named_is_loaded(code: str, modules: list[str]) -> None:
+def test_only_the_named_modules_are_loaded(code: str, modules: list[str]) -> None:
     assert run(f"{code}; {LOADED}").split() == [f"acp_bindings.{module}" for module in modules]
 
 
@@ -30,7 +30,7 @@ def test_only_what_is_named_is_loaded(code: str, modules: list[str]) -> None:
         "from acp_bindings import v1; repr(v1.EnvVariable(name='A', value='B'))",
     ],
 )
-def test_what_hides_secrets_in_text_is_loaded_by_connections_alone(code: str) -> None:
+def test_the_redaction_module_is_loaded_only_by_connections(code: str) -> None:
     loaded = "import sys; print(*(name for name in sys.modules if name == 'acp_bindings._redact'))"
     assert run(f"{code}; {loaded}").split() == []
     assert "acp_bindings._redact" in run(f"{code}; import acp_bindings.connection._child; {loaded}").split()
@@ -51,7 +51,7 @@ TO_WRITE = ["writing"]
     ],
     ids=["reading", "writing", "changing"],
 )
-def test_nothing_is_loaded_that_only_errors_and_people_need(code: str, needed: list[str]) -> None:
+def test_modules_for_errors_and_display_are_not_loaded(code: str, needed: list[str]) -> None:
     loaded = "import sys; print(*sorted(name for name in sys.modules if name.startswith('acp_bindings._')))"
     assert run(f"{code}; {loaded}").split() == [f"acp_bindings._{name}" for name in needed]
 
@@ -66,7 +66,7 @@ def test_nothing_is_loaded_that_only_errors_and_people_need(code: str, needed: l
         ("methods", "Asks Method Methods NotificationType ProtocolPackage RequestType Side"),
     ],
 )
-def test_a_module_lists_what_it_is_for_and_nothing_that_it_uses(module: str, names: str) -> None:
+def test_a_star_import_has_only_the_documented_names(module: str, names: str) -> None:
     assert run(f"from acp_bindings.{module} import *; print(*(name for name in dir() if name[0] != '_'))").split() == (
         names.split()
     )

@@ -38,7 +38,7 @@ REFUSALS: dict[str, Callable[[], object]] = {
 
 
 @pytest.mark.parametrize("refuse", REFUSALS.values(), ids=REFUSALS)
-def test_an_error_of_a_class_has_no_input(refuse: Callable[[], object]) -> None:
+def test_an_error_of_a_class_does_not_contain_the_input(refuse: Callable[[], object]) -> None:
     with pytest.raises(ValidationError) as raised:
         refuse()
     assert_no_secret(raised.value)
@@ -57,7 +57,9 @@ TYPES: dict[str, tuple[Any, Callable[[Json], Json]]] = {
 
 @pytest.mark.parametrize("server", [WITHOUT_URL, NO_TEXT, UNKNOWN], ids=["without URL", "wrong type", "unknown type"])
 @pytest.mark.parametrize(("type_", "wrap"), TYPES.values(), ids=TYPES)
-def test_an_error_in_a_type_of_yours_has_no_input(type_: Any, wrap: Callable[[Json], Json], server: Json) -> None:
+def test_an_error_in_a_users_type_does_not_contain_the_input(
+    type_: Any, wrap: Callable[[Json], Json], server: Json
+) -> None:
     v1.McpServerHttp.model_rebuild()  # `TypeAdapter` then takes what pydantic has built
     adapter, given = TypeAdapter[Any](type_), wrap(server)
     with pytest.raises(ValidationError) as raised:
@@ -68,7 +70,7 @@ def test_an_error_in_a_type_of_yours_has_no_input(type_: Any, wrap: Callable[[Js
     assert_no_secret(raised.value)
 
 
-def test_an_error_of_a_union_without_a_discriminator_has_no_input() -> None:
+def test_an_error_of_an_untagged_union_does_not_contain_the_input() -> None:
     with pytest.raises(ValidationError) as raised:
         TypeAdapter[Any](dict[str, v1.ElicitationContentValue]).validate_python({"a": {"b": SECRET}})
     assert_no_secret(raised.value)
@@ -112,7 +114,7 @@ class Strict(v1.EnvVariable):
         ("A", "value_error", "Value error, not today"),
     ],
 )
-def test_an_error_of_your_validator_says_what_you_wrote(name: str, kind: str, message: str) -> None:
+def test_an_error_of_a_users_validator_has_its_message(name: str, kind: str, message: str) -> None:
     for make in (lambda: Strict(name=name, value=""), lambda: Strict.model_validate({"name": name, "value": ""})):
         with pytest.raises(ValidationError) as raised:
             make()

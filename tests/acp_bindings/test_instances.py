@@ -45,7 +45,7 @@ def full_run(schema: Schema) -> tuple[Instances, dict[str, list[Json]]]:
     return instances, {name: list(instances.series(name, PER_DEFINITION)) for name in schema.definitions}
 
 
-def test_a_full_run_reaches_every_branch_type_and_state_of_every_member(
+def test_a_full_run_reaches_every_variant_type_and_state_of_every_field(
     schema: Schema, full_run: tuple[Instances, dict[str, list[Json]]]
 ) -> None:
     instances, made = full_run
@@ -56,7 +56,7 @@ def test_a_full_run_reaches_every_branch_type_and_state_of_every_member(
     assert instances.retries < len(schema.definitions)
 
 
-def test_a_full_run_holds_the_values_that_careless_code_loses(
+def test_a_full_run_contains_values_that_careless_code_loses(
     schema: Schema, full_run: tuple[Instances, dict[str, list[Json]]]
 ) -> None:
     found: Counter[str] = Counter()
@@ -81,20 +81,20 @@ def test_a_definition_that_nothing_fits_is_reported_not_passed_over() -> None:
         instances.instance("Impossible", 0)
 
 
-def test_no_keyword_of_the_schemas_is_unknown_to_the_generator(schema: Schema) -> None:
+def test_the_generator_supports_every_keyword_of_the_schemas(schema: Schema) -> None:
     nodes = [node for definition in schema.definitions.values() for _, node in subschemas(definition, "")]
     keywords = {keyword for node in nodes for keyword in node if not keyword.startswith("x-")}
     assert keywords - ANNOTATIONS <= KEYWORDS
 
 
 @pytest.mark.parametrize("union", ["McpServer", "AuthMethod"])
-def test_branches_without_a_tag_carry_no_tag_among_their_unknown_members(union: str) -> None:
+def test_variants_without_a_tag_have_no_tag_among_unknown_fields(union: str) -> None:
     tags = {arm["properties"]["type"]["const"] for arm in load("v1").definitions[union]["anyOf"] if "properties" in arm}
     kinds = {value.get("type") for value in Instances(load("v1")).series(union, 400)}
     assert kinds == {*tags, None}
 
 
-def test_the_evidence_does_not_depend_on_what_it_proves() -> None:
+def test_the_test_oracles_do_not_import_the_package() -> None:
     program = (
         "import sys, tests.acp_bindings.damage, tests.acp_bindings.instances, tests.acp_bindings.reference_reader;"
         "print([name for name in sys.modules if name.split('.')[0] in {'acp_bindings', 'codegen', 'pydantic'}])"

@@ -34,16 +34,14 @@ def test_every_name_has_a_json_schema_for_reading_and_for_writing() -> None:
         (v2.SessionUpdate, {"sessionUpdate": "usage_update"}, {"used": 1, "size": 2}),
     ],
 )
-def test_a_json_schema_of_what_is_written_wants_the_tag(
-    type_: Any, tag: dict[str, Any], without: dict[str, Any]
-) -> None:
+def test_a_json_schema_for_writing_requires_the_tag(type_: Any, tag: dict[str, Any], without: dict[str, Any]) -> None:
     accepts = jsonschema_rs.validator_for(TypeAdapter[Any](type_).json_schema(mode="serialization")).is_valid
 
     assert not accepts(without)
     assert accepts(tag | without)
 
 
-def test_a_json_schema_of_what_is_read_takes_a_payload_without_its_tag() -> None:
+def test_a_json_schema_for_reading_accepts_a_payload_without_its_tag() -> None:
     accepts = jsonschema_rs.validator_for(v1.TextContent.model_json_schema()).is_valid
     assert accepts({"text": "t"})
     assert not accepts({"type": "image", "text": "t"})

@@ -84,7 +84,7 @@ def test_a_name_builds_no_class() -> None:
     assert in_a_fresh_interpreter("from acp_bindings.v1 import NewSessionRequest\nbuilt()") == []
 
 
-def test_reading_a_type_builds_that_type_alone_and_writing_it_what_is_written_by_itself() -> None:
+def test_reading_and_writing_build_only_the_types_they_need() -> None:
     code = f"from acp_bindings import decode, encode, v1\nread = decode(v1.SessionNotification, {MESSAGE!r})\n"
     assert in_a_fresh_interpreter(f"{code}built()") == ["SessionNotification"]
     assert in_a_fresh_interpreter(f"{code}encode(read)\nbuilt()") == ["Plan", "SessionNotification"]
@@ -101,7 +101,7 @@ def test_reading_loads_nothing_that_only_errors_and_unions_need() -> None:
     assert not set(loaded) & {*(f"acp_bindings.{name}" for name in lazy), "pydantic.type_adapter"}
 
 
-def test_making_an_object_builds_its_class_alone() -> None:
+def test_creating_an_object_builds_only_its_class() -> None:
     assert in_a_fresh_interpreter("from acp_bindings import v1\nv1.TextContent(text='t')\nbuilt()") == ["TextContent"]
 
 
@@ -148,7 +148,7 @@ from acp_bindings import encode
     }
 
 
-def test_what_is_unpickled_loads_the_modules_that_it_needs(tmp_path: Path) -> None:
+def test_unpickling_loads_the_modules_it_needs(tmp_path: Path) -> None:
     file = tmp_path / "value.pickle"
     file.write_bytes(pickle.dumps(v1.EnvVariable(name="A", value="B")))
     code = "import pickle, pathlib\npickle.loads(pathlib.Path(sys.argv[1]).read_bytes())\nloaded()"
@@ -165,7 +165,7 @@ def pickled(value: Any) -> Any:
 
 @pytest.mark.parametrize("copying", [copy.copy, copy.deepcopy, copied_deep, pickled])
 @pytest.mark.parametrize("package", NAMES)
-def test_a_copy_of_every_model_is_equal_and_says_the_same(package: str, copying: Callable[[Any], Any]) -> None:
+def test_a_copy_of_every_model_is_equal_and_encodes_equally(package: str, copying: Callable[[Any], Any]) -> None:
     for value in one_of_each(package).values():
         twin = copying(value)
         assert type(twin) is type(value)
@@ -174,7 +174,7 @@ def test_a_copy_of_every_model_is_equal_and_says_the_same(package: str, copying:
         assert repr(twin) == repr(value)
 
 
-def test_a_deep_copy_shares_nothing_with_what_it_was_copied_from() -> None:
+def test_a_deep_copy_shares_nothing_with_the_original() -> None:
     request = v1.NewSessionRequest(cwd="/", mcp_servers=[])
     twin = copy.deepcopy(request)
     twin.mcp_servers.append(v1.McpServerHttp(name="h", url="u", headers=[]))
@@ -182,7 +182,7 @@ def test_a_deep_copy_shares_nothing_with_what_it_was_copied_from() -> None:
     assert twin != request
 
 
-def test_objects_are_equal_by_class_and_members() -> None:
+def test_objects_are_equal_by_class_and_fields() -> None:
     block: object = v1.TextContent(text="t")
     assert block == v1.TextContent(text="t")
     assert block != v1.TextContent(text="u")
@@ -193,7 +193,7 @@ def test_objects_are_equal_by_class_and_members() -> None:
     )
 
 
-def test_omitted_and_null_are_not_equal_because_they_say_different_things() -> None:
+def test_an_omitted_field_does_not_equal_null() -> None:
     kept, cleared = v1.SessionInfoUpdate(), v1.SessionInfoUpdate(title=None)
     assert kept != cleared
     assert [kept] != [cleared]
@@ -218,7 +218,7 @@ def classes(package: Any) -> list[type[BaseModel]]:
 
 
 @pytest.mark.parametrize("package", PACKAGES)
-def test_a_signature_lists_the_members_as_the_keywords_that_they_are(package: Any) -> None:
+def test_a_signature_lists_the_fields_as_keywords(package: Any) -> None:
     for cls in classes(package):
         parameters = inspect.signature(cls).parameters
         named = {name: each for name, each in parameters.items() if each.kind is inspect.Parameter.KEYWORD_ONLY}
@@ -244,7 +244,7 @@ v1.EnvVariable(name="A", value="B")
     assert none == []
 
 
-def test_a_constructor_of_ones_own_has_a_signature_of_its_own() -> None:
+def test_a_users_constructor_has_its_own_signature() -> None:
     class Named(v1.EnvVariable):
         def __init__(self, name: str) -> None:
             super().__init__(name=name, value="")
@@ -265,7 +265,7 @@ def test_a_constructor_of_ones_own_has_a_signature_of_its_own() -> None:
         ("from acp_bindings import decode, v1; decode(v1.NewSessionRequest, '').mcp", {"mcp_servers"}),
     ],
 )
-def test_an_editor_completes_names_arguments_and_members(
+def test_an_editor_completes_names_arguments_and_attributes(
     code: str, completed: set[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     jedi: Any = importlib.import_module("jedi")  # which has no types
@@ -292,7 +292,7 @@ def test_members_are_written_as_pydantic_spells_camel_case() -> None:
         (v2.IdleStateUpdate, '{"stopReason":"x-new"}'),
     ],
 )
-def test_no_python_runs_for_a_message_with_nothing_odd_in_it(type_: Any, text: str) -> None:
+def test_ordinary_messages_are_read_without_python_calls(type_: Any, text: str) -> None:
     data = text.encode()
     decode(type_, data)
     assert [name for _, name in python_calls(lambda: decode(type_, data))] == ["decode"]

@@ -35,7 +35,7 @@ def published(package: str) -> Iterator[tuple[str, str, str, str]]:
 
 
 @pytest.mark.parametrize("package", PACKAGES)
-def test_the_table_is_what_the_schema_says(package: str) -> None:
+def test_the_table_matches_the_schema(package: str) -> None:
     methods = importlib.import_module(f"acp_bindings.{package}").METHODS
     stated = {
         (part.method, kind, part.side, type_) for method in methods.values() for part, kind, type_ in parts(method)
@@ -49,7 +49,7 @@ def test_the_table_is_what_the_schema_says(package: str) -> None:
 
 
 @pytest.mark.parametrize("package", PACKAGES)
-def test_the_class_of_every_request_names_its_answer_to_type_checkers(package: str) -> None:
+def test_the_class_of_every_request_declares_its_response_type(package: str) -> None:
     module = importlib.import_module(f"acp_bindings.{package}")
     asking = {
         cls: request.result
@@ -64,7 +64,7 @@ def test_the_class_of_every_request_names_its_answer_to_type_checkers(package: s
 
 
 @pytest.mark.parametrize("package", PACKAGES)
-def test_the_class_of_every_notification_and_no_other_tells_type_checkers_that_it_is_one(package: str) -> None:
+def test_only_classes_of_notifications_are_marked_as_such(package: str) -> None:
     module = importlib.import_module(f"acp_bindings.{package}")
     told = {
         cls
@@ -103,7 +103,7 @@ def statements(module: str) -> dict[str, ast.ClassDef]:
     return {each.name: each for each in tree.body if isinstance(each, ast.ClassDef)}
 
 
-def test_the_mark_of_an_answer_leaves_no_trace_in_a_class() -> None:
+def test_the_base_class_that_declares_a_response_leaves_no_trace() -> None:
     class Ask(v1.NewSessionRequest, RequestParams["v1.NewSessionResponse"]): ...
 
     class Tell(v1.CancelNotification, NotificationParams): ...
@@ -126,7 +126,7 @@ def parts(method: Method) -> Iterator[tuple[Any, str, tuple[str, Any]]]:
         yield method.notification, "Notification", (method.notification.params_name, method.notification.params)
 
 
-def test_one_method_may_be_a_request_to_one_side_and_a_notification_to_the_other() -> None:
+def test_a_method_may_be_a_request_and_a_notification_by_side() -> None:
     message = v1_unstable.METHODS["mcp/message"]
 
     assert repr(message) == (
@@ -142,7 +142,7 @@ def test_a_table_shows_its_methods() -> None:
     assert repr(few["b"]) == "Method(RequestType('b', side='agent', params=B, result=None))"
 
 
-def test_params_tell_their_method() -> None:
+def test_params_determine_their_method() -> None:
     class OurPrompt(v1.PromptRequest):
         """A user's class."""
 

@@ -38,7 +38,7 @@ def said_of(package: Any, name: str) -> str:
         ("METHOD", "METHODS"),
     ],
 )
-def test_a_name_that_is_misspelt_or_has_its_words_in_another_order_is_told_the_right_one(name: str, meant: str) -> None:
+def test_a_misspelled_name_suggests_the_right_one(name: str, meant: str) -> None:
     text = said_of(v1, name)
     assert text.startswith(f"module 'acp_bindings.v1' has no attribute '{name}'; did you mean {meant}")
     assert text.endswith("?")
@@ -61,11 +61,11 @@ def test_a_name_that_is_misspelt_or_has_its_words_in_another_order_is_told_the_r
         (connection, "OPENING", "it is in acp_bindings.setup"),
     ],
 )
-def test_a_name_of_another_protocol_package_is_told_where_it_is(package: ModuleType, name: str, said: str) -> None:
+def test_a_name_of_another_package_is_reported_with_that_package(package: ModuleType, name: str, said: str) -> None:
     assert said_of(package, name) == f"module {package.__name__!r} has no attribute {name!r}; {said}"
 
 
-def test_of_a_name_of_another_package_the_three_that_are_closest_here_are_told_too() -> None:
+def test_a_name_of_another_package_also_suggests_three_similar_names() -> None:
     assert said_of(v1, "CancelledPermissionOutcome").split("; ")[1:] == [
         "it is in acp_bindings.v2 and acp_bindings.v2_unstable",
         "did you mean RequestPermissionOutcomeCancelled, SelectedPermissionOutcome or RequestPermissionOutcome?",
@@ -90,16 +90,16 @@ def test_the_hints_for_the_official_sdk_are_the_tables_of_its_page() -> None:
     assert not any(hasattr(v1, name) for name in OFFICIAL)
 
 
-def test_no_more_than_three_names_are_told() -> None:
+def test_at_most_three_names_are_suggested() -> None:
     assert said_of(v1, "ToolCallX").endswith("; did you mean ToolCall, ToolCallId or ToolCallUpdate?")
 
 
 @pytest.mark.parametrize("name", ["Nonsense", "x", "_", "__wrapped__", ""])
-def test_of_a_name_that_is_like_none_nothing_is_guessed(name: str) -> None:
+def test_a_dissimilar_name_has_no_suggestion(name: str) -> None:
     assert said_of(v1_unstable, name) == f"module 'acp_bindings.v1_unstable' has no attribute {name!r}"
 
 
-def test_looking_for_a_name_makes_no_text() -> None:
+def test_hasattr_does_not_compute_suggestions() -> None:
     code = """
 import sys
 from acp_bindings import v1
@@ -114,7 +114,7 @@ def test_python_guesses_no_second_name() -> None:
     assert last == f"AttributeError: {said_of(v1, 'CancelledPermissionOutcome')}"
 
 
-def test_the_error_shows_its_text_and_takes_it_to_another_process() -> None:
+def test_the_error_can_be_shown_and_pickled() -> None:
     error = refused(v1, "Nonsense")
     assert repr(error).startswith(f"AttributeError({str(error)!r}")
     assert str(pickle.loads(pickle.dumps(error))) == str(error)

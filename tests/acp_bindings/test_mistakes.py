@@ -30,19 +30,19 @@ def told(data: Any, type_: Any = v1.PromptRequest, **options: Any) -> str:
 
 @pytest.mark.parametrize("strict", [False, True])
 @pytest.mark.parametrize("data", [MESSAGE, json.dumps(MESSAGE), json.dumps(MESSAGE, indent=1).encode()])
-def test_a_whole_message_is_told_what_of_it_is_read(data: Any, strict: bool) -> None:
+def test_decoding_a_whole_message_suggests_its_params(data: Any, strict: bool) -> None:
     assert told(data, strict=strict) == (
         'This is a whole JSON-RPC message; decode its "params", or read the line with acp_bindings.jsonrpc'
     )
 
 
 @pytest.mark.parametrize("member", ["result", "error"])
-def test_so_is_an_answer(member: str) -> None:
+def test_decoding_a_whole_response_suggests_its_result(member: str) -> None:
     answer = {"jsonrpc": "2.0", "id": 1, member: {"code": 5}}
     assert f'decode its "{member}"' in told(answer, v1.Error if member == "error" else v1.InitializeResponse)
 
 
-def test_what_only_mentions_json_rpc_is_no_message() -> None:
+def test_a_message_that_only_mentions_jsonrpc_has_no_hint() -> None:
     mentions: list[dict[str, Any]] = [{"sessionId": 5, "x": {"jsonrpc": "2.0", "params": {}}}, {"jsonrpc": "2.0"}]
     for params in mentions:
         with pytest.raises(DecodeError) as raised:
@@ -85,7 +85,7 @@ def test_what_only_mentions_json_rpc_is_no_message() -> None:
         (json.dumps(json.dumps(PARAMS)), "; it is JSON inside a string; was it encoded twice?"),
     ],
 )
-def test_text_that_is_something_else_is_told_what(data: str | bytes, hint: str) -> None:
+def test_input_in_another_format_is_recognized(data: str | bytes, hint: str) -> None:
     assert told(data).endswith(hint)
 
 
@@ -107,7 +107,7 @@ def test_text_that_is_something_else_is_told_what(data: str | bytes, hint: str) 
         " " * 60_000 + "x",
     ],
 )
-def test_text_that_looks_like_nothing_has_no_hint(data: Any) -> None:
+def test_unrecognizable_input_has_no_hint(data: Any) -> None:
     assert "; " not in told(data)
 
 
@@ -137,7 +137,9 @@ def test_text_that_looks_like_nothing_has_no_hint(data: Any) -> None:
     ],
 )
 @pytest.mark.parametrize("strict", [False, True])
-def test_a_member_that_is_spelt_otherwise_is_told(type_: Any, data: Any, issue: str | None, strict: bool) -> None:
+def test_a_misspelled_field_is_reported_with_the_right_spelling(
+    type_: Any, data: Any, issue: str | None, strict: bool
+) -> None:
     if issue is None:
         decode(type_, data, strict=strict)
         return
@@ -146,7 +148,7 @@ def test_a_member_that_is_spelt_otherwise_is_told(type_: Any, data: Any, issue: 
     assert str(raised.value) == f"{type_.__name__}: {issue}"
 
 
-def test_so_it_is_of_what_is_excused() -> None:
+def test_a_misspelled_field_in_a_tolerated_error_is_reported() -> None:
     found: list[Finding] = []
     diff = {"type": "diff", "path": "/a", "new_text": "hunter2"}
 
@@ -158,7 +160,7 @@ def test_so_it_is_of_what_is_excused() -> None:
 
 
 @pytest.mark.parametrize("found", ["", "hunter2", [], {}, 5])
-def test_where_a_validator_of_a_users_own_reads_something_else_no_spelling_is_told(found: Any) -> None:
+def test_spelling_is_not_checked_where_a_validator_changes_the_value(found: Any) -> None:
     class Signed(v1.PromptRequest):
         @field_validator("prompt", mode="before")
         @classmethod
@@ -169,7 +171,7 @@ def test_where_a_validator_of_a_users_own_reads_something_else_no_spelling_is_to
         decode(Signed, {"sessionId": "s", "prompt": found})
 
 
-def test_of_a_long_message_no_spelling_is_told() -> None:
+def test_spelling_is_not_checked_in_a_long_message() -> None:
     with pytest.raises(DecodeError, match=r"sessionId: Field required$"):
         decode(v1.NewSessionResponse, {"session_id": "a" * 50_000})
 
@@ -204,7 +206,7 @@ PAIRS = 'write [{"name": …, "value": …}], not a map'
         ({"args": [], "env": []}, ["command: Field required"]),
     ],
 )
-def test_what_people_get_wrong_in_mcp_servers_is_told(server: dict[str, Any], told: list[str]) -> None:
+def test_common_mistakes_in_mcp_servers_have_hints(server: dict[str, Any], told: list[str]) -> None:
     with pytest.raises(DecodeError) as raised:
         decode(v1.NewSessionRequest, {"cwd": "/", "mcpServers": [{"name": "a", **server}]})
     assert [str(replace(each, path=each.path[2:], branch=None)) for each in raised.value.issues] == told
@@ -217,12 +219,12 @@ def test_what_people_get_wrong_in_mcp_servers_is_told(server: dict[str, Any], to
         (v1.CreateTerminalRequest, {"type": "local", "sessionId": "s"}),
     ],
 )
-def test_what_is_no_mcp_server_has_no_hint_about_them(type_: Any, data: Any) -> None:
+def test_other_types_have_no_hints_about_mcp_servers(type_: Any, data: Any) -> None:
     with pytest.raises(DecodeError, match=r": command: Field required$"):
         decode(type_, data)
 
 
-def test_a_map_of_mcp_servers_is_told() -> None:
+def test_a_map_of_mcp_servers_has_a_hint() -> None:
     with pytest.raises(DecodeError) as raised:
         decode(v1.NewSessionRequest, {"cwd": "/", "mcpServers": {"files": {"command": "hunter2"}}})
     assert str(raised.value) == (
@@ -230,7 +232,7 @@ def test_a_map_of_mcp_servers_is_told() -> None:
     )
 
 
-def test_a_codec_says_the_same_of_a_line() -> None:
+def test_a_codec_gives_the_same_hints() -> None:
     refused = Codec(v1, role="agent").read('{"jsonrpc": "2.0", "method": "_x", "params": {"hunter2": NaN}}')
 
     assert isinstance(refused, BadLine)
@@ -239,13 +241,13 @@ def test_a_codec_says_the_same_of_a_line() -> None:
     assert json.loads(refused.reply)["error"]["message"] == refused.message
 
 
-def test_what_is_no_data_is_told() -> None:
+def test_a_python_object_in_place_of_data_is_recognized() -> None:
     assert told(v1.PromptRequest) == "This is the class PromptRequest, not data"
     assert told(Path("hunter2")) == "This is a path; read the file: decode(…, path.read_bytes())"
     assert told(io.BytesIO(b"hunter2")) == "This is an open file; read it: decode(…, file.read())"
 
 
-def test_what_json_has_nothing_for_is_told_by_its_place() -> None:
+def test_a_value_that_json_cannot_express_is_reported_with_its_place() -> None:
     async def read() -> bytes: ...
 
     waiting = read()
@@ -260,14 +262,14 @@ def test_what_json_has_nothing_for_is_told_by_its_place() -> None:
 
 
 @pytest.mark.parametrize("findings", [True, False, (), {}])
-def test_findings_that_are_no_list_are_refused(findings: Any) -> None:
+def test_findings_must_be_a_list(findings: Any) -> None:
     with pytest.raises(TypeError, match=r"^findings must be a list, not (bool|tuple|dict)$"):
         decode(v1.LogoutRequest, "{}", findings=findings)
 
 
 @pytest.mark.parametrize("strict", [False, True])
 @pytest.mark.parametrize("data", [MESSAGE, json.dumps(MESSAGE), b"{}", bytearray(b"{}"), [1], 5, 1.5])
-def test_swapped_arguments_are_told(data: Any, strict: bool) -> None:
+def test_swapped_arguments_are_recognized(data: Any, strict: bool) -> None:
     with pytest.raises(TypeError, match=r"the arguments are swapped: decode\(PromptRequest, …\)$") as raised:
         untyped(data, v1.PromptRequest, strict=strict)
     assert raised.value.__cause__ is None
@@ -292,7 +294,7 @@ def test_swapped_arguments_are_told(data: Any, strict: bool) -> None:
         (v1.METHODS["session/update"].notification, "of NotificationType, which is not a type; use its params"),
     ],
 )
-def test_what_is_no_type_is_told(type_: Any, end: str) -> None:
+def test_a_first_argument_that_is_not_a_type_is_recognized(type_: Any, end: str) -> None:
     with pytest.raises(
         TypeError, match=r"^decode takes the type first, such as v1\.NewSessionRequest, and then"
     ) as told_:
@@ -300,7 +302,7 @@ def test_what_is_no_type_is_told(type_: Any, end: str) -> None:
     assert str(told_.value).endswith(end)
 
 
-def test_other_errors_of_a_type_stay_what_they_are() -> None:
+def test_other_errors_of_a_type_are_raised_unchanged() -> None:
     class Odd:
         @classmethod
         def __get_pydantic_core_schema__(cls, *_: object) -> object:
@@ -316,6 +318,6 @@ T = TypeVar("T", bound=io.StringIO)
 
 
 @pytest.mark.parametrize("type_", [list[io.StringIO], Named, Alias, T])
-def test_a_type_of_what_cannot_be_read_is_a_type(type_: Any) -> None:
+def test_an_unsupported_type_is_not_taken_for_a_wrong_argument(type_: Any) -> None:
     with pytest.raises(PydanticSchemaGenerationError):
         decode(type_, [])

@@ -41,12 +41,12 @@ def test_an_object_is_made_of_objects_not_of_dicts(make: Callable[..., BaseModel
         make(**members)
 
 
-def test_where_anything_may_stand_a_dict_may() -> None:
+def test_untyped_fields_accept_dicts() -> None:
     update = v1.ToolCallUpdate(tool_call_id="t", raw_input={"a": [{"b": 1}]}, meta={"c": {}})
     assert update.raw_input == {"a": [{"b": 1}]}
 
 
-def test_a_member_named_self_is_an_unknown_one() -> None:
+def test_self_is_refused_as_an_unknown_field() -> None:
     with pytest.raises(TypeError, match="has no field 'self'"):
         v1.TextContent(self=1, text="t")  # pyright: ignore[reportCallIssue]
 
@@ -59,7 +59,7 @@ def test_a_refused_dict_leaves_the_object_as_it_was() -> None:
     assert encode(request) == before
 
 
-def test_deleting_a_member_omits_it() -> None:
+def test_deleting_a_field_omits_it() -> None:
     update = v1.SessionInfoUpdate(title="t")
     del update.title
     assert update.title is None
@@ -67,7 +67,7 @@ def test_deleting_a_member_omits_it() -> None:
 
 
 @pytest.mark.parametrize("name", ["cwd", "mcp_servers"])
-def test_a_required_member_cannot_be_deleted(name: str) -> None:
+def test_a_required_field_cannot_be_deleted(name: str) -> None:
     request = a_request()
     with pytest.raises(AttributeError, match=name):
         delattr(request, name)
@@ -79,7 +79,7 @@ def test_a_tag_cannot_be_deleted() -> None:
         del v1.TextContent(text="t").type
 
 
-def test_an_unknown_member_can_be_deleted() -> None:
+def test_an_unknown_field_can_be_deleted() -> None:
     block = decode(v1.TextContent, '{"text":"t","x":1}')
     delattr(block, "x")
     assert encode(block) == b'{"text":"t"}'
@@ -91,14 +91,14 @@ def test_an_unknown_member_can_be_deleted() -> None:
     ids=["copy", "deepcopy", "model_copy", "model_copy deep", "pickle"],
 )
 @pytest.mark.parametrize("extra", [{}, {"x": 1}, {"mcp_servers": 1, "meta": 2, "model_dump": 3}], ids=str)
-def test_a_copy_is_equal_and_says_the_same(copied: Callable[[Any], Any], extra: Json) -> None:
+def test_a_copy_is_equal_and_encodes_equally(copied: Callable[[Any], Any], extra: Json) -> None:
     model = decode(v1.NewSessionRequest, {"cwd": "/", "mcpServers": [], **extra})
     assert copied(model) == model
     assert encode(copied(model)) == encode(model)
     assert copied(model).model_fields_set == model.model_fields_set
 
 
-def test_what_is_read_twice_is_equal() -> None:
+def test_two_readings_of_a_message_are_equal() -> None:
     text = '{"cwd":"/","mcpServers":[],"mcp_servers":1}'
     assert decode(v1.NewSessionRequest, text) == decode(v1.NewSessionRequest, text)
 
@@ -120,21 +120,21 @@ def test_a_bad_value_that_reads_as_omitted_leaves_an_attribute() -> None:
         _ = update.knid  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownVariableType]
 
 
-def test_models_in_parsed_json_keep_what_they_omit() -> None:
+def test_models_in_parsed_json_keep_their_omitted_fields() -> None:
     update = v1.SessionInfoUpdate()
     notification = decode(v1.SessionNotification, {"sessionId": "s", "update": update})
     assert encode(notification.update) == encode(update)
     assert encode(decode(v1.NewSessionRequest, a_request())) == encode(a_request())
 
 
-def test_null_is_no_response_that_requires_something() -> None:
+def test_null_is_not_accepted_as_a_response_with_required_fields() -> None:
     with pytest.raises(DecodeError) as caught:
         decode(v1.NewSessionResponse, "null")
     assert [issue.path for issue in caught.value.issues] == [()]
 
 
 @pytest.mark.parametrize("text", ["\xa0null", "null\u2028", "\vnull", b"\x0cnull", bytearray(b"null\x0c")])
-def test_only_the_white_space_of_json_may_stand_around_null(text: str | bytes | bytearray) -> None:
+def test_only_json_whitespace_is_allowed_around_null(text: str | bytes | bytearray) -> None:
     assert decode(v1.LoadSessionResponse, "\t null\r\n") == v1.LoadSessionResponse()
     with pytest.raises(DecodeError, match="Invalid JSON"):
         decode(v1.LoadSessionResponse, text)
@@ -157,7 +157,7 @@ def test_an_error_calls_a_composed_type_by_the_names_of_its_parts(type_: Any, na
     assert caught.value.type_name == name
 
 
-def test_a_bad_value_that_reads_as_omitted_is_equal_to_an_omitted_one_in_every_thread() -> None:
+def test_a_tolerated_invalid_value_equals_an_omitted_one_in_every_thread() -> None:
     wanted = v1.ToolCallUpdate(tool_call_id="t")
     unequal: list[object] = []
     start = threading.Barrier(8)
@@ -181,14 +181,14 @@ def test_a_module_of_a_package_is_an_attribute_before_anything_of_it_is_used() -
     subprocess.run([sys.executable, "-W", "error", "-c", code], check=True, timeout=60)
 
 
-def test_what_is_newer_than_the_schema_is_made_with_all_of_its_members() -> None:
+def test_a_catch_all_is_created_with_unknown_fields() -> None:
     payload: Json = {"percent": 5, "inner": v1.TextContent(text="t")}
     update = v1.OtherSessionUpdate(session_update="_progress", **payload)
     assert encode(update) == b'{"sessionUpdate":"_progress","percent":5,"inner":{"type":"text","text":"t"}}'
     assert update.model_extra == payload
 
 
-def test_the_wire_name_of_a_known_member_is_no_unknown_member() -> None:
+def test_the_wire_name_of_a_known_field_is_not_an_unknown_field() -> None:
     payload: Json = {"sessionUpdate": "_b"}
     with pytest.raises(TypeError, match="did you mean 'session_update'"):
         v1.OtherSessionUpdate(session_update="_a", **payload)
@@ -199,7 +199,7 @@ def test_a_known_tag_makes_nothing_that_is_newer_than_the_schema() -> None:
         v1.OtherSessionUpdate(session_update="plan")
 
 
-def test_what_is_newer_than_the_schema_takes_members_later_too() -> None:
+def test_unknown_fields_of_a_catch_all_can_be_set_later() -> None:
     update = v1.OtherSessionUpdate(session_update="news", a=1)  # pyright: ignore[reportCallIssue]
     copied = update.model_copy(update={"b": 2})
     assert json.loads(encode(copied)) == {"sessionUpdate": "news", "a": 1, "b": 2}
@@ -210,7 +210,7 @@ def test_what_is_newer_than_the_schema_takes_members_later_too() -> None:
         setattr(update, "sessionUpdate", "olds")  # noqa: B010
 
 
-def test_a_member_that_decides_on_another_is_not_set_to_what_excludes_it() -> None:
+def test_a_discriminator_cannot_be_set_to_a_value_that_excludes_a_field() -> None:
     update = v2.IdleStateUpdate(stop_reason="end_turn", error=5)  # pyright: ignore[reportArgumentType]
     with pytest.raises(ValidationError, match="error"):
         update.stop_reason = "error"
@@ -221,7 +221,7 @@ def test_a_member_that_decides_on_another_is_not_set_to_what_excludes_it() -> No
     assert json.loads(encode(update))["error"] == {"code": 1, "message": "m"}
 
 
-def test_an_unknown_member_that_is_spelt_like_an_attribute_is_found_by_its_name() -> None:
+def test_an_unknown_field_named_like_an_attribute_is_found_by_its_name() -> None:
     message: Json = {"sessionId": "s", "update": {"sessionUpdate": "plan", "entries": []}, "session_id": "t"}
     read = decode(v1.SessionNotification, message)
 
@@ -239,7 +239,7 @@ def test_an_unknown_member_that_is_spelt_like_an_attribute_is_found_by_its_name(
     assert pickle.loads(pickle.dumps(read)) == read == copy.deepcopy(read) == decode(type(read), encode(read))
 
 
-def test_an_unknown_member_that_is_spelt_like_an_attribute_decides_nothing() -> None:
+def test_an_unknown_field_named_like_an_attribute_has_no_effect() -> None:
     wrong: Json = {"state": "idle", "stopReason": "error", "error": {"code": 1, "message": "m"}, "stop_reason": "new"}
     read = decode(v2.IdleStateUpdate, wrong)
 
@@ -247,7 +247,7 @@ def test_an_unknown_member_that_is_spelt_like_an_attribute_decides_nothing() -> 
         read.error = 5  # pyright: ignore[reportAttributeAccessIssue]
 
 
-def test_what_is_made_unchecked_has_its_tags_too() -> None:
+def test_objects_of_model_construct_have_their_tags() -> None:
     chunk = v1.AgentMessageChunk.model_construct(content=v1.TextContent.model_construct(text="x"))
     written = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "x"}}
     assert json.loads(encode(chunk)) == json.loads(chunk.model_dump_json(exclude_unset=True)) == written
@@ -258,7 +258,7 @@ def test_what_is_made_unchecked_has_its_tags_too() -> None:
     assert encode(v1.McpServerStdio.model_construct(name="s")) == b'{"name":"s"}'
 
 
-def test_what_model_construct_leaves_out_is_not_made_up_by_a_comparison() -> None:
+def test_comparing_does_not_set_fields_that_model_construct_left_out() -> None:
     text = v1.TextContent.model_construct(annotations=None)
     assert text == v1.TextContent.model_construct(annotations=None)
     assert not hasattr(text, "text")
@@ -270,7 +270,7 @@ class Entry(BaseModel):
     server: v1.McpServerHttp
 
 
-def test_what_pydantic_read_alone_is_the_same_as_what_was_decoded() -> None:
+def test_objects_read_by_pydantic_equal_decoded_ones() -> None:
     odd = '{"name": "n", "url": "u", "headers": [], "_meta": 7, "meta": {"known": false}, "newer": 1}'
     server = Entry.model_validate_json(f'{{"server": {odd}}}').server
     decoded = decode(v1.McpServerHttp, odd)

@@ -75,7 +75,7 @@ WRITTEN: dict[str, tuple[Any, dict[str, Any]]] = {
 
 @pytest.mark.requirement("R106")
 @pytest.mark.parametrize("name", WRITTEN)
-def test_what_another_program_writes_comes_back_whole(name: str) -> None:
+def test_messages_of_other_programs_are_preserved(name: str) -> None:
     type_, raw = WRITTEN[name]
     found: list[Finding] = []
     read = decode(type_, raw, findings=found)
@@ -91,7 +91,7 @@ def test_a_load_is_written_as_the_go_sdk_writes_it() -> None:
 
 
 @pytest.mark.requirement("R92", "R106")
-def test_claude_code_acp_says_that_it_loads_sessions() -> None:
+def test_claude_code_acp_advertises_session_load() -> None:
     peer = AgentPeer.read(WRITTEN["claude-code-acp-initialize"][1], [v1])
     assert peer.names() >= {"session.load", "session.resume", "mcp.http", "mcp.sse", "prompt.image"}
     assert str(peer) == "Claude Code 0.16.0 (ACP v1)"
@@ -99,7 +99,7 @@ def test_claude_code_acp_says_that_it_loads_sessions() -> None:
 
 
 @pytest.mark.requirement("R106")
-def test_a_load_of_liminal_builder_is_told_which_member_it_forgot() -> None:
+def test_the_missing_field_in_a_load_of_liminal_builder_is_named() -> None:
     agent = Codec(v1, role="agent")
     line = b'{"jsonrpc":"2.0","id":3,"method":"session/load","params":{"sessionId":"s","cwd":"/p"}}'
     bad: Any = agent.read(line)
@@ -108,7 +108,7 @@ def test_a_load_of_liminal_builder_is_told_which_member_it_forgot() -> None:
 
 
 @pytest.mark.requirement("R106")
-def test_a_load_that_claude_code_acp_answers_with_null_is_a_load() -> None:
+def test_a_null_response_of_claude_code_acp_to_a_load_is_accepted() -> None:
     client = Codec(v1, role="client")
     sent = client.request(v1.LoadSessionRequest(session_id="s", cwd="/p", mcp_servers=[]))
     answer = client.read(b'{"jsonrpc":"2.0","id":%d,"result":null}' % sent.id)

@@ -42,7 +42,7 @@ def quoted(text: str) -> list[str]:
         )
     ],
 )
-def test_a_repeated_secret_is_replaced_however_it_is_quoted(secret: str, said: str) -> None:
+def test_a_repeated_secret_is_redacted_however_it_is_quoted(secret: str, said: str) -> None:
     shown = Redactor([secret])(said)
 
     assert "[redacted]" in shown
@@ -97,11 +97,11 @@ def test_the_secrets_of_a_url_are_replaced(url: str, said: str, shown: str) -> N
 
 
 @pytest.mark.parametrize("url", ["http://me:hunter2@proxy:8080", "me:hunter2@proxy:8080", "http://me:hunter2@[proxy"])
-def test_so_is_the_password_of_a_url_without_a_scheme_or_with_a_bad_host(url: str) -> None:
+def test_the_password_of_a_malformed_url_is_redacted(url: str) -> None:
     assert "hunter2" not in Redactor(urls=[url])(f"{url} hunter2, {url}")
 
 
-def test_the_lines_of_a_certificate_are_found_in_no_time() -> None:
+def test_the_lines_of_a_certificate_are_redacted_quickly() -> None:
     lines = [secrets.token_urlsafe(48) for _ in range(1500)]
     began = time.perf_counter()
 
@@ -119,7 +119,7 @@ def test_a_value_of_5_megabytes_is_found_as_a_whole() -> None:
     assert time.perf_counter() - began < 5
 
 
-def test_half_a_secret_that_pydantic_cut_is_not_shown() -> None:
+def test_part_of_a_secret_truncated_by_pydantic_is_redacted() -> None:
     secret = f"sk-{'x' * 100}"
     with pytest.raises(ValidationError) as raised:
         TypeAdapter(int).validate_python({"key": secret})
@@ -131,7 +131,7 @@ def test_half_a_secret_that_pydantic_cut_is_not_shown() -> None:
     assert Redactor()(str(raised.value)) == str(raised.value)
 
 
-def test_what_is_added_is_hidden_beside_what_was_there() -> None:
+def test_added_secrets_are_redacted_with_the_earlier_ones() -> None:
     redactor = Redactor(["first-secret"])
 
     redactor.add(["second-secret"])
@@ -139,7 +139,7 @@ def test_what_is_added_is_hidden_beside_what_was_there() -> None:
     assert redactor("first-secret, second-secret") == "[redacted], [redacted]"
 
 
-def test_of_what_is_learnt_the_last_are_hidden_and_what_is_known_takes_no_place() -> None:
+def test_only_the_last_learned_secrets_are_kept_and_given_ones_always() -> None:
     redactor = Redactor(["given-secret"])
     redactor.learn("oldest-secret")
     for number in range(LEARNT - 1):
@@ -153,14 +153,14 @@ def test_of_what_is_learnt_the_last_are_hidden_and_what_is_known_takes_no_place(
     assert redactor("oldest-secret, secret-0, given-secret, abc") == f"oldest-secret{', [redacted]' * 3}"
 
 
-def test_what_seems_to_be_quoted_a_million_times_and_never_ends_is_looked_through_once() -> None:
+def test_a_million_unfinished_quotations_are_searched_in_linear_time() -> None:
     text = "input_value=" * 1_000_000
 
     # Each beginning followed to the end of the text would take a day.
     assert Redactor(["secret-key"])(f"{text}secret-key") == f"{text}[redacted]"
 
 
-def test_who_asks_or_adds_while_another_thread_works_in_a_secret_loses_none(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_secrets_added_by_other_threads_are_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     redactor = Redactor(["first-secret"])
     told: list[str] = []
 

@@ -21,7 +21,7 @@ def schema(request: pytest.FixtureRequest) -> Schema:
 
 
 @pytest.mark.parametrize("reading", READINGS, ids=lambda each: f"{each.package}-{each.definition}-{each.why}")
-def test_it_reads_the_written_examples(reading: Reading) -> None:
+def test_the_reference_reader_reads_the_written_examples(reading: Reading) -> None:
     reader = Reader(load(reading.package))
     if reading.read is REFUSED:
         with pytest.raises(UnreadableError):
@@ -32,7 +32,7 @@ def test_it_reads_the_written_examples(reading: Reading) -> None:
         assert not unwritable(reader.schema, reading.definition, read)
 
 
-def test_it_reads_whatever_is_valid_as_it_is(schema: Schema) -> None:
+def test_the_reference_reader_reads_valid_values_unchanged(schema: Schema) -> None:
     for name in schema.definitions:
         for value in Instances(schema).series(name, PER_DEFINITION):
             for lenient in (True, False):
@@ -41,7 +41,7 @@ def test_it_reads_whatever_is_valid_as_it_is(schema: Schema) -> None:
                 assert not reader.excused
 
 
-def test_without_leniency_it_accepts_what_jsonschema_accepts(schema: Schema) -> None:
+def test_the_strict_reference_reader_accepts_what_jsonschema_accepts(schema: Schema) -> None:
     verdicts: Counter[tuple[bool, bool]] = Counter()
     for name in schema.definitions:
         for index, instance in enumerate(Instances(schema).series(name, PER_DEFINITION)):
@@ -55,7 +55,7 @@ def test_without_leniency_it_accepts_what_jsonschema_accepts(schema: Schema) -> 
     assert verdicts[False, False] > 500
 
 
-def test_what_it_makes_of_damage_is_valid_again(schema: Schema) -> None:
+def test_the_lenient_reference_reader_returns_valid_values(schema: Schema) -> None:
     excused = 0
     for name in schema.definitions:
         for index, instance in enumerate(Instances(schema).series(name, PER_DEFINITION)):

@@ -10,7 +10,7 @@ DEFINITIONS = [(package, name) for package in PACKAGES for name in load(package)
 
 
 @pytest.mark.parametrize(("package", "definition"), DEFINITIONS)
-def test_every_valid_instance_comes_back_equal(package: str, definition: str) -> None:
+def test_every_valid_instance_survives_a_round_trip(package: str, definition: str) -> None:
     found = list(losses(load(package), definition, generated(package, definition)))
     smallest = min(found, key=lambda loss: len(str(loss.instance)), default=None)
     assert smallest is None, f"{len(found)} of {PER_DEFINITION} instances were not lossless; the smallest: {smallest}"

@@ -44,7 +44,7 @@ def test_the_schema_puts_the_same_definition_behind_the_method(name: str) -> Non
 
 @pytest.mark.parametrize("package", ["v1", "v1_unstable"])
 @pytest.mark.parametrize("name", [name for name in DEFINITIONS if name != "session_load_response"])
-def test_an_example_comes_back_as_it_went_in(name: str, package: str) -> None:
+def test_an_example_survives_a_round_trip(name: str, package: str) -> None:
     model_type = getattr(__import__(f"acp_bindings.{package}", fromlist=["_"]), DEFINITIONS[name])
     payload = _payload(name)
     assert same(json.loads(encode(decode(model_type, json.dumps(payload)))), payload)
@@ -59,7 +59,7 @@ def test_the_null_result_of_session_load_reads_as_the_empty_response() -> None:
         assert encode(response) == b"{}"
 
 
-def test_the_misspelt_mcp_capability_of_the_page_is_kept_but_means_nothing() -> None:
+def test_the_misspelled_mcp_capability_is_preserved_without_effect() -> None:
     response = decode(v1.InitializeResponse, _payload("initialize_response"))
     assert response.agent_capabilities.load_session is True
     assert response.agent_capabilities.mcp_capabilities == v1.McpCapabilities(http=False, sse=False)

@@ -34,7 +34,7 @@ def test_env_and_headers_of_a_server_of_an_unknown_kind_are_hidden() -> None:
     ],
     ids=["unknown server", "unknown member of a variable", "unknown member", "meta"],
 )
-def test_env_and_headers_are_hidden_however_deep_they_are(members: dict[str, Any]) -> None:
+def test_env_and_headers_are_hidden_at_any_depth(members: dict[str, Any]) -> None:
     given: Json = {"cwd": "/", **members}
     request = decode(v2.NewSessionRequest, given)
     assert SECRET not in f"{request!r} {request}"
@@ -56,7 +56,7 @@ def test_env_and_headers_are_hidden_however_deep_they_are(members: dict[str, Any
         ("", ""),
     ],
 )
-def test_of_a_url_who_is_logged_in_and_the_query_are_hidden(url: str, shown: str) -> None:
+def test_the_user_and_query_of_a_url_are_hidden(url: str, shown: str) -> None:
     for model in (
         v1.McpServerHttp(name="n", url=url, headers=[]),
         v1.McpServerSse(name="n", url=url, headers=[]),
@@ -70,7 +70,7 @@ def test_of_a_url_who_is_logged_in_and_the_query_are_hidden(url: str, shown: str
         assert f'"{url}"' in encode(model).decode()
 
 
-def test_of_a_command_the_arguments_are_hidden_and_not_how_many_there_are() -> None:
+def test_the_arguments_of_a_command_are_hidden_except_for_their_number() -> None:
     given = [f"--api-key={SECRET}", SECRET]
     raw: Json = {"command": "/s", "args": given}
     for model in (
@@ -87,11 +87,11 @@ def test_of_a_command_the_arguments_are_hidden_and_not_how_many_there_are() -> N
     assert repr(v2.McpServerStdio(name="n", command="/s", args=[])).endswith("args=[])")
 
 
-def test_arguments_that_an_agent_tells_everybody_are_no_secret() -> None:
+def test_arguments_of_a_login_method_are_shown() -> None:
     assert repr(v1.AuthMethodTerminal(id="tui", name="n", args=["--login"])).endswith("args=['--login'])")
 
 
-def test_an_unknown_member_that_is_spelt_like_an_attribute_hides_the_secrets_of_its_url() -> None:
+def test_the_url_in_an_unknown_field_named_like_an_attribute_is_hidden() -> None:
     wrong: Json = {"apiType": "openai", "baseUrl": "https://h", "base_url": f"https://me:{SECRET}@h/"}
     assert str(decode(v1_unstable.ProviderCurrentConfig, wrong)) == (
         "api_type='openai' base_url='https://h' base_url='https://…@h/'"

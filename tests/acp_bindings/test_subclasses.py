@@ -28,7 +28,7 @@ from tests.acp_bindings.exact_json import Json
 from tests.acp_bindings.samples import SECRET
 
 
-def test_a_map_of_a_users_own_keeps_the_names_that_it_wants() -> None:
+def test_key_types_of_a_users_map_apply() -> None:
     class Counted(v1.TextContent):
         by_size: dict[int, str] | None = None
         by_name: dict[Annotated[str, Field(min_length=2)], int] | None = None
@@ -38,7 +38,7 @@ def test_a_map_of_a_users_own_keeps_the_names_that_it_wants() -> None:
         decode(Counted, {"text": "t", "byName": {"a": 1}})
 
 
-def test_a_tuple_of_a_users_own_is_read_by_the_rules_of_what_is_in_it() -> None:
+def test_the_rules_of_its_items_apply_in_a_users_tuple() -> None:
     class Paired(v1.TextContent):
         pair: tuple[int, v1.ContentBlock]
         blocks: tuple[v1.ContentBlock, ...] = ()
@@ -76,7 +76,7 @@ class LabelledCall(v1.ToolCall):
     label: str
 
 
-def test_members_that_a_subclass_adds_are_written_wherever_it_stands() -> None:
+def test_fields_of_a_subclass_are_written_wherever_it_occurs() -> None:
     server = Labelled(name="s", command="/s", args=[], env=[], label="mine")
     written: Json = json.loads(encode(v1.NewSessionRequest(cwd="/", mcp_servers=[server])))
     assert written["mcpServers"] == [{"name": "s", "command": "/s", "args": [], "env": [], "label": "mine"}]
@@ -92,13 +92,13 @@ class Halves(Model):
 
 
 @pytest.mark.parametrize("size", [0, 2, 0.4, 1.6])
-def test_a_range_is_kept_by_integers_too(size: float) -> None:
+def test_a_numeric_range_applies_to_integers_too(size: float) -> None:
     with pytest.raises(DecodeError):
         decode(Halves, {"size": size})
 
 
 @pytest.mark.parametrize("size", [0.5, 1, 1.5])
-def test_what_is_in_the_range_is_read(size: float) -> None:
+def test_values_in_the_range_are_read(size: float) -> None:
     assert decode(Halves, {"size": size}).size == size
 
 
@@ -113,7 +113,7 @@ class Extended(v1.TextContent):
     class_: Annotated[Any, AfterValidator(as_it_is)] = None
 
 
-def test_a_class_of_ones_own_is_read_by_the_same_rules() -> None:
+def test_a_users_class_is_read_by_the_same_rules() -> None:
     text = '{"type": "text", "text": "t", "checkedSize": 1.5, "class_": [2], "newer": 3}'
 
     made = decode(Extended, text)
@@ -125,7 +125,7 @@ def test_a_class_of_ones_own_is_read_by_the_same_rules() -> None:
 @pytest.mark.parametrize("strict", [False, True])
 @pytest.mark.parametrize("number", ["NaN", "-Infinity", "1e999"])
 @pytest.mark.parametrize("member", ["checkedSize", "class_", "newer"])
-def test_numbers_that_json_does_not_have_are_refused_in_a_class_of_ones_own(
+def test_numbers_that_json_does_not_have_are_refused_in_a_users_class(
     member: str, number: str, *, strict: bool
 ) -> None:
     with pytest.raises(DecodeError):
@@ -143,7 +143,7 @@ class Remembering(v1.Annotations):
         assert self.length == 0
 
 
-def test_what_is_left_out_as_bad_is_a_member_all_the_same_whatever_holds_it() -> None:
+def test_a_tolerated_invalid_field_is_omitted_in_any_container() -> None:
     bad, unset = '{"priority": "high"}', decode(Remembering, "{}")
 
     assert decode(Remembering, bad) == unset
@@ -163,7 +163,7 @@ class Request(v1.NewSessionRequest):
         super().__init__(**members)
 
 
-def test_what_is_read_does_not_go_through_a_constructor_of_a_users_own() -> None:
+def test_reading_does_not_call_a_users_constructor() -> None:
     assert Request(mcp_servers=[]).cwd == "/"
     assert decode(Request, {"cwd": "/p", "mcpServers": []}).cwd == "/p"
     with pytest.raises(DecodeError, match="cwd: Field required"):
@@ -203,7 +203,7 @@ class After(v1.SetSessionModeResponse):
 
 
 @pytest.mark.parametrize("kind", [Before, Around, After])
-def test_the_rules_hold_in_a_class_with_a_validator_of_a_users_own(kind: type[Before | Around | After]) -> None:
+def test_the_rules_apply_in_a_class_with_a_users_validator(kind: type[Before | Around | After]) -> None:
     found: list[Finding] = []
     read = decode(kind, {"_meta": 5, "tries": "x", "meta": 1, "new": None}, findings=found)
 
@@ -243,7 +243,7 @@ def _seen(base: type[Model], name: str, mode: Any) -> type[Model]:
     ],
     ids=lambda each: each if isinstance(each, str) else "",
 )
-def test_the_rules_of_a_member_hold_around_a_validator_of_a_users_own(
+def test_the_rules_of_a_field_apply_outside_a_users_validator(
     base: type[Model], name: str, rest: Json, mode: str
 ) -> None:
     def outcome(kind: type[Model], message: Json) -> Any:
@@ -260,14 +260,14 @@ def test_the_rules_of_a_member_hold_around_a_validator_of_a_users_own(
         assert outcome(_seen(base, name, mode), message) == outcome(base, message), bad
 
 
-def test_a_validator_of_a_users_own_may_read_a_whole_list() -> None:
+def test_a_users_validator_may_read_a_whole_list() -> None:
     seen = _seen(v1.InitializeResponse, "auth_methods", "plain")
 
     message = b'{"protocolVersion":1,"authMethods":[5]}'
     assert vars(decode(seen, message))["auth_methods"] == [5]
 
 
-def test_a_number_that_cannot_be_written_is_refused_also_where_a_validator_of_a_users_own_sees_it() -> None:
+def test_a_number_that_cannot_be_written_is_refused_behind_a_users_validator() -> None:
     seen = _seen(v1.ToolCallUpdate, "raw_input", "after")
 
     with pytest.raises(DecodeError):
@@ -287,7 +287,7 @@ class Narrow(v1.ToolCall):
     model_config = ConfigDict(extra="ignore")
 
 
-def test_a_user_may_have_unknown_members_refused_or_dropped() -> None:
+def test_a_subclass_may_refuse_or_drop_unknown_fields() -> None:
     wrong: Json = {"toolCallId": "c", "title": "t", "kind": 5, "toolcallid": 1}
     found: list[Finding] = []
 
@@ -312,7 +312,7 @@ class Fixed(v1.ToolCall):
 
 
 @pytest.mark.parametrize(("kind", "rule"), [(Frozen, "frozen_instance"), (Fixed, "frozen_field")])
-def test_what_a_user_freezes_is_not_set(kind: type[Frozen | Fixed], rule: str) -> None:
+def test_a_frozen_field_cannot_be_set(kind: type[Frozen | Fixed], rule: str) -> None:
     call = kind(tool_call_id="c", title="t")
 
     with pytest.raises(ValidationError) as raised:
@@ -342,7 +342,7 @@ class Titled(v1.ToolCall):
         self.title = value.lower()
 
 
-def test_a_property_of_a_users_own_is_set() -> None:
+def test_a_users_property_can_be_set() -> None:
     call = Titled(tool_call_id="c", title="t")
     call.heading = "NEW"
 
@@ -359,7 +359,7 @@ class ClosedUpdate(v1.OtherSessionUpdate):
         return self.session_update.title()
 
 
-def test_a_subclass_decides_what_else_may_be_set() -> None:
+def test_a_subclass_decides_which_other_attributes_can_be_set() -> None:
     update = ClosedUpdate(session_update="weather")
     update.shown = "Rain"
 
@@ -380,7 +380,7 @@ class Outer(v1.SetSessionModeResponse):
     inner: Inner
 
 
-def test_a_default_of_a_users_own_is_written_when_it_is_filled() -> None:
+def test_a_users_default_is_written_when_filled() -> None:
     outer = Outer(inner=Inner())
     outer.inner.names.append("a")
 
@@ -393,7 +393,7 @@ class Noted(v1.TextContent):
     notes: list[str] = []  # noqa: RUF012 - every object has its own, by pydantic
 
 
-def test_a_default_list_that_a_subclass_adds_is_written_when_filled_wherever_it_stands() -> None:
+def test_a_filled_default_list_of_a_subclass_is_written_wherever_it_occurs() -> None:
     chunk = v1.ContentChunk(content=Noted(text="t"))
     request = v1.PromptRequest(session_id="s", prompt=[Noted(text="t")])
     for text in (chunk.content, request.prompt[0]):
@@ -402,7 +402,7 @@ def test_a_default_list_that_a_subclass_adds_is_written_when_filled_wherever_it_
     assert json.loads(encode([chunk, request])) == [{"content": noted}, {"sessionId": "s", "prompt": [noted]}]
 
 
-def test_what_a_class_adds_is_written_also_where_it_is_derived_after_those_that_may_hold_it_were() -> None:
+def test_fields_of_a_class_derived_later_are_written() -> None:
     def write(info: v1.Implementation, variable: v1.EnvVariable) -> Any:
         server = v1.McpServerStdio(name="s", command="/s", args=[], env=[variable])
         return [
@@ -427,7 +427,7 @@ def test_what_a_class_adds_is_written_also_where_it_is_derived_after_those_that_
     assert server["env"] == [{"name": "N", "value": "v", "blocks": [block]}]
 
 
-def test_what_does_not_belong_into_a_list_that_a_subclass_adds_is_told_by_its_place_wherever_it_stands() -> None:
+def test_an_invalid_item_in_a_subclass_is_reported_with_its_place() -> None:
     noted = Noted(text="t")
     noted.notes.append(5)  # pyright: ignore[reportArgumentType]
 
@@ -442,21 +442,21 @@ class Doubled(v1.SetSessionModeResponse):
     doubled: list[str] = Field(default_factory=lambda read: read["names"] * 2)
 
 
-def test_a_default_of_a_users_own_may_be_made_of_other_members() -> None:
+def test_a_users_default_may_depend_on_other_fields() -> None:
     model = Doubled(names=["a"])
     assert json.loads(encode(model))["names"] == ["a"]
     model.doubled.append("b")
     assert json.loads(encode(model))["doubled"] == ["a", "a", "b"]
 
 
-def test_a_member_with_such_a_default_is_omitted_as_any_other() -> None:
+def test_a_field_with_a_dependent_default_can_be_omitted() -> None:
     model = Doubled(names=["a"], doubled=["b"])
     del model.doubled
     assert model.doubled == ["a", "a"]
     assert "doubled" not in model.model_fields_set
 
 
-def test_a_signature_shows_that_a_default_is_made_and_makes_none() -> None:
+def test_a_signature_shows_a_default_factory_without_calling_it() -> None:
     class Counted(v1.Implementation):
         """Has a default that cannot be created without an object."""
 
@@ -474,7 +474,7 @@ class Listed(v1.SetSessionModeResponse):
     names: list[str] = Field(default_factory=["a"].copy)
 
 
-def test_a_default_of_a_users_own_is_written_when_it_is_emptied() -> None:
+def test_a_users_default_is_written_when_emptied() -> None:
     model = Listed()
     assert encode(model) == b"{}"
     model.names.clear()
@@ -512,7 +512,7 @@ class Local(v1.McpServerHttp):
         ),
     ],
 )
-def test_a_default_for_what_a_message_must_have_is_written(make: Callable[[], BaseModel], written: Json) -> None:
+def test_a_default_for_a_required_field_is_written(make: Callable[[], BaseModel], written: Json) -> None:
     made = make()
 
     assert json.loads(encode(made)) == json.loads(made.model_dump_json(exclude_unset=True)) == written
@@ -523,7 +523,7 @@ def test_a_default_for_what_a_message_must_have_is_written(make: Callable[[], Ba
     assert encode(type(made).model_construct(**json.loads(bare))) == encode(made)
 
 
-def test_such_a_default_is_made_for_each_object_and_cannot_be_omitted() -> None:
+def test_a_required_default_is_created_for_each_object() -> None:
     one, other = Local(name="l"), Local(name="l")
     one.headers[0].value = "w"
 
@@ -532,7 +532,7 @@ def test_such_a_default_is_made_for_each_object_and_cannot_be_omitted() -> None:
         del one.url
 
 
-def test_a_default_for_what_another_may_leave_out_is_not_written() -> None:
+def test_a_default_for_an_optional_field_is_not_written() -> None:
     class Cold(Weather):
         degrees: int = -5
 
@@ -552,7 +552,7 @@ class Sized(v1.TextContent):
         return self.text * 2
 
 
-def test_what_is_computed_is_written_once_also_where_it_was_read() -> None:
+def test_a_computed_field_is_written_once_even_if_it_was_read() -> None:
     made = Sized(text="ab")
     written = encode(made)
     read = decode(Sized, b'{"type":"text","text":"ab","textSize":5,"twice":"x","newer":1,"text_size":2}')

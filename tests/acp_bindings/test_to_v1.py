@@ -22,7 +22,7 @@ def in_v1(package: Any, **update: Any) -> Any:
 
 
 @pytest.mark.parametrize("name", PACKAGES)
-def test_every_update_becomes_one_of_v1_or_stays_as_it_is(name: str) -> None:
+def test_every_update_is_converted_to_v1_or_returned_unchanged(name: str) -> None:
     instances, package = Instances(load(name)), PACKAGES[name]
     kinds = set[str]()
     for instance in instances.series("SessionUpdate", 500, seed=11):
@@ -40,7 +40,7 @@ def test_every_update_becomes_one_of_v1_or_stays_as_it_is(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PACKAGES)
-def test_only_what_v1_does_not_have_stays_as_it_is(name: str) -> None:
+def test_only_updates_missing_in_v1_are_returned_unchanged(name: str) -> None:
     package = PACKAGES[name]
     simple: dict[str, dict[str, Any]] = {
         "agent_message_chunk": {"content": {"type": "text", "text": "x"}, "messageId": "m"},
@@ -69,7 +69,7 @@ def test_an_update_of_v1_is_returned_as_it_is() -> None:
     assert to_v1(update) is update
 
 
-def test_a_plain_chunk_equals_one_that_was_read() -> None:
+def test_a_converted_chunk_equals_one_that_was_read() -> None:
     said = {"sessionUpdate": "agent_message_chunk", "messageId": "m", "content": {"type": "text", "text": "x"}}
     assert in_v1(v2, **said) == decode(v1.SessionUpdate, said)
     assert repr(in_v1(v2, **said)) == repr(decode(v1.SessionUpdate, said))
@@ -85,7 +85,7 @@ def test_content_that_v1_does_not_have_stays_as_it_is() -> None:
     assert to_v1(update) is update
 
 
-def test_a_tool_call_of_v2_is_put_in_the_words_of_v1() -> None:
+def test_a_tool_call_of_v2_is_converted_to_v1() -> None:
     diff = {
         "type": "diff",
         "changes": [{"operation": "add", "path": "/a"}],
@@ -126,7 +126,7 @@ def test_a_plan_of_v2_keeps_its_id_and_the_entries_that_v1_can_express() -> None
     assert made.model_extra == {"planId": "p"}
 
 
-def test_commands_and_options_of_v2_are_put_in_the_words_of_v1() -> None:
+def test_commands_and_options_of_v2_are_converted_to_v1() -> None:
     command = {"type": "command", "name": "test", "description": "Run", "input": {"type": "text", "hint": "which"}}
     made = in_v1(v2, sessionUpdate="available_commands_update", availableCommands=[command])
     wanted = v1.AvailableCommand(name="test", description="Run", input=v1.UnstructuredCommandInput(hint="which"))

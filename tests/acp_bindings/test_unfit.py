@@ -34,7 +34,7 @@ def told(make: Callable[[], object]) -> list[tuple[tuple[int | str, ...], str, s
         (v1.TextContent, "the class v1.TextContent"),
     ],
 )
-def test_what_belongs_there_is_told_and_what_was_given(given: Any, kind: str) -> None:
+def test_the_expected_and_the_given_type_are_named(given: Any, kind: str) -> None:
     expected = [(("content",), "model_type", f"Input should be {BLOCKS}, not {kind}")]
     chunk = v1.AgentMessageChunk(content=v1.TextContent(text="hunter2"))
 
@@ -44,7 +44,7 @@ def test_what_belongs_there_is_told_and_what_was_given(given: Any, kind: str) ->
     assert chunk == CHUNK
 
 
-def test_an_item_of_a_list_is_told_by_its_place() -> None:
+def test_an_invalid_list_item_is_reported_with_its_place() -> None:
     blocks: list[Any] = [v1.TextContent(text="hunter2"), "hunter2"]
     told_ = told(lambda: v1.PromptRequest(session_id=cast("Any", 5), prompt=blocks))
 
@@ -54,7 +54,7 @@ def test_an_item_of_a_list_is_told_by_its_place() -> None:
     ]
 
 
-def test_of_very_many_the_likest_are_told() -> None:
+def test_only_the_most_similar_of_many_types_are_named() -> None:
     update: Any = v1.ToolCallUpdate(tool_call_id="hunter2")
     ((loc, _, message),) = told(lambda: v1.SessionNotification(session_id="s", update=update))
 
@@ -63,7 +63,7 @@ def test_of_very_many_the_likest_are_told() -> None:
     assert message.endswith(" or another of 15, not v1.ToolCallUpdate")
 
 
-def test_where_but_one_will_do_it_is_told() -> None:
+def test_a_single_possible_type_is_named() -> None:
     call: Any = v1.ToolCall(tool_call_id="c", title="t")
     assert told(lambda: v1.RequestPermissionRequest(session_id="s", tool_call=call, options=[])) == [
         (("tool_call",), "model_type", "Input should be v1.ToolCallUpdate, not v1.ToolCall")
@@ -71,7 +71,7 @@ def test_where_but_one_will_do_it_is_told() -> None:
 
 
 @pytest.mark.parametrize("outcome", [{"outcome": "selected", "optionId": "hunter2"}, {"outcome": "hunter2"}, {}])
-def test_a_dict_in_place_of_an_object_is_told_whatever_is_in_it(outcome: Any) -> None:
+def test_a_dict_in_place_of_an_object_is_refused_whatever_its_content(outcome: Any) -> None:
     with pytest.raises(TypeError) as raised:
         v1.RequestPermissionResponse(outcome=outcome)
     assert (
@@ -81,7 +81,7 @@ def test_a_dict_in_place_of_an_object_is_told_whatever_is_in_it(outcome: Any) ->
     assert raised.value.__cause__ is None
 
 
-def test_what_was_put_there_without_being_looked_at_is_told_by_its_place_in_the_message() -> None:
+def test_an_unchecked_invalid_value_is_reported_with_its_place_in_the_message() -> None:
     server = v1.McpServerStdio(name="files", command="/bin/files", args=[], env=[])
     servers: list[Any] = [server, {"name": "hunter2"}]
     request = v1.NewSessionRequest.model_construct(cwd="/", mcp_servers=servers, field_meta={"key": "hunter2"})
@@ -93,7 +93,7 @@ def test_what_was_put_there_without_being_looked_at_is_told_by_its_place_in_the_
     assert "hunter2" not in str(raised.value)
 
 
-def test_other_mistakes_are_told_as_pydantic_does() -> None:
+def test_other_errors_are_those_of_pydantic() -> None:
     with pytest.raises(ValidationError, match=r"list_type\]\n.*errors\.pydantic\.dev"):
         v1.PromptRequest(session_id="s", prompt=OF_ANY.TextContent(text="a"))
     with pytest.raises(ValidationError, match=r"Input should be a valid list \[type=list_type\]"):
@@ -105,7 +105,7 @@ def test_other_mistakes_are_told_as_pydantic_does() -> None:
     ]
 
 
-def test_what_is_wrong_in_a_map_is_told_as_pydantic_does() -> None:
+def test_errors_in_a_map_are_those_of_pydantic() -> None:
     wrong: Any = {"a": 5}
     assert {loc[:2] for loc, *_ in told(lambda: v1.ElicitationSchema(properties=wrong))} == {("properties", "a")}
 
@@ -118,7 +118,7 @@ def test_what_is_wrong_in_a_map_is_told_as_pydantic_does() -> None:
     )
 
 
-def test_so_is_what_a_validator_of_a_users_own_refuses() -> None:
+def test_errors_of_a_users_validator_are_those_of_pydantic() -> None:
     class Loud(v1.AgentMessageChunk):
         @model_validator(mode="after")
         def refuse(self) -> Self:
@@ -127,7 +127,7 @@ def test_so_is_what_a_validator_of_a_users_own_refuses() -> None:
     assert told(lambda: Loud(content=CHUNK.content)) == [((), "value_error", "Value error, too loud")]
 
 
-def test_and_what_one_makes_of_what_was_given() -> None:
+def test_errors_in_a_value_changed_by_a_validator_are_those_of_pydantic() -> None:
     class Signed(v1.PromptRequest):
         @field_validator("prompt", mode="before")
         @classmethod
