@@ -347,6 +347,23 @@ async def test_a_cancelled_sender_sends_nothing_and_blocks_no_other() -> None:
     assert taken == [True, True]
 
 
+async def test_withdrawing_the_only_line_admits_waiting_senders() -> None:
+    sink, line = Held(), b"1" * FULL
+    outbox = Outbox(sink)
+    outbox.add(b"first")
+    async with running(outbox) as tasks:
+        await anyio.wait_all_tasks_blocked()
+        outbox.add(line)
+        tasks.start_soon(outbox.respond, [b"waited"])
+        await anyio.wait_all_tasks_blocked()
+        assert outbox.withdraw(line)
+        sink.may_end.release()
+        sink.may_end.release()
+        await outbox.flush()
+
+        assert sink.sent == [b"first", b"waited"]
+
+
 async def test_lines_after_a_response_stay_with_it_when_the_queue_is_full() -> None:
     sink = Held()
     traced: list[bytes] = []
