@@ -73,8 +73,6 @@ class _Excuse:
             value = part_at(message, path)
         except (LookupError, TypeError):  # a validator of a user has changed the value
             return None
-        if self.rule == "default-on-null" and value is not None:
-            return None
         causes = explained(self._complaints.issues(to_json(value)), value)
         below = (Issue(path + cause.path, cause.rule, cause.message, cause.branch) for cause in causes)
         return Finding(path, self.rule, tuple(below)) if causes else None

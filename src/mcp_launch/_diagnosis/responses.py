@@ -298,7 +298,7 @@ def _plain(body: str) -> str:
     """Return the message in a JSON error; any other body unchanged."""
     try:
         value: Any = json.loads(body)
-    except (ValueError, RecursionError):
+    except ValueError:  # nested at most as deep as the part of a body in an `Answer` is long
         return body
     return _text_in(value) or body
 
