@@ -122,6 +122,14 @@ async def test_colors_do_not_hide_secrets_or_hints(marked: Marked, tmp_path: Pat
         assert ("the npm package does not exist" in failure.message) == bool(stream)
 
 
+async def test_a_server_that_was_never_ready_is_ended_soon(marked: Marked, tmp_path: Path) -> None:
+    stubborn = marked.stdio("stubborn", "/bin/sh", "-c", "trap '' TERM; while true; do sleep 1; done")
+    with anyio.fail_after(20):
+        failure = await support.failure_of(stubborn, cwd=tmp_path, budgets=Budgets(handshake=0.3, close=60))
+
+    assert failure.code == "timeout"
+
+
 async def test_the_overall_timeout_is_shorter_than_the_budgets(marked: Marked, tmp_path: Path) -> None:
     async with mcp_launch.launch([marked.plain("mute")], cwd=tmp_path, timeout=0.5) as fleet:
         [failure] = fleet.failures

@@ -19,8 +19,11 @@ from mcp import MCPError
 from mcp_types import LoggingMessageNotificationParams
 
 import mcp_launch
-from mcp_launch import Budgets
+from acp_bindings._redact import Redactor
+from mcp_launch import Budgets, Limits
 from mcp_launch._servers import owner as listing
+from mcp_launch._transports.messages import Reader
+from mcp_launch._transports.stdio import Stdout
 from tests.mcp_launch import support
 from tests.mcp_launch.support import SERVERS, Marked, ask, later_failure
 
@@ -127,6 +130,16 @@ async def test_json_that_is_not_a_message_is_a_stray_line(marked: Marked, tmp_pa
         server = fleet["odd"]
         assert server.state == "ready"
         assert server.warnings == [f'wrote "{log}" on stdout, which is not a JSON-RPC message; logs belong on stderr']
+
+
+async def test_only_the_first_stray_line_of_a_ready_server_is_a_warning() -> None:
+    warnings: list[str] = []
+    stdout = Stdout(Reader(Limits()), hide=Redactor(), warn=warnings.append, awaited=lambda _: False)
+    stdout.trust()
+    for line in (b"one", b"two"):
+        assert await stdout.read(line) == []
+
+    assert warnings == ['wrote "one" on stdout, which is not a JSON-RPC message; logs belong on stderr']
 
 
 @pytest.mark.parametrize(
