@@ -118,7 +118,7 @@ def _validate_for(type_: Any, data: Any, *, strict: bool) -> Validate:
     """Return the method that reads *type_*, and build it if necessary.
 
     Raises:
-        TypeError: *type_* is not a type. The text tells if *data* is one, so that the arguments are swapped.
+        TypeError: *type_* is not a type. The message says if *data* is one, because the arguments are swapped then.
     """
     try:
         return strict_validate_of(type_) if strict else validate_of(type_)

@@ -127,7 +127,7 @@ class CatalogueEntry:
     """For the model."""
     server: str
     tool: Tool
-    """The SDK's own; `tool.name` is what the server wants to hear."""
+    """The SDK's own; `tool.name` is its name on the server."""
 
 
 class UnknownTool(LaunchError, KeyError):  # noqa: N818 - says what is wrong, which a suffix would not

@@ -1,1 +1,1 @@
-"""What the generated classes stand on."""
+"""The base classes, markers and reading rules of the generated classes."""

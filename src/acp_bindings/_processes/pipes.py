@@ -68,7 +68,7 @@ class Writer(_End):
         """Write all of *data*. If this is cancelled, the rest of it is written before what is sent next.
 
         Raises:
-            OSError: nobody reads any more.
+            OSError: the other end was closed.
             anyio.ClosedResourceError: it was closed here.
         """
         async with self._turn:
@@ -113,7 +113,7 @@ class Reader(_End):
         """Return the next chunk. Cancellation does not lose any bytes.
 
         Raises:
-            anyio.EndOfStream: nobody writes any more.
+            anyio.EndOfStream: the other end was closed.
             anyio.ClosedResourceError: it was closed here.
         """
         if self._arrivals is None and _on_asyncio():
@@ -178,7 +178,7 @@ class _Arrivals:
 
     def _take(self) -> None:
         if self._waiter is None or self._waiter.done():
-            # Nobody is there to take it, and the loop would go on telling that there is something.
+            # No task reads now, and the event loop would report the same data again and again.
             self._ignore()
             return
         try:

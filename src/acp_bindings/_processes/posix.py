@@ -137,7 +137,7 @@ class Child:
         self._process.kill()
 
     async def aclose(self) -> None:
-        """Nothing: it has no streams of its own."""
+        """Do nothing: it does not own any streams."""
 
 
 class ProcessTree:

@@ -23,7 +23,7 @@ def how_it_ended(status: int) -> str:
 
 
 def signal_name(status: int) -> str:
-    """Return the name of the signal of a negative status, if this system knows it."""
+    """Return the name of the signal of a negative status, if this system has one for it."""
     try:
         return signal.Signals(-status).name
     except ValueError:
@@ -175,10 +175,10 @@ class ChildProcess:
         Raises:
             OSError: it could not be started.
         """
-        # Shielded: a cancellation between fork and return would leave a process that nobody knows of.
+        # Shielded: a cancellation between fork and return would leave an unknown process running.
         with anyio.CancelScope(shield=True):
             return cls(*await start(command, cwd=cwd, env=env))
-        raise AssertionError("nobody cancels that scope")
+        raise AssertionError("the scope is never cancelled")
 
     @classmethod
     def adopt(cls, process: subprocess.Popen[bytes], *, stdin: int, stdout: int, stderr: int) -> ChildProcess:
@@ -369,11 +369,11 @@ class ChildProcess:
         """End the remaining processes of the tree (npx leaves node), and the process if it still runs."""
         if self._process.returncode is not None:
             if not self._tree.ask():
-                # Nobody is left, and the number of the group is free for others.
+                # The group is empty, and its number may be reused.
                 return
             await self._tree_gone_within(_TREE_GRACE)
         if self._tree.kill():
-            # Dying takes a moment, and whoever looks afterwards should find nobody.
+            # Killed processes exist for another moment, and callers expect that they are gone.
             await self._tree_gone_within(_TREE_GRACE)
         if self._process.returncode is None:
             with contextlib.suppress(ProcessLookupError):

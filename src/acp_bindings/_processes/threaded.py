@@ -21,8 +21,8 @@ T = TypeVar("T")
 class _Threaded:
     """A descriptor that is read or written in a separate thread.
 
-    When the task that waits is cancelled, the thread is left behind, since nobody knows when a read or write ends. At
-    its end a program does not wait for this thread, as it would for one of anyio's on asyncio.
+    When the task that waits is cancelled, the thread is left behind, because a read or write cannot be interrupted. A
+    program that exits does not wait for this thread, as it would for one of anyio's on asyncio.
     """
 
     def __init__(self, descriptor: int) -> None:

@@ -47,7 +47,7 @@ async def start(
 
 
 class Input:
-    """Standard input of the process. Windows does not tell whether it was read: it is taken to be."""
+    """Standard input of the process. Windows does not report whether it was read, so it counts as read."""
 
     def __init__(self, stream: ByteSendStream) -> None:
         self._stream = stream

@@ -35,7 +35,7 @@ class CommandResult:
     """The end of a command that `Turn.run_command` has run."""
 
     output: str
-    """What it wrote to standard output and standard error, or the end of it."""
+    """The text that it wrote to standard output and standard error, or the end of that text."""
     is_truncated: bool
     """True if the beginning of the output is missing, because there was too much."""
     exit_code: int | None
@@ -129,7 +129,7 @@ async def run_here(
 
 
 async def _start(command: Sequence[str], cwd: str, env: Mapping[str, str]) -> Process:
-    """Start a process. It is not cancelled meanwhile, because a process that nobody knows would not be ended."""
+    """Start a process. This cannot be cancelled, because an unknown process would never be ended."""
     started: list[Process] = []
     with anyio.CancelScope(shield=True):
         process = await anyio.open_process(

@@ -217,15 +217,15 @@ def _name(session_id: str) -> str:
 
 @dataclass(frozen=True)
 class _Content:
-    """What is saved in a file."""
+    """The saved content of a file."""
 
     session: StoredSession
     head: bytes
     """The last line of the session, without its newline."""
     start: int
-    """Where this line begins."""
+    """The position of the first byte of this line."""
     saved: int
-    """How many bytes of the file are saved. Others belong to a call that did not return."""
+    """The number of saved bytes of the file. Further ones belong to a call that did not return."""
     updates: list[bytes]
 
 

@@ -1,4 +1,4 @@
-"""What an agent offers in its sessions: modes, config options and slash commands."""
+"""The settings that an agent offers in its sessions: modes, config options and slash commands."""
 
 from __future__ import annotations
 

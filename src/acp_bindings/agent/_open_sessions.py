@@ -113,7 +113,7 @@ class OpenSessions(Generic[M]):
         return decode(response, self._offers.opening(session))
 
     async def prompt(self, request: Any, connection: Connection) -> Any:
-        """Run a turn. In v1 its end is the response; in v2 the response comes at once, and a state tells the end."""
+        """Run a turn. In v1 the response ends it. In v2 the response comes first, and a state update ends it."""
         session = self._find(request.session_id, connection)
         prompt = decode(v1.PromptRequest, encode(request)).prompt if connection.protocol is not v1 else request.prompt
         turn = Turn(session, prompt, self._mcp)

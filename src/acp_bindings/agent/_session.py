@@ -43,7 +43,7 @@ StopReason: TypeAlias = Literal["end_turn", "max_tokens", "max_turn_requests", "
 
 
 class RunningTurn(Protocol):
-    """What a session needs of its turns, which are defined above it."""
+    """The attributes of a turn that a session uses. Turns themselves are in a higher module."""
 
     may_begin: anyio.Event
     done: anyio.Event

@@ -31,7 +31,7 @@ FORMAT = 1
 
 @dataclass(frozen=True, kw_only=True)
 class StoredSession:
-    """What is stored of a session besides its updates."""
+    """The stored data of a session, without its updates."""
 
     session_id: str
     cwd: str

@@ -16,7 +16,7 @@ from acp_bindings.connection import RequestFailed
 from acp_bindings.errors import AcpError
 
 _ERRORS = (AcpError, OSError, ValueError)
-"""What a tool may fail with. The message is shown to the user. `TimeoutError` is an OSError."""
+"""The exceptions with which a tool may fail. The message is shown to the user. `TimeoutError` is an OSError."""
 LAST_UPDATE = 1.0
 """Seconds to send the end of something that is cancelled, to a client that reads slowly."""
 
@@ -30,7 +30,7 @@ class Showing(Protocol):
 
 
 class ToolResults(Protocol):
-    """The part of a `McpProvider` that knows what the tools of MCP servers return and raise."""
+    """The part of a `McpProvider` that converts results and exceptions of MCP tools."""
 
     @property
     def errors(self) -> tuple[type[Exception], ...]: ...
@@ -113,11 +113,11 @@ class ToolCall:
         content: Any = None,
         locations: Sequence[v1.ToolCallLocation | str] | None = None,
     ) -> None:
-        """Show progress. What is None does not change.
+        """Show progress. Arguments that are None change nothing.
 
         Args:
             title: a new title.
-            content: what there is so far, as for `result`. The result replaces it.
+            content: the content so far, as for `result`. The result replaces it.
             locations: the files that are accessed.
         """
         more: dict[str, Any] = {}

@@ -45,7 +45,7 @@ class Turn(Generic[M]):
         self.done = anyio.Event()
         """Set when the turn has ended."""
         self.outcome: StopReason | BaseException | None = None
-        """How the turn has ended."""
+        """The stop reason or the exception with which the turn has ended."""
         self.calls: dict[str, ToolCall] = {}
         """The tool calls that have not ended yet, by id."""
         self._scope = anyio.CancelScope()
@@ -350,7 +350,7 @@ async def _check_regular(path: Path) -> None:
 
 
 def _replace(path: Path, text: str) -> None:
-    """Write a file at once: whoever reads it gets the old text or the new one."""
+    """Replace the content of a file atomically: a reader gets either the old text or the new one."""
     temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}")
     try:
         temporary.write_text(text, encoding="utf-8", newline="")

@@ -24,7 +24,7 @@ class SessionInUse(RequestError):
         super().__init__(INVALID_REQUEST, f"Session in use: {reason}", data={"sessionId": session_id})
         self.session_id = session_id
         self.reason = reason
-        """Who has it, and what to try."""
+        """The process that has it, and what to try."""
 
 
 class SessionUnreadable(RequestError):
@@ -37,7 +37,7 @@ class SessionUnreadable(RequestError):
         super().__init__(INTERNAL_ERROR, message, data={"sessionId": session_id})
         self.session_id = session_id
         self.reason = reason
-        """What is wrong, and what to try."""
+        """The problem, and what to try."""
         self.path = path
         """The file, if it is stored in one. The message has only its name."""
         self.line = line

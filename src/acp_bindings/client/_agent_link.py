@@ -39,7 +39,7 @@ OnUpdate: TypeAlias = "Callable[[Session, SessionUpdate, bool], object]"
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """What a client can do for agents; see `Client`."""
+    """The services that a client has for agents; see `Client`."""
 
     permission: Permission | None
     files: Files | None

@@ -112,7 +112,7 @@ class Client:
             capabilities=offered,
             meta=meta,
         )
-        """What the client sends in `initialize`."""
+        """The content of `initialize`."""
         self._settings = Settings(
             permission=permission,
             files=files,

@@ -35,7 +35,7 @@ _PATH_INPUTS = ("path", "file_path", "filePath", "notebook_path")
 
 @dataclass(frozen=True)
 class PermissionQuestion:
-    """What an agent asks permission for, in the terms of v1."""
+    """A permission request of an agent, in the terms of v1."""
 
     session_id: str
     """The session, which is `agent.sessions[session_id]`."""
@@ -44,7 +44,7 @@ class PermissionQuestion:
     title: str
     """The question for the user; of v1 the title of the tool call."""
     options: tuple[v1.PermissionOption, ...]
-    """What the user can choose."""
+    """The options of the user."""
     tool_call: v1.ToolCall | None = None
     """The tool call, with everything that is known of it."""
     description: str | None = None
@@ -199,7 +199,7 @@ class Reject(_Rule):
 
 @dataclass(frozen=True)
 class Decision:
-    """What a `PermissionPolicy` has decided."""
+    """A decision of a `PermissionPolicy`."""
 
     question: PermissionQuestion
     allowed: bool

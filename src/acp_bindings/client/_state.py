@@ -115,7 +115,7 @@ _PLAIN = frozenset({"type", "text"})
 
 
 class _Draft:
-    """A message that may still grow. Plain text is kept as strings, which are joined when somebody looks."""
+    """A message that may still grow. Plain text is stored as strings, which are joined when the message is read."""
 
     __slots__ = ("id", "kind", "local", "parts", "role")
 

@@ -71,7 +71,7 @@ class Running:
         self.cancelled = False
         """True if the agent was asked to end the turn."""
         self.abandoned = False
-        """True if nobody waits for the turn any more."""
+        """True if the turn is no longer awaited."""
         self.accepted = False
         """True if the agent has responded to the prompt, which does not end the turn in v2."""
         self.begun = False
@@ -80,14 +80,14 @@ class Running:
         """Set when the session is idle after that."""
         self.buffer: deque[SessionUpdate] = deque()
         self.listening = False
-        """True if updates are kept for an iterator."""
+        """True if updates are stored for an iterator."""
         self.discarded = False
-        """True if nobody will iterate over them."""
+        """True if there will be no iteration over them."""
         self.lost = 0
         self._waiter: anyio.Event | None = None
 
     def feed(self, update: SessionUpdate) -> None:
-        """Keep an update for the iterator."""
+        """Store an update for the iterator."""
         self.buffer.append(update)
         if len(self.buffer) > MOST_BUFFERED:
             self._shorten()
@@ -95,7 +95,7 @@ class Running:
             self._waiter.set()
 
     def discard(self) -> None:
-        """Drop the updates that are kept, and keep no more: nobody will iterate over them."""
+        """Drop the stored updates and all later ones, because there will be no iteration over them."""
         self.listening, self.discarded = False, True
         self.buffer.clear()
 

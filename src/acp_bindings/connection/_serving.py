@@ -119,9 +119,9 @@ class Serving:
         self.turn: Turn | None = None
         """The turn that all later messages wait for, or None."""
         self._asking = 0
-        """How many handlers, of any connection, wait for a response."""
+        """The number of handlers, of any connection, that wait for a response."""
         self._unheard = 0
-        """How many tasks wait for the peer to read."""
+        """The number of tasks that wait for the peer to read."""
         self._connection = connection
         self.handlers = handlers
         self._codec = codec
@@ -152,13 +152,13 @@ class Serving:
         self._unanswered: dict[Id, tuple[Request, anyio.CancelScope]] = {}
         """The requests of the peer whose handlers are running, with their scopes."""
         self._requests = 0
-        """How many requests of the peer do not have a response yet."""
+        """The number of requests of the peer without a response."""
         self._request_bytes = 0
         """The total size of these requests in bytes."""
         self._has_refused = False
         """True if a refused request has been logged."""
         self._begun = 0
-        """How many of these requests have a handler that has started."""
+        """The number of these requests whose handler has started."""
         self._gone = False
         """True if the peer has stopped sending."""
         self._too_slow = False

@@ -15,7 +15,7 @@ from acp_bindings.jsonrpc import METHOD_NOT_FOUND, Codec
 from acp_bindings.messages import BadLine
 
 _WARNINGS = 5
-"""How many of each kind are logged as warnings; further ones are logged at debug level."""
+"""The number of lines of each kind that are logged as warnings; further ones are logged at debug level."""
 _LONGEST = 16384
 """The maximum size in bytes of a line that is redacted and shown."""
 _SHOWN = 300

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 OnRefusal: TypeAlias = Literal["raise", "drop"]
-"""What to do with MCP servers that the agent does not support."""
+"""The treatment of MCP servers that the agent does not support."""
 
 
 class GatedServers(NamedTuple):

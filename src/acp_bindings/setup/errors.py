@@ -286,7 +286,7 @@ class BadProtocolVersion(InvalidParams):
         self.value = value
         """The invalid value; None if it is missing."""
         self.reason = reason
-        """What it looks like, and what would be valid."""
+        """The likely meaning of the value, and what would be valid."""
 
 
 class UnsupportedProtocolVersion(RequestError):

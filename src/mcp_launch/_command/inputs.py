@@ -1,4 +1,4 @@
-"""Tells whether what was typed for a server is a URL, and how to show it without secrets."""
+"""Recognizes URLs among the servers on the command line, and shows them without secrets."""
 
 from __future__ import annotations
 

@@ -463,7 +463,7 @@ def test_a_missing_info_is_a_warning() -> None:
 def test_a_client_that_continues_in_an_unsupported_version_is_reported() -> None:
     found = [each for each in check(opening()[0], opening_v2()[1], *new()) if each.rule == "lifecycle.version"]
     assert [(each.severity, where(each)) for each in found] == [("warning", "2 result.protocolVersion"), ("error", "3")]
-    assert "close the connection and tell the user" in found[1].message
+    assert "close the connection and inform the user" in found[1].message
 
 
 @pytest.mark.requirement("R23")

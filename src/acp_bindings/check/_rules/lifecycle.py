@@ -50,7 +50,7 @@ def version(observed: ObservedMessage) -> Iterator[Remark]:
         answered, requested = before.mismatched
         message = (
             f"the agent chose version {answered}, but the client supports at most {requested}; "
-            "it should close the connection and tell the user"
+            "it should close the connection and inform the user"
         )
         yield whole(observed, "lifecycle.version", message)
 
@@ -215,7 +215,7 @@ def replay_incomplete(observed: ObservedMessage) -> Iterator[Remark]:
 
 @rule("lifecycle.replay-differs", "warning")
 def replay_differs(observed: ObservedMessage) -> Iterator[Remark]:
-    """A session is loaded, and what is replayed is not what was said before, or not in that order."""
+    """The replay of a loaded session differs from the messages before, or is in another order."""
     if (
         observed.before
         and observed.kind == "response"
@@ -224,9 +224,7 @@ def replay_differs(observed: ObservedMessage) -> Iterator[Remark]:
     ):
         session, replayed = message
         if session.transcript.turns_of_user <= replayed.turns_of_user and session.transcript != replayed:
-            text = (
-                "the messages that are replayed are not those that were said on this connection, or not in that order"
-            )
+            text = "the replayed messages differ from those on this connection, or are in another order"
             yield whole(observed, "lifecycle.replay-differs", text, severity="warning")
 
 
