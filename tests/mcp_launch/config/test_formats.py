@@ -135,7 +135,7 @@ def test_an_acp_entry_without_a_name_is_called_by_its_place() -> None:
     ("sample", "name"), [each for each in FILES.items() if each[1] not in {"claude-desktop", "cursor"}]
 )
 def test_the_shape_determines_the_format_if_the_name_does_not(sample: str, name: str) -> None:
-    source = "some.yaml" if sample.endswith("yaml") else "standard input"
+    source = "Some.YAML" if sample.endswith("yaml") else "standard input"
     assert read(sample, source).format == name
 
 
