@@ -100,7 +100,7 @@ async def read(turn: Turn, path: str) -> None:
 async def write(turn: Turn, rest: str) -> None:
     path, _, text = rest.partition(" ")
     async with turn.tool_call(f"write {path}", kind="edit", arguments={"path": path}) as tool_call:
-        turn.session.roots.resolve(path)  # nobody is asked about a file that cannot be written
+        turn.session.roots.resolve(path)  # no permission is requested for a path that is not allowed
         if await turn.ask(f"Write to {path}?", call=tool_call):
             await turn.write_file(path, text)
             tool_call.result(f"{len(text)} characters")

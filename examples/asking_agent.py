@@ -1,4 +1,4 @@
-"""An agent that asks before it does what it is told, and stops when the client cancels the prompt."""
+"""An agent that requests permission before it works, and stops when the client cancels the prompt."""
 
 import itertools
 
@@ -44,7 +44,7 @@ async def prompt(request: v1.PromptRequest, connection: Connection) -> v1.Prompt
                 status = "completed" if choice == "yes" else "failed"
             case v1.RequestPermissionOutcomeCancelled():
                 turn.cancel()
-    # After the scope, so that it is said of what was cancelled too; and before the answer.
+    # After the scope, so that it is sent for cancelled calls too; and before the response.
     ended = v1.SessionToolCallUpdate(tool_call_id=call, status=status)
     await connection.notify(v1.SessionNotification(session_id=session, update=ended))
     return v1.PromptResponse(stop_reason="cancelled" if turn.cancel_called else "end_turn")

@@ -1,7 +1,7 @@
-"""Stands between a client and an agent: every line goes on as it came, but for the commands of MCP servers.
+"""A proxy between a client and an agent. It forwards every line unchanged, except for the commands of MCP servers.
 
-A client starts it in place of the agent, as `python between.py talk.ndjson my-agent --acp`. What both say is written to
-the file, for `acp-bindings check`; it holds their secrets.
+A client starts it in place of the agent, as `python between.py talk.ndjson my-agent --acp`. All messages are written to
+the file, for `acp-bindings check`. The file contains their secrets.
 """
 
 import json
@@ -18,7 +18,7 @@ from acp_bindings.setup import CommandNotFound, resolve_command
 
 
 def with_absolute_commands(line: bytes) -> bytes:
-    """A line of the client, with the commands that its own PATH finds: the agent may have another."""
+    """Return a line of the client, with commands found on its own PATH, because the agent may have another."""
     try:
         message: Any = json.loads(line)
         changed = False
@@ -28,22 +28,22 @@ def with_absolute_commands(line: bytes) -> bytes:
                     server["command"] = found = resolve_command(named)
                     changed |= found != named
                 case _:
-                    pass  # of another transport, or none at all
+                    pass  # another transport, or not a server
         return encode(message) + b"\n" if changed else line
     except (CommandNotFound, KeyError, RecursionError, TypeError, ValueError):
-        # No request for a session, or one that cannot be mended, of which the agent says what is wrong.
+        # Not a request for a session, or an invalid one, which the agent reports.
         return line
 
 
 class Recorder:
-    """Passes on what each side says, and writes it down."""
+    """Forwards the messages of each side, and writes them to a file."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
         self._one_at_a_time = threading.Lock()
 
     def pass_on(self, who: str, source: Iterable[bytes], sink: BinaryIO) -> None:
-        """Until one side has said all, or the other hears no more."""
+        """Forward lines until one side closes its output, or the other no longer reads."""
         try:
             for line in source:
                 sent = with_absolute_commands(line) if who == "client" else line
@@ -66,7 +66,7 @@ def main(record: str, *command: str) -> int:
         assert agent.stdin
         assert agent.stdout
         recorder = Recorder(file)
-        # Nobody can end a read of standard input: thread and file are left behind.
+        # A read of standard input cannot be interrupted, so thread and file are left behind.
         client = os.fdopen(0, "rb", closefd=False)
         threading.Thread(target=recorder.pass_on, args=("client", client, agent.stdin), daemon=True).start()
         recorder.pass_on("agent", agent.stdout, sys.stdout.buffer)

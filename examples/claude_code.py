@@ -1,9 +1,10 @@
-"""Where Claude Code keeps its sessions, by which its ACP adapter finds them or does not, and what stands in them.
+"""The files in which Claude Code stores its sessions: their paths, and how to read them.
 
-Of claude-code-acp 0.16.0, by its code: a session is looked for by its `cwd`, to the letter, in a directory whose name
-is made of that path. Claude Code itself makes another name of some paths, so that those are never found.
+This follows the code of claude-code-acp 0.16.0. The adapter looks for a session by its exact `cwd`, in a directory that
+is named after that path. Claude Code itself names the directories of some paths differently, so the adapter never
+finds these sessions.
 
-Whether there is such a file is not looked at: of this system, only the environment says where the directory is.
+Files are not accessed here. Only the environment is read, for the directory.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ if TYPE_CHECKING:
 
 
 def encode_project_path(cwd: str) -> str:
-    r"""The name of the directory that the adapter looks in: `-home-me` for `/home/me`, `C-Users` for `C:\Users`.
+    r"""Return the directory name that the adapter uses: `-home-me` for `/home/me`, `C-Users` for `C:\Users`.
 
-    Nothing is resolved, so that `.` is looked for under that name, and `/a/` is not `/a`.
+    Paths are not resolved, so `.` is looked up under that name, and `/a/` differs from `/a`.
     """
     if windows := re.match(r"([A-Za-z]):(?=[\\/])", cwd):
         return windows[1] + re.sub(r"[\\/]", "-", cwd[2:])
@@ -33,14 +34,14 @@ def encode_project_path(cwd: str) -> str:
 
 
 def candidate_paths(session_id: str, cwd: str, *, config_dir: str | os.PathLike[str] | None = None) -> list[str]:
-    """Where a session may be on this system, the likeliest first: where the adapter looks, and Claude Code writes.
+    """Return the possible paths of a session: the one that the adapter reads, then the one that Claude Code writes.
 
-    The last one has `*` for the directory: later adapters, from 0.16.1, look in all of them.
+    The last path has `*` for the directory, because adapters from 0.16.1 on look in all of them.
 
     Args:
-        session_id: to the letter.
-        cwd: that of the session.
-        config_dir: what `CLAUDE_CONFIG_DIR` says, or else `~/.claude`, unless it is given.
+        session_id: the exact id.
+        cwd: the directory of the session.
+        config_dir: by default the value of `CLAUDE_CONFIG_DIR`, or `~/.claude`.
     """
     if config_dir is None:
         config_dir = os.environ.get("CLAUDE_CONFIG_DIR", os.path.join(os.path.expanduser("~"), ".claude"))
@@ -55,7 +56,7 @@ def read_transcript(
     session_id: str | None = None,
     remarks: list[Remark] | None = None,
 ) -> list[SessionUpdate]:
-    """The conversation in a file of Claude Code, as updates of *protocol* for `replay`.
+    """Return the conversation in a file of Claude Code, as updates of *protocol* for `replay`.
 
     Messages, thoughts, images and tool calls, with what these gave. Other entries, such as summaries and those of
     sub-agents (`isSidechain`), are no part of it.

@@ -1,4 +1,4 @@
-"""What the client has of its own for the model: an MCP server in its process, which it offers to the agent."""
+"""The MCP server of the client itself, which runs in its process and is offered to the agent."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def selection() -> str:
 
 @asynccontextmanager
 async def offered(agent: AgentPeer) -> AsyncGenerator[list[McpServer]]:
-    """The server for as long as the block lasts, over what the agent takes; none for an agent that takes nothing."""
+    """Offer the server while the block runs, by a transport of the agent. Yield an empty list if it supports none."""
     wire: Any = agent.protocol
     try:
         local = mcp_launch.serve_local(editor, agent=agent.capabilities)

@@ -1,4 +1,4 @@
-"""A conversation as it goes, written down: a line of JSON for each message, with who said it and without secrets."""
+"""Records a conversation: a line of JSON for each message, with its sender and without secrets."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ class Recorder:
         self._file = file
 
     def __call__(self, who: Literal["us", "peer"], line: bytes) -> None:
-        """Write down what is said."""
+        """Write a message to the file."""
         said: dict[str, Any] = {"from": "client" if who == "us" else "agent"}
         try:
             said["message"] = without_secrets(json.loads(line))
         except ValueError:
-            # It may hold anything, also a secret.
-            said["message"] = f"[{len(line)} bytes that are no JSON]"
+            # It may contain anything, even a secret.
+            said["message"] = f"[{len(line)} bytes that are not JSON]"
         self._file.write(json.dumps(said, ensure_ascii=False) + "\n")
 
 
 def without_secrets(value: object) -> object:
-    """A message with nothing in the environment and the headers of its MCP servers but their names."""
+    """Return a message with only the names of environment variables and headers of its MCP servers."""
     if isinstance(value, list):
         return [without_secrets(each) for each in cast("list[object]", value)]
     if not isinstance(value, dict):

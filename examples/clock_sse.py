@@ -1,4 +1,4 @@
-"""An MCP server over the deprecated SSE transport that wants an X-API-Key header, and answers 401 without it."""
+"""An MCP server over the deprecated SSE transport that responds with 401 without an X-API-Key header."""
 
 import datetime
 

@@ -1,6 +1,6 @@
-"""Every way in which an MCP server fails, to look at: `python examples/failures.py CODE`, a code of `docs/failures`.
+"""Shows every failure of an MCP server: `python examples/failures.py CODE`, with a code of `docs/failures`.
 
-It launches a server that fails so, and prints the entry of `mcpServers`, what is said of it, and the facts behind that.
+It launches a server that fails in this way, and prints its entry of `mcpServers`, the message and the facts.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ BUDGETS = Budgets(connect=5, handshake=1, probe=0.3, list=5, close=2)
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """Servers of which the last one fails."""
+    """Servers, the last of which fails."""
 
     entries: tuple[dict[str, Any], ...]
     options: Options = field(default_factory=Options)
@@ -39,7 +39,7 @@ class Case:
 
 
 def cases(origin: str, closed: int) -> Mapping[str, Case]:
-    """What fails with each code; *origin* is that of a web server that misbehaves as its path says."""
+    """Return a case for each code. *origin* is a web server that misbehaves as the path says."""
     plain = origin.removeprefix("http://")
     found: dict[Code, Case] = {
         "invalid_spec": _stdio("/usr/bin/files-mcp", env={"LANG": "C"}),
@@ -101,7 +101,7 @@ def _web(url: str, kind: str = "http") -> Case:
 
 
 async def show(case: Case) -> None:
-    """Launch the servers of a case, and print what there is to know of the one that fails."""
+    """Launch the servers of a case, and print the failure with its facts."""
     for entry in case.entries:
         print(json.dumps(entry))
     try:
@@ -136,7 +136,7 @@ class _Misbehaves(BaseHTTPRequestHandler):
     }
 
     def do_POST(self) -> None:
-        """A message of the client."""
+        """Respond to a message of the client."""
         message = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))))
         path = self.path.strip("/")
         if path.isdecimal():
@@ -152,7 +152,7 @@ class _Misbehaves(BaseHTTPRequestHandler):
             self._reply(202 if path == "forgets" else 405, "")
 
     def do_GET(self) -> None:
-        """An event stream is asked for."""
+        """Respond to a request for an event stream."""
         endpoints = {"sse": "/messages", "elsewhere": "https://elsewhere.example.com/messages"}
         if endpoint := endpoints.get(self.path.strip("/")):
             self.send_response(200)
@@ -166,11 +166,11 @@ class _Misbehaves(BaseHTTPRequestHandler):
             self._reply(int(status) if status.isdecimal() else 405, "no")
 
     def do_DELETE(self) -> None:
-        """The farewell."""
+        """Respond to the end of a session."""
         self._reply(204, "")
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the name of the base class
-        """Keep quiet."""
+        """Do not log."""
 
     def _reply(self, status: int, text: str, media_type: str = "text/plain") -> None:
         self.send_response(status)
@@ -185,12 +185,12 @@ class _Misbehaves(BaseHTTPRequestHandler):
 
 class _Server(ThreadingHTTPServer):
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing of clients that break off."""
+        """Do not report clients that disconnect."""
 
 
 @contextmanager
 def misbehaving_web() -> Generator[str]:
-    """Run that web server on a free port of loopback, and give its origin."""
+    """Run that web server on a free loopback port, and yield its origin."""
     over = threading.Event()
     handler = type("Misbehaves", (_Misbehaves,), {"over": over})
     with _Server(("127.0.0.1", 0), handler) as server:
@@ -205,7 +205,7 @@ def misbehaving_web() -> Generator[str]:
 
 
 def answer(message: dict[str, Any], how: str) -> str | None:
-    """What a small MCP server, or one that fails as *how* says, answers to a message."""
+    """Return the response of a small MCP server to a message. It fails as *how* says."""
     results: dict[str, Any] = {
         "initialize": {
             "protocolVersion": "1999-01-01" if how == "unsupported_version" else "2025-06-18",
@@ -225,15 +225,15 @@ def answer(message: dict[str, Any], how: str) -> str | None:
 
 
 def serve(how: str) -> None:
-    """Be that server, over stdio."""
+    """Run that server over stdio."""
     for line in sys.stdin:
         if said := answer(json.loads(line), how):
             print(said, flush=True)
 
 
 def main(*arguments: str) -> int:
-    """Show the failure of a code; 2 when there is none of that name."""
-    # What the libraries log stands in the failures, without the URLs that they log.
+    """Show the failure of a code. Return 2 if the code is unknown."""
+    # The failures contain the log messages of the libraries, without their URLs.
     logging.getLogger().addHandler(logging.NullHandler())
     # One of them is over SSE on purpose; the launcher says that SSE is deprecated.
     warnings.filterwarnings("ignore", message=".*SSE transport is deprecated", category=DeprecationWarning)

@@ -1,4 +1,4 @@
-"""An MCP server over Streamable HTTP that wants an Authorization header, and answers 401 without it."""
+"""An MCP server over Streamable HTTP that responds with 401 without an Authorization header."""
 
 from loopback import needs_header, serve
 from mcp.server import MCPServer

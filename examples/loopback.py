@@ -1,4 +1,4 @@
-"""Serve an MCP server's web application on a free loopback port, until whoever started it is done."""
+"""Serve an MCP server's web application on a free loopback port until standard input closes."""
 
 import hmac
 import socket
@@ -25,7 +25,7 @@ def serve(app: ASGIApp, *, path: str) -> None:
 
 
 def needs_header(app: ASGIApp, name: str, value: str, *, challenge: str) -> ASGIApp:
-    """The application, for those who send the header; 401 for others."""
+    """Return the application, which responds with 401 to requests without the header."""
 
     async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":

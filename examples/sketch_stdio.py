@@ -1,4 +1,4 @@
-"""An MCP server over stdio that is there to be explored: arguments of all kinds, a picture, a resource, a prompt."""
+"""An MCP server over stdio to explore, with arguments of all kinds, an image, a resource and a prompt."""
 
 from typing import Annotated, Literal
 
@@ -11,7 +11,7 @@ Size = Annotated[int, Field(ge=1, le=9, description="Characters on a side.")]
 
 
 class Pen(BaseModel):
-    """What is drawn with."""
+    """The characters for drawing."""
 
     ink: str = "#"
     thick: bool = False
