@@ -19,7 +19,7 @@ PYTHONS = ["3.11", "3.12", "3.13", "3.14", "3.15"]
 PROJECT = nox.project.load_toml("pyproject.toml")
 EXTRA = ".[launch]"
 TWO_AT_ONCE = ("-n", "2", "--dist", "worksteal")
-"""How pytest runs tests on two cores."""
+"""The options of pytest for two cores."""
 FOUR_AT_ONCE = ("-n", "4", "--dist", "worksteal")
 """The same for tests that wait for processes half of the time."""
 
@@ -263,7 +263,7 @@ def failures(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def update_schema(session: nox.Session) -> None:
-    """Replace the schemas by those of an npm package or a folder: `-- npm:@agentclientprotocol/sdk@latest`."""
+    """Replace the schemas by the ones in an npm package or a folder: `-- npm:@agentclientprotocol/sdk@latest`."""
     session.install("-e", ".", *group("codegen"))
     session.run("python", "-m", "codegen.update", *session.posargs)
 

@@ -1,1 +1,1 @@
-"""What a release needs beside the distributions: that its tag is right, and its notes. Never shipped."""
+"""Checks the tag of a release and writes its notes. Not part of the distributions."""

@@ -1,4 +1,4 @@
-"""`python -m release TAG`: the notes of the release that a tag is for, or what is wrong with it."""
+"""`python -m release TAG`: print the notes of the release, or the reasons against releasing this tag."""
 
 from __future__ import annotations
 
@@ -16,11 +16,15 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def main(argv: Sequence[str] | None = None, *, root: Path = ROOT) -> int:
-    """Run the command; 1 when the tag must not be released, with the reasons on standard error."""
+    """Run the command. Return 1 if the tag must not be released; the reasons are on standard error."""
     parser = argparse.ArgumentParser(prog="nox -s release_notes --", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("tag", metavar="TAG", help="the tag, such as v1.2.0")
-    parser.add_argument("--repository", metavar="URL", help="where it is pushed to; must be that of pyproject.toml")
-    parser.add_argument("--output", metavar="FILE", type=Path, help="write the notes there, not to standard output")
+    parser.add_argument(
+        "--repository", metavar="URL", help="the repository of the tag; must equal the one in pyproject.toml"
+    )
+    parser.add_argument(
+        "--output", metavar="FILE", type=Path, help="write the notes to this file instead of standard output"
+    )
     options = parser.parse_args(argv)
     project: dict[str, Any] = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     changes = sections((root / "CHANGELOG.md").read_text(encoding="utf-8"))
@@ -55,9 +59,9 @@ def _wrong_with_changelog(changes: Mapping[str, Section], version: str) -> Itera
     except ValueError:
         yield f'CHANGELOG.md: "## {version}" needs its date, as in "## {version} - 2026-01-31"'
     if not section.text:
-        yield f'CHANGELOG.md: nothing stands below "## {version}"'
+        yield f'CHANGELOG.md: there is no text below "## {version}"'
     if UNRELEASED in changes and changes[UNRELEASED].text:
-        yield f'CHANGELOG.md: what stands below "## {UNRELEASED}" would be in this release without being in its notes'
+        yield f'CHANGELOG.md: the changes below "## {UNRELEASED}" would be released, but are not in the notes'
 
 
 def _wrong_with_repository(pushed_to: str | None, declared: str) -> Iterator[str]:

@@ -16,15 +16,15 @@ HEADING = re.compile(r"^## \[?(?P<name>[^\]\s]+)\]?(?: - (?P<date>\S.*?))?\s*$",
 
 @dataclass(frozen=True)
 class Section:
-    """What changed in one version."""
+    """The changes of one version."""
 
     date: str
-    """As it is written, empty when it is not."""
+    """The date as written; empty if it is missing."""
     text: str
 
 
 def sections(changelog: str) -> Mapping[str, Section]:
-    """The sections by their versions, newest first as they stand."""
+    """Return the sections by version, in their order."""
     headings = list(HEADING.finditer(changelog))
     ends = [*(heading.start() for heading in headings), len(changelog)][1:]
     return {
@@ -34,6 +34,6 @@ def sections(changelog: str) -> Mapping[str, Section]:
 
 
 def notes(section: Section) -> str:
-    """The text of a section as GitHub's pages of releases want it, where each line end is a line break."""
-    # Its types are whole but for one argument, which is not for us.
+    """Return the text of a section for a GitHub release page, where each line end is a line break."""
+    # Only an argument that is not used here lacks a type.
     return mdformat.text(section.text, options={"wrap": "no"})  # pyright: ignore[reportUnknownMemberType]

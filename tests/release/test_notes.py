@@ -63,11 +63,11 @@ def test_the_notes_are_written_to_the_given_file(root: Path, capsys: pytest.Capt
             ["v1.1.0"],
             'CHANGELOG.md: "## 1.1.0" needs its date, as in "## 1.1.0 - 2026-01-31"',
         ),
-        ("## 1.1.0 - 2026-12-24\n", ["v1.1.0"], 'CHANGELOG.md: nothing stands below "## 1.1.0"'),
+        ("## 1.1.0 - 2026-12-24\n", ["v1.1.0"], 'CHANGELOG.md: there is no text below "## 1.1.0"'),
         (
             CHANGES.replace("## Unreleased\n", "## Unreleased\n\n- three\n"),
             ["v1.1.0"],
-            'CHANGELOG.md: what stands below "## Unreleased" would be in this release without being in its notes',
+            'CHANGELOG.md: the changes below "## Unreleased" would be released, but are not in the notes',
         ),
         (
             CHANGES,
