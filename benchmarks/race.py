@@ -34,7 +34,7 @@ def race(module: str, contestants: Iterable[str], tasks: Mapping[str, int], *arg
                 for name, process in order:
                     if (needed := _ask(process, task)) is not None:
                         figures.setdefault((task, name), []).append(needed)
-            # Whoever comes first finds what the last one left to be cleared up.
+            # The first one may have to clean up after the last round.
             order.append(order.pop(0))
     return figures
 

@@ -87,7 +87,7 @@ def report_messages(rounds: int) -> None:
 
 def report_goals(best: dict[tuple[str, str], float]) -> None:
     print("\ngoals: how many times as fast as the official SDK ours are; in brackets its limits are: plain pydantic,")
-    print("and dictionaries, which are no objects yet")
+    print("and dictionaries, which are not typed objects")
     print(f"{'':24}{'goal':>10}" + "".join(f"{name:>32}" for name in OFFICIAL))
     for task, goal in GOALS.items():
         shown = f"{task:24}{goal:>10.1f}"

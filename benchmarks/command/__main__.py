@@ -91,7 +91,7 @@ def light(folder: Path) -> Iterator[Race]:
         ("--help", ["--help"], 0),
         ("check --help", ["check", "--help"], 0),
         ("schema", ["schema"], 0),
-        ("a file that is no JSON", ["check", str(broken)], 2),
+        ("a file that is not JSON", ["check", str(broken)], 2),
     ):
         ours = [str(BIN / "mcp-launch"), *args]
         yield Race(title, {"mcp-launch": ours, "pydantic": pydantic}, Goal(2.0, "pydantic"), (0, status))

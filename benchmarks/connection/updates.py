@@ -1,4 +1,4 @@
-"""The updates that an agent streams: the turns of `benchmarks.bindings`, numbered, so that their order can be told."""
+"""The updates that an agent streams: the turns of `benchmarks.bindings`, numbered, so that their order is visible."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SHORT, LONG = 20 * len(TURN), 100 * len(TURN)
 
 
 def stream(read: Callable[[bytes], T]) -> list[T]:
-    """Those of a long one, as somebody reads them."""
+    """The updates of a long turn."""
     return [read(json.dumps(_numbered(TURN[number % len(TURN)], number)).encode()) for number in range(LONG)]
 
 

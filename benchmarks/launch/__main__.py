@@ -63,7 +63,7 @@ class Goal(NamedTuple):
     of: str | None = None
 
     def verdict(self, seen: dict[str, list[float]]) -> str:
-        """Our figure beside the goal."""
+        """Our figure with the goal."""
         if "ours" not in seen or (self.of and self.of not in seen):
             return ""
         base = seen[self.of] if self.of else repeat(1.0)

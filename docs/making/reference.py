@@ -27,7 +27,7 @@ def module(name: str) -> str:
 
 @cache
 def homes() -> dict[str, tuple[str, str]]:
-    """Where names are: the page and the anchor of each that looks like one, which plain words do not."""
+    """Return the page and the anchor of each name. Plain words are left out."""
     found: dict[str, tuple[str, str]] = {}
     for page, module_name in _PAGES.items():
         for name in _names(_load(module_name)):
@@ -69,12 +69,12 @@ def _all() -> griffe.ModulesCollection:
 def _load(name: str) -> griffe.Module:
     found = _all()[name]
     if not isinstance(found, griffe.Module):
-        raise TypeError(f"{name} is no module")
+        raise TypeError(f"{name} is not a module")
     return found
 
 
 def _names(found: griffe.Module) -> list[str]:
-    """What is public; where `__all__` is worked out at run time, what type checkers see imported from its modules."""
+    """Return the public names; if `__all__` is computed at run time, the names that type checkers see imported."""
     names = [str(each) for each in found.exports or ()] or [
         each.name
         for each in found.members.values()
@@ -99,7 +99,7 @@ def _public(found: griffe.Module, name: str) -> str:
 def _target(entry: griffe.Object | griffe.Alias) -> griffe.Object:
     target = entry.final_target if isinstance(entry, griffe.Alias) else entry
     if isinstance(target, griffe.Alias):
-        raise TypeError(f"{entry.path} leads nowhere")
+        raise TypeError(f"{entry.path} is not defined")
     return target
 
 
@@ -149,7 +149,7 @@ def _prefix(function: griffe.Function) -> str:
 
 def _value(entry: griffe.Attribute) -> str:
     told = f": {entry.annotation}" if entry.annotation is not None else ""
-    # What `__init__` sets is no default.
+    # A value set in `__init__` is not a default.
     is_default = entry.value is not None and "instance-attribute" not in entry.labels
     value = f" = {entry.value}" if is_default and len(str(entry.value)) < WIDTH else ""
     return f"{entry.name}{told}{value}"
@@ -201,7 +201,7 @@ def _section(section: griffe.DocstringSection) -> str:
         case griffe.DocstringSectionReturns():
             return "**Gives** " + " ".join(each.description for each in section.value)
         case _:
-            raise ValueError(f"a section of a docstring that the reference has no form for: {section.kind.value}")
+            raise ValueError(f"the reference has no format for this section of a docstring: {section.kind.value}")
 
 
 def _list(items: Iterable[tuple[str, str]]) -> str:

@@ -32,7 +32,7 @@ def _misread(schema: Schema, definition: str, expected: Json, written: Json) -> 
     try:
         faults = unwritable(schema, definition, written)
     except UnreadableError as error:
-        return f"written so that nobody can read it: {error}"
+        return f"written in a form that cannot be read: {error}"
     if faults:
         return f"written against the schema at {faults}"
     return misread(schema, definition, expected, written)

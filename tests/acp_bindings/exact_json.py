@@ -24,7 +24,7 @@ def same(left: Json, right: Json) -> bool:
         return left.keys() == right.keys() and all(same(value, right[name]) for name, value in left.items())
     if is_array(left):
         return len(left) == len(right) and all(map(same, left, right))
-    # -0.0 == 0.0, yet they are two documents: their spelling tells them apart. NaN is no JSON at all.
+    # -0.0 == 0.0, yet they are two documents: their spelling distinguishes them. NaN is not JSON.
     return left == right and (not isinstance(left, float) or repr(left) == repr(right))
 
 

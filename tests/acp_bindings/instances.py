@@ -185,7 +185,7 @@ class _Draft:
     def note_sibling(self, sibling: Node, members: Members, *, exclusive: bool) -> None:
         for part in _parts(self.schema, sibling):
             for name, child in part.get("properties", {}).items():
-                # What tells branches apart: a tag, or the mere presence of a key that only one of them requires.
+                # Variants are distinguished by a tag, or by a key that only one of them requires.
                 if "const" in child or (exclusive and name in part.get("required", ())):
                     members.tags.add(name)
                 else:

@@ -88,7 +88,7 @@ class Wary(v1.InitializeResponse):
 
 
 WRITTEN: dict[str, tuple[Any, Json, list[str]]] = {
-    "nothing to tell": (v1.InitializeResponse, {"protocolVersion": 1, "agentInfo": INFO}, []),
+    "a valid message": (v1.InitializeResponse, {"protocolVersion": 1, "agentInfo": INFO}, []),
     "a default": (
         v1.InitializeResponse,
         {"protocolVersion": 1, "agentCapabilities": {"promptCapabilities": {"image": "yes", "audio": True}}},
@@ -121,7 +121,7 @@ WRITTEN: dict[str, tuple[Any, Json, list[str]]] = {
         {"sessionId": "s", "modes": {"currentModeId": "a"}},
         ["modes: read as the default, because availableModes: Field required"],
     ),
-    "not what is inside of what is given up": (
+    "an error inside a dropped value": (
         v1.NewSessionResponse,
         {"sessionId": "s", "modes": {"availableModes": [5], "_meta": 5}},
         ["modes: read as the default, because currentModeId: Field required"],
@@ -185,32 +185,32 @@ WRITTEN: dict[str, tuple[Any, Json, list[str]]] = {
         {"stopReason": "error", "error": {"code": 5}},
         ["error: read as the default, because message: Field required"],
     ),
-    "nothing of what is kept": (
+    "a preserved variant": (
         v1.SessionNotification,
         {"sessionId": "s", "x": 5, "update": {"sessionUpdate": "x-new", "content": [5]}},
         [],
     ),
-    "a union that is no definition": (
+    "a union that is not a definition": (
         v1.TextContent | v1.ImageContent,
         {"type": "image", "data": "AAAA", "mimeType": "image/png", "annotations": 5},
         ["annotations: read as the default, because input should be an object"],
     ),
-    "not of another alternative than the one that fits best": (
+    "not of another variant than the best match": (
         v1.ToolCall | v1.ToolCallUpdate,
         {"toolCallId": "t", "title": "T", "locations": None},
         [],
     ),
-    "not of an earlier alternative that excuses null alone": (
+    "not of an earlier variant that tolerates only null": (
         Annotated[v1.NewSessionRequest | v1.SessionInfo, Field(union_mode="left_to_right")],
         {"sessionId": "s", "cwd": "/", "mcpServers": 5, "title": 5},
         ["title: read as the default, because input should be a valid string"],
     ),
-    "not of an earlier alternative that is not the one": (
+    "not of an earlier variant that does not match": (
         Annotated[dict[str, v1.SessionInfo | v1.Implementation] | v1.SessionInfo, Field(union_mode="left_to_right")],
         {"sessionId": "s", "cwd": "/", "title": 5},
         ["title: read as the default, because input should be a valid string"],
     ),
-    "not of another alternative, whatever they are called, and beside a number": (
+    "not of another variant with any label, in a union with a number": (
         Annotated[v1.ToolCall, Tag("call")] | Annotated[v1.ToolCallUpdate, Tag("update")] | int,
         {"toolCallId": "t", "title": "T", "locations": None},
         [],

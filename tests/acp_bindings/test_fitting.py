@@ -65,7 +65,7 @@ def test_everything_that_is_written_is_valid_whatever_was_assigned(package: str)
         type_ = generated(package, definition)
         for index, instance in enumerate(Instances(schema).series(definition, PER_DEFINITION)):
             value = decode(type_, json.dumps(instance))
-            # A list that is all there is knows nothing of what it is a list of.
+            # The type of the items of a list on its own is unknown.
             for number in range(len(list(containers(value))) if isinstance(value, BaseModel) else 0):
                 change = CHANGES[(index + number) % len(CHANGES)]
                 changed = decode(type_, json.dumps(instance))

@@ -204,7 +204,7 @@ def test_unknown_fields_of_a_catch_all_can_be_set_later() -> None:
     copied = update.model_copy(update={"b": 2})
     assert json.loads(encode(copied)) == {"sessionUpdate": "news", "a": 1, "b": 2}
 
-    setattr(update, "a", 3)  # noqa: B010 - of which no type checker knows
+    setattr(update, "a", 3)  # noqa: B010 - unknown to type checkers
     assert json.loads(encode(update)) == {"sessionUpdate": "news", "a": 3}
     with pytest.raises(AttributeError, match="did you mean 'session_update'"):
         setattr(update, "sessionUpdate", "olds")  # noqa: B010

@@ -84,7 +84,7 @@ async def meet(agent: Agent, protocols: Sequence[ProtocolPackage]) -> Meeting:
     Raises:
         AcpError: the agent cannot be started or does not respond.
     """
-    # All ways to log in are wanted, also those of a terminal.
+    # All authentication methods are requested, including those for a terminal.
     handshake = ClientHandshake(info=CLIENT, protocols=protocols, capabilities={"auth.terminal"})
     marked = Marked()
     with tempfile.TemporaryDirectory() as home, _heard() as complaints:

@@ -51,7 +51,7 @@ def replay(file: str, data: bytes, source: str, gates: Gates) -> Replayed:
                 fault = next(_faults(schema, module, gates), None)
     except (CodegenError, SourceError) as refusal:
         return Replayed(verdict="refused", said=str(refusal))
-    except Exception as error:  # noqa: BLE001 - whatever it is, nobody meant it
+    except Exception as error:  # noqa: BLE001 - any exception is a defect
         return Replayed(verdict="WRONG", said=f"{type(error).__name__}: {error}")
     count = len(schema.definitions)
     if fault:

@@ -42,7 +42,7 @@ REFUSED: list[tuple[str, Definitions, str]] = [
         "Foo.x: contained in the union and in one of its variants",
     ),
     (
-        "more said of a tag than what it is",
+        "a tag with more than a constant",
         {"Foo": {"anyOf": [tagged("a"), catch_all("a") | {"properties": {"type": TEXT | {"minLength": 3}}}]}},
         "Foo.type: minLength next to a tag would be lost",
     ),
@@ -52,7 +52,7 @@ REFUSED: list[tuple[str, Definitions, str]] = [
         "FooRequest and BarRequest are both the request of a/b",
     ),
     (
-        "an object where it can get no name",
+        "an object that cannot get a name",
         {"Foo": {"anyOf": [{"anyOf": [obj("x", x=TEXT), ref("Bar")]}, ref("Bar")]}, "Bar": obj("y", y=TEXT)},
         "Foo: contains an inline object that cannot get a name; make it a definition",
     ),
@@ -66,24 +66,24 @@ REFUSED: list[tuple[str, Definitions, str]] = [
         "Foo: no rule for _meta of the variant a only",
     ),
     (
-        "a bad tag that is excused in a union that is closed",
+        "a lenient tag in a closed union",
         {
             "Foo": obj(why={"type": ["string", "null"]} | ON_ERROR) | {"anyOf": [tagged("a", by="why"), obj(why=NULL)]},
         },
         "Foo.why: no rule for a lenient tag without a variant for unknown tags",
     ),
     (
-        "a default of a required list that a bad value would not read as",
+        "a lenient required list with another default",
         {"Foo": obj("x", x=listed(TEXT) | {"default": None} | ON_ERROR)},
         "Foo.x: required, so an invalid value is read as the empty list, and the default None would be lost",
     ),
     (
-        "objects that two members together tell apart",
+        "objects that only two fields together distinguish",
         {"Foo": {"oneOf": [ref("Bar"), ref("Baz")]}, "Bar": obj("x", x=TEXT), "Baz": obj("y z", y=TEXT, z=TEXT)},
         "Foo: no rule for variants of a oneOf that only y and z together distinguish",
     ),
     (
-        "a tag that the union says is no text",
+        "a tag that is not a string",
         {"Foo": obj(type={"type": "boolean"}) | {"anyOf": [tagged("a"), tagged("b")]}},
         "Foo.type: no rule for a tag of the type boolean; tags are strings",
     ),

@@ -31,7 +31,7 @@ from examples.demo import web_server
 ROOT = Path(__file__).resolve().parents[2]
 PICTURES = ROOT / "docs" / "pictures"
 SHOWN = "/home/ada/project"
-"""What the folder is called in the pictures, which are the same wherever they are made."""
+"""The name of the folder in the pictures, so that they do not depend on the machine."""
 COLUMNS = 110
 
 

@@ -38,9 +38,9 @@ class Row:
     """The parts that implement it."""
     decisions: tuple[str, ...] = ()
     untested: str = ""
-    """Why it has no test."""
+    """The reason why it has no test."""
     open: str = ""
-    """What is not implemented."""
+    """The part that is not implemented."""
 
 
 @dataclass(frozen=True)

@@ -66,5 +66,5 @@ def test_the_page_of_a_failure_has_all_sections(code: str) -> None:
     assert [section for section in sections[2::2] if not section.strip()] == []
     assert f"<!-- run: python examples/failures.py {code} -->" in sections[2]
     assert sections[8].startswith(f"\n<!-- advice: {code} -->\n")
-    # The output is that of this failure.
+    # The output shows this failure.
     assert re.findall(r"^code +(\w+)$", sections[2], re.MULTILINE) == [code]

@@ -81,8 +81,8 @@ def test_a_correct_page_has_no_errors(tmp_path: Path, capsys: pytest.CaptureFixt
         ("\nTrue\n", "\nFalse\n", "the page shows something else"),
         ("print(", "raise SystemExit(", "ended with status 1, not 0"),
         ("```text\nTrue\n```\n", "", "the page does not show what this prints"),
-        ("```sh\n", "```fish\n", "nobody knows what to do with a block of fish"),
-        ("```console exit-1", "```console often", "nobody knows what to do with a block of console often"),
+        ("```sh\n", "```fish\n", "there is no rule for a block of fish"),
+        ("```console exit-1", "```console often", "there is no rule for a block of console often"),
     ],
 )
 def test_a_page_with_other_output_is_reported(right: str, wrong: str, said: str, tmp_path: Path) -> None:

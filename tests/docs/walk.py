@@ -96,7 +96,7 @@ def steps(page: str) -> Iterator[Step]:
                 until = "".join(page.splitlines(keepends=True)[: block.line + block.body.count("\n")])
                 yield Step(block.line, saved={"agent.py": program(until)})
             case _:
-                yield Step(block.line, wrong=f"nobody knows what to do with a block of {block.language} {block.mark}")
+                yield Step(block.line, wrong=f"there is no rule for a block of {block.language} {block.mark}")
 
 
 def _pasted(block: Block, below: Block | None) -> Step:

@@ -35,7 +35,7 @@ def answer(method: str, params: dict[str, Any]) -> dict[str, Any]:
         case "session/new" if MODE in REFUSALS:
             return {"error": REFUSALS[MODE]}
         case "session/new":
-            # Before the client can know whose update it is.
+            # Before the client has the id of the session.
             update({"sessionUpdate": "available_commands_update", "availableCommands": []})
             return {"result": {"sessionId": "odd"}}
         case "session/prompt":

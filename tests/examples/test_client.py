@@ -152,5 +152,5 @@ async def test_a_fatal_error_is_reported_and_the_agent_is_ended(place: Place, mo
 
 async def test_a_turn_of_v2_is_over_when_the_session_is_idle_again(place: Place) -> None:
     done = odd(place, "says_idle_twice")
-    # Closing it is more than this agent knows.
+    # This agent does not support closing it.
     assert done.stdout.splitlines()[-2:] == ["you      hello", "done     end_turn"]

@@ -72,7 +72,7 @@ DIFFERENCES: list[Difference] = [
     ),
     Difference(
         "unknown updates",
-        "Nobody can refuse a notification, so we keep a newer peer's update whole; their v1 loses the notification.",
+        "A notification cannot be refused, so we preserve the update of a newer peer; their v1 loses the notification.",
         ("v1", "SessionNotification", {"sessionId": "s", "update": {"sessionUpdate": "x-new"}}),
         message=rewrites.without_unknown_updates,
     ),
@@ -91,13 +91,13 @@ DIFFERENCES: list[Difference] = [
     # in the value
     Difference(
         "unknown members",
-        "We keep what the schema does not know, so that a proxy loses nothing; zod strips it.",
+        "We preserve unknown fields, so that a proxy loses nothing; zod removes them.",
         ("v1", "TextContent", {"text": "t", "x-vendor": 1}),
         ours=rewrites.without_unknown_members,
     ),
     Difference(
         "defaults written out",
-        "What is omitted reads as its default with both. We write it as it came, omitted; they put the default there.",
+        "An omitted field reads as its default with both. We omit it again when writing; they write the default.",
         ("v1", "PromptCapabilities", {}),
         ours=rewrites.with_defaults,
     ),

@@ -47,7 +47,7 @@ SPELLINGS: list[Spelling] = [
         "half a pair of surrogates",
         "SessionId",
         '"\\ud83d"',
-        "It is no text in Unicode: nobody could write it as UTF-8.",
+        "It is not valid Unicode and cannot be written as UTF-8.",
     ),
     Spelling(
         "nested 300 deep",

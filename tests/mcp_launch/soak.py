@@ -175,7 +175,7 @@ class Soak:
         try:
             await server.session.call_tool("die", {})
         except MCPError:
-            # As it should: the call has no answer.
+            # As expected: the call has no response.
             return
 
     async def _use(self, *servers: dict[str, Any]) -> None:

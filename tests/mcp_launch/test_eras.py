@@ -101,7 +101,7 @@ async def test_a_login_does_not_count_against_the_probe(
         async def async_auth_flow(self, request: httpx2.Request) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
             response = yield request
             if response.status_code == 401:
-                # Somebody types a password.
+                # The user enters a password.
                 await anyio.sleep(LATE)
                 request.headers["Authorization"] = "Bearer token-of-the-login"
                 yield request

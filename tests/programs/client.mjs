@@ -73,11 +73,11 @@ async function bothVersions() {
   });
 }
 
-// An agent that answers with a version that nobody has.
+// An agent that responds with an unknown version.
 async function strangeVersion() {
   await connect([...plan.between, "version", ...plan.agent], async ({ agent }) => {
     const refused = await agent.request("initialize", opening).then(() => false, () => true);
-    facts["an agent of a version that nobody has"] = { refused };
+    facts["an agent of an unknown version"] = { refused };
   });
 }
 

@@ -21,9 +21,9 @@ class Difference:
 DIFFERENCES = [
     Difference(
         "TypeScript client",
-        "an agent of a version that nobody has",
+        "an agent of an unknown version",
         {"refused": False},
-        "Its v1 hands on whatever version the agent answers with; to compare it is left to its user.",
+        "Its v1 returns any version of the agent. Its user has to compare them.",
     ),
     Difference(
         "TypeScript client",

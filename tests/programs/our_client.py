@@ -178,8 +178,8 @@ async def strange_version(plan: Plan) -> dict[str, Any]:
         try:
             await client.open()
         except UnsupportedProtocolVersion:
-            return {"an agent of a version that nobody has": {"refused": True}}
-    return {"an agent of a version that nobody has": {"refused": False}}
+            return {"an agent of an unknown version": {"refused": True}}
+    return {"an agent of an unknown version": {"refused": False}}
 
 
 async def untyped(plan: Plan) -> dict[str, Any]:

@@ -96,7 +96,7 @@ STEPS = [
     Step("initialize", lambda facts, plan: facts == {"version": plan.version}),
     Step("initialize, v2 offered", lambda facts, plan: facts == {"version": plan.latest}),
     Step("a version that is a date", _exactly(code=-32602)),
-    Step("an agent of a version that nobody has", _exactly(refused=True)),
+    Step("an agent of an unknown version", _exactly(refused=True)),
     Step("session/new before initialize", _exactly(code=-32600)),
     Step("session/new", _exactly(session="string")),
     Step("session/new without cwd", _exactly(code=-32602)),

@@ -27,7 +27,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:Exception ignored in. <async_generator:pytest.PytestUnraisableExceptionWarning"),
 ]
 
-# Nobody looks at more than the names of the files.
+# Only the names of the files matter.
 PICTURE = b"\x89PNG\r\n\x1a\nand so on"
 SOUND = b"RIFFand so on"
 

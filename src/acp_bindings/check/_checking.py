@@ -347,7 +347,7 @@ class Check:
         elif each.ended:
             message = "it has no response on its connection"
         else:
-            message = f"it has no answer {self._behind(more)}; was the recording cut off?"
+            message = f"it has no response {self._behind(more)}; was the recording cut off?"
         return Found(
             rule=rule.id,
             severity=rule.severity,

@@ -89,7 +89,7 @@ class Turn:
             await answered.wait()
         if not answered.is_set() and (held := self.serving.held_by(self)):
             log.warning(
-                "the handler of %s has waited for an answer for %g s, and messages behind it wait for the handler: %d. "
+                "the handler of %s has waited for a response for %g s, and later messages wait for the handler: %d. "
                 "If one of them is needed for the answer, that never comes: ask in a task of its own",
                 self.method,
                 _LONG,
@@ -232,11 +232,11 @@ class Serving:
         if soon.cancelled_caught:
             behind = f", {len(self._backlog)} messages wait for the handler of {self.turn.method}" if self.turn else ""
             log.warning(
-                "nothing was read from the peer for %g s: %d of its requests have no answer yet%s%s",
+                "nothing was read from the peer for %g s: %d of its requests have no response yet%s%s",
                 _LONG,
                 self._requests,
                 behind,
-                ", and it reads no answers" if self._outbox.is_full else "",
+                ", and it does not read responses" if self._outbox.is_full else "",
             )
             await self._room_made()
 

@@ -122,7 +122,7 @@ class Client:
         return [each for each in updates if not kinds or each.session_update in kinds]
 
     def text(self, session: str, *, since: int = 0) -> str:
-        """Return what the agent said in a session."""
+        """Return the text of the agent in a session."""
         chunks = self.of(session, "agent_message_chunk", since=since)
         return "".join(each.content.text for each in chunks)
 

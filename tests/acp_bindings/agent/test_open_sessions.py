@@ -23,7 +23,7 @@ SERVER: dict[str, Any] = {"type": "stdio", "name": "a", "command": "/bin/true", 
 
 
 class Provider:
-    """Counts the sets of servers that are open, and fails as told."""
+    """Counts the sets of servers that are open, and fails on request."""
 
     capabilities = ("mcp.stdio",)
     errors: tuple[type[Exception], ...] = ()
@@ -256,12 +256,12 @@ async def test_close_during_a_turn_cancels_it_and_closes_the_servers(version: in
             await client.ask("session/close", sessionId=session)
             assert provider.open_now == 0
         assert reasons == ["cancelled"]
-        # It is no error to close it again.
+        # Closing it again is not an error.
         await client.ask("session/close", sessionId=session)
         with pytest.raises(RequestFailed) as gone:
             await client.prompt(session, "hello")
         assert gone.value.code == -32002
-        # What was said is stored.
+        # The message is stored.
         since = len(client.updates)
         await client.load(session)
         assert client.text(session, since=since) == "wait"

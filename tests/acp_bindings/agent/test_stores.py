@@ -1,4 +1,4 @@
-"""What all session stores do."""
+"""The common behaviour of all session stores."""
 
 from __future__ import annotations
 
@@ -293,7 +293,7 @@ async def many_sessions(store: SessionStore, count: int, cwds: list[str] | None 
 
 
 async def later(store: SessionStore, session_id: str, before: str | None) -> None:
-    """Append to a session until its time differs from that of the session *before*: clocks are not infinitely fine."""
+    """Append to a session until its time differs from that of the session *before*: clocks are coarse."""
     while before and (await listed_first(store)) != session_id:
         session, _ = await store.load(session_id)
         await store.append(session, [update("again")])

@@ -572,9 +572,9 @@ def test_a_finding_is_at_its_place(rule: str, place: str) -> None:
 @pytest.mark.parametrize(
     ("then", "told"),
     [
-        ([], "it has no answer here; was the recording cut off?"),
-        (new(2), "it has no answer in the 2 lines after it; was the recording cut off?"),
-        (new(2)[:1], "it has no answer in the line after it; was the recording cut off?"),
+        ([], "it has no response here; was the recording cut off?"),
+        (new(2), "it has no response in the 2 lines after it; was the recording cut off?"),
+        (new(2)[:1], "it has no response in the line after it; was the recording cut off?"),
     ],
 )
 def test_an_unanswered_request_is_reported_with_the_number_of_later_messages(then: list[Any], told: str) -> None:
@@ -907,7 +907,7 @@ def test_unanswered_requests_of_earlier_connections_are_reported() -> None:
     found = [each for each in check(*talk) if each.rule == "lifecycle.unanswered"]
     assert [(each.line, each.sender, each.message) for each in found] == [
         (3, "client", "it has no response on its connection"),
-        (6, "client", "it has no answer here; was the recording cut off?"),
+        (6, "client", "it has no response here; was the recording cut off?"),
     ]
 
 

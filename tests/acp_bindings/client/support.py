@@ -20,7 +20,7 @@ WIRE: dict[int, Any] = {1: v1, 2: v2}
 
 
 class Turn:
-    """What the agent of a test may do at a prompt."""
+    """The actions of a test agent during a prompt."""
 
     def __init__(self, agent: Agent, session_id: str, text: str) -> None:
         self.agent = agent

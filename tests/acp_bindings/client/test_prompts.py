@@ -289,7 +289,7 @@ async def test_a_slow_loop_does_not_stop_other_sessions(version: int) -> None:
         heard: list[str] = []
         async for update in one.prompt("flood"):
             if not heard:
-                # The loop stands still during a whole turn of the other session.
+                # The loop does not run during a whole turn of the other session.
                 assert await two.prompt("Hi") == "end_turn"
             heard.append(said(update))
         assert heard == [f"{number} " for number in range(200)]

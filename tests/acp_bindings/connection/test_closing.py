@@ -90,7 +90,7 @@ async def test_senders_do_not_wait_for_room_after_the_end() -> None:
                 await client.notify([1], method="_acme/did")
 
 
-@pytest.mark.parametrize("end", ["the peer says no more", "nobody waits any more"])
+@pytest.mark.parametrize("end", ["the peer says no more", "no task waits any more"])
 async def test_a_request_that_ends_before_it_is_sent_is_never_sent(end: str) -> None:
     async def talk() -> None:
         for _ in range(100):

@@ -339,7 +339,7 @@ class TestWhatIsTold:
                 while not caplog.messages:
                     await anyio.sleep(0.01)
         assert caplog.messages[0] == (
-            "the handler of _acme/told has waited for an answer for 0.1 s, and messages behind it wait for the "
+            "the handler of _acme/told has waited for a response for 0.1 s, and later messages wait for the "
             "handler: 1. If one of them is needed for the answer, that never comes: ask in a task of its own"
         )
 
@@ -394,6 +394,6 @@ class TestWhatIsTold:
                 assert {(await peer.hear())["id"] for _ in range(2)} == {1, 2}
         (told,) = caplog.messages
         assert told == (
-            "nothing was read from the peer for 0.05 s: 1 of its requests have no answer yet, "
+            "nothing was read from the peer for 0.05 s: 1 of its requests have no response yet, "
             "1 messages wait for the handler of _acme/did"
         )

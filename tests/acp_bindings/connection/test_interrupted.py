@@ -98,7 +98,7 @@ async def stay(up: anyio.Event) -> None:
 async def test_a_task_that_asyncio_cancels_again_and_again_leaves_nothing(
     work: Callable[[anyio.Event], Awaitable[None]], steps: int
 ) -> None:
-    # Unlike anyio's cancellation it knows of no shields.
+    # Unlike cancellation by anyio, it ignores shields.
     files, before, up = open_files(), children(), anyio.Event()
     task = asyncio.ensure_future(work(up))
     with anyio.fail_after(10):

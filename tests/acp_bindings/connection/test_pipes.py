@@ -135,7 +135,7 @@ async def test_a_reader_that_asyncio_cancels_while_something_arrives_loses_nothi
 
 
 @pytest.mark.parametrize("steps", range(4))
-@pytest.mark.parametrize("what", ["something arrives", "nobody waits any more"])
+@pytest.mark.parametrize("what", ["something arrives", "no task waits any more"])
 async def test_a_reader_can_be_closed_while_something_happens(what: str, steps: int) -> None:
     source, sink = os.pipe()
     reader = Reader(source)

@@ -271,7 +271,7 @@ async def test_a_group_that_has_ended_is_not_signalled(monkeypatch: pytest.Monke
     await child.stop(patience=10)
 
     def refuse(group: int, number: int) -> None:
-        raise AssertionError("its number may be that of another by now")
+        raise AssertionError("another process may have its number by now")
 
     monkeypatch.setattr(os, "killpg", refuse)
     assert await child.stop(patience=0) is True

@@ -47,7 +47,7 @@ def test_packages_are_offered_by_version_the_latest_first() -> None:
         (1, {1}, 1),
         (2, {1}, 1),
         (65535, {1}, 1),
-        # That of v2: the highest that is not above.
+        # The rule of v2: the highest version that is not above.
         (1, {1, 2}, 1),
         (2, {1, 2}, 2),
         (3, {1, 2}, 2),

@@ -587,7 +587,7 @@ async def _closed_in_any_order(scene: Scene) -> tuple[str, Fleet | None]:
         assert [server.state for server in fleet] == ["ready"] * 5
         others = list(fleet)
         for name in ("web", "n1", "old", "n0"):
-            # Each from a task of its own, which knows nothing of where it was opened.
+            # Each in a separate task, without the context in which it was opened.
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(fleet.remove, name)
         await ask(fleet["n2"].session, "environment")

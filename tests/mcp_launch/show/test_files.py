@@ -112,7 +112,7 @@ def test_a_new_report_keeps_the_mode_and_link_of_the_old_one(tmp_path: Path) -> 
     assert link.is_symlink()
     assert parse(old.read_text(encoding="utf-8")).one("h1").words == "No servers"
     assert old.stat().st_mode & 0o777 == 0o640
-    # That of any other new file.
+    # The mode of any other new file.
     assert new.stat().st_mode == (tmp_path / "like").stat().st_mode
     assert sorted(each.name for each in tmp_path.rglob("*")) == ["below", "junit.xml", "like", "link.html", "old.html"]
 

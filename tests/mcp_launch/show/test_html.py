@@ -164,7 +164,7 @@ def test_a_server_with_warnings_has_failed_with_strict() -> None:
         "Warning. is deprecated",
         "Warning. is deprecated",
     ]
-    # What failed of itself needs no rule to have failed.
+    # A server that failed has failed without --strict too.
     assert strict.all("article")[2].one(class_="warnings").words == "Warning. is deprecated"
 
 
