@@ -22,6 +22,7 @@ import io
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -99,14 +100,16 @@ def _run(command: str, *, page: str = "") -> str:
     if words[-2:-1] == ["<"]:
         *words, _, given = words
     with tempfile.TemporaryDirectory() as folder, open(ROOT / given, "rb") as stdin:
+        place = ROOT
         if "agent.py" in words:
-            agent = Path(folder, "agent.py")
-            agent.write_text(program(page), encoding="utf-8")
-            words = [str(agent) if word == "agent.py" else word for word in words]
+            # The agent may write files.
+            place = Path(folder, "clone")
+            shutil.copytree(ROOT / "examples", place / "examples")
+            (place / "agent.py").write_text(program(page), encoding="utf-8")
         words = [part for word in words for part in _PROGRAMS.get(word, [word])]
         done = subprocess.run(
             words,
-            cwd=ROOT,
+            cwd=place,
             env=os.environ
             | {"COLUMNS": str(WIDTH), "TERMINAL_WIDTH": str(WIDTH), "NO_COLOR": "1", "TERM": "dumb", "HOME": folder},
             stdin=stdin,

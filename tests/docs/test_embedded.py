@@ -28,6 +28,7 @@ def markers() -> list[Any]:
 @pytest.mark.parametrize(("text", "found"), markers())
 def test_embedded_output_is_current(text: str, found: re.Match[str]) -> None:
     assert found[3] == fresh(text, found), "run nox -s docs -- --write"
+    assert not (ROOT / "notes.txt").exists(), "a program of the tutorial has written into the repository"
 
 
 def test_every_marker_is_spelled_correctly_and_closed() -> None:
