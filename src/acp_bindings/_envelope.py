@@ -71,6 +71,12 @@ def start_of_notification(method: str) -> bytes:
 _PARAMS = b',"params":'
 
 
+class Line(bytes):
+    """The line of a notification, for programs that encode a part of it before. `Codec.notify` returns it unchanged."""
+
+    __slots__ = ()
+
+
 def line_of(head: dict[str, Any], member: str, value: Any) -> bytes:
     """Return the line with the fields of *head* and *value* as *member*, without `params` if they are None."""
     try:

@@ -306,13 +306,14 @@ class OpenSessions(Generic[M]):
         if session.title is None and (title := " ".join(turn.text.split())[:_TITLE]):
             session.title = title
         chunks = [v1.UserMessageChunk(content=each, message_id=turn.message_id) for each in turn.prompt]
-        for chunk in chunks:
-            session.keep(chunk)
+        kept = [encode(chunk) for chunk in chunks]
+        for each in kept:
+            session.keep(each)
         # The client may rely on a prompt that was accepted, and send one again that was not.
         try:
             await session.flush()
         except BaseException:
-            session.forget(chunks)
+            session.forget(kept)
             raise
         if session.client.version > 1:
             for chunk in chunks:

@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Generic, Literal, Protocol, TypeAlias
 
 import anyio
@@ -16,6 +17,7 @@ from pydantic_core import from_json
 from typing_extensions import TypeVar
 
 from acp_bindings import v1
+from acp_bindings._envelope import Line, start_of_notification
 from acp_bindings._from_v1 import from_v1
 from acp_bindings.agent._offers import Offers
 from acp_bindings.agent._stores import SessionStore, StoredSession
@@ -37,6 +39,9 @@ M_co = TypeVar("M_co", covariant=True, default=Any)
 CANCELLING = 2.0
 """Seconds for the handler of a cancelled turn to return, before the turn ends without it."""
 
+_CHUNKS = (v1.AgentMessageChunk, v1.AgentThoughtChunk, v1.UserMessageChunk)
+_ACCEPTED: set[tuple[Any, Any]] = set()
+"""The classes of updates, each with its protocol, so that each class is checked once."""
 
 StopReason: TypeAlias = Literal["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"]
 """The reason why a turn has ended."""
@@ -132,7 +137,7 @@ class Session(Generic[M]):
         """The turn that is running."""
         self._queue: deque[RunningTurn] = deque()
         """The turns that wait for the end of the one that is running."""
-        self._pending: list[Any] = []
+        self._pending: list[bytes | _Pieces] = []
         """Updates of v1 that are not in the store yet."""
         self._has_pending = anyio.Event()
         self._writing = anyio.Lock()
@@ -285,30 +290,46 @@ class Session(Generic[M]):
         Raises:
             DecodeError: the client's version does not have such an update. Modes, for example, are options in v2.
         """
-        if getattr(update, "message_id", "") is None:
+        if isinstance(update, _CHUNKS) and update.message_id is None:
             # v2 requires it.
             update = update.model_copy(update={"message_id": str(uuid.uuid4())})
         converted = from_v1(self.connection.protocol, update)
         if shown_as and self.client.version > 1:
             converted = converted.model_copy(update=shown_as)
-        self.keep(update)
-        await self.show(converted)
+        shown = self._encoded(converted)
+        self.keep(shown if converted is update else encode(update))
+        await self.show_encoded(shown)
 
     async def show(self, update: Any, *, after_response: bool = False) -> None:
         """Send an update without storing it, for what is only of interest now."""
-        protocol: Any = self.connection.protocol
-        params: Any = (
-            v1.SessionNotification if protocol is v1 else protocol.METHODS["session/update"].notification.params
-        )
-        if protocol is not v1:
-            update = from_v1(protocol, update)
-        notification = params(session_id=self.id, update=update)
+        await self.show_encoded(self._encoded(from_v1(self.connection.protocol, update)), after_response=after_response)
+
+    def _encoded(self, update: Any) -> bytes:
+        """Return an update of the client's version as JSON.
+
+        Raises:
+            ValidationError: it is not an update.
+        """
+        accepted: tuple[Any, Any] = (self.connection.protocol, type(update))
+        if accepted not in _ACCEPTED:
+            protocol: Any = self.connection.protocol
+            protocol.METHODS["session/update"].notification.params(session_id=self.id, update=update)
+            _ACCEPTED.add(accepted)
+        return encode(update)
+
+    @cached_property
+    def _before_update(self) -> bytes:
+        return start_of_notification("session/update") + b'{"sessionId":%b,"update":' % encode(self.id)
+
+    async def show_encoded(self, update: bytes, *, after_response: bool = False) -> None:
+        """Send an update of the client's version without storing it. The history has the same JSON, or its pieces."""
+        line: Any = Line(b"%b%b}}\n" % (self._before_update, update))
         try:
             # The client learns the id of a new session from the response.
             if after_response or not self._is_announced:
-                await self._notify_after_response(notification)
+                await self._notify_after_response(line)
             else:
-                await self.connection.notify(notification)
+                await self.connection.notify(line)
         except ConnectionClosed:
             # The client finds it in the history when it loads the session.
             return
@@ -320,20 +341,20 @@ class Session(Generic[M]):
             # This task was not started by a request of the connection.
             await self.connection.notify(notification)
 
-    def keep(self, update: Any) -> None:
-        """Store an update in the history, soon."""
+    def keep(self, update: bytes | _Pieces) -> None:
+        """Store the JSON of an update of v1 in the history, soon."""
         if not self._pending:
             self._has_pending.set()
         self._pending.append(update)
 
-    def forget(self, updates: Collection[Any]) -> None:
+    def forget(self, updates: Collection[bytes]) -> None:
         """Do not store *updates* that are not in the store yet."""
         self._pending = [each for each in self._pending if not any(each is other for other in updates)]
 
     def keep_text(self, type_: Any, message_id: str, text: str) -> None:
         """Store a piece of a message in the history, soon. Pieces are stored together."""
         last = self._pending[-1] if self._pending else None
-        if type(last) is _Pieces and last.message_id == message_id:
+        if isinstance(last, _Pieces) and last.message_id == message_id:
             last.texts.append(text)
         else:
             self.keep(_Pieces(type_, message_id, [text]))
@@ -514,7 +535,7 @@ class Session(Generic[M]):
                 return
             updates, self._pending, self._has_changed = self._pending, [], False
             try:
-                lines = [encode(each.joined() if isinstance(each, _Pieces) else each) for each in updates]
+                lines = [encode(each.joined()) if isinstance(each, _Pieces) else each for each in updates]
                 with anyio.CancelScope(shield=True):
                     await self._store.append(self._described(), lines)
             except BaseException as error:

@@ -53,6 +53,8 @@ class Turn(Generic[M]):
         self._provider = provider
         self._speaking: tuple[Any, str] = (None, "")
         """The class and the id of the message that is being streamed."""
+        self._around_text = b"", b""
+        """The JSON of its pieces before and after the text."""
 
     def __repr__(self) -> str:
         return f"<Turn of session {self.session.id}>"
@@ -111,26 +113,32 @@ class Turn(Generic[M]):
     async def say(self, text: str) -> None:
         """Stream a piece of the agent's message. Pieces are shown as one message until something else is sent."""
         if text:
-            await self.session.show(self._piece(v1.AgentMessageChunk, text))
+            await self.session.show_encoded(self._piece(v1.AgentMessageChunk, text))
 
     async def think(self, text: str) -> None:
         """Stream a piece of the agent's thoughts."""
         if text:
-            await self.session.show(self._piece(v1.AgentThoughtChunk, text))
+            await self.session.show_encoded(self._piece(v1.AgentThoughtChunk, text))
 
-    def _piece(self, type_: Any, text: str) -> Any:
-        """Return a piece of the message that is being streamed, or of a new one, and store it."""
+    def _piece(self, type_: Any, text: Any) -> bytes:
+        """Return a piece of the message that is being streamed, or of a new one, as JSON, and store it."""
+        if not isinstance(text, str):
+            raise TypeError(f"the text must be a string, not {type(text).__name__}")
         message_id = self._message_id(type_)
+        before, after = self._around_text
+        piece = before + encode(text) + after
         self.session.keep_text(type_, message_id, text)
-        # The class of the client's version, because a conversion of each piece would take longer than all the rest.
-        wire: Any = self.session.connection.protocol
-        piece: Any = getattr(wire, type_.__name__)
-        return piece(content=wire.TextContent(text=text), message_id=message_id)
+        return piece
 
     def _message_id(self, type_: Any) -> str:
         if self._speaking[0] is not type_:
             self._check_running()
             self._speaking = (type_, str(uuid.uuid4()))
+            # Only the text differs between the pieces of a message, so the rest is encoded once.
+            wire: Any = self.session.connection.protocol
+            empty = getattr(wire, type_.__name__)(content=wire.TextContent(text=""), message_id=self._speaking[1])
+            before, after = encode(empty).split(b'"text":""')
+            self._around_text = before + b'"text":', after
         return self._speaking[1]
 
     async def send(self, update: v1.SessionUpdate, *, shown_as: Mapping[str, Any] | None = None) -> None:

@@ -8,10 +8,12 @@ from typing import Any
 import anyio
 import anyio.lowlevel
 import pytest
+from pydantic import ValidationError
 
 from acp_bindings import v1
 from acp_bindings.agent import Agent, Turn, TurnEnded
 from acp_bindings.connection import RequestFailed
+from acp_bindings.errors import DecodeError
 from acp_bindings.setup import InvalidParams
 from tests.acp_bindings.agent.clients import served, talking
 
@@ -470,6 +472,25 @@ async def test_usage_and_other_updates_are_sent_in_both_versions(version: int) -
         (usage,) = client.of(session, "usage_update")
         assert (usage.used, usage.size, usage.cost.amount) == (10, 100, 0.5)
         assert client.text(session) == "hello"
+
+
+@pytest.mark.parametrize(
+    ("method", "wrong", "error"),
+    [("send", v1.ToolCallUpdate(tool_call_id="1"), (ValidationError, DecodeError)), ("say", 3, TypeError)],
+)
+async def test_what_is_not_an_update_is_refused_and_not_stored(
+    version: int, method: str, wrong: Any, error: Any
+) -> None:
+    agent = Agent("mistaken", version="1.0")
+
+    @agent.prompt
+    async def answer(turn: Turn) -> None:
+        with pytest.raises(error):
+            await getattr(turn, method)(wrong)
+        assert len(await turn.session.history()) == 1
+
+    async with talking(agent, version) as client:
+        await client.prompt(await client.new(), "go")
 
 
 async def test_turn_text_includes_links_and_embedded_text() -> None:
