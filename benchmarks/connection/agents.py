@@ -44,6 +44,7 @@ def ours(backend: str = "asyncio") -> None:
 
 
 def layer(backend: str = "asyncio") -> None:
+    """An `acp_bindings.agent`, which also stores the updates in memory."""
     from acp_bindings import decode, v1  # noqa: PLC0415
     from acp_bindings.agent import Agent, Turn  # noqa: PLC0415
 
@@ -53,7 +54,13 @@ def layer(backend: str = "asyncio") -> None:
     @agent.prompt
     async def prompt(turn: Turn) -> None:
         for update in updates[: int(turn.text)]:
-            await turn.send(update)
+            match update:
+                case v1.AgentMessageChunk(content=v1.TextContent(text=text)):
+                    await turn.say(text)
+                case v1.AgentThoughtChunk(content=v1.TextContent(text=text)):
+                    await turn.think(text)
+                case _:
+                    await turn.send(update)
 
     agent.run(backend="trio" if backend == "trio" else "asyncio")
 

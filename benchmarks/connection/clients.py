@@ -37,6 +37,8 @@ class Client(NamedTuple):
     """The received updates, as the handler got them."""
     expected: list[Any]
     """The updates that a prompt for all should give."""
+    pid: int
+    """The process of the agent."""
 
 
 Connect: TypeAlias = Callable[[list[str]], AbstractAsyncContextManager[Client]]
@@ -67,7 +69,7 @@ async def ours(command: list[str], *, waits: bool = True) -> AsyncGenerator[Clie
 
         await connection.request(v1.InitializeRequest(protocol_version=1))
         session = await ask()
-        yield Client(prompt, ask, updates, stream(lambda update: decode(v1.SessionUpdate, update)))
+        yield Client(prompt, ask, updates, stream(lambda update: decode(v1.SessionUpdate, update)), connection.pid)
 
 
 @asynccontextmanager
@@ -87,7 +89,8 @@ async def client_layer(command: list[str]) -> AsyncGenerator[Client]:
         async def ask() -> object:
             return await agent.ask(v1.NewSessionRequest(cwd="/project", mcp_servers=[]))
 
-        yield Client(prompt, ask, updates, stream(lambda update: decode(v1.SessionUpdate, update)))
+        pid: int = agent.connection.pid  # type: ignore[attr-defined]
+        yield Client(prompt, ask, updates, stream(lambda update: decode(v1.SessionUpdate, update)), pid)
 
 
 @asynccontextmanager
@@ -101,7 +104,7 @@ async def official(command: list[str]) -> AsyncGenerator[Client]:
         async def session_update(self, update: Any, **_: Any) -> None:
             updates.append(update)
 
-    async with acp.spawn_agent_process(Handlers(), *command, cwd=ROOT) as (connection, _process):
+    async with acp.spawn_agent_process(Handlers(), *command, cwd=ROOT) as (connection, process):
 
         async def prompt(count: int) -> object:
             text = schema.TextContentBlock(type="text", text=str(count))
@@ -114,7 +117,7 @@ async def official(command: list[str]) -> AsyncGenerator[Client]:
             return schema.SessionNotification.model_validate({"sessionId": "", "update": from_json(update)}).update
 
         await connection.initialize(protocol_version=1)
-        yield Client(prompt, ask, updates, stream(read))
+        yield Client(prompt, ask, updates, stream(read), process.pid)
 
 
 @asynccontextmanager
@@ -143,6 +146,7 @@ async def bare(command: list[str]) -> AsyncGenerator[Client]:
             partial(request, "session/new", new_session),
             updates,
             stream(from_json),
+            process.pid,
         )
 
 
@@ -154,6 +158,8 @@ class Contestant(NamedTuple):
     backend: str = "asyncio"
     many: bool = True
     """True if it supports concurrent requests."""
+    adds_ids: bool = False
+    """True if the agent gives ids to messages."""
 
 
 CONTESTANTS = {
@@ -161,22 +167,40 @@ CONTESTANTS = {
     "official": Contestant(official, "official"),
     "our client": Contestant(ours, "official"),
     "our agent": Contestant(official, "ours"),
-    "layer": Contestant(ours, "layer"),
+    "layers": Contestant(client_layer, "layer", adds_ids=True),
+    "agent layer": Contestant(ours, "layer", adds_ids=True),
+    "client layer": Contestant(client_layer, "ours"),
     "ours, trio": Contestant(ours, "ours", "trio"),
-    "ours, client": Contestant(client_layer, "ours"),
     "ours, def": Contestant(partial(ours, waits=False), "ours"),
     "bare": Contestant(bare, "bare", many=False),
 }
 
 
-async def seconds_of_an_update(client: Client, *, count: int) -> float:
+async def seconds_of_an_update(
+    client: Client, *, count: int, clock: Callable[[], float] = time.perf_counter, adds_ids: bool
+) -> float:
     """The time per update of a stream, from the prompt to its response."""
     client.updates.clear()
-    began = time.perf_counter()
+    began = clock()
     await client.prompt(count)
-    needed = time.perf_counter() - began
-    assert client.updates == client.expected[:count], "an update is missing, in the wrong place or not what was sent"
+    needed = clock() - began
+    got = [_without_id(each) for each in client.updates] if adds_ids else client.updates
+    assert got == client.expected[:count], "an update is missing, in the wrong place or not what was sent"
     return needed / count
+
+
+def _without_id(update: Any) -> Any:
+    from acp_bindings import decode, encode, v1  # noqa: PLC0415
+
+    fields = from_json(encode(update))
+    fields.pop("messageId", None)
+    return decode(v1.SessionUpdate, to_json(fields))
+
+
+def processor_time(pid: int) -> float:
+    """Return the processor time of this process and another one. Linux only."""
+    # The id of the clock of another process, as `clock_getcpuclockid` returns it.
+    return time.process_time() + time.clock_gettime(~pid << 3 | 2)
 
 
 async def seconds_of_trips(client: Client) -> list[float]:
@@ -212,12 +236,15 @@ async def compete(contestant: Contestant) -> None:
         def do(measure: Callable[[Client], Any], figure: Callable[[Any], float] = float) -> Callable[[], float]:
             return lambda: figure(anyio.from_thread.run(measure, client))
 
+        stream_of = partial(seconds_of_an_update, adds_ids=contestant.adds_ids)
         work = {
-            "stream": do(partial(seconds_of_an_update, count=SHORT)),
-            "long stream": do(partial(seconds_of_an_update, count=LONG)),
+            "stream": do(partial(stream_of, count=SHORT)),
+            "long stream": do(partial(stream_of, count=LONG)),
             "median": do(seconds_of_trips, median),
             "p99": do(seconds_of_trips, lambda seconds: quantiles(seconds, n=100)[-1]),
         }
+        if sys.platform == "linux":
+            work["cpu"] = do(partial(stream_of, count=LONG, clock=partial(processor_time, client.pid)))
         if contestant.many:
             work["in flight"] = do(seconds_of_one_in_flight)
         await anyio.to_thread.run_sync(answer_tasks, work)
