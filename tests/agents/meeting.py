@@ -15,19 +15,10 @@ from importlib.metadata import distributions
 from pathlib import Path
 from typing import Literal
 
-from acp_bindings import v1_unstable
-from acp_bindings.connection import Connection, RequestFailed, connect_process
+from acp_bindings.client import Client
+from acp_bindings.connection import connect_process
 from acp_bindings.jsonrpc import ProtocolPackage
-from acp_bindings.setup import (
-    OPENING,
-    AgentPeer,
-    ClientHandshake,
-    RequestError,
-    close_session,
-    error_from,
-    new_session,
-)
-from acp_bindings.setup.errors import BadProtocolVersion
+from acp_bindings.setup import OPENING, AgentPeer, RequestError
 from tests.mcp_launch.support import MARK, Marked
 
 MODULES = Path(__file__).parent / "node_modules"
@@ -35,7 +26,6 @@ ENVIRONMENTS = Path(__file__).parent / ".venv"
 """The folder with a virtual environment for each package from PyPI, by its name."""
 PATIENCE = 60.0
 """Timeout in seconds for each response and for the exit."""
-CLIENT = v1_unstable.Implementation(name="acp-bindings", version="0")
 LOGIN = "_auth/status_update"
 """An extension with which agents report who is logged in."""
 
@@ -85,41 +75,27 @@ async def meet(agent: Agent, protocols: Sequence[ProtocolPackage]) -> Meeting:
         AcpError: the agent cannot be started or does not respond.
     """
     # All authentication methods are requested, including those for a terminal.
-    handshake = ClientHandshake(info=CLIENT, protocols=protocols, capabilities={"auth.terminal"})
+    client = Client("acp-bindings", version="0", protocols=protocols, capabilities={"auth.terminal"})
     marked = Marked()
     with tempfile.TemporaryDirectory() as home, _heard() as complaints:
-        async with connect_process(
+        process = connect_process(
             [_path_of(agent), *agent.command[1:]],
             protocol=OPENING,
-            handlers=dict.fromkeys(("session/update", LOGIN), lambda _params, _connection: None),
+            handlers={LOGIN: lambda _params, _connection: None},
             cwd=home,
             env=_environment(home) | {MARK: marked.mark},
             patience=PATIENCE,
-        ) as connection:
-
-            def settle(answer: object) -> AgentPeer:
-                peer = handshake.accept(answer)
-                connection.protocol = peer.protocol
-                return peer
-
-            peer, error = None, None
-            try:
-                peer = await connection.request(handshake.request(), method="initialize", then=settle, timeout=PATIENCE)
-                error = await _asked_for_a_session(peer, connection, cwd=home)
-            except BadProtocolVersion as repeated:
-                error = repeated
+        )
+        peer, error = None, None
+        try:
+            async with client.connect(process, timeout=PATIENCE) as connected:
+                peer = connected.peer
+                # Its end closes the session, if the agent supports that.
+                async with connected.session(cwd=home, timeout=PATIENCE):
+                    pass
+        except RequestError as refused:
+            error = refused
         return Meeting(peer, error, complaints, marked.running())
-
-
-async def _asked_for_a_session(peer: AgentPeer, connection: Connection, *, cwd: str) -> RequestError | None:
-    """Return the error of `session/new`, or None. A session is closed again if the agent supports that."""
-    try:
-        session = await connection.request(new_session(peer, cwd=cwd), timeout=PATIENCE)
-        if peer.supports("session.close"):
-            await connection.request(close_session(peer, session.session_id), timeout=PATIENCE)
-    except RequestFailed as failed:
-        return error_from(failed, peer=peer)
-    return None
 
 
 @contextmanager
@@ -131,7 +107,7 @@ def _heard() -> Generator[list[str]]:
         def emit(self, record: logging.LogRecord) -> None:
             said.append(record.getMessage())
 
-    log, hearing = logging.getLogger("acp_bindings.connection"), Hearing()
+    log, hearing = logging.getLogger("acp_bindings"), Hearing()
     log.addHandler(hearing)
     log.setLevel(logging.DEBUG)
     try:

@@ -1,4 +1,4 @@
-"""Our client drives an agent through every step, with `acp_bindings.connection` and `acp_bindings.setup`."""
+"""Our client drives an agent through every step, with `acp_bindings.client`."""
 
 from __future__ import annotations
 
@@ -12,134 +12,57 @@ from typing import Any, cast
 import anyio
 
 from acp_bindings import encode, v1, v2
+from acp_bindings.client import Client, ConnectedAgent, Message, Session
 from acp_bindings.connection import (
-    Connection,
     ConnectionClosed,
     ProcessConnection,
     RequestFailed,
     connect_process,
     initialize,
 )
-from acp_bindings.jsonrpc import ProtocolPackage
 from acp_bindings.setup import (
     OPENING,
-    AgentPeer,
     CapabilityNotAdvertised,
-    ClientHandshake,
-    ReplayCollector,
-    SessionListing,
+    RequestError,
     SessionRecord,
     UnsupportedProtocolVersion,
-    close_session,
-    delete_session,
-    load_session,
-    new_session,
-    resume_session,
 )
 from tests.programs.steps import NOT_OFFERED, TRANSPORTS, Plan
 
-INFO = v1.Implementation(name="python", version="1.0")
 PACKAGES: dict[int, Any] = {1: v1, 2: v2}
 PATIENCE = 120
 """Timeout in seconds for a step."""
 
 
-class Client:
-    """One connection to the agent of a plan, and the messages received over it."""
-
-    def __init__(self, plan: Plan, protocols: Sequence[ProtocolPackage]) -> None:
-        self.plan = plan
-        self.handshake = ClientHandshake(info=INFO, protocols=protocols)
-        self.collector: ReplayCollector[Any] = ReplayCollector()
-        self.updates: list[Any] = []
-        self.answers: list[int | None] = []
-        self.calls = anyio.Event()
-        self.idle = anyio.Event()
-        self.stop: str | None = None
-        self.connection: ProcessConnection
-        self.peer: AgentPeer
-
-    async def open(self) -> AgentPeer:
-        """Negotiate a version."""
-        self.peer = await initialize(self.connection, self.handshake)
-        return self.peer
-
-    async def new(self) -> SessionRecord:
-        """Open a session with all servers."""
-        request = new_session(self.peer, cwd=self.plan.cwd, mcp_servers=self.plan.servers)
-        response = await self.connection.request(request)
-        return SessionRecord.of(request, response.session_id)
-
-    async def ask(self, session_id: str, words: str) -> dict[str, Any]:
-        """Send a prompt; return how it ended and the messages before that."""
-        self.updates.clear()
-        self.idle = anyio.Event()
-        response = await self.connection.request(prompt(self.plan, session_id, words))
-        if isinstance(response, v1.PromptResponse):
-            self.stop = response.stop_reason
-        else:
-            await self.connection.wait_for(self.idle.wait())
-        return {"stop": self.stop, "said": texts(self.updates)}
-
-    async def come_back(self, request: Any) -> dict[str, Any]:
-        """Load or resume a session, and prompt again; return the replayed history."""
-        self.collector.expect(request)
-        self.updates.clear()
-        await self.connection.request(request)
-        replay = texts(self.updates)
-        collected = texts([each.update for each in self.collector.opened(request.session_id)])
-        return {
-            "replay": replay,
-            "collected": collected == replay,
-            "again": await self.ask(request.session_id, self.plan.prompts["stdio"]),
-        }
-
-    @asynccontextmanager
-    async def waiting(self, session_id: str) -> AsyncGenerator[list[Any]]:
-        """Run the block while a tool call waits. Afterwards, the list contains the outcome of the prompt."""
-        became: list[Any] = []
-
-        async def ask() -> None:
-            try:
-                became.append((await self.ask(session_id, self.plan.prompts["wait"]))["stop"])
-            except ConnectionClosed as error:
-                became.append(error)
-
-        self.calls = anyio.Event()
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(ask)
-            await self.calls.wait()
-            yield became
-
-    async def update(self, notification: Any, _: Connection) -> None:
-        """Store an update."""
-        update = notification.update
-        self.updates.append(update)
-        self.collector.receive(notification)
-        if update.session_update.startswith("tool_call"):
-            self.calls.set()
-        # An update without a reason reports the state of a session that has been loaded.
-        if update.session_update == "state_update" and update.state == "idle" and update.stop_reason:
-            self.stop = update.stop_reason
-            self.idle.set()
-
-    async def answered(self, params: dict[str, Any], _: Connection) -> None:
-        """Store the report of `between.py` about our response."""
-        self.answers.append(params["code"])
+def client_of(*versions: int) -> Client:
+    """Return a client of these versions."""
+    return Client("python", version="1.0", protocols=[PACKAGES[each] for each in versions])
 
 
 @asynccontextmanager
-async def connected(
-    plan: Plan, *, mode: str | None = None, protocols: Sequence[ProtocolPackage] = ()
-) -> AsyncGenerator[Client]:
-    """Start the agent, and yield a client that has not sent anything."""
-    client = Client(plan, protocols or [PACKAGES[plan.version]])
+async def process_of(
+    plan: Plan, mode: str | None = None, answers: list[int | None] | None = None
+) -> AsyncGenerator[ProcessConnection]:
+    """Start the agent, and yield a connection that has not sent anything.
+
+    Args:
+        plan: the plan with the agent.
+        mode: what `between.py` adds.
+        answers: gets the codes of our responses, which `between.py` reports.
+    """
     command = [*plan.between, mode, *plan.agent] if mode else plan.agent
-    handlers: dict[Any, Any] = {"session/update": client.update, "_between/answered": client.answered}
-    async with connect_process(
-        command, protocol=OPENING, handlers=handlers, cwd=plan.cwd, env=plan.env
-    ) as client.connection:
-        yield client
+    handlers: dict[Any, Any] = {}
+    if answers is not None:
+        handlers["_between/answered"] = lambda params, _: answers.append(params["code"])
+    async with connect_process(command, protocol=OPENING, handlers=handlers, cwd=plan.cwd, env=plan.env) as connection:
+        yield connection
+
+
+@asynccontextmanager
+async def connected(plan: Plan, mode: str | None = None, **options: Any) -> AsyncGenerator[ConnectedAgent]:
+    """Connect a client of the version of the plan."""
+    async with client_of(plan.version).connect(process_of(plan, mode, **options)) as agent:
+        yield agent
 
 
 async def drive(plan: Plan) -> dict[str, Any]:
@@ -159,39 +82,37 @@ async def drive(plan: Plan) -> dict[str, Any]:
 
 async def before_initialize(plan: Plan) -> dict[str, Any]:
     """Send a request before `initialize`, and an `initialize` with an invalid version."""
-    async with connected(plan, mode="date") as client:
-        ask = client.connection.request
-        early = await code(ask({"cwd": plan.cwd, "mcpServers": []}, method="session/new"))
-        date = await code(client.open())
+    async with process_of(plan, "date") as connection:
+        early = await code(connection.request({"cwd": plan.cwd, "mcpServers": []}, method="session/new"))
+        date = await code(initialize(connection, client_of(plan.version).handshake))
     return {"session/new before initialize": {"code": early}, "a version that is a date": {"code": date}}
 
 
 async def both_versions(plan: Plan) -> dict[str, Any]:
     """Connect with a client of v1 and v2."""
-    async with connected(plan, protocols=[v1, v2]) as client:
-        return {"initialize, v2 offered": {"version": (await client.open()).version}}
+    async with client_of(1, 2).connect(process_of(plan)) as agent:
+        return {"initialize, v2 offered": {"version": agent.peer.version}}
 
 
 async def strange_version(plan: Plan) -> dict[str, Any]:
     """Connect to an agent that responds with an unknown version."""
-    async with connected(plan, mode="version") as client:
-        try:
-            await client.open()
-        except UnsupportedProtocolVersion:
-            return {"an agent of an unknown version": {"refused": True}}
-    return {"an agent of an unknown version": {"refused": False}}
+    try:
+        async with connected(plan, "version"):
+            refused = False
+    except UnsupportedProtocolVersion:
+        refused = True
+    return {"an agent of an unknown version": {"refused": refused}}
 
 
 async def untyped(plan: Plan) -> dict[str, Any]:
-    """Send messages as plain dicts that our types do not allow."""
-    async with connected(plan) as client:
-        ask = client.connection.request
-        await ask(client.handshake.request())
-        nowhere = await code(ask({"mcpServers": []}, method="session/new"))
-        unknown = await code(ask({}, method="session/of_tomorrow"))
-        extension = await code(ask({}, method="_example/do"))
-        hello = json.loads(encode(prompt(plan, "nobody", "Hello")))
-        nobody = await code(ask(hello, method="session/prompt"))
+    """Send messages as plain dicts, over a connection that does not know the version."""
+    async with process_of(plan) as connection:
+        request = connection.request
+        await request(client_of(plan.version).handshake.request())
+        nowhere = await code(request({"mcpServers": []}, method="session/new"))
+        unknown = await code(request({}, method="session/of_tomorrow"))
+        extension = await code(request({}, method="_example/do"))
+        nobody = await code(request(json.loads(encode(hello(plan, "nobody"))), method="session/prompt"))
     return {
         "session/new without cwd": {"code": nowhere},
         "an unknown method": {"code": unknown, "extension": extension},
@@ -202,77 +123,110 @@ async def untyped(plan: Plan) -> dict[str, Any]:
 async def conversation(plan: Plan) -> dict[str, Any]:
     """Use a session from beginning to end, over three connections."""
     facts: dict[str, Any] = {}
-    async with connected(plan) as client:
-        facts["initialize"] = {"version": (await client.open()).version}
-        record = await client.new()
-        session_id = record.session_id
+    async with connected(plan) as agent:
+        facts["initialize"] = {"version": agent.peer.version}
+        session = await agent.session(cwd=plan.cwd, mcp_servers=plan.servers)
         facts["session/new"] = {"session": "string"}
         for transport in TRANSPORTS:
-            has = f"mcp.{transport}" in client.peer.names()
-            said = await client.ask(session_id, plan.prompts[transport]) if has else NOT_OFFERED
-            facts[f"a tool over {transport}"] = said
-        async with client.waiting(session_id) as became:
-            cancel = v1.CancelNotification if plan.version == 1 else v2.CancelSessionNotification
-            await client.connection.notify(cancel(session_id=session_id))
+            has = f"mcp.{transport}" in agent.peer.names()
+            facts[f"a tool over {transport}"] = await ask(session, plan.prompts[transport]) if has else NOT_OFFERED
+        async with waiting(plan, session) as became:
+            await session.cancel()
         facts["session/cancel"] = {"stop": became[0]}
-        record = record.after_prompt()
-        facts["session/list"] = await offered(lambda: cwd_listed(client, session_id))
-        facts["session/close"] = await offered(lambda: closed(client, session_id))
-    async with connected(plan) as client:
-        await client.open()
-        facts["session/load"] = await offered(lambda: client.come_back(load_session(client.peer, record)))
-    async with connected(plan) as client:
-        await client.open()
-        facts["session/resume"] = await offered(lambda: client.come_back(resume_session(client.peer, record)))
-        facts["session/delete"] = await offered(lambda: deleted(client, record))
+        record = session.record
+        facts["session/list"] = await offered(lambda: cwd_listed(agent, record))
+        facts["session/close"] = await offered(lambda: closed(plan, agent, session))
+    async with connected(plan) as agent:
+        facts["session/load"] = await offered(lambda: come_back(plan, agent.load(record)))
+    async with connected(plan) as agent:
+        facts["session/resume"] = await offered(lambda: come_back(plan, agent.resume(record)))
+        facts["session/delete"] = await offered(lambda: deleted(agent, record))
     return facts
 
 
 async def news(plan: Plan) -> dict[str, Any]:
     """Receive an update and a request that the protocol does not define."""
-    async with connected(plan, mode="news") as client:
-        await client.open()
-        record = await client.new()
-        facts = await client.ask(record.session_id, plan.prompts["stdio"])
-        kept = any(isinstance(each, v1.OtherSessionUpdate | v2.OtherSessionUpdate) for each in client.updates)
-    return {"an unknown update": facts | {"kept": kept}, "an unknown request of the agent": {"code": client.answers[0]}}
+    answers: list[int | None] = []
+    updates: list[Any] = []
+    async with connected(plan, "news", answers=answers) as agent:
+        session = await agent.session(cwd=plan.cwd, mcp_servers=plan.servers)
+        facts = await ask(session, plan.prompts["stdio"], updates)
+    kept = any(isinstance(each, v1.OtherSessionUpdate | v2.OtherSessionUpdate) for each in updates)
+    return {"an unknown update": facts | {"kept": kept}, "an unknown request of the agent": {"code": answers[0]}}
 
 
 async def death(plan: Plan) -> dict[str, Any]:
     """Kill an agent."""
-    async with connected(plan) as client:
-        await client.open()
-        record = await client.new()
-        async with client.waiting(record.session_id) as became:
-            os.kill(client.connection.pid, signal.SIGKILL)
+    async with process_of(plan) as process, client_of(plan.version).connect(already(process)) as agent:
+        session = await agent.session(cwd=plan.cwd, mcp_servers=plan.servers)
+        async with waiting(plan, session) as became:
+            os.kill(process.pid, signal.SIGKILL)
         end = became[0]
     failed = isinstance(end, ConnectionClosed) and end.exit_status == -signal.SIGKILL
     return {"the agent dies in a prompt": {"failed": failed}}
 
 
-async def cwd_listed(client: Client, session_id: str) -> dict[str, Any]:
+@asynccontextmanager
+async def already(connection: ProcessConnection) -> AsyncGenerator[ProcessConnection]:
+    """Yield a connection that is open already."""
+    yield connection
+
+
+async def ask(session: Session, words: str, updates: list[Any] | None = None) -> dict[str, Any]:
+    """Send a prompt; return how it ended and the messages before that, and add the updates to a list."""
+    turn, updates = session.prompt(words), [] if updates is None else updates
+    async for update in turn:
+        updates.append(update)
+    return {"stop": turn.stop_reason, "said": [each for update in updates for each in texts(update)]}
+
+
+@asynccontextmanager
+async def waiting(plan: Plan, session: Session) -> AsyncGenerator[list[Any]]:
+    """Run the block while a tool call waits. Afterwards, the list contains the outcome of the prompt."""
+    became: list[Any] = []
+    called = anyio.Event()
+
+    async def prompt() -> None:
+        turn = session.prompt(plan.prompts["wait"])
+        try:
+            async for update in turn:
+                if update.session_update.startswith("tool_call"):
+                    called.set()
+            became.append(turn.stop_reason)
+        except ConnectionClosed as error:
+            became.append(error)
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(prompt)
+        await called.wait()
+        yield became
+
+
+async def come_back(plan: Plan, opening: Awaitable[Session]) -> dict[str, Any]:
+    """Load or resume a session, and prompt again; return the history in its state."""
+    session = await opening
+    replay = list[tuple[str, str]]()
+    for each in session.state.entries:
+        replay += [(f"{each.role}_message", each.text)] if isinstance(each, Message) else texts(each)
+    return {"replay": replay, "again": await ask(session, plan.prompts["stdio"])}
+
+
+async def cwd_listed(agent: ConnectedAgent, record: SessionRecord) -> dict[str, Any]:
     """Return the directory of a session in the list."""
-    listing, found = SessionListing(client.peer), None
-    while (request := listing.request) is not None:
-        for info in listing.take(await client.connection.request(request)):
-            found = info.cwd if info.session_id == session_id else found
-    return {"cwd": found}
+    return {"cwd": next((each.cwd for each in await agent.list() if each.session_id == record.session_id), None)}
 
 
-async def closed(client: Client, session_id: str) -> dict[str, Any]:
+async def closed(plan: Plan, agent: ConnectedAgent, session: Session) -> dict[str, Any]:
     """Close a session, and send a prompt to it anyway."""
-    await client.connection.request(close_session(client.peer, session_id))
-    return {"afterwards": await code(client.connection.request(prompt(client.plan, session_id, "Hello")))}
+    await agent.close(session.record)
+    return {"afterwards": await code(agent.ask(hello(plan, session.id)))}
 
 
-async def deleted(client: Client, record: SessionRecord) -> dict[str, Any]:
+async def deleted(agent: ConnectedAgent, record: SessionRecord) -> dict[str, Any]:
     """Delete a session, look for it in the list, and load it anyway."""
-    await client.connection.request(delete_session(client.peer, record.session_id))
-    listed = (await cwd_listed(client, record.session_id))["cwd"] is not None
-    return {
-        "listed": listed,
-        "afterwards": await code(client.connection.request(load_session(client.peer, record))),
-    }
+    await agent.delete(record)
+    listed = (await cwd_listed(agent, record))["cwd"] is not None
+    return {"listed": listed, "afterwards": await code(agent.load(record))}
 
 
 async def offered(act: Callable[[], Awaitable[dict[str, Any]]]) -> dict[str, Any]:
@@ -287,23 +241,21 @@ async def code(answer: Awaitable[Any]) -> int:
     """Return the error code of the response; 0 if there is no error."""
     try:
         await answer
-    except RequestFailed as error:
+    except (RequestError, RequestFailed) as error:
         return error.code
     return 0
 
 
-def texts(updates: Sequence[Any]) -> list[tuple[str, str]]:
-    """Return the texts of updates, each with the kind of its update."""
-    found: list[tuple[str, str]] = []
-    for update in map(json.loads, map(encode, updates)):
-        content: Any = update.get("content") or []
-        listed = cast("list[dict[str, Any]]", content if isinstance(content, list) else [{"content": content}])
-        blocks: list[dict[str, Any]] = [each.get("content", each) for each in listed]
-        found += [(update["sessionUpdate"], block["text"]) for block in blocks if "text" in block]
-    return found
+def texts(update: Any) -> Sequence[tuple[str, str]]:
+    """Return the texts of an update or a tool call, each with the kind of the update."""
+    fields: Any = json.loads(encode(update))
+    content: Any = fields.get("content") or []
+    listed = cast("list[dict[str, Any]]", content if isinstance(content, list) else [{"content": content}])
+    blocks: list[dict[str, Any]] = [each.get("content", each) for each in listed]
+    return [(fields["sessionUpdate"], block["text"]) for block in blocks if "text" in block]
 
 
-def prompt(plan: Plan, session_id: str, words: str) -> Any:
+def hello(plan: Plan, session_id: str) -> Any:
     """Return a prompt in the format of the version."""
     wire = PACKAGES[plan.version]
-    return wire.PromptRequest(session_id=session_id, prompt=[wire.TextContent(text=words)])
+    return wire.PromptRequest(session_id=session_id, prompt=[wire.TextContent(text="Hello")])
