@@ -39,10 +39,13 @@ WORDS: Mapping[Side, Mapping[int, tuple[str, str]]] = {
 def repeated_version(answer: object, version: int) -> str | None:
     """Return an error text if the *answer* of an agent has fields of another version than *version*; else None.
 
-    Some agents of v1 repeat the requested version: fast-agent 0.10.48, deepagents-acp 0.0.13.
+    Some agents of v1 repeat the requested version: fast-agent 0.10.48, deepagents-acp 0.0.13. The example echo_agent.py
+    of the official SDK sends nothing else, which only v1 allows.
     """
     members = members_of(answer).keys()
     spoken = [each for each, words in WORDS["agent"].items() if not members.isdisjoint(words)]
+    if version == 2 and not members - {"protocolVersion", "authMethods", "_meta"}:
+        return f"the agent responded with {version}, but without the info that version {version} requires; offer only 1"
     if not spoken or version in spoken:
         return None
     return (

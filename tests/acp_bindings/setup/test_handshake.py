@@ -393,10 +393,14 @@ def test_an_agent_that_only_repeats_the_version_is_reported_as_such() -> None:
         assert caught.value.value == 2
         told = "the agent responded with 2, but its other fields are of version 1; offer only 1"
         assert str(caught.value) == f"protocolVersion: {told} (-32602)"
+    nothings: list[dict[str, Any]] = [{}, {"authMethods": []}]
+    for nothing in nothings:
+        with pytest.raises(BadProtocolVersion, match="without the info that version 2 requires; offer only 1"):
+            client.accept({"protocolVersion": 2, **nothing})
 
 
 @pytest.mark.requirement("R20")
-@pytest.mark.parametrize("rest", [{}, {"info": 5, "agentInfo": {}}, {"authMethods": []}])
+@pytest.mark.parametrize("rest", [{"info": 5, "agentInfo": {}}, {"capabilities": {}}])
 def test_errors_in_a_genuine_response_of_v2_are_reported_as_such(rest: dict[str, Any]) -> None:
     with pytest.raises(DecodeError, match="info"):
         ClientHandshake(info=EDITOR, protocols=[v1, v2]).accept({"protocolVersion": 2, **rest})
@@ -416,7 +420,7 @@ def test_a_response_is_read_in_its_own_version() -> None:
     assert client.accept(b'{"protocolVersion":1}').protocol is v1
     assert client.accept('{"protocolVersion":2,"info":{"name":"a","version":"1"}}').protocol is v2_unstable
     with pytest.raises(DecodeError, match="info: Field required"):
-        client.accept({"protocolVersion": 2})
+        client.accept({"protocolVersion": 2, "capabilities": {}})
 
 
 @pytest.mark.requirement("R7", "R24")
