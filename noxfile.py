@@ -88,6 +88,18 @@ def pypi_install(session: nox.Session, folder: str) -> None:
         session.run(python, "-m", "pip", "install", "--quiet", each, external=True)
 
 
+def official_examples(session: nox.Session) -> Path:
+    """Return the folder with the examples of the official Python SDK, which only its source distribution has."""
+    name = "agent-client-protocol"
+    (official,) = (each for each in group("peers") if Requirement(each).name == name)
+    folder = Path(session.create_tmp(), official)
+    if not folder.exists():
+        session.run("pip", "download", "--quiet", "--no-deps", "--no-binary", name, "--dest", str(folder), official)
+        for archive in folder.glob("*.tar.gz"):
+            shutil.unpack_archive(archive, folder, filter="data")
+    return next(folder.glob("*/examples"), folder)
+
+
 def typescript_sdk(session: nox.Session) -> str:
     """Return the npm package of the schemas, with its version."""
     sources = {entry["source"] for entry in nox.project.load_toml("schema/lock.toml").values()}
@@ -331,7 +343,8 @@ def programs(session: nox.Session) -> None:
     """Connect third-party agents and clients with ours. Needs Node 20. `-- --write-page` writes docs/interop.md."""
     session.install("-e", EXTRA, *group("test"), *group("peers"))
     npm_install(session, "tests/programs", typescript_sdk(session))
-    session.run("pytest", "tests/programs", *session.posargs)
+    examples = official_examples(session)
+    session.run("pytest", "tests/programs", *session.posargs, env={"OFFICIAL_EXAMPLES": str(examples)})
 
 
 @nox.session(default=False)

@@ -38,8 +38,8 @@ HEAD = """\
 <!-- Written by `nox -s agents -- --write`, checked by `nox -s agents`. -->
 
 Real agents from npm and PyPI, each started without an account by an `acp_bindings.client.Client` that offers v1, and
-again by one that offers v1 and v2. Prompts need an account and are not tried. Afterwards, each agent and everything that
-it started had ended.
+again by one that offers v1 and v2. Prompts need an account and are not tried. Afterwards, each agent and everything
+that it started had ended.
 """
 
 

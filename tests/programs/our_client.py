@@ -53,7 +53,11 @@ async def process_of(
     command = [*plan.between, mode, *plan.agent] if mode else plan.agent
     handlers: dict[Any, Any] = {}
     if answers is not None:
-        handlers["_between/answered"] = lambda params, _: answers.append(params["code"])
+
+        async def answered(params: dict[str, Any], _: object) -> None:
+            answers.append(params["code"])
+
+        handlers["_between/answered"] = answered
     async with connect_process(command, protocol=OPENING, handlers=handlers, cwd=plan.cwd, env=plan.env) as connection:
         yield connection
 

@@ -21,8 +21,8 @@ from beginning to end, messages out of order or with missing fields, and unknown
 
 - **TypeScript**: `@agentclientprotocol/sdk` {typescript}, with the MCP servers reached by `@modelcontextprotocol/sdk`;
 - **official Python**: `agent-client-protocol` {official}, with the MCP servers reached by `mcp`;
-- **ours**: the agent is `examples/agent.py`, with `acp_bindings.agent`; the client is `tests/programs/our_client.py`, with
-  `acp_bindings.client`.
+- **ours**: the agent is `examples/agent.py`, with `acp_bindings.agent`; the client is `tests/programs/our_client.py`,
+  with `acp_bindings.client`.
 
 `nox -s programs` runs all steps and fails if a result differs from this page. `nox -s programs -- --write-page` writes
 the page. The expected result of each step is in `tests/programs/steps.py`.
