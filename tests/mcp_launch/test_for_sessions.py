@@ -122,6 +122,16 @@ async def test_elicitations_of_servers_reach_a_client_that_supports_them(
     assert ("blue" in str(end)) == can_ask
 
 
+@pytest.mark.parametrize("era", ["modern", "legacy"])
+async def test_servers_that_ask_for_a_model_are_declined(marked: Marked, version: int, era: str) -> None:
+    server = typed(marked.stdio("asks", sys.executable, str(SERVERS / "asks.py"), "stdio", era))
+    async with talking(caller(), version) as client:
+        session = await client.new(server)
+        assert await client.prompt(session, "asks__complete") == "end_turn"
+        assert client.text(session).endswith("failed: True")
+        assert "sampling" in str(client.of(session, "tool_call_update")[-1]).lower()
+
+
 async def test_calls_of_tools_carry_the_trace_of_the_prompt(
     marked: Marked, version: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -227,7 +237,8 @@ async def test_the_process_and_its_servers_end_when_the_input_is_closed(
             took = anyio.current_time() - before
     assert process.returncode == 0
     assert marked.running() == []
-    print(f"seconds from closed input to the end ({text}): {took:.2f}")
+    # The goal is 1. A busy machine takes longer.
+    assert took < 6
 
 
 async def test_a_stubborn_handler_does_not_keep_the_process(marked: Marked, anyio_backend: str) -> None:
@@ -247,7 +258,8 @@ async def test_a_stubborn_handler_does_not_keep_the_process(marked: Marked, anyi
             took = anyio.current_time() - before
     assert b"ignores its cancellation" in told
     assert marked.running() == []
-    print(f"seconds from closed input to the end (stubborn): {took:.2f}")
+    # One more than above, in which the handler could return.
+    assert took < 6
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
