@@ -304,13 +304,13 @@ class Session(Generic[M]):
         """Send an update without storing it, for what is only of interest now."""
         await self.show_encoded(self._encoded(from_v1(self.connection.protocol, update)), after_response=after_response)
 
-    def _encoded(self, update: Any) -> bytes:
+    def _encoded(self, update: object) -> bytes:
         """Return an update of the client's version as JSON.
 
         Raises:
             ValidationError: it is not an update.
         """
-        accepted: tuple[Any, Any] = (self.connection.protocol, type(update))
+        accepted = (self.connection.protocol, type(update))
         if accepted not in _ACCEPTED:
             protocol: Any = self.connection.protocol
             protocol.METHODS["session/update"].notification.params(session_id=self.id, update=update)
