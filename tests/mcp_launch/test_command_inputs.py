@@ -185,10 +185,10 @@ def test_a_name_of_no_file_is_asked_what_it_was_meant_to_be(given: str, shown: s
 @pytest.mark.parametrize(
     ("name", "content", "says"),
     [
-        ("server.py", b"import sys", "1:1: not JSON: Expecting value; is it a command? Put commands after --"),
-        ("server", b"#!/bin/sh", "1:1: not JSON: Expecting value; is it a command? Put commands after --"),
+        ("server.py", b"import sys", "1:1: not JSON: a value is missing; is it a command? Put commands after --"),
+        ("server", b"#!/bin/sh", "1:1: not JSON: a value is missing; is it a command? Put commands after --"),
         ("program", b"\x7fELF\xff", " not UTF-8 at byte 4; is it a command? Put commands after --"),
-        ("servers.json", b"import sys", "1:1: not JSON: Expecting value"),
+        ("servers.json", b"import sys", "1:1: not JSON: a value is missing"),
         ("latin-1.json", b'{"\xff', " not UTF-8 at byte 2"),
     ],
 )
