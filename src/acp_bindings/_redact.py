@@ -171,6 +171,11 @@ def shown_url(url: str) -> str:
     return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
 
 
+def shown_proxy(url: str) -> str:
+    """Return the URL of a proxy in a form to show; it may have no scheme."""
+    return shown_url(url if "://" in url else f"http://{url}")
+
+
 _CUT = re.compile(r"(?<=input_value=).*?(?=, input_type=)", re.DOTALL)
 """The value that pydantic quotes in its errors. It may be cut, and half a secret would not be recognized."""
 

@@ -7,12 +7,15 @@ needs to work (`INHERITED`) and gets the `env` of its specification. Of duplicat
 from __future__ import annotations
 
 import errno
+import json
 import os
 import shutil
 import stat
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
+from mcp_launch.failures import Phrases
 from mcp_launch.report import Code, Stage
 
 _POSIX = ("HOME", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER")
@@ -31,6 +34,7 @@ _WINDOWS = (
     "USERNAME",
     "USERPROFILE",
 )
+_OF_ACP = Phrases()
 _PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy")
 _NO_PROXIES = ("NO_PROXY", "no_proxy")
 _CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS")
@@ -60,77 +64,140 @@ def inherited_proxies() -> list[str]:
     return [os.environ[name] for name in _PROXIES if name in os.environ]
 
 
+def proxy_of(scheme: str, variables: Mapping[str, str]) -> tuple[str, str] | None:
+    """Return the variable that sets the proxy for URLs of a scheme and its value, as most programs read them."""
+    names = (name for kind in (scheme, "all") for name in (f"{kind}_proxy", f"{kind}_proxy".upper()))
+    return next(((name, variables[name]) for name in names if variables.get(name)), None)
+
+
 class CommandError(Exception):
     """The command of a specification cannot be run."""
 
-    def __init__(self, code: Code, message: str, *, stage: Stage = "spawn") -> None:
+    def __init__(
+        self,
+        code: Code,
+        message: str,
+        *,
+        stage: Stage = "spawn",
+        advice: str | None = None,
+        edit: Mapping[str, Any] | None = None,
+    ) -> None:
         super().__init__(message)
         self.code: Code = code
         self.stage: Stage = stage
+        self.advice = advice
+        """What to try, if more is known than the general advice for the code."""
+        self.edit = edit
+        """The change of the entry that the message suggests, as in the facts of a failure."""
 
 
-def resolve_command(command: str, *, cwd: str, env: Mapping[str, str], strict: bool = False) -> tuple[str, str | None]:
-    """Return the file to run, and a warning if the command is not an absolute path, as ACP requires.
+def resolve_command(
+    command: str, *, cwd: str, env: Mapping[str, str], strict: bool = False, phrases: Phrases = _OF_ACP
+) -> tuple[str, str | None]:
+    """Return the file to run, and a warning if the command is not an absolute path although a rule requires that.
 
     Raises:
         CommandError: the file does not exist or cannot be executed, or with `strict`, the path is not absolute.
     """
+    given = _Command(command, cwd, env, phrases)
     if os.path.isabs(command):
-        return _executable(command, shown=command), None
-    found = _found(command, cwd=cwd, env=env)
+        return _executable(given, command), None
+    found = given.found()
     if strict:
-        advice = f'write "{found}"' if found else _advice(command, cwd=cwd)
+        advice = f'write "{found}"' if found else given.advice()
         message = f'the command must be an absolute path, not "{command}"; {advice}'
-        raise CommandError("invalid_spec", message, stage="spec")
+        raise CommandError("invalid_spec", message, stage="spec", advice=advice, edit=given.edit())
+    rule = phrases.absolute
     if os.path.dirname(command):
-        path = _executable(os.path.join(cwd, command), shown=command, relative_to=cwd)
+        path = _executable(given, os.path.join(cwd, command))
         where = "was resolved relative to the session's cwd"
-        return path, f'the command "{command}" {where}; ACP requires an absolute path'
+        return path, f'the command "{command}" {where}; {rule}' if rule else None
     if found is None:
         where = "on PATH" if env.get("PATH", os.defpath) else "on PATH, which is empty"
-        advice = _misread(command) or f"{_advice(command, cwd=cwd)} ACP requires an absolute path"
-        raise CommandError("command_not_found", f'command not found {where}: "{command}"; {advice}')
-    return found, f'the command "{command}" was found on PATH as {found}; ACP requires an absolute path'
+        misread = given.misread()
+        message = f'command not found {where}: "{command}"; {misread or f"{given.advice()} {rule}".rstrip()}'
+        raise CommandError("command_not_found", message, advice=misread, edit=given.edit())
+    return found, f'the command "{command}" was found on PATH as {found}; {rule}' if rule else None
 
 
 _NODE = "is Node.js installed?"
 _UV = "is uv installed?"
 _INSTALLERS = {"node": _NODE, "npm": _NODE, "npx": _NODE, "uv": _UV, "uvx": _UV, "docker": "is Docker installed?"}
+_PROGRAMS = frozenset((*_INSTALLERS, "bun", "bunx", "deno", "pipx", "podman", "python", "python3"))
+"""Programs that are recognized at the start of a command line even if they are not installed."""
 
 
-def _found(command: str, *, cwd: str, env: Mapping[str, str]) -> str | None:
-    """Return the program that a relative command means for a process in `cwd`, if there is one."""
-    if os.path.dirname(command):
-        return shutil.which(os.path.join(cwd, command))
-    path = env.get("PATH", os.defpath)
-    # A relative entry of PATH is relative to the directory of the child, not to ours.
-    entries = [os.path.join(cwd, entry) for entry in path.split(os.pathsep)] if path else []
-    return shutil.which(command, path=os.pathsep.join(entries))
+class _Command(NamedTuple):
+    """The command of an entry, and what it depends on."""
+
+    command: str
+    cwd: str
+    env: Mapping[str, str]
+    phrases: Phrases
+
+    def found(self) -> str | None:
+        """Return the program that the command means if it is relative, if there is one."""
+        if os.path.dirname(self.command):
+            return shutil.which(os.path.join(self.cwd, self.command))
+        path = self.env.get("PATH", os.defpath)
+        # A relative entry of PATH is relative to the directory of the child, not to ours.
+        entries = [os.path.join(self.cwd, entry) for entry in path.split(os.pathsep)] if path else []
+        return shutil.which(self.command, path=os.pathsep.join(entries))
+
+    def advice(self) -> str:
+        if advice := self.misread():
+            return advice
+        if os.path.dirname(self.command):
+            return f'there is no program "{os.path.join(self.cwd, self.command)}" either'
+        return _INSTALLERS.get(self.command, "is it installed?")
+
+    def edit(self) -> dict[str, Any] | None:
+        """Return the change of an entry whose command contains its arguments, or is not absolute."""
+        if words := self.words():
+            return {"command": words[0], "insert": words[1:], "at": 0}
+        found = None if os.path.isabs(self.command) else self.found()
+        return {"command": found} if found else None
+
+    def misread(self) -> str | None:
+        """Return what to change in a command that is not a path, such as a line of shell or a URL."""
+        # Imported late because it imports pydantic, which takes as long as the start of a server.
+        from acp_bindings.setup._paths import likeness  # noqa: PLC0415
+
+        command = self.command
+        if advice := _MISREAD.get(likeness(command)):
+            return advice
+        if command.lower() in _OF_WINDOWS and os.name != "nt":
+            return "that is the Windows shell; on other systems, the command is what follows /c"
+        if words := self.words():
+            return f'its arguments belong in "args"; write {as_entry(words, self.phrases)}'
+        if any(each.isspace() for each in command.rstrip()):
+            return 'all of it is used as the path of one program; put arguments in "args"'
+        if command != command.rstrip():
+            return "it ends with whitespace, which counts as part of the name"
+        unseen = next((each for each in command if not each.isprintable()), None)
+        return f"it contains the invisible character U+{ord(unseen):04X}; type it again" if unseen else None
+
+    def words(self) -> list[str]:
+        """Return the words of a command that contains its arguments; empty if it is one path."""
+        import shlex  # noqa: PLC0415 - only needed for mistakes
+
+        try:
+            # Backslashes are those of Windows paths.
+            words = self.command.split() if "\\" in self.command else shlex.split(self.command)
+        except ValueError:
+            return []
+        if len(words) < 2:
+            return []
+        # The beginning of a path with spaces is not a program.
+        program = os.path.join(self.cwd, words[0])
+        is_program = os.path.isfile(program) if os.path.dirname(words[0]) else self._replace(command=words[0]).found()
+        return words if is_program or words[0] in _PROGRAMS else []
 
 
-def _advice(command: str, *, cwd: str) -> str:
-    if advice := _misread(command):
-        return advice
-    if os.path.dirname(command):
-        return f'there is no program "{os.path.join(cwd, command)}" either'
-    return _INSTALLERS.get(command, "is it installed?")
-
-
-def _misread(command: str) -> str | None:
-    """Return what to change in a command that is not a path, such as a line of shell or a URL."""
-    # Imported late because it imports pydantic, which takes as long as the start of a server.
-    from acp_bindings.setup._paths import likeness  # noqa: PLC0415
-
-    if advice := _MISREAD.get(likeness(command)):
-        return advice
-    if command.lower() in _OF_WINDOWS and os.name != "nt":
-        return "that is the Windows shell; on other systems, the command is what follows /c"
-    if any(each.isspace() for each in command.rstrip()):
-        return 'all of it is used as the path of one program; put arguments in "args"'
-    if command != command.rstrip():
-        return "it ends with whitespace, which counts as part of the name"
-    unseen = next((each for each in command if not each.isprintable()), None)
-    return f"it contains the invisible character U+{ord(unseen):04X}; type it again" if unseen else None
+def as_entry(words: Sequence[str], phrases: Phrases) -> str:
+    """Return a program and its arguments as in an entry."""
+    program, args = (json.dumps(each, ensure_ascii=False) for each in (words[0], list(words[1:])))
+    return f'"{phrases.called("command")}": {program}, "args": {args}'
 
 
 _MISREAD: dict[str, str] = {
@@ -146,21 +213,26 @@ if os.name != "nt":
     _MISREAD["windows"] = _MISREAD["drive"] = "it is a Windows path, and this system is not Windows"
 
 
-def _executable(path: str, *, shown: str, relative_to: str | None = None) -> str:
+def _executable(given: _Command, path: str) -> str:
+    shown = given.command
     try:
         mode = os.stat(path).st_mode
     except OSError as error:
         if os.path.islink(path):
             message = f'the command is a broken link: "{shown}" -> "{os.readlink(path)}"'
-            raise CommandError("command_not_found", message) from None
+            advice = "correct the link, or use the path of the program itself"
+            raise CommandError("command_not_found", message, advice=advice) from None
         if error.errno == errno.EACCES:
             message = f'the command is in a directory that cannot be accessed: "{shown}"'
-            raise CommandError("not_executable", message) from None
-        where = "" if relative_to is None else f' in "{relative_to}"'
-        advice = _misread(shown) or "is the path right?"
-        raise CommandError("command_not_found", f'command not found: "{shown}"{where}; {advice}') from None
+            raise CommandError("not_executable", message, advice="check the permissions of the directories") from None
+        where = "" if path == shown else f' in "{given.cwd}"'
+        misread = given.misread()
+        message = f'command not found: "{shown}"{where}; {misread or "is the path right?"}'
+        advice = misread or "correct the path of the command; it may be that of another machine"
+        raise CommandError("command_not_found", message, advice=advice, edit=given.edit()) from None
     if stat.S_ISDIR(mode):
-        raise CommandError("not_executable", f'the command is a directory: "{shown}"')
+        advice = "write the path of a program in that directory as the command"
+        raise CommandError("not_executable", f'the command is a directory: "{shown}"', advice=advice)
     if not stat.S_ISREG(mode):
         raise CommandError("not_executable", f'the command is a device, pipe or socket, not a program: "{shown}"')
     if not os.access(path, os.X_OK):

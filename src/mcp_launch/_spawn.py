@@ -10,34 +10,43 @@ from acp_bindings._processes.process import ChildProcess
 from mcp_launch import _spawn_ahead as ahead
 from mcp_launch._executable import CommandError, child_environment, resolve_command
 from mcp_launch._spec import StdioServer
-from mcp_launch.failures import LaunchFailure
+from mcp_launch.failures import LaunchFailure, Phrases
 from mcp_launch.report import Code
+
+_OF_ACP = Phrases()
 
 
 def explain_refusal(error: OSError, *, path: str, command: str, cwd: str) -> CommandError:
     """Return why starting the file at `path` raised this error."""
     if error.filename == cwd:
         message = f'the working directory cannot be accessed: "{cwd}"'
-        return wrong_directory(cwd) or CommandError("invalid_spec", message)
+        return wrong_directory(cwd) or CommandError("invalid_spec", message, advice=_DIRECTORY)
     reason = error.strerror or str(error)
     code: Code = "not_executable"
+    advice: str | None = None
     match error.errno:
         case errno.ENOENT:
-            message = _no_interpreter(path, command)
+            message, advice = _no_interpreter(path, command)
         case errno.ENOEXEC:
-            message = _no_format(path, command)
+            message, advice = _no_format(path, command)
         case errno.E2BIG:
             code = "invalid_spec"
+            advice = 'shorten its "args" or "env", for example by using a file'
             message = 'its "args" and "env" together are longer than the system allows'
         case errno.EMFILE | errno.ENFILE:
             code = "failed"
-            message = "too many files are open to start it; raise the limit (ulimit -n), or launch fewer servers"
+            advice = "raise the limit (ulimit -n), or launch fewer servers"
+            message = f"too many files are open to start it; {advice}"
         case errno.EAGAIN | errno.ENOMEM:
             code = "failed"
+            advice = "launch fewer servers, or raise the limits for memory and processes"
             message = f"the system cannot start another process ({reason})"
         case _:
             message = f'cannot run "{command}": {reason}'
-    return CommandError(code, message)
+    return CommandError(code, message, advice=advice)
+
+
+_DIRECTORY = "use another working directory, or create this one. The server was not started"
 
 
 def wrong_directory(cwd: str) -> CommandError | None:
@@ -51,28 +60,34 @@ def wrong_directory(cwd: str) -> CommandError | None:
     except OSError:
         wrong = "does not exist"
     # `invalid_spec` because the client must send another one.
-    return CommandError("invalid_spec", f'the working directory {wrong}: "{cwd}"')
+    return CommandError("invalid_spec", f'the working directory {wrong}: "{cwd}"', advice=_DIRECTORY)
 
 
-def _no_interpreter(path: str, command: str) -> str:
-    """Return the message for an existing file whose interpreter or loader is missing."""
+def _no_interpreter(path: str, command: str) -> tuple[str, str]:
+    """Return what happened and the advice, for an existing file whose interpreter or loader is missing."""
     head = _head(path)
     if not head.startswith(b"#!"):
-        return f'"{command}" needs a loader that this system does not have; was it built for another system?'
+        advice = "was it built for another system?"
+        return f'"{command}" needs a loader that this system does not have; {advice}', advice
     line = head.splitlines(keepends=True)[0]
     if line.endswith(b"\r\n"):
-        return f'the first line of "{command}" ends with a Windows line ending (CR LF); save the file with LF'
-    interpreter = line[2:].decode(errors="replace").split()
-    return f'the interpreter in the first line of "{command}" does not exist: "{interpreter[0] if interpreter else ""}"'
+        advice = "save the file with LF"
+        return f'the first line of "{command}" ends with a Windows line ending (CR LF); {advice}', advice
+    interpreter = (line[2:].decode(errors="replace").split() or [""])[0]
+    advice = f'install "{interpreter}", or correct the first line of the file'
+    return f'the interpreter in the first line of "{command}" does not exist: "{interpreter}"', advice
 
 
-def _no_format(path: str, command: str) -> str:
+def _no_format(path: str, command: str) -> tuple[str, str]:
     head = _head(path)
     if head.startswith(b"\xef\xbb\xbf#!"):
-        return f'"{command}" has a byte order mark before its "#!" line; save it without one'
+        advice = "save it without one"
+        return f'"{command}" has a byte order mark before its "#!" line; {advice}', advice
     if head.isascii():
-        return f'"{command}" is not a program; does it begin with a "#!" line?'
-    return f'"{command}" is not a program for this kind of machine; was it built for another one?'
+        advice = 'does it begin with a "#!" line?'
+        return f'"{command}" is not a program; {advice}', advice
+    message = f'"{command}" is not a program for this kind of machine; was it built for another one?'
+    return message, "was it built for another kind of machine?"
 
 
 def _head(path: str) -> bytes:
@@ -83,7 +98,9 @@ def _head(path: str) -> bytes:
         return b""
 
 
-async def spawn(spec: StdioServer, *, cwd: str, strict: bool = False) -> tuple[ChildProcess, str | None]:
+async def spawn(
+    spec: StdioServer, *, cwd: str, strict: bool = False, phrases: Phrases = _OF_ACP
+) -> tuple[ChildProcess, str | None]:
     """Start the server's process in the session's directory and return it, with a warning about its command or None.
 
     Raises:
@@ -94,7 +111,7 @@ async def spawn(spec: StdioServer, *, cwd: str, strict: bool = False) -> tuple[C
     try:
         if wrong := wrong_directory(cwd):
             raise wrong
-        path, warning = resolve_command(spec.command, cwd=cwd, env=env, strict=strict)
+        path, warning = resolve_command(spec.command, cwd=cwd, env=env, strict=strict, phrases=phrases)
         command = [path, *spec.args]
         if (started := ahead.take(command, cwd=cwd, env=env)) is not None:
             return ChildProcess.adopt(
@@ -109,5 +126,13 @@ async def spawn(spec: StdioServer, *, cwd: str, strict: bool = False) -> tuple[C
 
 
 def _failure(error: CommandError, spec: StdioServer, *, cwd: str) -> LaunchFailure:
-    facts = {"command": spec.command, "cwd": cwd}
-    return LaunchFailure(str(error), server=spec.name, stage=error.stage, code=error.code, facts=facts)
+    facts = {"command": spec.command, "cwd": cwd, **({"edit": error.edit} if error.edit else {})}
+    hide = spec.redactor
+    return LaunchFailure(
+        hide(str(error)),
+        server=spec.name,
+        stage=error.stage,
+        code=error.code,
+        facts=hide.json(facts),
+        advice=error.advice and hide(error.advice),
+    )

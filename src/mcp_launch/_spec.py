@@ -16,8 +16,8 @@ from acp_bindings import DecodeError, EncodeError, decode, encode, v1, v2
 from acp_bindings import Issue as SchemaIssue
 from acp_bindings._problems.transports import type_fault
 from acp_bindings._redact import Redactor, shown_url
-from mcp_launch._executable import inherited_proxies
-from mcp_launch._json_values import as_items, as_members
+from mcp_launch._executable import as_entry, inherited_proxies
+from mcp_launch._json_values import as_items, as_members, texts
 from mcp_launch.failures import LaunchFailure, Phrases, nearest
 from mcp_launch.report import TransportName
 
@@ -109,7 +109,12 @@ def _meant(member: str, entry: object) -> str:
 _MEMBERS = frozenset(("name", "type", "command", "args", "env", "url", "headers"))
 
 
-def schema_issue(issue: SchemaIssue, entry: object) -> Issue:
+_OF_ACP = Phrases()
+_SHOWN_WORDS = 3
+"""The maximum number of words of a command that are shown."""
+
+
+def schema_issue(issue: SchemaIssue, entry: object, phrases: Phrases = _OF_ACP) -> Issue:
     """Return an issue of the schema, with what to write instead if that is known."""
     message = issue.message[:1].lower() + issue.message[1:]
     match issue.path, entry:
@@ -119,6 +124,10 @@ def schema_issue(issue: SchemaIssue, entry: object) -> Issue:
             message += meant
         case ("args" | "env" | "headers",), _ if issue.rule == "missing":
             message += "; send [] if there are none"
+        case ("command",), _ if words := texts(as_members(entry).get("command")):
+            # Not all of them, because later arguments may contain secrets.
+            more = ["…"] if len(words) > _SHOWN_WORDS or as_members(entry).get("args") else []
+            message += f"; write {as_entry([*words[:_SHOWN_WORDS], *more], phrases)}"
         case ("args",), _ if isinstance(as_members(entry).get("args"), str):
             message += '; write ["…", "…"], with each argument in its own quotes'
         case ("env" | "headers", int(), *_), _:
@@ -205,9 +214,6 @@ def _url_issues(url: str) -> Iterator[Issue]:
         yield issue_at("/url", "value", "has no host")
 
 
-_OF_ACP = Phrases()
-
-
 def parse_server(server: object, *, index: int | None = None, phrases: Phrases = _OF_ACP) -> ServerSpec:
     """Read an `McpServer` model of any protocol version, or its JSON; `index` is its position in `mcpServers`.
 
@@ -226,7 +232,7 @@ def parse_server(server: object, *, index: int | None = None, phrases: Phrases =
     try:
         spec = _read(tag, entry)
     except DecodeError as error:
-        raise _invalid(name, [schema_issue(issue, entry) for issue in error.issues], phrases, tag) from None
+        raise _invalid(name, [schema_issue(issue, entry, phrases) for issue in error.issues], phrases, tag) from None
     if issues := list(value_issues(spec, phrases)):
         raise _invalid(name, issues, phrases, tag)
     # The schema allows an empty name, which would be invisible in messages.

@@ -6,7 +6,7 @@
     ├── UnknownServer           no server has this name: .name .known
     ├── NotReady                required servers failed: .failures .report
     ├── NoTransport             the agent supports no transport for a local server: .advertised
-    ├── LaunchFailure           one server failed: .server .stage .code .elapsed .facts
+    ├── LaunchFailure           one server failed: .server .stage .code .elapsed .facts .advice
     ├── InvalidResult           a result is not valid: .server .method .name .path .reason .result .schema_rejected
     ├── UnknownTool             no tool has this name: .name .similar
     └── ContentError            the other protocol cannot express this content
@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
 
+from mcp_launch._advice import ADVICE, sentence
 from mcp_launch.report import Code, FailureJson, Stage
 
 if TYPE_CHECKING:
@@ -64,7 +65,9 @@ class LaunchFailure(LaunchError):  # noqa: N818 - a launch that failed, not an e
     """One server could not be used, or stopped working.
 
     `str()` is one sentence that starts with the server's name. `facts` is the evidence as JSON: exit status and
-    standard error of a process, status and headers of an HTTP response, or the JSON-RPC error.
+    standard error of a process, status and headers of an HTTP response, or the JSON-RPC error. `facts["edit"]` is a
+    change of the entry that the message suggests: a new `command`, and `insert`, a list of arguments to insert at
+    position `at` of its `args`.
     """
 
     def __init__(
@@ -76,6 +79,7 @@ class LaunchFailure(LaunchError):  # noqa: N818 - a launch that failed, not an e
         code: Code,
         elapsed: float = 0.0,
         facts: Mapping[str, Any] | None = None,
+        advice: str | None = None,
     ) -> None:
         super().__init__(f"{server}: {message}")
         self.message = message
@@ -85,6 +89,8 @@ class LaunchFailure(LaunchError):  # noqa: N818 - a launch that failed, not an e
         self.elapsed = elapsed
         """Seconds from the start of this server until it failed."""
         self.facts: dict[str, Any] = dict(facts or {})
+        self.advice: str = sentence(advice) if advice else ADVICE[code]
+        """What to try: the advice of the message in sentences, or the general advice for the code."""
 
     def because(self, error: BaseException | None, *, hide: Redactor) -> Self:
         """Set the cause of this failure, unless it contains a secret, and return the failure."""
@@ -111,6 +117,7 @@ class LaunchFailure(LaunchError):  # noqa: N818 - a launch that failed, not an e
             stage=self.stage,
             code=self.code,
             message=self.message,
+            advice=self.advice,
             elapsed=round(self.elapsed, 3),
             facts=self.facts,
         )
@@ -224,6 +231,8 @@ class Phrases(NamedTuple):
     """The question for a server that took too long; a question mark or an alternative follows."""
     needs: str = 'a "command", or with a "url" and its "type"'
     """The fields that an entry requires, as the end of "a server must be a map with"."""
+    absolute: str = "ACP requires an absolute path"
+    """The rule for commands that are not absolute paths, as the end of a warning; empty if there is no rule."""
     words: tuple[tuple[str, str], ...] = ()
     """Fields and types whose names differ from those of ACP, as pairs of both names."""
     urls: tuple[tuple[str, str], ...] = ()

@@ -79,6 +79,8 @@ class FailureJson(TypedDict):
     """The kind of failure, for programs."""
     message: str
     """The event and the advice, for people."""
+    advice: str
+    """What to try, in sentences."""
     elapsed: float
     """Seconds from the start of the server."""
     facts: dict[str, Any]

@@ -191,7 +191,7 @@ def _codes() -> str:
 
 
 def _advice(code: str) -> str:
-    from mcp_launch._command.show.html import ADVICE
+    from mcp_launch._advice import ADVICE
 
     return "".join(f"{line}\n" for line in ["", *textwrap.wrap(ADVICE[cast("Code", code)], PAGE_WIDTH), ""])
 

@@ -185,10 +185,10 @@ def test_a_missing_file_is_reported_with_what_may_have_been_meant(given: str, sh
 @pytest.mark.parametrize(
     ("name", "content", "says"),
     [
-        ("server.py", b"import sys", "1:1: not JSON: Expecting value; is it a command? Put commands after --"),
-        ("server", b"#!/bin/sh", "1:1: not JSON: Expecting value; is it a command? Put commands after --"),
+        ("server.py", b"import sys", "1:1: not JSON: a value is missing; is it a command? Put commands after --"),
+        ("server", b"#!/bin/sh", "1:1: not JSON: a value is missing; is it a command? Put commands after --"),
         ("program", b"\x7fELF\xff", " not UTF-8 at byte 4; is it a command? Put commands after --"),
-        ("servers.json", b"import sys", "1:1: not JSON: Expecting value"),
+        ("servers.json", b"import sys", "1:1: not JSON: a value is missing"),
         ("latin-1.json", b'{"\xff', " not UTF-8 at byte 2"),
     ],
 )

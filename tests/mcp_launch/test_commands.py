@@ -85,7 +85,7 @@ def test_strict_accepts_an_absolute_command(tmp_path: Path) -> None:
         ("./bin/program", 'write "{}/./bin/program"'),
         ("npx", "is Node.js installed?"),
         ("bin/gone", 'there is no program "{}/bin/gone" either'),
-        ("program --stdio", 'put arguments in "args"'),
+        ("program --stdio", 'write "command": "program", "args": ["--stdio"]'),
     ],
 )
 def test_strict_rejects_other_commands_with_advice(command: str, instead: str, tmp_path: Path) -> None:

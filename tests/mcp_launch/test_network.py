@@ -201,7 +201,7 @@ async def test_proxies_of_the_environment_do_not_count_where_it_is_not_trusted(
     assert isinstance(trusting, LaunchFailure)
     assert isinstance(not_trusting, LaunchFailure)
     assert (trusting.code, not_trusting.code) == ("refused", "dns")
-    assert "the proxy http://127.0.0.1:9 does not accept connections" in trusting.message
+    assert "the proxy http://127.0.0.1:9 (HTTP_PROXY) does not accept connections" in trusting.message
     assert trusting.facts["proxy"] == "http://127.0.0.1:9"
 
 
@@ -232,7 +232,7 @@ async def test_a_response_that_may_come_from_the_proxy_names_it(
 
     assert isinstance(failure, LaunchFailure)
     assert (failure.code, failure.facts["proxy"]) == ("forbidden", f"http://127.0.0.1:{proxy.port}")
-    told = f"http://a:1/mcp through the proxy http://127.0.0.1:{proxy.port} returned 403 "
+    told = f"http://a:1/mcp through the proxy http://127.0.0.1:{proxy.port} (HTTP_PROXY) returned 403 "
     assert told in failure.message
 
 
@@ -244,9 +244,10 @@ async def test_a_proxy_of_the_environment_that_cannot_be_used_is_not_called_an_o
     failure = await outcome(http("http://server.invalid/mcp", kind=kind), Options(), cwd=tmp_path)
 
     assert isinstance(failure, LaunchFailure)
-    assert (failure.stage, failure.code, failure.facts) == ("spec", "invalid_options", {"option": "trust_env"})
-    assert failure.message.startswith("the proxy from the environment cannot be used: Unknown scheme")
-    assert failure.message.endswith("; check ALL_PROXY, HTTP_PROXY and HTTPS_PROXY")
+    facts = {"option": "trust_env", "variable": "ALL_PROXY"}
+    assert (failure.stage, failure.code, failure.facts) == ("spec", "invalid_options", facts)
+    assert failure.message.startswith("the proxy of ALL_PROXY cannot be used: Unknown scheme")
+    assert failure.message.endswith("; correct or unset ALL_PROXY")
     assert SECRET not in failure.message
 
 

@@ -25,8 +25,8 @@ failure_of = partial(support.failure_of, budgets=SHORT)
 @pytest.mark.parametrize(
     ("command", "advice"),
     [
-        ("/usr/bin/python3 server.py", 'put arguments in "args"'),
-        ("npx -y server", 'put arguments in "args"'),
+        ("/usr/bin/python3 server.py", 'write "command": "/usr/bin/python3", "args": ["server.py"]'),
+        ("npx -y server", 'its arguments belong in "args"; write "command": "npx", "args": ["-y", "server"]'),
         ("cmd", "that is the Windows shell; on other systems, the command is what follows /c"),
         ("~/bin/server", "write the full path"),
         ("$HOME/bin/server", "write the value"),

@@ -260,7 +260,9 @@ def check(
     *,
     strict: Annotated[
         bool,
-        typer.Option("--strict", help="Treat warnings as failures, and reject commands without an absolute path."),
+        typer.Option(
+            "--strict", help="Treat warnings as failures, also commands in ACP requests without an absolute path."
+        ),
     ] = False,
     as_json: Json = False,
     junit: Annotated[
@@ -468,7 +470,16 @@ def convert(
 
 
 _OF_LAUNCHING = frozenset(
-    {"asks_user", "disabled", "missing_type", "not_read", "other_transport", "unknown_variable", "unset_variable"}
+    {
+        "asks_user",
+        "disabled",
+        "missing_type",
+        "not_read",
+        "other_transport",
+        "unexpanded_variable",
+        "unknown_variable",
+        "unset_variable",
+    }
 )
 """Codes of findings that `convert` does not report, because they only matter for starting the servers. The new file
 means the same as the old one there, or `write_config` reports the loss."""

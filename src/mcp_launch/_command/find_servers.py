@@ -31,7 +31,6 @@ from mcp_launch._command.trust import trusted
 from mcp_launch._spawn_ahead import end_the_rest, start_ahead
 from mcp_launch.config._documents import Place
 from mcp_launch.config._entries import Config, Entry
-from mcp_launch.config._formats import format_called
 from mcp_launch.config._read import read_config
 from mcp_launch.failures import NoServers, Phrases, UnusableInput, did_you_mean
 
@@ -72,13 +71,15 @@ def read_inputs(typed: Typed, *, unusable: Callable[[UnusableInput], object] | N
 def started_ahead(sessions: Iterable[Session], *, strict: bool = False) -> Generator[None]:
     """Start the processes of these servers, so that they run while the libraries are imported.
 
+    With *strict*, commands that the format of their file does not allow are left out.
+
     At the end of the block, processes that the launcher did not take over are ended.
     """
     try:
         # Otherwise a signal right after a process was started, before it is registered, would leave it running.
         with signals_deferred():
             for session in sessions:
-                start_ahead(session.servers, cwd=session.cwd, strict=strict)
+                start_ahead(session.servers, cwd=session.cwd, strict=strict and bool(session.phrases.absolute))
         yield
     finally:
         with signals_deferred():
@@ -236,9 +237,8 @@ def _config_sessions(config: Config, typed: Typed, *, origin: Literal["file", "p
         if not entry.disabled:
             cwd = os.path.normpath(os.path.join(shared, entry.cwd)) if entry.cwd else shared
             entries.setdefault(cwd, []).append(entry)
-    phrases = format_called(config.format).phrases
     sessions = [
-        Session(source=config.source, entries=each, cwd=cwd, origin=origin, phrases=phrases)
+        Session(source=config.source, entries=each, cwd=cwd, origin=origin, phrases=config.phrases)
         for cwd, each in entries.items()
     ]
     first, *others = sessions or [Session(source=config.source, entries=[], cwd=shared, origin=origin)]
@@ -266,7 +266,7 @@ def command_session(words: Sequence[str], typed: Typed) -> Session:
         "args": list(words[1:]),
         "env": [_variable(each, number) for number, each in enumerate(typed.env, 1)],
     }
-    return Session(source="--", entries=[_entry(server)], cwd=typed.directory())
+    return Session(source="--", entries=[_entry(server)], cwd=typed.directory(), phrases=Phrases(absolute=""))
 
 
 def _other_bytes(file: str, data: bytes) -> str:

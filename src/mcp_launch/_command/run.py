@@ -108,7 +108,10 @@ async def _run(
                         timeout=timeout,
                         budgets=_budgets_within(timeout),
                         options=replace(
-                            options, secrets=session.secrets, phrases=session.phrases._replace(longer=_LONGER)
+                            options,
+                            strict=options.strict and bool(session.phrases.absolute),
+                            secrets=session.secrets,
+                            phrases=session.phrases._replace(longer=_LONGER),
                         ),
                         lists=lists,
                         background=True,

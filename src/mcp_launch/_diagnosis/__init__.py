@@ -17,3 +17,10 @@ class Diagnosis:
     facts: dict[str, Any] = field(default_factory=dict[str, Any])
     stage: Stage | None = None
     """The stage, if the transport knows it better than the session."""
+    advice: str | None = None
+    """What to try, if the diagnosis knows more than the general advice for the code."""
+
+
+def advised(code: Code, event: str, advice: str, facts: dict[str, Any], *, said: str = "") -> Diagnosis:
+    """Return a diagnosis whose message has the event, the advice, and what the server said."""
+    return Diagnosis(code, f"{event}; {advice}{said}", facts, advice=advice)

@@ -62,7 +62,9 @@ _NPM = r"npm (?:error|ERR!) "
 _NO_FILE = r"(?:Cannot find module|can't open file) '"
 _MISSING_PROGRAM = "there is no program {}; is it installed, and on the PATH that the server gets?"
 _MISSING_PACKAGE = "there is no Python package {}; is its name right?"
-_NEEDS_PROXY = "is there a network, and does it need a proxy (HTTPS_PROXY)?"
+NEEDS_PROXY = "is there a network, and does it need a proxy (HTTPS_PROXY)?"
+OLDER_SDK = "it was written for version 1 of the MCP SDK, but got version 2"
+_SDK = r"[/\\]site-packages[/\\]mcp[/\\]"
 
 HINTS = (
     # The first row that matches is used, so specific rows come first. npm:
@@ -94,7 +96,7 @@ HINTS = (
     ),
     Hint(
         _NPM + r"code (?:ENOTFOUND|EAI_AGAIN|ETIMEDOUT|ECONN\w+|ENETUNREACH)",
-        f"npm cannot reach its registry; {_NEEDS_PROXY}",
+        f"npm cannot reach its registry; {NEEDS_PROXY}",
         "npm error code ECONNREFUSED\nnpm error syscall connect",
     ),
     Hint(
@@ -171,7 +173,7 @@ HINTS = (
     ),
     Hint(
         r"tunnel error|error sending request for url",
-        f"the Python registry cannot be reached; {_NEEDS_PROXY}",
+        f"the Python registry cannot be reached; {NEEDS_PROXY}",
         "  cause: tunnel error: failed to create underlying connection\n  cause: tcp connect error",
     ),
     Hint(
@@ -181,7 +183,7 @@ HINTS = (
     ),
     Hint(
         r"Could not resolve host: ([\w.-]+)",
-        f"{{}} cannot be resolved; {_NEEDS_PROXY}",
+        f"{{}} cannot be resolved; {NEEDS_PROXY}",
         "fatal: unable to access 'https://example.com/weather/': Could not resolve host: example.com",
     ),
     # Docker:
@@ -222,6 +224,21 @@ HINTS = (
         "sh: 1: exec: /srv/server.py: Permission denied",
     ),
     # Python:
+    Hint(
+        r"No module named '?mcp\.(?:(?:server|client|shared)\.\w|types\b)(?!.* not a package)",
+        OLDER_SDK,
+        "ModuleNotFoundError: No module named 'mcp.server.fastmcp'. This is mcp 2.x, where FastMCP was renamed",
+    ),
+    Hint(
+        rf"^ImportError: cannot import name .* from '?mcp[\w.]*'? \(.*{_SDK}",
+        OLDER_SDK,
+        "ImportError: cannot import name 'FastMCP' from 'mcp.server' (/srv/site-packages/mcp/server/__init__.py)",
+    ),
+    Hint(
+        r"^AttributeError: 'Server' object has no attribute '(?:list|call|get|read|set|subscribe|unsubscribe)_\w+'",
+        OLDER_SDK,
+        "AttributeError: 'Server' object has no attribute 'list_tools'",
+    ),
     Hint(
         r"No module named '?(\w[\w.]*)",
         "the Python that runs it has no module {}",

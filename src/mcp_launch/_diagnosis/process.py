@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -10,8 +11,8 @@ from typing import Any, Literal
 
 from acp_bindings._processes.process import how_it_ended, signal_name
 from acp_bindings._redact import Redactor
-from mcp_launch._diagnosis import Diagnosis
-from mcp_launch._diagnosis.hints import explain_end, explain_variable
+from mcp_launch._diagnosis import Diagnosis, advised
+from mcp_launch._diagnosis.hints import NEEDS_PROXY, OLDER_SDK, explain_end, explain_variable
 from mcp_launch.failures import Phrases
 from mcp_launch.options import allow_more, megabytes
 
@@ -55,12 +56,15 @@ class Seen:
 
     command: str
     """The program, as in the specification."""
+    args: Sequence[str]
     spoke: bool
     """True if it wrote a message."""
     stray: Sequence[str]
     """The first lines of its standard output that were not messages."""
     echoes: bool
     """True if it echoed its input."""
+    only_echoes: bool
+    """True if it echoed its input and wrote nothing else for long enough."""
     unfinished: str
     """The start of a line without a newline."""
     gave_up_at: int | None
@@ -73,6 +77,12 @@ class Seen:
     """The standard stream that it closed first, if any."""
     given: Collection[str]
     """The names of its environment variables."""
+    unexpanded: Collection[str]
+    """The names of those whose values look like references to other variables."""
+    proxy: tuple[str, str] | None
+    """The variable that sets the proxy for its downloads, and the URL without user-info."""
+    proxy_is_dead: bool = False
+    """True if the proxy did not accept a connection."""
 
 
 def diagnose_process(seen: Seen, *, waited: float | None, hide: Redactor, phrases: Phrases) -> Diagnosis | None:
@@ -84,24 +94,55 @@ def diagnose_process(seen: Seen, *, waited: float | None, hide: Redactor, phrase
     if seen.stray:
         facts["stdout"] = list(seen.stray)
     if seen.gave_up_at is not None:
-        message = f"wrote a line of more than {megabytes(seen.gave_up_at)}; {allow_more('bytes')}"
-        return Diagnosis("disconnected" if seen.spoke else "not_mcp", message, facts)
+        event = f"wrote a line of more than {megabytes(seen.gave_up_at)}"
+        return advised("disconnected" if seen.spoke else "not_mcp", event, allow_more("bytes"), facts)
+    if seen.only_echoes:
+        return advised("not_mcp", _ECHO, _OTHER_PROGRAM, facts)
+    said = [line for line in seen.stderr if line.strip()]
+    hint, line = explain_end(said, status=seen.status)
     if (status := seen.status) is not None:
         facts |= {"signal": signal_name(status)} if status < 0 else {"exit_code": status}
-        return Diagnosis("exited", f"{how_it_ended(status)}{_last_words(seen, hide)}", facts)
+        hint, edit = _reason(seen, said, hint)
+        facts |= {"edit": edit} if edit else {}
+        # A program that ends at once without an error was not meant to be a server.
+        other = _OTHER_PROGRAM if hint is None and status == 0 and not seen.spoke else None
+        words = f"{_last_words(seen, hint, line, hide)}{f'; {other}' if other else ''}"
+        return Diagnosis("exited", f"{how_it_ended(status)}{words}", facts, advice=hint or other)
+    words = _last_words(seen, hint, line, hide)
     if waited is not None:
-        late = f"did not answer within {waited:.1f} s{_last_words(seen, hide)}"
+        late = f"did not answer within {waited:.1f} s{words}"
         wrong = None if seen.spoke else _no_mcp(seen, hide)
-        return Diagnosis("not_mcp" if wrong else "timeout", f"{wrong or late}; {_advice(seen, hide, phrases)}", facts)
+        found = _advice(seen, hide, phrases)
+        advice = found or hint
+        event = f"{wrong or late}; {found or _longer(seen, phrases)}"
+        return Diagnosis("not_mcp" if wrong else "timeout", event, facts, advice=advice)
     if seen.closed:
-        return Diagnosis("disconnected", f"closed its standard {seen.closed}{_last_words(seen, hide)}", facts)
+        return Diagnosis("disconnected", f"closed its standard {seen.closed}{words}", facts, advice=hint)
     return None
+
+
+def _reason(seen: Seen, said: Sequence[str], hint: str | None) -> tuple[str | None, dict[str, Any] | None]:
+    """Return why it ended by what is known of its entry, or else the hint; and a change of the entry."""
+    if hint == OLDER_SDK:
+        return _with_older_sdk(seen, hint)
+    if hint is not None and NEEDS_PROXY in hint and seen.proxy:
+        name, url = seen.proxy
+        return hint.replace(NEEDS_PROXY, f"is the proxy {url} ({name}) right, and does it run?"), None
+    if hint is None:
+        hint = explain_variable(said, given=seen.given)
+    is_about_path = hint is None or re.search("is (?:the|every) path", hint)
+    if is_about_path and os.name != "nt" and any(map(_WINDOWS_PATH.search, seen.args)):
+        return 'a path in its "args" is a Windows path, and this system is not Windows', None
+    if hint is None and seen.unexpanded and any(map(_REFUSED.search, said)):
+        names = ", ".join(sorted(seen.unexpanded))
+        return f"the value of {names} is a reference to a variable that was not expanded; write the value", None
+    return hint, None
 
 
 def _no_mcp(seen: Seen, hide: Redactor) -> str | None:
     """Return what it wrote instead of messages, if anything."""
     if seen.echoes:
-        return "only sends back its input, so it is not an MCP server"
+        return _ECHO
     if _is_shell(seen):
         return "is a shell, which runs the messages as commands"
     if seen.stray:
@@ -126,24 +167,41 @@ def _other_form(seen: Seen) -> str | None:
     return "does it write UTF-16? Messages must be UTF-8" if "\0" in first else None
 
 
-def _last_words(seen: Seen, hide: Redactor) -> str:
-    said = [line for line in seen.stderr if line.strip()]
-    hint, line = explain_end(said, status=seen.status)
-    if hint is None and seen.status is not None:
-        hint = explain_variable(said, given=seen.given)
+_ECHO = "only sends back its input, so it is not an MCP server"
+_WINDOWS_PATH = re.compile(r"(?:^|=)(?:[A-Za-z]:\\|\\\\\w)")
+_REFUSED = re.compile(
+    r"\b40[13]\b|unauthori[sz]ed|forbidden|(?:invalid|incorrect|bad|wrong)\W+(?:\w+\W+){0,2}(?:key|token|credential|password)",
+    re.IGNORECASE,
+)
+"""A service that refused a login."""
+
+
+def _with_older_sdk(seen: Seen, hint: str) -> tuple[str, dict[str, Any] | None]:
+    """Return how to run a server with the version of the SDK that it was written for, and the change of its entry."""
+    program, args = Path(seen.command).stem, list(seen.args)
+    if program == "uvx":
+        at, where, shown = 0, "at the start of", "uvx"
+    elif program == "uv" and "run" in args:
+        at, where, shown = args.index("run") + 1, 'after "run" in', "uv … run"
+    else:
+        return f'{hint}; install the older one where it runs (pip install "mcp<2")', None
+    edit = {"insert": ["--with", "mcp<2"], "at": at}
+    return f'{hint}; put "--with", "mcp<2" {where} its "args" ({shown} --with \'mcp<2\' …)', edit
+
+
+def _last_words(seen: Seen, hint: str | None, line: str | None, hide: Redactor) -> str:
     reason = f": {hint}" if hint else ""
-    done = f"; {_OTHER_PROGRAM}" if hint is None and seen.status == 0 and not seen.spoke else ""
     if line:
-        return f"{reason}; it wrote on stderr: {hide.start(line, SHOWN)}{done}"
+        return f"{reason}; it wrote on stderr: {hide.start(line, SHOWN)}"
     if seen.stray:
-        return f'{reason}; it wrote "{seen.stray[0]}" on stdout, which is not a JSON-RPC message{done}'
-    return f"{reason}; it {'wrote nothing on stderr' if seen.spoke else 'printed nothing'}{done}"
+        return f'{reason}; it wrote "{seen.stray[0]}" on stdout, which is not a JSON-RPC message'
+    return f"{reason}; it {'wrote nothing on stderr' if seen.spoke else 'printed nothing'}"
 
 
-def _advice(seen: Seen, hide: Redactor, phrases: Phrases) -> str:
-    """Return what to try."""
+def _advice(seen: Seen, hide: Redactor, phrases: Phrases) -> str | None:  # noqa: PLR0911 - a list of cases
+    """Return what to try if it did not respond, if more is known than that it may need longer."""
     if seen.spoke:
-        return f"{phrases.longer}?"
+        return None
     # Redacted before a URL is cut out of a line, because part of a secret would not be recognized.
     if hint := explain_silence((hide(line) for line in (*seen.stray, seen.unfinished, *seen.stderr)), phrases):
         return hint
@@ -153,6 +211,21 @@ def _advice(seen: Seen, hide: Redactor, phrases: Phrases) -> str:
         return 'do its "args" name the program to run, with each argument as a separate item?'
     if seen.echoes or seen.stray or seen.unfinished:
         return _OTHER_PROGRAM
+    if seen.proxy and seen.proxy_is_dead:
+        name, url = seen.proxy
+        why = f"the proxy {url} does not accept connections; start it, or correct or unset {name}"
+        return f"{Path(seen.command).stem} downloads missing packages first, and {why}"
+    return None
+
+
+def _longer(seen: Seen, phrases: Phrases) -> str:
+    if seen.spoke:
+        return f"{phrases.longer}?"
     program = Path(seen.command).stem
-    why = f"? {program} downloads missing packages first" if program in _DOWNLOADERS else _OR_AN_ARGUMENT
+    why = f"? {program} downloads missing packages first" if downloads(seen.command) else _OR_AN_ARGUMENT
     return f"{phrases.longer}{why}"
+
+
+def downloads(command: str) -> bool:
+    """Return True if a program downloads and runs packages or images."""
+    return Path(command).stem in _DOWNLOADERS

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 import socket
 import ssl
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 from urllib.request import parse_http_list
 
-from mcp_launch._diagnosis import Diagnosis
+from mcp_launch._diagnosis import Diagnosis, advised
 from mcp_launch._http_types import Url
 from mcp_launch._transports import LONGEST
 from mcp_launch.failures import Code, family
@@ -34,8 +35,31 @@ class UnusableId(Exception):  # noqa: N818 - the same
     """The server sent a session id that cannot be sent back."""
 
 
+class Via(NamedTuple):
+    """A proxy on the way to a server."""
+
+    url: str
+    """Its URL without user-info."""
+    variable: str | None
+    """The variable of the environment that sets it, if one does."""
+
+    def __str__(self) -> str:
+        return f"{self.url} ({self.variable})" if self.variable else self.url
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """The facts for a failure."""
+        return {"proxy": self.url, **({"proxy_variable": self.variable} if self.variable else {})}
+
+    @property
+    def advice(self) -> str:
+        """What to try if it is the reason."""
+        check = f"check that the proxy {self.url} runs and allows this host"
+        return f"{check}, or correct or unset {self.variable}" if self.variable else check
+
+
 def trouble(  # noqa: PLR0911 - a list of cases
-    error: Exception, url: Url, *, connect: float, via: str | None
+    error: Exception, url: Url, *, connect: float, via: Via | None
 ) -> Diagnosis:
     """Return why there was no response, for an error of httpx or httpx2."""
     # By name, because both libraries have these errors and neither should be imported here.
@@ -43,40 +67,46 @@ def trouble(  # noqa: PLR0911 - a list of cases
     port = url.port or {"http": 80, "https": 443}.get(url.scheme)
     where = f"{url.host}:{port}"
     causes = list(family(error))
-    facts = {"host": url.host, "port": port, "error": type(error).__name__, **({"proxy": via} if via else {})}
+    facts = {"host": url.host, "port": port, "error": type(error).__name__, **(via.facts if via else {})}
 
-    def found(code: Code, message: str) -> Diagnosis:
-        return Diagnosis(code, message, facts, stage="connect")
+    def found(code: Code, message: str, advice: str | None = None) -> Diagnosis:
+        return Diagnosis(code, message, facts, stage="connect", advice=advice)
 
     if tls := next((cause for cause in causes if isinstance(cause, ssl.SSLError)), None):
-        return found("tls", f"TLS with {where} failed: {_tls_reason(tls)}")
+        reason, advice = _tls_reason(tls)
+        return found("tls", f"TLS with {where} failed: {'; '.join(filter(None, (reason, advice)))}", advice)
     if "AuthFailed" in kinds:
-        return found("unauthorized", f"the login for {where} failed: {error}")
+        return found("unauthorized", f"the login for {where} failed: {error}", "log in again, or check the login")
     if isinstance(error, TooLong):
         summary = str(error) or f"a message of more than {LONGEST >> 20} MB"
-        return found("not_mcp", f"{where} sent {summary}")
+        return found("not_mcp", f"{where} sent {summary}", "is the path right?")
     if isinstance(error, UnusableId):
         summary = f"{where} sent an Mcp-Session-Id that is not ASCII"
         return found("invalid_response", f"{summary}; is there a newer release of the server?")
     if "ProxyError" in kinds:
-        return found("refused", f"the proxy {via} did not connect to {where}: {error}")
+        return found("refused", f"the proxy {via} did not connect to {where}: {error}", via and via.advice)
     if any(isinstance(cause, socket.gaierror | UnicodeError) for cause in causes):
         name = f"the host name of the proxy {via}" if via else f'the host name "{url.host}"'
-        return found("dns", f"cannot resolve {name}; is it spelled correctly?")
+        return found("dns", f"cannot resolve {name}; is it spelled correctly?", via and via.advice)
     if "TimeoutException" in kinds:
-        return found("timeout", f"could not connect to {via or where} within {connect:g} s")
+        summary = f"could not connect to {via or where} within {connect:g} s"
+        return found("timeout", summary, via.advice if via else _UNREACHABLE)
     if "ConnectError" in kinds:
         summary = f"the proxy {via} does" if via else f"{where} does"
-        return found("refused", f"{summary} not accept connections; is {'it' if via else 'the server'} running?")
+        message = f"{summary} not accept connections; is {'it' if via else 'the server'} running?"
+        return found("refused", message, via and via.advice)
     if "UnsupportedProtocol" in kinds:
         return found("invalid_spec", "the URL must start with http:// or https://")
     if "DecodingError" in kinds:
-        if str(error) == TWICE:
-            return found("http_error", f"{where} sent a response that is {TWICE}")
-        return found("http_error", f"{where} sent a response that does not match its Content-Encoding")
+        wrong = f"is {TWICE}" if str(error) == TWICE else "does not match its Content-Encoding"
+        return found("http_error", f"{where} sent a response that {wrong}", _COMPRESSION)
     if "RemoteProtocolError" in kinds:
         return found(*_protocol(str(error), where))
     return found("disconnected", f"{where} {_DROPPED}")
+
+
+_UNREACHABLE = "check the host and the port; a firewall or a missing VPN may drop the packets"
+_COMPRESSION = "correct the compression of the server or of a proxy in front of it"
 
 
 def _protocol(complaint: str, where: str) -> tuple[Code, str]:
@@ -89,18 +119,19 @@ def _protocol(complaint: str, where: str) -> tuple[Code, str]:
     return "not_mcp", f"{where} did not respond with HTTP ({complaint}); is the port right?"
 
 
-def _tls_reason(error: ssl.SSLError) -> str:
+def _tls_reason(error: ssl.SSLError) -> tuple[str, str | None]:
+    """Return the reason of the TLS library, and what to try if that is known."""
     reason = getattr(error, "verify_message", "") or (error.reason or str(error)).replace("_", " ").lower()
     match error.reason:
         case "WRONG_VERSION_NUMBER" | "RECORD_LAYER_FAILURE":
-            return f"{reason}; should the URL start with http://?"
+            return reason, "should the URL start with http://?"
         case "CERTIFICATE_VERIFY_FAILED":
             advice = _CERTIFICATE_ADVICE.get(getattr(error, "verify_code", 0), _TRUST)
-            return f"{reason.rstrip('.')}; {advice}"
+            return reason.rstrip("."), advice
         case "TLSV13_ALERT_CERTIFICATE_REQUIRED" | "SSLV3_ALERT_HANDSHAKE_FAILURE" | "SSLV3_ALERT_BAD_CERTIFICATE":
-            return f"{reason}; does it require a client certificate?"
+            return reason, "does it require a client certificate?"
         case _:
-            return reason
+            return reason, None
 
 
 _TRUST = "to trust its issuer, set SSL_CERT_FILE"
@@ -154,13 +185,15 @@ class Answer:
     """The headers that explain an error: www_authenticate, location, retry_after."""
     body: str = ""
     """The start of the body, if it is an error or not MCP."""
+    title: str = ""
+    """The title, if the body is a page."""
     is_mcp: bool = False
     """True if an MCP server of this transport may send such a body."""
     had_session: bool = False
     """True if the request belonged to a session."""
     named: bool = False
     """True if the server itself named the URL, as an SSE endpoint."""
-    via: str | None = None
+    via: Via | None = None
     """The proxy on the way, which may have sent the response itself."""
 
     @property
@@ -173,7 +206,7 @@ class Answer:
             "content_type": self.media_type,
             **self.headers,
             "body": self.body,
-            **({"proxy": self.via} if self.via else {}),
+            **(self.via.facts if self.via else {}),
         }
 
     @property
@@ -199,32 +232,38 @@ def judge(answer: Answer, *, authorized: bool, slip: str | None, usual: str) -> 
             challenge = answer.headers.get("www_authenticate", "")
             summary += _asked(challenge)
             advice = slip or _login(challenge, authorized=authorized)
-            return Diagnosis("unauthorized", f"{summary}; {advice}{_said(answer)}", facts)
+            known = advice if slip or authorized or "resource_metadata=" in challenge else None
+            return Diagnosis("unauthorized", f"{summary}; {advice}{_said(answer)}", facts, advice=known)
         case HTTPStatus.FORBIDDEN:
-            return Diagnosis("forbidden", f"{summary}; is this user allowed to use it?{_said(answer)}", facts)
+            advice = slip or "is this user allowed to use it?"
+            return Diagnosis("forbidden", f"{summary}; {advice}{_said(answer)}", facts, advice=slip)
         case HTTPStatus.NOT_FOUND | HTTPStatus.BAD_REQUEST if _lost(answer):
             return Diagnosis("session_lost", f"{summary}: the server no longer has this session; open a new one", facts)
         case _ if answer.is_mcp:
             return None
         case HTTPStatus.NOT_FOUND:
             often = _OTHER[usual] if answer.url.endswith(usual) else f"It is often {usual}"
-            advice = _NAMED if answer.named else f"is the path right? {often}"
-            return Diagnosis("not_found", f"{summary}; {advice}", facts)
+            own = _NAMED if answer.named else None
+            message = f"{summary}; {own or f'is the path right? {often}'}{_said(answer) if answer.title else ''}"
+            return Diagnosis("not_found", message, facts, advice=own)
         case HTTPStatus.METHOD_NOT_ALLOWED:
-            advice = _NAMED if answer.named else "is this the URL of an MCP server?"
-            return Diagnosis("method_not_allowed", f"{summary}; {advice}", facts)
+            own = _NAMED if answer.named else None
+            message = f"{summary}; {own or 'is this the URL of an MCP server?'}"
+            return Diagnosis("method_not_allowed", message, facts, advice=own)
         case HTTPStatus.TOO_MANY_REQUESTS:
             after = answer.headers.get("retry_after")
             return Diagnosis("rate_limited", f"{summary}; try again {_when(after) if after else 'later'}", facts)
         case status if status >= HTTPStatus.BAD_REQUEST:
-            return Diagnosis("http_error", f"{summary}; {_advice(answer)}{_said(answer)}", facts)
+            advice = _advice(answer)
+            return advised("http_error", summary, advice, facts, said=_said(answer))
         case status if status // 100 == 3 and (target := answer.headers.get("location")):
             advice = "if that is the server, use its URL; if it is a login page, the server requires credentials"
             if target == answer.url:
                 advice = "that is the same URL; is a login or a proxy in the way?"
-            return Diagnosis("redirected", f"{summary} with a redirect to {target}; {advice}", facts)
+            return advised("redirected", f"{summary} with a redirect to {target}", advice, facts)
         case _:
-            return Diagnosis("not_mcp", f"{summary} with {_misfit(answer)}{_said(answer)}", facts)
+            misfit, advice = _misfit(answer)
+            return advised("not_mcp", f"{summary} with {misfit}", advice, facts, said=_said(answer))
 
 
 def _asked(challenge: str) -> str:
@@ -275,17 +314,34 @@ def _when(after: str) -> str:
     return f"after {after} s" if after.isdecimal() else f"after {after}"
 
 
-def _misfit(answer: Answer) -> str:
+def _misfit(answer: Answer) -> tuple[str, str]:
     """Return what was sent instead of a message, and what to try."""
     wanted = "application/json" if answer.body.lstrip().startswith(("{", "[")) else "text/event-stream"
     if '"jsonrpc"' in answer.body and answer.media_type != wanted:
         given = f'not "{answer.media_type}"' if answer.media_type else "which is missing"
-        return f'what looks like an MCP message; its Content-Type must be "{wanted}", {given}'
-    return f"{answer.media_type or 'no content type'} instead of an MCP message; is the path right?"
+        return "what looks like an MCP message", f'its Content-Type must be "{wanted}", {given}'
+    advice = "is the path right?"
+    if _SIGN_IN.search(answer.title):
+        advice = "it is a page for signing in, so the server requires credentials"
+    return f"{answer.media_type or 'no content type'} instead of an MCP message", advice
+
+
+_TITLE = re.compile(r"<title[^>]*>(.*?)(?:</title|\Z)", re.IGNORECASE | re.DOTALL)
+
+
+def title_of(page: str, media_type: str) -> str:
+    """Return the title of an HTML page; empty for anything else."""
+    found = _TITLE.search(page) if media_type in ("", "text/html", "application/xhtml+xml") else None
+    return " ".join(html.unescape(found[1]).split())[:_QUOTED] if found else ""
+
+
+_SIGN_IN = re.compile(r"\b(?:log|sign)[ -]?(?:in|on)\b|\bauthenticat", re.IGNORECASE)
 
 
 def _said(answer: Answer) -> str:
-    """Return a quotation of the body if it is text or JSON, but not HTML."""
+    """Return a quotation of the body if it is text or JSON, or the title of a page."""
+    if answer.title:
+        return f'; the page is titled "{answer.title}"'
     if answer.media_type not in ("", "text/plain", "application/json", "application/problem+json"):
         return ""
     if not answer.media_type and answer.body.lstrip().startswith("<"):

@@ -13,7 +13,6 @@ from mcp import MCPError
 
 from acp_bindings._processes.process import ChildProcess
 from mcp_launch._diagnosis.protocol import diagnose_session, is_closed, server_answered
-from mcp_launch._executable import INHERITED
 from mcp_launch._logs import kept_out_of_logs
 from mcp_launch._servers.client import connected_client, reader_of
 from mcp_launch._servers.record import Offer, Record, Terms
@@ -175,8 +174,7 @@ class _Owner:
         self._record.over = anyio.Event()
         return StdioTransport(
             process,
-            command=spec.command,
-            given={*INHERITED, *(name for name, _ in spec.env)},
+            spec=spec,
             again=again,
             hide=self._spec.redactor,
             probe=self._budgets.probe,
@@ -302,4 +300,5 @@ class _Owner:
             stage=found.stage or record.stage,
             code=found.code,
             facts=hide.json(facts),
+            advice=found.advice and hide(found.advice),
         ).because(error, hide=hide)

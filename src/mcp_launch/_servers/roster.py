@@ -149,7 +149,9 @@ async def _live_once(record: Record, spec: ServerSpec, *, terms: Terms, timeout:
         deadline = anyio.current_time() + timeout
         if isinstance(spec, StdioServer):
             record.enter("spawn")
-            process, warning = await spawn(spec, cwd=terms.cwd, strict=record.options.strict)
+            process, warning = await spawn(
+                spec, cwd=terms.cwd, strict=record.options.strict, phrases=record.options.phrases
+            )
             if warning:
                 record.warn(warning)
             record.enter("handshake")

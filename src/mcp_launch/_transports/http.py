@@ -18,7 +18,7 @@ from mcp.shared.message import SessionMessage
 from mcp_types import CONNECTION_CLOSED, ErrorData, JSONRPCError, JSONRPCNotification, JSONRPCRequest
 from typing_extensions import override
 
-from mcp_launch._diagnosis import Diagnosis
+from mcp_launch._diagnosis import Diagnosis, advised
 from mcp_launch._diagnosis.responses import UNMAPPED, TooLong, UnusableId
 from mcp_launch._http_types import EVENT_STREAM, JSON, media_type
 from mcp_launch._spec import HttpServer
@@ -51,7 +51,7 @@ from mcp_launch._transports.web import (
     unpack_slowly,
     whole,
 )
-from mcp_launch.failures import Stage
+from mcp_launch.failures import Code, Stage
 from mcp_launch.options import Budgets, Limits, Options
 
 
@@ -431,7 +431,7 @@ class HttpTransport:
         if (found := await memory.diagnosis(waited=waited, stage=stage, phrases=self._phrases)) is not None:
             if found.code in DOUBTFUL and not proven and await self._speaks_sse():
                 message = f"this URL speaks the deprecated SSE transport: {self._phrases.sse}"
-                return replace(found, code="wrong_transport", message=message)
+                return replace(found, code="wrong_transport", message=message, advice=self._phrases.sse)
             return found
         if (answer := memory.answer) is None:
             return None
@@ -439,8 +439,8 @@ class HttpTransport:
             late = f"did not answer within {waited:.1f} s; {self._phrases.longer}?"
             return self._unanswered.explain(Diagnosis("timeout", late, answer.facts), waited=waited)
         if answer.media_type == EVENT_STREAM and not answered:
-            message = "its event stream ended without a response; its log may say why"
-            return Diagnosis("disconnected" if proven else "not_mcp", message, answer.facts)
+            code: Code = "disconnected" if proven else "not_mcp"
+            return advised(code, "its event stream ended without a response", "its log may say why", answer.facts)
         return None
 
     async def _speaks_sse(self) -> bool:

@@ -15,7 +15,7 @@ import anyio
 
 from acp_bindings._redact import Redactor, shown_url
 from mcp_launch._diagnosis import Diagnosis
-from mcp_launch._diagnosis.responses import Answer, judge, trouble
+from mcp_launch._diagnosis.responses import Answer, judge, title_of, trouble
 from mcp_launch._http_types import Headers, Request, Response, Url, media_type
 from mcp_launch._transports.network import Network
 from mcp_launch._transports.web import ENOUGH, HeaderRule
@@ -94,22 +94,24 @@ class Memory:
     ) -> Answer:
         # Over TLS the proxy is only a tunnel.
         via = self._network.via(url) if url.scheme == "http" else None
+        # Redacted before it is cut, because part of a secret would not be recognized.
+        text, kind = self._hide(body.decode(errors="replace")), media_type(headers)
         return Answer(
             via=via,
             had_session=in_session or "mcp-session-id" in sent,
             url=shown_url(str(url)),
             reason=self._hide(reason),
-            media_type=media_type(headers),
+            media_type=kind,
             headers=self._hide.json(_relevant_headers(url, headers)),
-            # Redacted before it is cut, because part of a secret would not be recognized.
-            body=self._hide(body.decode(errors="replace"))[:_SHOWN],
+            body=text[:_SHOWN],
+            title=title_of(text, kind),
             **others,
         )
 
     def failed(self, url: Url, error: Exception) -> None:
         """Remember why there was no response, by an error of httpx or httpx2."""
         found = trouble(error, url, connect=self._connect, via=self._network.via(url))
-        self.found = replace(found, message=self._hide(found.message))
+        self.found = replace(found, message=self._hide(found.message), advice=found.advice and self._hide(found.advice))
 
     async def diagnosis(self, *, waited: float | None, stage: Stage | None, phrases: Phrases) -> Diagnosis | None:
         """Return what is wrong with the server by its last response, or by the lack of one."""
@@ -128,7 +130,9 @@ class Memory:
             and self._network.via(url) is None
             and await _speaks_tls(url.host, url.port or 80)
         ):
-            found = replace(found, code="tls", message=f"{url.host}:{url.port or 80} speaks TLS; use https://")
+            advice = "use https://"
+            message = f"{url.host}:{url.port or 80} speaks TLS; {advice}"
+            found = replace(found, code="tls", message=message, advice=advice)
         return replace(found, stage=stage)
 
 

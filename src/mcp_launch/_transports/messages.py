@@ -80,7 +80,8 @@ class Invalid:
         if self.limit is None:
             message = f"sent a response that is not valid JSON-RPC: {self.why}; is there a newer release of the server?"
             return Diagnosis("invalid_response", message)
-        return Diagnosis("invalid_response", f"sent a response that exceeds a limit: {self.why}", {"limit": self.limit})
+        message = f"sent a response that exceeds a limit: {self.why}"
+        return Diagnosis("invalid_response", message, {"limit": self.limit}, advice=self.why.partition("; ")[2] or None)
 
 
 class Reader:

@@ -18,8 +18,9 @@ from urllib.request import getproxies, proxy_bypass
 
 import httpx2
 
-from acp_bindings._redact import Redactor, shown_url
-from mcp_launch._diagnosis.responses import TooLong
+from acp_bindings._redact import Redactor, shown_proxy, shown_url
+from mcp_launch._diagnosis.responses import TooLong, Via
+from mcp_launch._executable import proxy_of
 from mcp_launch._http_types import EVENT_STREAM, FORM, JSON, Url, media_type
 from mcp_launch._spec import HttpServer
 from mcp_launch._transports.web import Httpx2Body, bound
@@ -27,6 +28,10 @@ from mcp_launch.failures import LaunchFailure
 from mcp_launch.options import Options
 
 Path: TypeAlias = str | os.PathLike[str]
+
+
+CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
+"""The variables with the path of trusted certificates; the first that is set counts."""
 
 
 def trusting(options: Options) -> ssl.SSLContext:
@@ -42,7 +47,7 @@ def trusting(options: Options) -> ssl.SSLContext:
                 raise ValueError("a context given as verify has its own certificate; use its load_cert_chain")
             return context
         case True if not options.cert:
-            names = ("SSL_CERT_FILE", "SSL_CERT_DIR") if options.trust_env else ()
+            names = CERTIFICATES if options.trust_env else ()
             return _trusting_the_system(*(os.environ.get(name) for name in names))
         case bool(verify):
             context = httpx2.create_ssl_context(verify=verify, trust_env=options.trust_env)
@@ -174,17 +179,18 @@ class Network:
         """Return True if the proxies of the environment must not see requests to this URL."""
         return self.proxy is None and is_loopback(url.host)
 
-    def via(self, url: Url) -> str | None:
-        """Return the redacted URL of the proxy for this URL, if there is one."""
+    def via(self, url: Url) -> Via | None:
+        """Return the proxy for this URL, if there is one."""
         if self.proxy is not None:
-            return shown_url(str(self.proxy.url))
+            return Via(shown_url(str(self.proxy.url)), None)
         if not self.trust_env or self.is_direct(url):
             return None
         proxies = getproxies()
         found = proxies.get(url.scheme) or proxies.get("all")
         if not found or proxy_bypass(url.host):
             return None
-        return shown_url(found if "://" in found else f"http://{found}")
+        variable, value = proxy_of(url.scheme, os.environ) or (None, None)
+        return Via(shown_proxy(found), variable if value == found else None)
 
 
 def network(spec: HttpServer, options: Options) -> Network:
@@ -204,6 +210,10 @@ def network(spec: HttpServer, options: Options) -> Network:
             hide.add([*(proxy.auth or ()), *proxy.headers.values()])
     if isinstance(options.cert, tuple):
         hide.add(options.cert[2:])
+    if options.verify is True and options.trust_env:
+        # First, so that a variable is not mistaken for the option `cert`. The context is used again.
+        with usable(spec, "verify", trust_env=True):
+            _trusting_the_system(*map(os.environ.get, CERTIFICATES))
     with usable(spec, "cert" if options.cert else "verify"):
         verify = trusting(options)
     with usable(spec, "auth"):
@@ -222,20 +232,45 @@ def network(spec: HttpServer, options: Options) -> Network:
 
 
 @contextmanager
-def usable(spec: HttpServer, option: str) -> Generator[None]:
-    """Turn errors of an invalid option in the block into a failure of the server."""
+def usable(spec: HttpServer, option: str, *, trust_env: bool = False, library: str = "httpx2") -> Generator[None]:
+    """Turn errors of an invalid option in the block into a failure of the server.
+
+    With `trust_env`, variables with certificates may be the reason; `library` is the one that is used for requests.
+    """
     try:
         yield
     except (OSError, ValueError, TypeError, ImportError, httpx2.InvalidURL) as error:
-        reason = spec.redactor(str(error) or type(error).__name__)
-        facts = {"option": option}
+        reason = spec.redactor(str(error) or type(error).__name__).rstrip(".")
+        facts, advice = {"option": option}, None
         message = f'the option "{option}" cannot be used: {reason}'
+        if isinstance(error, ImportError):
+            reason = "SOCKS requires another package"
+            advice = f'install it: pip install "{library}[socks]"'
+            message = f'the option "{option}" cannot be used: {reason}; {advice}'
+        variable = next((name for name in CERTIFICATES if os.environ.get(name)), None)
         if option == "trust_env":
-            message = (
-                f"the proxy from the environment cannot be used: {reason.rstrip('.')}; "
-                "check ALL_PROXY, HTTP_PROXY and HTTPS_PROXY"
-            )
-        raise LaunchFailure(message, server=spec.name, stage="spec", code="invalid_options", facts=facts) from None
+            names = _unusable_proxies() or ["ALL_PROXY", "HTTP_PROXY", "HTTPS_PROXY"]
+            facts["variable"] = names[0]
+            advice = advice or f"correct or unset {' and '.join(names)}"
+            message = f"the proxy of {' and '.join(names)} cannot be used: {reason}; {advice}"
+        elif trust_env and variable:
+            path = os.environ[variable]
+            facts = {"variable": variable, "path": path}
+            advice = f"correct or unset {variable}"
+            reason = (error.strerror if isinstance(error, FileNotFoundError | PermissionError) else None) or reason
+            message = f'the certificates of {variable}="{path}" cannot be used: {reason}; {advice}'
+        raise LaunchFailure(
+            message, server=spec.name, stage="spec", code="invalid_options", facts=facts, advice=advice
+        ) from None
+
+
+def _unusable_proxies() -> list[str]:
+    """Return the variables with proxies that are not reached by HTTP."""
+    found = [proxy_of(scheme, os.environ) for scheme in ("all", "http", "https")]
+    wrong = [
+        name for name, url in filter(None, found) if not shown_proxy(url).lower().startswith(("http://", "https://"))
+    ]
+    return list(dict.fromkeys(wrong))
 
 
 def _auth(auth: object, *, hide: Redactor) -> httpx2.Auth | None:

@@ -121,6 +121,7 @@ class SseTransport:
             what = "its event stream named no endpoint" if nowhere else "did not answer"
             advice = "is this the URL of an SSE server" if nowhere else self._phrases.longer
             late = Diagnosis("timeout", f"{what} within {waited:.1f} s; {advice}?", answer.facts, stage=stage)
+            late = replace(late, advice=f"{advice}?") if nowhere else late
             return self._unanswered.explain(await self._unless_other(late, in_full=True), waited=waited)
         if answered:
             return self._misshapen
@@ -130,7 +131,7 @@ class SseTransport:
         """Return the diagnosis, or another one if the URL speaks Streamable HTTP, which has event streams too."""
         if self._endpoint is None and await speaks_http(self._spec, self._network, in_full=in_full):
             message = f"this URL speaks Streamable HTTP: {self._phrases.http}"
-            return replace(found, code="wrong_transport", message=message)
+            return replace(found, code="wrong_transport", message=message, advice=self._phrases.http)
         return found
 
     @property

@@ -103,7 +103,7 @@ class EventClient(httpx.AsyncClient):
     """An httpx client that applies the headers of a specification and remembers why requests failed."""
 
     def __init__(self, spec: HttpServer, network: Network, *, connect: float, limits: Limits | None = None) -> None:
-        with usable(spec, network.names_proxy):
+        with usable(spec, network.names_proxy, library="httpx"):
             super().__init__(
                 auth=BridgedAuth(network.auth) if network.auth else None,
                 verify=network.verify,

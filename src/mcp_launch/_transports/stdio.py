@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections import deque
-from collections.abc import AsyncGenerator, Callable, Collection
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
 import anyio
 import anyio.lowlevel
@@ -24,15 +26,22 @@ from mcp_types import (
 
 from acp_bindings._processes.forward import LineForwarder
 from acp_bindings._processes.process import ChildProcess, attended
-from acp_bindings._redact import Redactor
+from acp_bindings._redact import Redactor, shown_proxy
 from acp_bindings.connection._outbox import Outbox
 from mcp_launch._diagnosis import Diagnosis
-from mcp_launch._diagnosis.process import SHOWN, Seen, diagnose_process
+from mcp_launch._diagnosis.process import SHOWN, Seen, diagnose_process, downloads
+from mcp_launch._executable import INHERITED, child_environment, proxy_of
+from mcp_launch._spec import StdioServer
 from mcp_launch._transports.era import bound_probe
 from mcp_launch._transports.messages import UNWRITABLE, Invalid, Reader, UnwritableError, cancelled_by, dropped, written
 from mcp_launch._transports.streams import Traffic, Unanswered, Unsaid, farewell, limited, shown
+from mcp_launch._unexpanded import looks_unexpanded
 from mcp_launch.failures import Phrases
 
+_TRIAL = 1.0
+"""Seconds for connecting to a proxy."""
+_ECHO_ONLY = 1.0
+"""Seconds for the response of a process that has echoed the handshake."""
 _LAST_WORDS = 0.5
 """Seconds to wait for the exit status and the rest of standard error after the connection has ended."""
 
@@ -112,6 +121,10 @@ class Stdout:
         """True once it is known to be an MCP server; otherwise the failure says more than warnings."""
         self._hide = hide
         self._warn = warn
+        self.echoed = anyio.Event()
+        """Set when the process has sent back the request `initialize`."""
+        self.wrote = anyio.Event()
+        """Set when it has written something else."""
         self._dropped = False
         """True after a message was dropped because of a limit."""
         self._ours: deque[bytes] | None = deque(maxlen=_ECHOES)
@@ -121,7 +134,10 @@ class Stdout:
         line = trimmed(line)
         if self._ours is not None and line in self._ours:
             self.echoes = True
+            if b'"method":"initialize"' in line:
+                self.echoed.set()
             return []
+        self.wrote.set()
         # Lines that cannot be JSON are not parsed, because a flood of them would block the event loop.
         found = await self._reader.read_all(line) if line[:1] in (b"{", b"[") else _NO_JSON
         messages = self._in_place_of(found) if isinstance(found, Invalid) else found
@@ -191,28 +207,25 @@ class StdioTransport:
         self,
         process: ChildProcess,
         *,
-        command: str,
+        spec: StdioServer,
         hide: Redactor,
         probe: float,
         close: float,
         reader: Reader,
         phrases: Phrases,
         on_lost: Callable[[], None],
-        given: Collection[str] = (),
         again: bool = False,
         stderr: Callable[[str], object] | None = None,
         traffic: Traffic | None = None,
     ) -> None:
         self.warnings: list[str] = []
         self._process = process
-        self._command = command
+        self._spec = spec
         self._hide = hide
         self._probe = probe
         self._close = close
         self._phrases = phrases
         self._on_lost = on_lost
-        self._given = given
-        """The names of the environment variables of the process."""
         self._again = again
         """True if this is the second start, after the process exited when it was probed."""
         self._took_part = False
@@ -234,13 +247,15 @@ class StdioTransport:
         self._lost = False
         self._answered_for = False
         """True if the last response was made here because the server did not send one."""
+        self._only_echoes = False
         self._ready: deque[JSONRPCMessage] = deque()
         """Messages that the session has not received yet."""
 
     @property
     def died_of_probe(self) -> bool:
         """True if the process may have exited because of the probe."""
-        return self._ending.status is not None and self._ending.read_input and not self._took_part
+        responds = self._took_part or self._only_echoes
+        return self._ending.status is not None and self._ending.read_input and not responds
 
     def prove(self) -> None:
         """Note that the session is initialized; the server then gets the full time to exit."""
@@ -331,29 +346,63 @@ class StdioTransport:
         """Watch the process, and write lines that could not be written immediately."""
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._ending.watch)
+            tasks.start_soon(self._end_echo)
             with self._writing:
                 await self._outbox.run()
                 # End the session's input too, so that no request waits for an answer.
                 self._ending.deaf()
 
+    async def _end_echo(self) -> None:
+        """End a process that echoed the handshake and wrote nothing else: a server of a terminal responds too."""
+        await self._stdout.echoed.wait()
+        with anyio.move_on_after(_ECHO_ONLY):
+            await self._stdout.wrote.wait()
+        if not self._stdout.wrote.is_set():
+            self._only_echoes = True
+            await self._process.hang_up()
+
     async def diagnose(self, *, waited: float | None, answered: bool) -> Diagnosis | None:
         """Return why the process failed; None if it was running and spoke MCP."""
         if answered and not self._answered_for:
             return None
-        return self._diagnosis(waited=waited) or (self._stdout.misshapen if self._answered_for else None)
+        # A package runner that cannot reach its registry tries again for minutes, and says nothing.
+        is_dead = waited is not None and downloads(self._spec.command) and await self._has_dead_proxy()
+        found = self._diagnosis(waited=waited, proxy_is_dead=is_dead)
+        return found or (self._stdout.misshapen if self._answered_for else None)
 
-    def _diagnosis(self, *, waited: float | None) -> Diagnosis | None:
+    async def _has_dead_proxy(self) -> bool:
+        """Return True if the proxy for downloads does not accept a connection."""
+        if self._stdout.spoke or (proxy := self._proxy()) is None:
+            return False
+        with anyio.move_on_after(_TRIAL), contextlib.suppress(OSError, ValueError):
+            parts = urlsplit(proxy[1])
+            async with await anyio.connect_tcp(parts.hostname or "", parts.port or 80):
+                return False
+        return True
+
+    def _proxy(self) -> tuple[str, str] | None:
+        """Return the variable that sets the proxy for downloads, and its URL without user-info."""
+        variables = child_environment(self._spec.env)
+        found = proxy_of("https", variables) or proxy_of("http", variables)
+        return found and (found[0], shown_proxy(found[1]))
+
+    def _diagnosis(self, *, waited: float | None, proxy_is_dead: bool = False) -> Diagnosis | None:
         seen = Seen(
-            command=self._command,
+            command=self._spec.command,
+            args=self._spec.args,
             spoke=self._stdout.spoke,
             stray=self._stdout.stray,
             echoes=self._stdout.echoes,
+            only_echoes=self._only_echoes,
             unfinished=uncoloured(trimmed(self._process.unfinished).decode(errors="replace")),
             gave_up_at=self.reader.limits.bytes if self._process.overflowed else None,
             stderr=[uncoloured(line) for line in self._process.stderr.lines()],
             status=self._ending.status,
             closed=self._ending.closed,
-            given=self._given,
+            given={*INHERITED, *(name for name, _ in self._spec.env)},
+            unexpanded=[name for name, value in self._spec.env if looks_unexpanded(value)],
+            proxy=self._proxy(),
+            proxy_is_dead=proxy_is_dead,
         )
         found = diagnose_process(seen, waited=waited, hide=self._hide, phrases=self._phrases)
         return self._unanswered.explain(found, waited=waited)
@@ -379,7 +428,9 @@ class StdioTransport:
             await self._process.hang_up()
         # Shielded from the timeout of the probe, which would restart the wait.
         with anyio.CancelScope(shield=True):
-            await self._ending.note()
+            # A process that echoes exits only when its input is closed.
+            if not self._only_echoes:
+                await self._ending.note()
         self._answered_for = bool(self._unanswered)
         self._ready.extend(self._unanswered.refused(self._farewell()))
         self._lost = True

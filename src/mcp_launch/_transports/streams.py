@@ -192,11 +192,12 @@ class Unanswered:
         if found is None or found.code != "timeout" or waited is None or not self._strange:
             return found
         came = ", ".join(map(json.dumps, self._strange))
+        advice = "is there a newer release of the server?"
         message = (
             f"did not answer within {waited:.1f} s, but sent responses with unknown ids ({came}; the request had "
-            f"the id {json.dumps(self._last)}); is there a newer release of the server?"
+            f"the id {json.dumps(self._last)}); {advice}"
         )
-        return replace(found, message=message)
+        return replace(found, message=message, advice=advice)
 
     def refused(self, error: ErrorData) -> Iterator[Unsaid]:
         """Yield the error as response to each pending request; afterwards none is pending."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import aclosing
 from http.cookiejar import Cookie, CookieJar, DefaultCookiePolicy
@@ -19,6 +20,7 @@ from mcp_launch._diagnosis.responses import TWICE, TooLong
 from mcp_launch._http_types import Request, Response, Url
 from mcp_launch._spec import HttpServer
 from mcp_launch._transports import LONGEST
+from mcp_launch._unexpanded import UNEXPANDED
 from mcp_launch.failures import LaunchFailure
 from mcp_launch.options import allow_more, megabytes
 
@@ -188,8 +190,10 @@ class HeaderRule:
         self._names = {name.lower() for name, _ in self._kept}
         self.authorizes = logs_in or bool(self.url.userinfo) or b"authorization" in self._names
         """True if requests have HTTP credentials."""
-        self.slip = next((_slip(value) for name, value in kept if name.lower() == "authorization"), None)
-        """A possible mistake in the form of its `Authorization` header."""
+        self.slip = _unexpanded(spec, kept) or next(
+            (_slip(value) for name, value in kept if name.lower() == "authorization"), None
+        )
+        """A possible mistake in its `Authorization` header, or a variable in a header or the URL."""
 
     @property
     def adds(self) -> bool:
@@ -218,11 +222,22 @@ def origin(url: Url) -> str:
     return f"{url.scheme}://{url.netloc.decode('ascii')}"
 
 
+def _unexpanded(spec: HttpServer, headers: list[tuple[str, str]]) -> str | None:
+    """Return the first header that contains a reference to a variable, or the URL."""
+    places = [*((f"its {name} header", value) for name, value in headers), ("its URL", spec.url)]
+    for place, value in places:
+        if found := UNEXPANDED.search(value):
+            # Only the name, because the value of the header is redacted.
+            name = re.search(r"(?:env:)?([A-Za-z_]\w*)", found[0])
+            return (
+                f"{place} contains a variable that was not expanded{f' ({name[1]})' if name else ''}; write its value"
+            )
+    return None
+
+
 def _slip(authorization: str) -> str | None:
     """Return a common mistake in an `Authorization` header, if there is one."""
     scheme, _, token = authorization.strip().partition(" ")
-    if "${" in authorization:
-        return "its Authorization header contains a variable that was not expanded"
     if not token and scheme.lower() in ("bearer", "basic"):
         return "its Authorization header has no token; is a variable empty?"
     if not token:

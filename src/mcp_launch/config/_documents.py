@@ -96,7 +96,7 @@ def read_json(text: str, *, source: str, comments: bool = False, trailing_commas
         )
     except json.JSONDecodeError as error:
         at, hint = _diagnosed(blanked, error, comments=comments, trailing_commas=trailing_commas)
-        raise unusable(source, place_in(text, at), f"not JSON: {error.msg}{hint}") from None
+        raise unusable(source, place_in(text, at), f"not JSON: {hint or _WORDS.get(error.msg, error.msg)}") from None
     except _TwiceError:
         key, at = _first_repeated(blanked)
         raise unusable(source, place_in(text, at), f"the name {key!r} occurs twice in one object") from None
@@ -175,37 +175,53 @@ def _refuse_depth(text: str, *, source: str) -> None:
             raise unusable(source, place, f"nested too deeply: more than {DEEPEST} levels")
 
 
+_WORDS = {
+    "Expecting value": "a value is missing",
+    "Expecting ',' delimiter": "a comma or a closing bracket is missing",
+    "Expecting ':' delimiter": "a colon is missing after a name",
+    "Expecting property name enclosed in double quotes": 'a name in " is missing',
+    "Extra data": "something follows the end",
+    "Unterminated string starting at": "a string has no closing quotation mark",
+    "Invalid control character at": "a string contains a line break or control character",
+    "Illegal trailing comma before end of object": "a comma is not followed by another member",
+    "Illegal trailing comma before end of array": "a comma is not followed by another item",
+    "Invalid \\escape": "a backslash is not part of an escape",
+    "Invalid \\uXXXX escape": "\\u is not followed by four hexadecimal digits",
+}
+"""What Python's messages about JSON mean."""
+
+
 def _diagnosed(text: str, error: json.JSONDecodeError, *, comments: bool, trailing_commas: bool) -> tuple[int, str]:
     """Return the position of a syntax error, and a hint."""
     at = _skip_space(text, error.pos)
     following = text[at : at + 2]
     if following in ("//", "/*") and not comments:
-        return at, "; comments are not allowed in this file"
+        return at, "comments are not allowed in this file"
     # The error is at the comma or after it, depending on the version of Python.
     comma = at if following[:1] == "," else len(text[:at].rstrip(" \t\r\n")) - 1
     if text[comma : comma + 1] == "," and text[_skip_space(text, comma + 1) :][:1] in ("]", "}"):
-        return comma, "; remove the comma before the closing bracket" if not trailing_commas else ""
+        return comma, "remove the comma before the closing bracket" if not trailing_commas else ""
     if error.msg.startswith("Invalid \\"):
-        return error.pos, "; write \\\\ for each backslash"
+        return error.pos, "write \\\\ for each backslash"
     return error.pos, _advice(text, text[at : at + 1], is_extra=error.msg == "Extra data")
 
 
 def _advice(text: str, found: str, *, is_extra: bool) -> str:  # noqa: PLR0911 - a list of cases
     """Return a hint about an unexpected character. *is_extra* is True if it follows a complete document."""
     if text.startswith("```"):
-        return "; remove the lines with ```"
+        return "remove the lines with ```"
     if re.search(r"(?m)^\[\[?[A-Za-z_][\w.\"-]*\]\]?[ \t\r]*$", text):
-        return "; this looks like TOML, which is not supported"
+        return "this looks like TOML, which is not supported"
     if is_extra and found in "}]":
-        return "; this bracket does not close anything"
+        return "this bracket does not close anything"
     if is_extra and '"jsonrpc"' in text:
         # Probably a recording, with one message per line.
-        return "; pass a single request, not a whole conversation"
+        return "pass a single request, not a whole conversation"
     if is_extra:
-        return "; the file must contain a single object"
+        return "the file must contain a single object"
     if not found:
-        return "; a bracket is not closed"
-    return '; use " around names and strings' if found in _QUOTES else ""
+        return "a bracket is not closed"
+    return 'use " around names and strings' if found in _QUOTES else ""
 
 
 class _TwiceError(Exception):

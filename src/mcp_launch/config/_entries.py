@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from mcp_launch.config._documents import Place
+from mcp_launch.failures import Phrases
 
 NOTES = frozenset({"disabled", "not_in_file", "other_project"})
 """The codes of findings about servers that are not started on purpose."""
@@ -30,6 +31,8 @@ class Config(NamedTuple):
     findings: tuple[Finding, ...] = ()
     rest: Mapping[str, Any] = NOTHING
     """Members for all servers, such as the `inputs` of VS Code."""
+    phrases: Phrases = Phrases()
+    """The wording of failures and warnings in the terms of the format, for `Options(phrases=…)`."""
 
     @property
     def servers(self) -> list[Any]:

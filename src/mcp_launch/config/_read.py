@@ -64,6 +64,7 @@ def read_config(
         cwd=reading.cwd,
         findings=tuple(sorted(reading.findings, key=lambda found: found.place)),
         rest=reading.rest,
+        phrases=chosen.phrases,
     )
 
 
@@ -158,6 +159,9 @@ def _note_others(chosen: Format, reading: Reading) -> None:
 def _replaced(entry: Entry, chosen: Format, reading: Reading, env: Mapping[str, str]) -> Entry:
     """Return the entry with its references replaced, and report those without a value."""
     if entry.disabled:
+        reading.findings = [
+            each for each in reading.findings if (each.server, each.code) != (entry.name, "unexpanded_variable")
+        ]
         reading.note_at(
             "disabled", f"is disabled in {chosen.title} and not started", place=entry.place, server=entry.name
         )
@@ -191,6 +195,8 @@ def _secrets(server: Mapping[str, Any], env: Mapping[str, str], workspace: str |
 
 def _unset(reference: Reference, chosen: Format) -> tuple[str, str]:
     match reference.kind:
+        case "env" if not reference.text:
+            return "unset_variable", f"{reference.name} is not set; {chosen.title} may have its value elsewhere"
         case "env":
             hint = _hint(reference.name.removeprefix("env:"), chosen) if reference.name.startswith("env:") else ""
             return "unset_variable", f"{reference.shown} is not set and was not replaced{hint}"

@@ -20,7 +20,7 @@ class Reference(NamedTuple):
     """A reference. Two are equal if they mean the same, even if they are written differently."""
 
     text: str
-    """The reference as written in the file."""
+    """The reference as written in the file; empty if the file only contains the name."""
     kind: Kind
     name: str = ""
     default: str | None = None
@@ -28,6 +28,8 @@ class Reference(NamedTuple):
     @property
     def shown(self) -> str:
         """The reference as written, without anything that may be a secret: defaults, and text that cannot be a name."""
+        if not self.text:
+            return self.name
         if self.text.startswith("${"):
             start, colon, _ = self.text[2:-1].partition(":-")
             return f"${{{start}{':-…' if colon else ''}}}" if re.fullmatch(r"[\w./\\:~-]*", start.strip()) else "${…}"

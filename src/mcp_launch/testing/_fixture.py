@@ -20,7 +20,7 @@ from pydantic import BaseModel
 from mcp_launch._command.find_servers import read_file
 from mcp_launch._servers.client import client_of
 from mcp_launch._servers.roster import import_sdk
-from mcp_launch.config._entries import Entry
+from mcp_launch.config._entries import Config, Entry
 from mcp_launch.failures import LaunchError, UnknownServer, UnusableInput
 from mcp_launch.options import Budgets, Options
 from mcp_launch.session import open_session
@@ -159,10 +159,10 @@ class McpServerFixture:
         if command is not None:
             entry = _entry(command, env or {})
         elif isinstance(server, str):
-            found, directory = self._entry_named(server)
-            entry, named = found.server, [directory, found.cwd]
+            found, config = self._entry_named(server)
+            entry, named = found.server, [config.cwd, found.cwd]
             own = options or Options()
-            options = replace(own, secrets=[*own.secrets, *found.secrets])
+            options = replace(own, secrets=[*own.secrets, *found.secrets], phrases=config.phrases)
         block = open_session(
             entry,
             cwd=os.path.join(settings.directory(self._config, *named), cwd or ""),
@@ -173,8 +173,8 @@ class McpServerFixture:
         )
         return Kept(block)
 
-    def _entry_named(self, name: str) -> tuple[Entry, str | None]:
-        """Return the entry with this name, and the directory that its file specifies."""
+    def _entry_named(self, name: str) -> tuple[Entry, Config]:
+        """Return the entry with this name, and its file."""
         path = settings.config_file(self._config)
         if path is None:
             raise UnusableInput(
@@ -185,7 +185,7 @@ class McpServerFixture:
         if named is None:
             raise UnknownServer(name, [entry.name for entry in config.entries])
         # A disabled server too, because the test requests it by name.
-        return named, config.cwd
+        return named, config
 
 
 def _entry(command: Sequence[str | os.PathLike[str]], env: Mapping[str, str]) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from acp_bindings._cli import without_ci_commands
 from mcp_launch._command.find_servers import read_file
 from mcp_launch._servers.launched import LaunchedServer
 from mcp_launch.config import Entry, Finding
-from mcp_launch.failures import LaunchFailure, UnusableInput
+from mcp_launch.failures import LaunchFailure, Phrases, UnusableInput
 from mcp_launch.fleet import Fleet, launch
 from mcp_launch.options import EVERYTHING, Budgets, Options
 from mcp_launch.report import ServerReport
@@ -46,6 +46,7 @@ class McpConfig(pytest.File):
                 "entry": entry,
                 "cwd": settings.directory(self.config, config.cwd, entry.cwd),
                 "is_twin": entry.name in taken,
+                "phrases": config.phrases,
                 "findings": [each for each in config.findings if each.server == entry.name],
             }
             # pytest leaves its arguments without types.
@@ -82,7 +83,7 @@ class McpConfig(pytest.File):
     def _start(self, items: list[McpServer]) -> None:
         for item in items:
             if not (item.is_twin or item.entry.disabled):
-                options = Options(secrets=item.entry.secrets)
+                options = Options(secrets=item.entry.secrets, phrases=item.phrases)
                 fleet = self._fleets[item.cwd]
                 self._started[item] = fleet.add(item.entry.server, options=options, timeout=self._seconds)
 
@@ -96,11 +97,14 @@ class McpConfig(pytest.File):
 class McpServer(pytest.Item):
     """The test of one server: it passes when the server is ready and has listed what it offers."""
 
-    def __init__(self, *, entry: Entry, cwd: str, is_twin: bool, findings: list[Finding], **node: Any) -> None:
+    def __init__(
+        self, *, entry: Entry, cwd: str, is_twin: bool, findings: list[Finding], phrases: Phrases, **node: Any
+    ) -> None:
         super().__init__(**node)  # pyright: ignore[reportUnknownMemberType]
         self.entry = entry
         self.cwd = cwd
         self.findings = findings
+        self.phrases = phrases
         self.is_twin = is_twin
         """True if an earlier server of the file has the same name."""
 

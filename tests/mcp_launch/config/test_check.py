@@ -179,10 +179,7 @@ def test_invalid_discovered_files_are_reported_and_others_checked(tmp_path: Path
     (tmp_path / ".cursor" / "mcp.json").unlink()
     none = discover(tmp_path, "--json")
 
-    told = (
-        f"mcp-launch: {broken}:1:2: not JSON: Expecting property name enclosed in double quotes; "
-        "a bracket is not closed\n"
-    )
+    told = f"mcp-launch: {broken}:1:2: not JSON: a bracket is not closed\n"
     assert (done.returncode, done.stderr, done.stdout.split()[:2]) == (2, told, ["ok", "one"])
     assert (strict.returncode, strict.stderr, strict.stdout) == (2, told, "")
     nothing = "--discover found no servers in the files of this project or your own"

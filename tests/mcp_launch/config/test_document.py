@@ -13,7 +13,7 @@ JSON: Grammar = "json"
 COMMENTS: Grammar = "json with comments"
 JSONC: Grammar = "jsonc"
 YAML: Grammar = "yaml"
-TOML = "not JSON: Expecting value; this looks like TOML, which is not supported"
+TOML = "not JSON: this looks like TOML, which is not supported"
 
 
 @pytest.mark.parametrize(
@@ -48,8 +48,8 @@ def test_everything_that_a_grammar_allows_is_read(text: str, grammar: Grammar, v
     [
         ("", JSON, "f:1:1: is empty"),
         ("\n \n", JSONC, "f:1:1: is empty"),
-        (r'{"a": "C:\Users"}', JSON, r"f:1:10: not JSON: Invalid \escape; write \\ for each backslash"),
-        (r'{"a": "C:\users"}', JSON, r"f:1:11: not JSON: Invalid \uXXXX escape; write \\ for each backslash"),
+        (r'{"a": "C:\Users"}', JSON, r"f:1:10: not JSON: write \\ for each backslash"),
+        (r'{"a": "C:\users"}', JSON, r"f:1:11: not JSON: write \\ for each backslash"),
         ('{\n  "mcpServers": [,]\n}', JSON, "f:2:18: not JSON"),
         ('\ufeff{"a": x}', JSON, "f:1:7: not JSON"),
         ('{\r\n\t"a":\tx\r\n}', JSON, "f:2:7: not JSON"),
@@ -63,15 +63,15 @@ def test_everything_that_a_grammar_allows_is_read(text: str, grammar: Grammar, v
         (
             '{"jsonrpc": "2.0"}\n{"jsonrpc": "2.0"}',
             JSON,
-            "f:2:1: not JSON: Extra data; pass a single request, not a whole conversation",
+            "f:2:1: not JSON: pass a single request, not a whole conversation",
         ),
-        ('{"a": 1}\n{"b": 2}', JSON, "f:2:1: not JSON: Extra data; the file must contain a single object"),
-        ('{"a": 1}}', JSON, "f:1:9: not JSON: Extra data; this bracket does not close anything"),
-        ('{"a": {"b": 1}\n', JSON, "f:2:1: not JSON: Expecting ',' delimiter; a bracket is not closed"),
-        ('{"a": ["b"', JSON, "f:1:11: not JSON: Expecting ',' delimiter; a bracket is not closed"),
-        ("{\u201ca\u201d: 1}", JSON, 'f:1:2: not JSON: Expecting property name enclosed in double quotes; use "'),
-        ("{\"a\": 'b'}", JSON, 'f:1:7: not JSON: Expecting value; use " around names and strings'),
-        ('```json\n{"a": 1}\n```\n', JSON, "f:1:1: not JSON: Expecting value; remove the lines with ```"),
+        ('{"a": 1}\n{"b": 2}', JSON, "f:2:1: not JSON: the file must contain a single object"),
+        ('{"a": 1}}', JSON, "f:1:9: not JSON: this bracket does not close anything"),
+        ('{"a": {"b": 1}\n', JSON, "f:2:1: not JSON: a bracket is not closed"),
+        ('{"a": ["b"', JSON, "f:1:11: not JSON: a bracket is not closed"),
+        ("{\u201ca\u201d: 1}", JSON, 'f:1:2: not JSON: use "'),
+        ("{\"a\": 'b'}", JSON, 'f:1:7: not JSON: use " around names and strings'),
+        ('```json\n{"a": 1}\n```\n', JSON, "f:1:1: not JSON: remove the lines with ```"),
         ('[servers.a]\nb = "c"\n', JSON, f"f:1:2: {TOML}"),
         ('a = "b"\n\n[servers]\n', JSON, f"f:1:1: {TOML}"),
         ("a = 1\n\n[[servers]]\nb = 2", JSON, f"f:1:1: {TOML}"),
@@ -83,7 +83,7 @@ def test_everything_that_a_grammar_allows_is_read(text: str, grammar: Grammar, v
         (f'["{"1" * 5000}", {"1" * 5000}]', JSON, "f:1:1: contains a number that is too long"),
         ('["1e999", 1e999]', JSON, "f:1:1: contains a number that is too long"),
         ('["NaN", NaN]', JSON, "f:1:1: contains a number that is too long, or NaN or Infinity"),
-        ('["a\tb"]', JSON, "f:1:4: not JSON: Invalid control character at"),
+        ('["a\tb"]', JSON, "f:1:4: not JSON: a string contains a line break or control character"),
         ("/* " * 50_000, JSONC, "f:1:1: the comment"),
         ("", YAML, "f:1:1: is empty"),
         ("a: b: c\n", YAML, "f:1:5: not YAML"),
@@ -108,7 +108,7 @@ def test_syntax_errors_name_line_and_column(text: str, grammar: Grammar, says: s
 
 def test_ambiguous_syntax_errors_have_no_hint() -> None:
     for text in ('{"a": x}', '[1, x, "b"]'):
-        with pytest.raises(UnusableInput, match=r"not JSON: Expecting value$"):
+        with pytest.raises(UnusableInput, match=r"not JSON: a value is missing$"):
             read_document(text, source="f", grammar=JSON)
 
 
@@ -122,7 +122,7 @@ def test_ambiguous_syntax_errors_have_no_hint() -> None:
     ],
 )
 def test_syntax_of_other_files_is_named(text: str, column: int, hint: str) -> None:
-    with pytest.raises(UnusableInput, match=rf"^f:1:{column}: not JSON: .*; {hint}$"):
+    with pytest.raises(UnusableInput, match=rf"^f:1:{column}: not JSON: {hint}$"):
         read_document(text, source="f")
 
 

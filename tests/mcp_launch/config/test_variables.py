@@ -25,7 +25,9 @@ def config(
     [
         ("claude-code", "${A}", "a", []),
         ("claude-code", "${A:-d}-${B:-d}-${EMPTY:-d}", "a-d-", []),
-        ("claude-code", "$A", "$A", []),
+        ("claude-code", "pa$$W0RD", "pa$$W0RD", []),
+        ("claude-code", "a=$HOME/x", "a=$HOME/x", ["unexpanded_variable"]),
+        ("gemini", "%USERPROFILE%\\x %2FA%3A", "%USERPROFILE%\\x %2FA%3A", ["unexpanded_variable"]),
         ("claude-code", "${B}", "${B}", ["unset_variable"]),
         ("claude-code", "${EMPTY}", "", []),
         ("claude-code", "${env:A}", "${env:A}", ["unset_variable"]),
@@ -40,9 +42,9 @@ def config(
         ("cursor", "${env:A}${input:x}", "a${input:x}", ["unknown_variable"]),
         ("windsurf", "${env:A}${env:B}", "a${env:B}", ["unset_variable"]),
         ("gemini", "$A ${A} $B ${B} $", "a a $B ${B} $", ["unset_variable"] * 2),
-        ("claude-desktop", "${A}", "${A}", []),
-        ("zed", "${A}", "${A}", []),
-        ("goose", "${A}", "${A}", []),
+        ("claude-desktop", "${A}", "${A}", ["unexpanded_variable"]),
+        ("zed", "${A}", "${A}", ["unexpanded_variable"]),
+        ("goose", "${A}", "${A}", ["unexpanded_variable"]),
     ],
 )
 def test_each_client_replaces_its_own_references(name: str, text: str, becomes: str, codes: list[str]) -> None:
@@ -52,6 +54,54 @@ def test_each_client_replaces_its_own_references(name: str, text: str, becomes: 
 
     assert found.servers[0]["args"] == [becomes]
     assert [each.code for each in found.findings] == codes
+
+
+@pytest.mark.parametrize(
+    ("name", "entry", "says"),
+    [
+        (
+            "claude-desktop",
+            {"command": "c", "env": {"KEY": "${OPENAI_API_KEY}"}},
+            "Claude Desktop does not replace ${OPENAI_API_KEY} in env; write the value",
+        ),
+        (
+            "claude-code",
+            {"type": "http", "url": "u", "headers": {"Authorization": "Bearer $TOKEN"}},
+            "Claude Code does not replace $TOKEN in headers; write ${TOKEN}",
+        ),
+        ("vscode", {"command": "c", "args": ["$TOKEN"]}, "VS Code does not replace $TOKEN in args; write ${env:TOKEN}"),
+        (
+            "goose",
+            {
+                "type": "streamable_http",
+                "uri": "u",
+                "headers": {"Authorization": "Bearer $TOKEN ${A}"},
+                "env_keys": ["A"],
+            },
+            "Goose does not replace $TOKEN in headers; list its name in env_keys",
+        ),
+        (
+            "goose",
+            {"type": "stdio", "cmd": "c", "env_keys": ["KEY"]},
+            "KEY is not set; Goose may have its value elsewhere",
+        ),
+        ("zed", {"command": "sh", "args": ["-c", "exec $HOME/server"]}, None),
+    ],
+)
+def test_what_looks_like_a_variable_is_a_finding_with_what_to_write(
+    name: str, entry: dict[str, Any], says: str | None
+) -> None:
+    found = config(name, entry, env={"A": "a"}).findings
+
+    assert [each.message for each in found] == ([says] if says else [])
+
+
+def test_a_variable_in_an_acp_request_is_a_finding() -> None:
+    text = '[{"name": "n", "command": "c", "args": [],\n"env": [{"name": "K", "value": "${KEY}"}]}]'
+
+    [found] = read_config(text, source="f", format="acp").findings
+
+    assert (found.place, found.code) == (Place(2, 32), "unexpanded_variable")
 
 
 def test_a_replaced_value_is_not_replaced_again() -> None:
@@ -209,7 +259,7 @@ def test_a_forwarded_variable_becomes_one_of_env_keys_in_goose() -> None:
         "    envs:\n      OTHER: x\n    args: []\n    env_keys:\n    - TOKEN\n"
     )
     as_acp, lost = write_config(read_config(written, source="f.yaml", env={}), "acp")
-    assert {"name": "TOKEN", "value": "${TOKEN}"} in json.loads(as_acp)[0]["env"]
+    assert {"name": "TOKEN", "value": ""} in json.loads(as_acp)[0]["env"]
     assert [each.code for each in lost] == ["variable_not_said"]
     again, _ = write_config(read_config(written, source="f.yaml", env={}), "claude-code")
     assert json.loads(again)["mcpServers"]["n"]["env"] == {"TOKEN": "${TOKEN}", "OTHER": "x"}
@@ -220,7 +270,7 @@ def test_a_name_that_would_end_its_reference_is_not_written_as_one(to: str) -> N
     written, lost = write_config(config("goose", {"type": "stdio", "cmd": "c", "env_keys": ["A}"]}), to)
 
     (server,) = next(iter(json.loads(written).values())).values()
-    assert server["env"] == {"A}": "${A}}"}
+    assert server["env"] == {"A}": ""}
     assert [each.code for each in lost] == ["variable_not_said"]
 
 

@@ -96,6 +96,13 @@ def _stdio() -> list[Case]:
             facts={"command": "no-such-program"},
         ),
         case(
+            "a whole command in one string",
+            lambda scene: scene.command("python3 -m server"),
+            "spawn: command_not_found",
+            'write "command": "python3", "args": ["-m", "server"]',
+            facts={"edit": {"command": "python3", "insert": ["-m", "server"], "at": 0}},
+        ),
+        case(
             "a file that is not executable",
             lambda scene: scene.file("#!/bin/sh\n"),
             "spawn: not_executable",
@@ -114,6 +121,19 @@ def _stdio() -> list[Case]:
             "exited with status 3",
             "cannot start with key [redacted]",
             facts={"exit_code": 3, "stderr": re.compile(r"cannot start with key \[redacted\]")},
+        ),
+        case(
+            "was written for version 1 of the MCP SDK",
+            lambda scene: scene.command("/bin/sh", "-c", "echo \"No module named 'mcp.server.fastmcp'\" >&2; exit 1"),
+            "handshake: exited",
+            'got version 2; install the older one where it runs (pip install "mcp<2")',
+        ),
+        case(
+            "only sends back its input",
+            lambda scene: scene.command("/bin/cat"),
+            "handshake: not_mcp",
+            "only sends back its input",
+            within=3.0,
         ),
         case(
             "exits silently",

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta, timezone
 from typing import Any, Literal
 
+from mcp_launch._advice import ADVICE
 from mcp_launch.failures import Code, FailureJson, Stage
 from mcp_launch.report import CheckReport, FindingReport, ServerReport, ToolReport
 
@@ -65,11 +66,13 @@ def failed(
     message: str = "exited with status 1; it wrote on stderr: no key",
     elapsed: float = 1.5,
     facts: dict[str, Any] | None = None,
+    advice: str | None = None,
     **more: Any,
 ) -> ServerReport:
     """Return the report of a server that failed."""
     evidence = {"stderr": ["starting", "no key"], "exit_code": 1} if facts is None else facts
-    failure = FailureJson(stage=stage, code=code, message=message, elapsed=elapsed, facts=evidence)
+    advice = ADVICE[code] if advice is None else advice
+    failure = FailureJson(stage=stage, code=code, message=message, advice=advice, elapsed=elapsed, facts=evidence)
     nothing: dict[str, Any] = {"server": None, "capabilities": None, "counts": {}, "tools": None}
     known: dict[str, Any] = {"era": None, "protocol_version": None, "seconds": {"spawn": 0.25}, **nothing}
     return works(name, state="failed", stage=stage, failure=failure, **(known | more))

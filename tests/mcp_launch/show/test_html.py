@@ -12,8 +12,8 @@ from typing import Any, get_args
 
 import pytest
 
+from mcp_launch._advice import ADVICE
 from mcp_launch._command.show import html
-from mcp_launch._command.show.html import ADVICE
 from mcp_launch.failures import Code
 from mcp_launch.report import CheckReport, ServerReport
 from tests.mcp_launch.show.page import Element, parse
@@ -60,6 +60,14 @@ def test_the_page_begins_with_its_verdict(servers: list[ServerReport], verdict: 
     assert found.one("head").one("title").words == f"{verdict} · servers.json"
 
 
+def test_the_first_reason_stands_above_the_timeline() -> None:
+    found = page(works("a"), failed("b", message="printed nothing"), failed("c"))
+
+    (first,) = found.one("header", class_="head").all(class_="first")
+    assert (first.words, first.one("a").attributes["href"]) == ("b: printed nothing", "#server-2")
+    assert page(works()).all(class_="first") == []
+
+
 def test_the_figures_count_all_servers() -> None:
     found = page(works("a", counts={"tools": 3, "resources": 2}), works("b", counts={"tools": 1}), failed(elapsed=1.5))
 
@@ -80,6 +88,8 @@ def test_a_failure_has_its_code_message_advice_and_facts() -> None:
     assert found.one(class_="code").words == "exited in handshake after 1.5 s"
     assert found.one(class_="message").words == "exited with status 1; no key"
     assert found.one(class_="try").words == f"What to try. {ADVICE['exited']}"
+    own = page(failed(advice="Is its name right?")).one(class_="failure")
+    assert own.one(class_="try").words == "What to try. Is its name right?"
     assert {row.one("th").words: row.one("td").text for row in found.one("table").all("tr")} == {
         "stderr": "starting\nno key",
         "exit code": "1",

@@ -11,7 +11,6 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from mcp_launch._command.show import junit
-from mcp_launch._command.show.html import ADVICE
 from mcp_launch.failures import Code
 from mcp_launch.report import CheckReport, ServerReport
 from tests.mcp_launch.show.reports import WHEN, failed, finding, report, starting, tool, works
@@ -75,13 +74,13 @@ def test_each_server_is_a_test_case() -> None:
 def test_a_failure_has_its_code_its_message_and_its_evidence() -> None:
     facts: dict[str, Any] = {"stderr": ["starting", "no key"], "exit_code": 1, "body": "two\nlines", "host": "ü"}
     facts |= {"stdout": [], "numbers": [1, "é"]}
-    (told,) = suite(failed(message="exited with status 1; no key", facts=facts)).iter("failure")
+    (told,) = suite(failed(message="exited with status 1; no key", advice="Set KEY.", facts=facts)).iter("failure")
 
     assert told.attrib == {"type": "exited", "message": "exited with status 1; no key"}
     assert told.text == (
         "exited with status 1; no key\n"
         "\n"
-        f"what to try: {ADVICE['exited']}\n"
+        "what to try: Set KEY.\n"
         "code: exited, in handshake after 1.500 s\n"
         "stderr:\n    starting\n    no key\n"
         "exit_code: 1\n"

@@ -15,7 +15,7 @@ from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup
 
 from acp_bindings._cli import version
-from mcp_launch._command.show.text import ADVICE, elapsed, of_files, placed, visible, with_findings
+from mcp_launch._command.show.text import elapsed, of_files, placed, visible, with_findings
 from mcp_launch.failures import Stage
 from mcp_launch.options import EVERYTHING
 from mcp_launch.report import CheckReport, ServerReport
@@ -38,6 +38,7 @@ def write(report: CheckReport, file: TextIO, *, source: str, when: datetime, str
         style=Markup(style),  # noqa: S704 - our own file
         policy=_policy(style),
         servers=servers,
+        first=next((server for server in servers if server.raw["failure"]), None),
         findings=[(each["level"].capitalize(), placed(each, named=True)) for each in of_files(report)],
         longest=longest,
         ticks=ticks(longest),
@@ -120,10 +121,6 @@ class _Server:
     def tools(self) -> list[tuple[str, str, str]]:
         """The name, the description, and the start of a long description."""
         return [(tool["name"], *_described(tool["description"] or "")) for tool in self.raw["tools"] or ()]
-
-    @property
-    def advice(self) -> str:
-        return ADVICE[self.raw["failure"]["code"]] if self.raw["failure"] else ""
 
     @property
     def facts(self) -> list[tuple[str, str]]:

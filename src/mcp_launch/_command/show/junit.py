@@ -11,7 +11,7 @@ from typing import Any, TextIO, cast
 from xml.etree.ElementTree import Element, ElementTree, SubElement, indent
 
 from acp_bindings._cli import without_ci_commands
-from mcp_launch._command.show.text import ADVICE, elapsed, of_files, shown, visible, with_findings
+from mcp_launch._command.show.text import elapsed, of_files, shown, visible, with_findings
 from mcp_launch.failures import FailureJson
 from mcp_launch.report import CheckReport, ServerReport
 
@@ -83,7 +83,7 @@ def _is_unsettled(server: ServerReport, *, strict: bool) -> bool:
 def _failure(failure: FailureJson) -> Iterator[str]:
     yield failure["message"]
     yield ""
-    yield f"what to try: {ADVICE[failure['code']]}"
+    yield f"what to try: {failure['advice']}"
     yield f"code: {failure['code']}, in {failure['stage']} after {failure['elapsed']:.3f} s"
     for name, value in failure["facts"].items():
         yield from _fact(name, value)

@@ -66,6 +66,8 @@ class Acp(Format):
             name = as_members(entry).get("name")
             called = name if isinstance(name, str) and name else f"mcpServers[{index}]"
             _note_odd(as_members(entry), called, path, reading)
+            for member in ("command", "args", "env", "url", "headers"):
+                self.note_unexpanded(member, as_members(entry).get(member), path, reading, server=called)
             yield Entry(called, None, reading.document.place((*path, "name")), entry)
 
     def write(self, writing: Writing) -> Any:

@@ -10,9 +10,8 @@ from mcp_launch.config import _references as variables
 from mcp_launch.config._documents import Path
 from mcp_launch.config._entries import Entry
 from mcp_launch.config._formats.format import Reading, Writing
-from mcp_launch.config._formats.map import MEMBERS, MapFormat
+from mcp_launch.config._formats.map import MEMBERS, OF_CLIENTS, MapFormat
 from mcp_launch.config._references import Reference, Text, texts_in
-from mcp_launch.failures import Phrases
 
 
 class Gemini(MapFormat):
@@ -28,7 +27,7 @@ class Gemini(MapFormat):
     grammar = "json with comments"
     syntax = variables.GEMINI
     urls = {"httpUrl": "http", "url": "sse"}  # noqa: RUF012 - a Mapping is not written to
-    phrases = Phrases(
+    phrases = OF_CLIENTS._replace(
         http='call the URL "httpUrl"',
         sse='call the URL "url"',
         needs='a "command", an "httpUrl" or a "url"',
@@ -83,7 +82,7 @@ class Goose(MapFormat):
     env = "envs"
     urls = {"uri": "http"}  # noqa: RUF012 - a Mapping is not written to
     types = {"stdio": "stdio", "http": "streamable_http", "sse": "sse"}  # noqa: RUF012
-    phrases = Phrases(
+    phrases = OF_CLIENTS._replace(
         http='set "type" to "streamable_http"',
         needs='a "cmd", or with a "uri" and its "type"',
         words=(("command", "cmd"), ("env", "envs"), ("url", "uri"), ("http", "streamable_http")),
@@ -103,6 +102,15 @@ class Goose(MapFormat):
             reading.note("not_in_file", f"{_PROVIDED[kind]} and is not launched", path=path, server=name)
             return None
         return super().read_entry(name, raw, path, reading)
+
+    def literally(self, member: str, seen: Mapping[str, Any], raw: Mapping[str, Any]) -> Any:
+        if member != "headers":
+            return super().literally(member, seen, raw)
+        known = dict.fromkeys((*texts(raw.get("env_keys")), *as_members(raw.get("envs"))), "")
+        return {header: _inlined(value, known) for header, value in as_members(seen.get("headers")).items()}
+
+    def _instead(self, shown: str, member: str) -> str:
+        return "list its name in env_keys" if member == "headers" else super()._instead(shown, member)
 
     def shape(
         self, name: str, kind: Any, raw: Mapping[str, Any], path: Path, reading: Reading
@@ -155,8 +163,7 @@ class Goose(MapFormat):
 def _references(keys: list[str], path: Path, reading: Reading) -> dict[str, Any]:
     place = reading.document.place
     return {
-        key: Text((Reference(f"${{{key}}}", "env", key),), place((*path, "env_keys", index)))
-        for index, key in enumerate(keys)
+        key: Text((Reference("", "env", key),), place((*path, "env_keys", index))) for index, key in enumerate(keys)
     }
 
 

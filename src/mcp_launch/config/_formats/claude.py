@@ -8,8 +8,7 @@ from mcp_launch._json_values import as_members, texts
 from mcp_launch.config import _references as variables
 from mcp_launch.config._entries import Entry
 from mcp_launch.config._formats.format import Reading
-from mcp_launch.config._formats.map import MapFormat
-from mcp_launch.failures import Phrases
+from mcp_launch.config._formats.map import OF_CLIENTS, MapFormat
 
 
 class ClaudeCode(MapFormat):
@@ -61,4 +60,4 @@ class ClaudeDesktop(MapFormat):
     name = "claude-desktop"
     title = "Claude Desktop"
     transports = ("stdio",)
-    phrases = Phrases(needs='a "command"')
+    phrases = OF_CLIENTS._replace(needs='a "command"')

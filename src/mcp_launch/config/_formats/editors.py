@@ -10,8 +10,7 @@ from mcp_launch.config import _references as variables
 from mcp_launch.config._documents import Path
 from mcp_launch.config._entries import Entry
 from mcp_launch.config._formats.format import Reading, Writing
-from mcp_launch.config._formats.map import MEMBERS, MapFormat
-from mcp_launch.failures import Phrases
+from mcp_launch.config._formats.map import MEMBERS, OF_CLIENTS, MapFormat
 
 
 class VsCode(MapFormat):
@@ -75,7 +74,7 @@ class Cursor(MapFormat):
     syntax = variables.CURSOR
     types = {"stdio": "stdio"}  # noqa: RUF012 - a Mapping is not written to
     guesses_sse = True
-    phrases = Phrases(needs='a "command" or a "url"', urls=(("http", "url"), ("sse", "url")))
+    phrases = OF_CLIENTS._replace(needs='a "command" or a "url"', urls=(("http", "url"), ("sse", "url")))
     others = frozenset({"auth"})
     unread = frozenset({"envFile"})
 
@@ -92,7 +91,9 @@ class Windsurf(MapFormat):
     syntax = variables.WINDSURF
     urls = {"serverUrl": "http", "url": "http"}  # noqa: RUF012 - a Mapping is not written to
     guesses_sse = True
-    phrases = Phrases(needs='a "command" or a "serverUrl"', urls=(("http", "serverUrl"), ("sse", "serverUrl")))
+    phrases = OF_CLIENTS._replace(
+        needs='a "command" or a "serverUrl"', urls=(("http", "serverUrl"), ("sse", "serverUrl"))
+    )
     disabled = ("disabled", True)
     others = frozenset({"disabledTools", "alwaysAllow", "registry"})
     expands = frozenset({*MEMBERS, "serverUrl"})
@@ -111,7 +112,7 @@ class Zed(MapFormat):
     grammar = "jsonc"
     at = (("context_servers",),)
     transports = ("stdio", "http")
-    phrases = Phrases(needs='a "command" or a "url"', urls=(("http", "url"),))
+    phrases = OF_CLIENTS._replace(needs='a "command" or a "url"', urls=(("http", "url"),))
     timeout = ("timeout", 1.0)
     disabled = ("enabled", False)
     others = frozenset({"source", "settings", "remote", "oauth"})

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
+from mcp_launch._json_values import texts
+from mcp_launch._unexpanded import UNEXPANDED
 from mcp_launch.config._documents import Document, Grammar, Path, Place, unusable
 from mcp_launch.config._entries import Config, Entry, Finding
-from mcp_launch.config._references import NONE, Syntax
+from mcp_launch.config._references import NONE, Reference, Syntax, Text
 from mcp_launch.failures import Phrases, UnusableInput
 
 
@@ -22,6 +25,8 @@ class Format:
     syntax: Syntax = NONE
     at: tuple[tuple[str, ...], ...] = (("mcpServers",),)
     """The paths at which a file may contain servers; new files use the first."""
+    expands: frozenset[str] = frozenset()
+    """The members in which references are replaced."""
     phrases: Phrases = Phrases()
     """The wording of messages about files in this format."""
 
@@ -33,9 +38,55 @@ class Format:
         """Return the JSON of a file with these entries."""
         raise NotImplementedError
 
+    def note_unexpanded(
+        self, member: str, value: Any, path: Path, reading: Reading, *, server: str, advice: str | None = None
+    ) -> None:
+        """Report what looks like a reference in a member, although this client sends it as it is written."""
+        if member == "args" and any(each in _CODE for each in texts(value)):
+            # A shell or an interpreter expands it.
+            return
+        for at, text in _strings(value, (*path, member)):
+            if found := UNEXPANDED.search(text):
+                shown = found[0] if found[0].startswith("%") else Reference(found[0], "unknown").shown
+                said = advice or self._instead(shown, member)
+                reading.note_at(
+                    "unexpanded_variable",
+                    f"{self.title} does not replace {shown} in {member}; {said}",
+                    place=reading.document.place(at),
+                    server=server,
+                )
+
+    def _instead(self, shown: str, member: str) -> str:
+        """Return what to write instead of a reference in the syntax of something else."""
+        name = re.fullmatch(r"[$%{]*(?:env:)?([A-Za-z_]\w*)[%}]*", shown)
+        known = self.syntax.write(Reference("", "env", name[1])) if name and member in self.expands else None
+        return f"write {known}" if known and known != shown else "write the value"
+
     def omit(self, writing: Writing, entry: Entry | None, what: str, code: str = "not_said") -> None:
         """Add a finding about something that this client does not support."""
         writing.note(entry, code, f"{self.title} does not support {what}; it was omitted")
+
+
+_CODE = frozenset(("-c", "-e", "--eval", "-Command", "/c", "/C"))
+"""Options that are followed by code."""
+
+
+def _strings(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
+    """Yield the strings in a JSON value that are sent as written, with their paths."""
+    match value:
+        case str():
+            yield path, value
+        case Text():
+            # Joined by a character that is not part of a reference.
+            yield path, " ".join(part for part in value.parts if isinstance(part, str))
+        case [*items]:
+            for index, item in enumerate(items):
+                yield from _strings(item, (*path, index))
+        case dict():
+            for name, item in cast("dict[str, Any]", value).items():
+                yield from _strings(item, (*path, name))
+        case _:
+            pass
 
 
 class Reading:

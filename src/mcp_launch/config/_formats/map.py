@@ -14,10 +14,12 @@ from mcp_launch.config._documents import Path, unusable
 from mcp_launch.config._entries import Entry
 from mcp_launch.config._formats.format import Format, Reading, Writing
 from mcp_launch.config._references import Reference, Text, map_leaves
-from mcp_launch.failures import NoServers, did_you_mean
+from mcp_launch.failures import NoServers, Phrases, did_you_mean
 
 MEMBERS = frozenset({"command", "args", "env", "url", "headers"})
 """The members in which most clients replace references."""
+OF_CLIENTS = Phrases(absolute="")
+"""The wording for clients, which find programs on PATH themselves."""
 
 _BOOLEAN = "true or false"
 _TYPES: Mapping[str, Callable[[Any], bool]] = {
@@ -33,6 +35,7 @@ class MapFormat(Format):
     A client with other rules overrides the method concerned.
     """
 
+    phrases = OF_CLIENTS
     command: str = "command"
     env: str = "env"
     urls: Mapping[str, str] = {"url": "http"}
@@ -57,8 +60,7 @@ class MapFormat(Format):
     """Further members that the client supports."""
     unread: frozenset[str] = frozenset()
     """Members that the client supports but that are not supported here, so that the server may behave differently."""
-    expands: frozenset[str] = MEMBERS
-    """The members in which references are replaced."""
+    expands = MEMBERS
     keeps: tuple[str, ...] = ()
     """Members of the file itself that are preserved when it is written."""
 
@@ -110,6 +112,8 @@ class MapFormat(Format):
         if reading.client == self.name:
             self._note_refused(name, kind, seen, path, reading)
         server, used = self.shape(name, kind, seen, path, reading)
+        for member in (self.command, "args", self.env, *self.urls, "headers"):
+            self.note_unexpanded(member, self.literally(member, seen, raw), path, reading, server=name)
         own = partial(self._own, name=name, path=path, reading=reading)
         timed, unit = self.timeout or (None, 1.0)
         off, meant = self.disabled or (None, True)
@@ -126,6 +130,11 @@ class MapFormat(Format):
             timeout=None if timeout is None else timeout * unit,
             extra={member: value for member, value in raw.items() if member not in used},
         )
+
+    def literally(self, member: str, seen: Mapping[str, Any], raw: Mapping[str, Any]) -> Any:
+        """Return the value of a member in which only the references that the client replaces are parsed."""
+        del raw
+        return seen.get(member)
 
     def transport(self, raw: Mapping[str, Any]) -> Any:
         """Return ACP's name of the transport; an unknown type is unchanged."""

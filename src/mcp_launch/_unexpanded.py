@@ -1,0 +1,15 @@
+"""Recognizes references to variables that were not replaced by their values."""
+
+from __future__ import annotations
+
+import re
+
+UNEXPANDED = re.compile(
+    r"\$\{[^{}]{1,100}\}|(?<![^\s=:/\"'])\$[A-Z_][A-Z0-9_]+(?![^\s/:\"'])|%(?![0-9A-F]{2})[A-Z_][A-Z0-9_]+%"
+)
+"""A reference to a variable as shells and clients write it. Uppercase only, because a password may contain a dollar."""
+
+
+def looks_unexpanded(value: str) -> bool:
+    """Return True if a value contains what looks like a reference to a variable."""
+    return UNEXPANDED.search(value) is not None

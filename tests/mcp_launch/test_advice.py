@@ -1,0 +1,215 @@
+"""The advice of a failure agrees with its diagnosis, in attributes, facts and messages."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import mcp_launch
+from mcp_launch import Budgets, LaunchFailure, Options
+from mcp_launch._advice import ADVICE
+from mcp_launch.config import read_config
+from tests.mcp_launch.servers.raw import raw_server, reply
+from tests.mcp_launch.support import Marked, http
+
+pytestmark = pytest.mark.anyio
+
+SHORT = Budgets(connect=2.0, handshake=2.0, probe=0.3, close=0.5)
+
+
+async def failed(
+    server: dict[str, Any], *, cwd: Path, options: Options | None = None, budgets: Budgets = SHORT
+) -> LaunchFailure:
+    async with mcp_launch.launch([server], cwd=cwd, options=options, budgets=budgets) as fleet:
+        [failure] = fleet.failures
+    assert fleet.report["servers"][0]["failure"] == failure.to_json()
+    return failure
+
+
+NPM_404 = "npm error 404  'weather@*' is not in this registry."
+OLDER = "it was written for version 1 of the MCP SDK, but got version 2"
+
+
+@pytest.mark.parametrize(
+    ("program", "args", "says", "edit", "advice"),
+    [
+        ("npx", ["weather"], NPM_404, None, "There is no npm package weather; is its name right?"),
+        ("npx", ["weather"], "no licence", None, ADVICE["exited"]),
+        (
+            "uvx",
+            ["weather"],
+            "ModuleNotFoundError: No module named 'mcp.server.fastmcp'",
+            {"insert": ["--with", "mcp<2"], "at": 0},
+            f'It{OLDER[2:]}; put "--with", "mcp<2" at the start of its "args" (uvx --with \'mcp<2\' …).',
+        ),
+        (
+            "uv",
+            ["--directory", "/srv", "run", "server.py"],
+            "AttributeError: 'Server' object has no attribute 'list_tools'",
+            {"insert": ["--with", "mcp<2"], "at": 3},
+            f'It{OLDER[2:]}; put "--with", "mcp<2" after "run" in its "args" (uv … run --with \'mcp<2\' …).',
+        ),
+        (
+            "python",
+            ["server.py"],
+            "ImportError: cannot import name 'McpError' from 'mcp' (/srv/site-packages/mcp/__init__.py)",
+            None,
+            f'It{OLDER[2:]}; install the older one where it runs (pip install "mcp<2").',
+        ),
+        (
+            "node",
+            [r"C:\Users\me\server.js"],
+            r"Error: Cannot find module '/srv/C:\Users\me\server.js'",
+            None,
+            'A path in its "args" is a Windows path, and this system is not Windows.',
+        ),
+    ],
+)
+async def test_the_advice_for_a_process_that_exited(  # noqa: PLR0917 - the columns of the table
+    program: str, args: list[str], says: str, edit: object, advice: str, marked: Marked, tmp_path: Path
+) -> None:
+    script = tmp_path / program
+    script.write_text(f'#!/bin/sh\necho "{says}" >&2; exit 1\n')
+    script.chmod(0o755)
+
+    failure = await failed(marked.stdio("tool", str(script), *args), cwd=tmp_path)
+
+    assert (failure.code, failure.advice, failure.facts.get("edit")) == ("exited", advice, edit)
+
+
+@pytest.mark.parametrize(
+    ("command", "args", "shown", "edit"),
+    [
+        (
+            "npx -y 'a b'",
+            [],
+            'write "command": "npx", "args": ["-y", "a b"]',
+            {"command": "npx", "insert": ["-y", "a b"], "at": 0},
+        ),
+        (["npx", "-y", "weather", "--key", "k"], [], 'write "command": "npx", "args": ["-y", "weather", "…"]', None),
+        (["npx"], ["-y"], 'write "command": "npx", "args": ["…"]', None),
+    ],
+)
+async def test_a_whole_command_in_one_field_is_shown_as_an_entry(  # noqa: PLR0917 - the same
+    command: Any, args: list[str], shown: str, edit: object, marked: Marked, tmp_path: Path
+) -> None:
+    failure = await failed({**marked.stdio("tool", "x", *args), "command": command}, cwd=tmp_path)
+
+    assert failure.message.endswith(shown)
+    assert failure.facts.get("edit") == edit
+
+
+async def test_a_variable_that_was_not_expanded_is_suspected_if_a_login_is_refused(
+    marked: Marked, tmp_path: Path
+) -> None:
+    script = "import sys; sys.exit('openai: 401 invalid API key')"
+    server = marked.stdio("tool", sys.executable, "-c", script, env={"API_KEY": "${OPENAI_API_KEY}"})
+    process = await failed(server, cwd=tmp_path)
+    with raw_server(lambda _: [reply(401)]) as web:
+        url = f"http://127.0.0.1:{web.port}/mcp"
+        headers = await failed(http(url, headers={"X-Key": "a", "Authorization": "Bearer $TOKEN"}), cwd=tmp_path)
+        query = await failed(http(f"{url}?key=${{env:TOKEN}}", headers={"Authorization": "Bearer t"}), cwd=tmp_path)
+        password = await failed(http(url, headers={"Authorization": "Bearer pa$$W0RD"}), cwd=tmp_path)
+
+    assert process.advice.startswith("The value of API_KEY is a reference to a variable that was not expanded;")
+    end = "contains a variable that was not expanded (TOKEN); write its value."
+    assert (headers.advice, query.advice) == (f"Its Authorization header {end}", f"Its URL {end}")
+    assert password.advice == "Is its Authorization header still valid?"
+
+
+async def test_a_sign_in_page_is_recognized_by_its_title(marked: Marked, tmp_path: Path) -> None:
+    page = b"<html><head>" + b"<meta>" * 200 + b"<title>\n Sign in &middot; Example</title></head></html>"
+    with raw_server(lambda _: [reply(200, page, content_type="text/html")]) as web:
+        failure = await failed(http(f"http://127.0.0.1:{web.port}/mcp"), cwd=tmp_path)
+
+    assert failure.advice == "It is a page for signing in, so the server requires credentials."
+    assert failure.message.endswith('; the page is titled "Sign in \u00b7 Example"')
+
+
+@pytest.mark.parametrize("kind", ["http", "sse"])
+async def test_wrong_certificates_and_proxies_are_named_with_their_variables(
+    kind: str, marked: Marked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("NO_PROXY", "no_proxy", "https_proxy", "all_proxy", "ALL_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    server = http("https://server.invalid/mcp", kind=kind)
+    monkeypatch.setenv("HTTPS_PROXY", "http://user:pass@127.0.0.1:9")
+    dead = await failed(server, cwd=tmp_path)
+    monkeypatch.setenv("HTTPS_PROXY", "socks5://127.0.0.1:9")
+    monkeypatch.setitem(sys.modules, "socksio", None)
+    socks = await failed(server, cwd=tmp_path)
+    monkeypatch.delenv("HTTPS_PROXY")
+    monkeypatch.setenv("SSL_CERT_FILE", "/no/such.pem")
+    certificates = await failed(server, cwd=tmp_path)
+
+    assert dead.message == "the proxy http://127.0.0.1:9 (HTTPS_PROXY) does not accept connections; is it running?"
+    assert (dead.facts["proxy"], dead.facts["proxy_variable"]) == ("http://127.0.0.1:9", "HTTPS_PROXY")
+    assert dead.advice.endswith("or correct or unset HTTPS_PROXY.")
+    library = {"http": "httpx2", "sse": "httpx"}[kind]
+    assert socks.message.startswith("the proxy of HTTPS_PROXY cannot be used: SOCKS")
+    assert f'pip install "{library}[socks]"' in socks.advice
+    assert certificates.message == (
+        'the certificates of SSL_CERT_FILE="/no/such.pem" cannot be used: No such file or directory; '
+        "correct or unset SSL_CERT_FILE"
+    )
+    assert certificates.facts == {"variable": "SSL_CERT_FILE", "path": "/no/such.pem"}
+
+
+@pytest.mark.parametrize(
+    ("script", "code", "says"),
+    [
+        ("exec sleep 60", "timeout", "npx downloads missing packages first, and the proxy http://127.0.0.1:9 does not"),
+        (
+            "echo npm error code ECONNREFUSED >&2; exit 1",
+            "exited",
+            "is the proxy http://127.0.0.1:9 (HTTPS_PROXY) right",
+        ),
+    ],
+)
+async def test_a_dead_proxy_of_a_package_runner_is_named(
+    script: str, code: str, says: str, marked: Marked, tmp_path: Path
+) -> None:
+    npx = tmp_path / "npx"
+    npx.write_text(f"#!/bin/sh\n{script}\n")
+    npx.chmod(0o755)
+    server = marked.stdio("tool", str(npx), env={"HTTPS_PROXY": "http://user:pass@127.0.0.1:9"})
+
+    failure = await failed(server, cwd=tmp_path)
+
+    assert (failure.code, says in failure.message, says.lower() in failure.advice.lower()) == (code, True, True)
+
+
+async def test_a_program_that_only_echoes_is_ended_at_once(marked: Marked, tmp_path: Path) -> None:
+    began = time.monotonic()
+    budgets = Budgets(handshake=60.0)
+    failure = await failed(marked.stdio("cat", "/bin/cat"), cwd=tmp_path, budgets=budgets)
+
+    assert (failure.code, failure.facts["stderr"]) == ("not_mcp", [])
+    assert failure.message.startswith("only sends back its input")
+    assert time.monotonic() - began < 30
+
+
+FILE = '{"mcpServers": {"a": {"command": "python-of-this-test", "args": []}}}'
+
+
+@pytest.mark.parametrize(("format_", "warns"), [("claude-code", False), ("goose", False), ("acp", True)])
+async def test_only_acp_requires_absolute_commands(format_: str, warns: bool, marked: Marked, tmp_path: Path) -> None:
+    phrases = {each: read_config(FILE, source="f", format=each).phrases for each in ("claude-code", "acp")}
+    phrases["goose"] = read_config("extensions: {}", source="f", format="goose").phrases
+    server = marked.plain()
+    server["command"] = "python-of-this-test"
+    (tmp_path / "python-of-this-test").symlink_to(sys.executable)
+    server["env"].append({"name": "PATH", "value": str(tmp_path)})
+    options = Options(phrases=phrases[format_])
+
+    async with mcp_launch.launch([server], cwd=tmp_path, options=options) as fleet:
+        assert fleet["plain"].state == "ready"
+        assert [warning.rpartition("; ")[2] for warning in fleet["plain"].warnings] == (
+            ["ACP requires an absolute path"] if warns else []
+        )
+    failure = await failed(marked.stdio("tool", "no-such-program"), cwd=tmp_path, options=options)
+    assert ("ACP" in failure.message) is warns
