@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         UnusableInput,
     )
     from mcp_launch.fleet import Fleet, launch
+    from mcp_launch.logins import StoredLogins
     from mcp_launch.options import Budgets, Limits, Options, Restart
     from mcp_launch.report import Report, report_schema
     from mcp_launch.session import open_session
@@ -57,6 +58,7 @@ __all__ = [
     "Report",
     "Restart",
     "SessionServers",
+    "StoredLogins",
     "UnknownServer",
     "UnknownTool",
     "UnusableInput",
@@ -80,6 +82,7 @@ if not TYPE_CHECKING:
         "failures": "InvalidResult LaunchError LaunchFailure NoTransport NotReady UnknownServer UnusableInput",
         "fleet": "Fleet launch",
         "_local.serve": "LocalServer serve_local",
+        "logins": "StoredLogins",
         "options": "Budgets Limits Options Restart",
         "report": "Report report_schema",
         "_servers.launched": "LaunchedServer",

@@ -31,7 +31,10 @@ ADVICE: Mapping[Code, str] = {
         "SSL_CERT_FILE to the file of the authority that issued it."
     ),
     "disconnected": "Look at the server's own log at that time. A proxy may also have closed the connection.",
-    "unauthorized": "Add a valid token to the headers of the entry as Authorization, or log in as the server requires.",
+    "unauthorized": (
+        "Run the mcp-launch login that the message names, if it names one. Otherwise add a valid token to the headers of "
+        "the entry as Authorization."
+    ),
     "forbidden": "The login is valid but not permitted. Ask the operator of the server, or use another token.",
     "not_found": "Compare the path of the URL with the server's documentation. Most end in /mcp, older ones in /sse.",
     "method_not_allowed": "Something else responds at this URL. Compare its path with the server's documentation.",

@@ -9,6 +9,7 @@ from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from mcp_launch.failures import Phrases, UnusableInput
+from mcp_launch.logins import StoredLogins
 from mcp_launch.report import TransportName
 
 __all__ = [
@@ -205,10 +206,11 @@ class Options:
     of a URL, are always redacted. `mcp_launch.config.Entry.secrets` has the values that a file takes from variables."""
     phrases: Phrases = field(default_factory=Phrases)
     """The phrases in failures of servers that were not configured in ACP: `mcp_launch.failures.Phrases`."""
-    auth: Auth | None = field(default=None, repr=False)
-    """The login for a server with a URL: a `(user, password)` pair, a function that changes each request, or an
-    `httpx2.Auth` such as the SDK's `OAuthClientProvider`. It replaces an `Authorization` header of the specification.
-    An interactive login counts against the budgets and the `timeout`, so allow enough time."""
+    auth: Auth | StoredLogins | None = field(default=None, repr=False)
+    """The login for a server with a URL: `StoredLogins()` for what `mcp-launch login` has stored, a `(user, password)`
+    pair, a function that changes each request, or an `httpx2.Auth` such as the SDK's `OAuthClientProvider`. Except for
+    `StoredLogins`, it replaces an `Authorization` header of the specification. An interactive login counts against the
+    budgets and the `timeout`, so allow enough time."""
     verify: ssl.SSLContext | str | os.PathLike[str] | bool = True
     """The trusted TLS certificates: True for those of the system (or of `SSL_CERT_FILE` and `SSL_CERT_DIR`, see
     `trust_env`), the path of a file or directory of certificates, or an SSL context. False trusts every certificate,

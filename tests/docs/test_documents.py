@@ -91,6 +91,8 @@ NOT_RUN = {
     "docs/connection.md: initialize: no response within 30 s; the",  # it would take that long
     "docs/generation.md: published schema → vocabulary check → pa",  # a drawing
     "docs/launching.md: mcp servers:",  # for the reader's CI
+    "docs/login.md: mcp-launch login https://example.com/mcp",  # it requires a browser
+    "docs/login.md: https://example.com/mcp: client WWL4eYcr",  # the logins are the reader's
     "docs/models.md: pip install 'acp-bindings[openai-agents]",  # already done where the tests run
     "docs/models.md: pip install 'acp-bindings[pydantic-ai]'",
     "docs/tutorial.md: {",  # the settings of an editor

@@ -151,7 +151,7 @@ async def test_certificates_of_the_environment_count_unless_it_is_not_trusted(
         (
             "auth",
             httpx.BasicAuth("user", SECRET),
-            "(user, password), a function or an httpx2.Auth, not httpx.BasicAuth",
+            "(user, password), a function, an httpx2.Auth or mcp_launch.StoredLogins, not httpx.BasicAuth",
         ),
         ("auth", "Bearer x", "not str"),
     ],

@@ -23,7 +23,7 @@ from mcp_launch._command.find_servers import (
     started_ahead,
     text_of,
 )
-from mcp_launch._command.inputs import Call, Typed, is_program
+from mcp_launch._command.inputs import Call, Session, Typed, is_program
 from mcp_launch._command.show.text import (
     DOCUMENTS,
     complain,
@@ -136,6 +136,8 @@ Save = Annotated[
     str | None,
     typer.Option("--save", metavar="DIR", help="Save binary content and resources in DIR.  [default: .]"),
 ]
+Place = Annotated[str | None, typer.Argument(metavar="FILE|URL", hidden=True)]
+Server = Annotated[str | None, typer.Argument(metavar="SERVER", hidden=True, autocompletion=complete_server)]
 ShowSecrets = Annotated[bool, typer.Option("--show-secrets", help="Do not redact secrets in results.")]
 Workspace = Annotated[
     str | None,
@@ -193,6 +195,9 @@ def _servers(
     ] = 30.0,
     verbose: Annotated[
         bool, typer.Option("--verbose", "-v", help="Print all messages to standard error, with secrets redacted.")
+    ] = False,
+    login: Annotated[
+        bool, typer.Option("--login", help="Log in with the browser first, where a URL requires it (see login).")
     ] = False,
 ) -> None:
     """Declare the options of all subcommands that start servers: the fields of `Typed`."""
@@ -418,8 +423,8 @@ def call(
 @_with_servers(several=False)
 def shell(
     typed: Typed,
-    place: Annotated[str | None, typer.Argument(metavar="FILE|URL", hidden=True)] = None,
-    server: Annotated[str | None, typer.Argument(metavar="SERVER", hidden=True, autocompletion=complete_server)] = None,
+    place: Place = None,
+    server: Server = None,
     *,
     save: Save = None,
     show_secrets: ShowSecrets = False,
@@ -441,6 +446,100 @@ def shell(
         from mcp_launch._command.explore.shell import explore  # noqa: PLC0415
 
         return explore(typed, session, save=save, show_secrets=show_secrets)
+
+
+def _named(place: str | None, server: str | None) -> Session | None:
+    """Return the session with the only server that `logout` or `whoami` names; None if it names none."""
+    return None if place is None else chosen(read_inputs(Typed(servers=[place])), server)
+
+
+@app.command(cls=LightCommand)
+def login(
+    place: Annotated[str, typer.Argument(metavar="FILE|URL", hidden=True)],
+    server: Server = None,
+    *,
+    headless: Annotated[
+        bool, typer.Option("--headless", help="Show the URL, and read the URL of the redirect from standard input.")
+    ] = False,
+    scope: Annotated[
+        str | None, typer.Option("--scope", metavar="'A B'", help="Request these scopes instead of the server's.")
+    ] = None,
+    client_id: Annotated[
+        str | None, typer.Option("--client-id", metavar="ID", help="Use this client instead of registering one.")
+    ] = None,
+    client_secret: Annotated[
+        bool,
+        typer.Option(
+            "--client-secret", help="Ask for the secret of the client. MCP_LAUNCH_CLIENT_SECRET is used if it is set."
+        ),
+    ] = False,
+    redirect_uri: Annotated[
+        str | None,
+        typer.Option(
+            "--redirect-uri", metavar="URL", help="The URL that the client is registered with, on this machine."
+        ),
+    ] = None,
+    headers: Annotated[
+        list[str] | None,
+        typer.Option("--header", "-H", metavar="'NAME: VALUE'", help="Send this header to the URL; repeatable."),
+    ] = None,
+    sse: Annotated[bool, typer.Option("--sse", help="The URL uses the deprecated SSE transport.")] = False,
+    timeout: Annotated[
+        float, typer.Option("--timeout", metavar="SECONDS", help="Seconds until you must have logged in.", min=0.1)
+    ] = 300.0,
+) -> None:
+    """Log in to a server with a URL by OAuth, and store the tokens for this user.
+
+    The other commands use them from then on, refresh them, and send them to this URL only. They are stored in the
+    keyring of the system if the extra keyring is installed, otherwise in a file that only you can read.
+
+    \b
+    mcp-launch login https://example.com/mcp
+    mcp-launch login .mcp.json search --headless
+
+    Exit status: 0 if you are logged in; 1 if the login failed; 2 if the arguments or FILE are invalid; 129, 130 or 143
+    after a signal.
+    """  # noqa: D301 - \b keeps the lines of a paragraph in the help
+    session = chosen(read_inputs(Typed(servers=[place], headers=headers or (), sse=sse)), server)
+    from mcp_launch._command.authorization import Wanted  # noqa: PLC0415 - slow to import
+    from mcp_launch._command.login import ask_secret, log_in_once  # noqa: PLC0415
+
+    secret = ask_secret(asked=client_secret)
+    wanted = Wanted(headless=headless, client_id=client_id, client_secret=secret, scope=scope, timeout=timeout)
+    if redirect_uri is not None:
+        wanted = replace(wanted, redirect_uri=redirect_uri)
+    raise typer.Exit(log_in_once(session, wanted))
+
+
+@app.command(cls=LightCommand)
+def logout(
+    place: Place = None,
+    server: Server = None,
+    *,
+    everything: Annotated[bool, typer.Option("--all", help="Delete the logins of all servers.")] = False,
+) -> None:
+    """Delete the stored login of a server. The tokens stay valid at the server until they expire.
+
+    Exit status: 0 if it was deleted; 1 if there is none; 2 if the arguments or FILE are invalid.
+    """
+    if (place is None) != everything:
+        raise UnusableInput("pass a URL, a FILE with a SERVER, or --all")
+    session = _named(place, server)
+    from mcp_launch._command.login import log_out  # noqa: PLC0415 - slow to import
+
+    raise typer.Exit(log_out(session))
+
+
+@app.command(cls=LightCommand)
+def whoami(place: Place = None, server: Server = None, *, as_json: Json = False) -> None:
+    """Print the stored logins, or that of one server: client, authorization server, scopes and expiry, but no token.
+
+    Exit status: 0; 1 if there is no login for the server; 2 if the arguments or FILE are invalid.
+    """
+    session = _named(place, server)
+    from mcp_launch._command.login import show_logins  # noqa: PLC0415 - slow to import
+
+    raise typer.Exit(show_logins(session, as_json=as_json))
 
 
 @app.command(cls=LightCommand)

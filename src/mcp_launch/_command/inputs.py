@@ -37,6 +37,8 @@ class Typed:
     """True if servers of the project's files are started without confirmation."""
     timeout: float = 30.0
     verbose: bool = False
+    login: bool = False
+    """True if the user logs in to servers that require it."""
 
     @property
     def files(self) -> list[str]:

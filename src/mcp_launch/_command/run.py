@@ -20,6 +20,7 @@ from mcp_launch._command.show.text import complain, printable, remark
 from mcp_launch._command.signals import ENDING, exit_if_signalled, exit_on_signals, is_handled, remember_signal
 from mcp_launch.failures import UnusableInput
 from mcp_launch.fleet import Fleet, launch
+from mcp_launch.logins import StoredLogins
 from mcp_launch.options import EVERYTHING, Budgets, Direction, Listing, Options
 
 _LOOK = 0.2
@@ -41,15 +42,17 @@ def run(
 ) -> T:
     """Launch a fleet for each session, and return the result of *use*, which is called while they start.
 
-    With --verbose, messages and standard error of the servers are printed.
+    Servers with a URL use the stored logins; with --login, the user logs in where one is required. With --verbose,
+    messages and standard error of the servers are printed.
     """
     options = options or Options()
+    options = replace(options, auth=options.auth or StoredLogins())
     if typed.verbose:
         options = replace(options, stderr=_show_stderr, traffic=_show_message)
     # Reports contain what the libraries would log, without secrets in URLs and headers.
     logging.getLogger().addHandler(logging.NullHandler())
     try:
-        return anyio.run(_run, sessions, use, typed.timeout, options, lists)
+        return anyio.run(_run, typed, sessions, use, options, lists)
     finally:
         # The event loop has reset the signals to Python's defaults instead of our handlers.
         exit_on_signals()
@@ -78,9 +81,9 @@ def watch(typed: Typed, once: Callable[[], object]) -> NoReturn:
 
 
 async def _run(
+    typed: Typed,
     sessions: Sequence[Session],
     use: Callable[[Sequence[Fleet]], Awaitable[T]],
-    timeout: float,
     options: Options,
     lists: Collection[Listing],
 ) -> T:
@@ -99,14 +102,18 @@ async def _run(
                 asyncio.get_running_loop().add_signal_handler(number, stop, number)
         # A signal may have arrived before these handlers were set.
         exit_if_signalled()
+        if typed.login:
+            from mcp_launch._command.login import log_in_where_required  # noqa: PLC0415 - slow to import
+
+            await log_in_where_required(sessions)
         async with contextlib.AsyncExitStack() as stack:
             fleets = [
                 await stack.enter_async_context(
                     launch(
                         session.servers,
                         cwd=session.cwd,
-                        timeout=timeout,
-                        budgets=_budgets_within(timeout),
+                        timeout=typed.timeout,
+                        budgets=_budgets_within(typed.timeout),
                         options=replace(
                             options,
                             strict=options.strict and bool(session.phrases.absolute),

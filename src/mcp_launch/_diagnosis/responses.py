@@ -216,11 +216,20 @@ class Answer:
         return f"{self.method} {self.url}{through}"
 
 
-def judge(answer: Answer, *, authorized: bool, slip: str | None, usual: str) -> Diagnosis | None:  # noqa: PLR0911 - a list of cases
+def judge(  # noqa: PLR0911 - a list of cases
+    answer: Answer,
+    *,
+    authorized: bool,
+    slip: str | None,
+    usual: str,
+    rejected: str | None = None,
+    offers_login: bool = False,
+) -> Diagnosis | None:
     """Return why a response means that the server cannot be used; None if it is valid or contains an MCP error.
 
-    `authorized` is true if the request had credentials, `slip` says what may be wrong with their form, and `usual` is
-    the path that most servers use.
+    `authorized` is true if the request had credentials, `slip` says what may be wrong with their form, `usual` is
+    the path that most servers use, `rejected` says why a stored login was rejected, and `offers_login` is true if the
+    server has OAuth metadata.
     """
     if answer.is_mcp and answer.status < HTTPStatus.BAD_REQUEST:
         return None
@@ -231,8 +240,10 @@ def judge(answer: Answer, *, authorized: bool, slip: str | None, usual: str) -> 
             facts["authorization_sent"] = authorized
             challenge = answer.headers.get("www_authenticate", "")
             summary += _asked(challenge)
-            advice = slip or _login(challenge, authorized=authorized)
-            known = advice if slip or authorized or "resource_metadata=" in challenge else None
+            command = f'run "mcp-launch login {"--sse " if usual == "/sse" else ""}{answer.url}"'
+            again = f"{rejected}; {command} again" if rejected else None
+            advice = again or slip or _login(command if offers_login else None, authorized=authorized)
+            known = advice if again or slip or authorized or offers_login else None
             return Diagnosis("unauthorized", f"{summary}; {advice}{_said(answer)}", facts, advice=known)
         case HTTPStatus.FORBIDDEN:
             advice = slip or "is this user allowed to use it?"
@@ -283,11 +294,11 @@ def _asked(challenge: str) -> str:
     return f" (it asks for {'; '.join((', '.join(schemes), *wrong))})" if schemes else ""
 
 
-def _login(challenge: str, *, authorized: bool) -> str:
+def _login(command: str | None, *, authorized: bool) -> str:
     if authorized:
         return "is its Authorization header still valid?"
-    if "resource_metadata=" in challenge:
-        return "it requires an OAuth login or a token in an Authorization header"
+    if command:
+        return f"it requires an OAuth login; {command}, or add a token in an Authorization header"
     return "does it require an Authorization header?"
 
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import partial
 from http import HTTPStatus
 from typing import Any, cast
+from urllib.parse import urlsplit
 
 import anyio
 import httpx2
@@ -21,6 +22,7 @@ from typing_extensions import override
 from mcp_launch._diagnosis import Diagnosis, advised
 from mcp_launch._diagnosis.responses import UNMAPPED, TooLong, UnusableId
 from mcp_launch._http_types import EVENT_STREAM, JSON, media_type
+from mcp_launch._json_values import as_members
 from mcp_launch._spec import HttpServer
 from mcp_launch._transports import DOUBTFUL, TRIAL
 from mcp_launch._transports.era import bound_probe
@@ -262,7 +264,7 @@ async def speaks_http(spec: HttpServer, network: Network, *, in_full: bool = Fal
             client.stream(
                 "POST",
                 spec.url,
-                content=_initialize_request(),
+                content=initialize_request(),
                 headers={"content-type": JSON, "accept": f"{JSON}, {EVENT_STREAM}"},
             ) as response,
         ):
@@ -278,7 +280,28 @@ async def speaks_http(spec: HttpServer, network: Network, *, in_full: bool = Fal
     return found
 
 
-def _initialize_request() -> bytes:
+_OF_OAUTH = frozenset(("authorization_servers", "authorization_endpoint"))
+"""Fields of the metadata of a resource, and of an authorization server."""
+
+
+async def has_oauth_metadata(url: str, network: Network) -> bool:
+    """Return True if the server publishes where to log in, at one of the places that clients look at."""
+    base = urlsplit(url)._replace(query="", fragment="")
+    wanted = [("oauth-protected-resource", base.path.rstrip("/")), ("oauth-protected-resource", "")]
+    wanted.append(("oauth-authorization-server", ""))
+    found = False
+    with anyio.move_on_after(TRIAL), contextlib.suppress(httpx2.HTTPError, TooLong, *UNMAPPED):
+        # Without the headers of the entry and without a login.
+        async with WebClient(HttpServer(name="", url=url), replace(network, auth=None), connect=TRIAL) as client:
+            while wanted and not found:
+                name, path = wanted.pop(0)
+                response = await client.get(base._replace(path=f"/.well-known/{name}{path}").geturl())
+                with contextlib.suppress(ValueError):
+                    found = not _OF_OAUTH.isdisjoint(as_members(response.json()))
+    return found
+
+
+def initialize_request() -> bytes:
     """Return the smallest request to which an MCP server responds."""
     params = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "mcp-launch", "version": "0"}}
     return json.dumps({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params}).encode()

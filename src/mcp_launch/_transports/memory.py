@@ -39,6 +39,8 @@ class Memory:
         self._usual = usual
         self._hide = hide
         self._connect = connect
+        self._offers_login = False
+        """True if the server was found to have OAuth metadata that its responses do not mention."""
 
     @property
     def answer(self) -> Answer | None:
@@ -79,7 +81,15 @@ class Memory:
         self.found = None if fine else self._judged(self._tell())
 
     def _judged(self, answer: Answer) -> Diagnosis | None:
-        return judge(answer, authorized=self._rule.authorizes, slip=self._rule.slip, usual=self._usual)
+        auth = self._network.auth
+        return judge(
+            answer,
+            authorized=self._rule.authorizes,
+            slip=self._rule.slip,
+            usual=self._usual,
+            rejected=auth.slip if auth else None,
+            offers_login=self._offers_login,
+        )
 
     def _answer_of(
         self,
@@ -122,6 +132,13 @@ class Memory:
             logs_in = self._network.auth is not None and self._network.auth.unfinished
             late = "the login was not finished" if logs_in else "accepted the connection, but did not answer"
             return Diagnosis("timeout", f"{late} within {waited:.1f} s; {phrases.longer}?", stage=stage)
+        if found.code == "unauthorized" and (answer := self.answer) and not self._rule.authorizes:
+            # Imported late because of a cycle: the client for this remembers its responses here.
+            from mcp_launch._transports.http import has_oauth_metadata  # noqa: PLC0415
+
+            mentions = "resource_metadata=" in answer.headers.get("www_authenticate", "")
+            self._offers_login = mentions or await has_oauth_metadata(str(self._rule.url), self._network)
+            found = self._judged(answer) or found
         url = self._rule.url
         hung_up = found.code in ("disconnected", "not_mcp") and self._tell is None and stage == "connect"
         if (

@@ -23,8 +23,10 @@ from mcp_launch._diagnosis.responses import TooLong, Via
 from mcp_launch._executable import proxy_of
 from mcp_launch._http_types import EVENT_STREAM, FORM, JSON, Url, media_type
 from mcp_launch._spec import HttpServer
+from mcp_launch._transports.oauth import StoredAuth, stored_auth
 from mcp_launch._transports.web import Httpx2Body, bound
-from mcp_launch.failures import LaunchFailure
+from mcp_launch.failures import LaunchFailure, UnusableInput
+from mcp_launch.logins import StoredLogins
 from mcp_launch.options import Options
 
 Path: TypeAlias = str | os.PathLike[str]
@@ -101,6 +103,11 @@ class WatchedAuth(httpx2.Auth):
         self._auth = auth
         self._hide = hide
 
+    @property
+    def slip(self) -> str | None:
+        """The reason why a stored login was rejected."""
+        return self._auth.slip if isinstance(self._auth, StoredAuth) else None
+
     async def async_auth_flow(self, request: httpx2.Request) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
         """Pass on requests and responses unchanged."""
         before = set(request.headers.raw)
@@ -127,6 +134,8 @@ class WatchedAuth(httpx2.Auth):
             except httpx2.RequestError:
                 raise
             except TooLong as error:
+                raise AuthFailed(str(error), request=request) from error
+            except UnusableInput as error:
                 raise AuthFailed(str(error), request=request) from error
             except Exception as error:
                 raise AuthFailed(f"{type(error).__name__}: {error}", request=request) from error
@@ -217,7 +226,7 @@ def network(spec: HttpServer, options: Options) -> Network:
     with usable(spec, "cert" if options.cert else "verify"):
         verify = trusting(options)
     with usable(spec, "auth"):
-        auth = _auth(options.auth, hide=hide)
+        auth = _auth(options.auth, spec)
     insecure = spec.url.startswith("https:") and verify.verify_mode is ssl.CERT_NONE
     return Network(
         verify=verify,
@@ -273,17 +282,19 @@ def _unusable_proxies() -> list[str]:
     return list(dict.fromkeys(wrong))
 
 
-def _auth(auth: object, *, hide: Redactor) -> httpx2.Auth | None:
+def _auth(auth: object, spec: HttpServer) -> httpx2.Auth | None:
     match auth:
+        case StoredLogins():
+            return stored_auth(spec, auth)
         case None | httpx2.Auth():
             return auth
         case (str(user), str(password)):
-            hide.add((user, password))
+            spec.redactor.add((user, password))
             return httpx2.BasicAuth(user, password)
         case _ if callable(auth) and not isinstance(auth, type):
             return httpx2.FunctionAuth(cast("Callable[[httpx2.Request], httpx2.Request]", auth))
         case _:
-            wanted = "(user, password), a function or an httpx2.Auth"
+            wanted = "(user, password), a function, an httpx2.Auth or mcp_launch.StoredLogins"
             raise TypeError(f"it must be {wanted}, not {_kind(auth)}")
 
 

@@ -22,6 +22,7 @@ from mcp_launch._servers.client import client_of
 from mcp_launch._servers.roster import import_sdk
 from mcp_launch.config._entries import Config, Entry
 from mcp_launch.failures import LaunchError, UnknownServer, UnusableInput
+from mcp_launch.logins import StoredLogins
 from mcp_launch.options import Budgets, Options
 from mcp_launch.session import open_session
 from mcp_launch.testing import _settings as settings
@@ -162,7 +163,12 @@ class McpServerFixture:
             found, config = self._entry_named(server)
             entry, named = found.server, [config.cwd, found.cwd]
             own = options or Options()
-            options = replace(own, secrets=[*own.secrets, *found.secrets], phrases=config.phrases)
+            options = replace(
+                own,
+                secrets=[*own.secrets, *found.secrets],
+                phrases=config.phrases,
+                auth=own.auth or StoredLogins(),
+            )
         block = open_session(
             entry,
             cwd=os.path.join(settings.directory(self._config, *named), cwd or ""),

@@ -18,6 +18,7 @@ from mcp_launch._servers.launched import LaunchedServer
 from mcp_launch.config import Entry, Finding
 from mcp_launch.failures import LaunchFailure, Phrases, UnusableInput
 from mcp_launch.fleet import Fleet, launch
+from mcp_launch.logins import StoredLogins
 from mcp_launch.options import EVERYTHING, Budgets, Options
 from mcp_launch.report import ServerReport
 from mcp_launch.testing import _settings as settings
@@ -83,7 +84,7 @@ class McpConfig(pytest.File):
     def _start(self, items: list[McpServer]) -> None:
         for item in items:
             if not (item.is_twin or item.entry.disabled):
-                options = Options(secrets=item.entry.secrets, phrases=item.phrases)
+                options = Options(secrets=item.entry.secrets, phrases=item.phrases, auth=StoredLogins())
                 fleet = self._fleets[item.cwd]
                 self._started[item] = fleet.add(item.entry.server, options=options, timeout=self._seconds)
 

@@ -6,6 +6,7 @@ import inspect
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from acp_bindings._redact import Redactor
@@ -27,7 +28,8 @@ from mcp_launch._command.show.text import (
 from mcp_launch._servers.launched import LaunchedServer
 from mcp_launch._servers.record import Offer
 from mcp_launch.fleet import Fleet
-from mcp_launch.options import Listing
+from mcp_launch.logins import StoredLogins
+from mcp_launch.options import Listing, Options
 from mcp_launch.report import ServerReport
 
 if TYPE_CHECKING:
@@ -46,7 +48,15 @@ _LABEL = 60
 def list_all(typed: Typed, sessions: Sequence[Session], kind: Listing, *, as_json: bool) -> int:
     """Start all servers, print what they offer of a kind, and return 1 if one failed or could not list it, else 0."""
     print_findings(each for session in sessions for each in found_in(session.source, session.findings))
-    listed = run(typed, sessions, partial(_listed, sessions=sessions), lists=(kind,))
+    hides = [redactors_of(session) for session in sessions]
+
+    def learn(token: str) -> None:
+        for hide in chain.from_iterable(hides):
+            hide.add([token])
+
+    listed = run(
+        typed, sessions, partial(_listed, hides=hides), options=Options(auth=StoredLogins(learn=learn)), lists=(kind,)
+    )
     ok = all(getattr(offer, kind) is not None for _, offer, _ in listed)
     if as_json:
         write_json({"ok": ok, "servers": [_json(each, kind) for each in listed]})
@@ -134,12 +144,12 @@ def tool_lines(tool: Tool, hide: Redactor, *, whole: bool = False) -> Iterator[S
             yield f"    annotations: {', '.join(hints)}", "dim"
 
 
-async def _listed(fleets: Sequence[Fleet], *, sessions: Sequence[Session]) -> list[_Listed]:
+async def _listed(fleets: Sequence[Fleet], *, hides: Sequence[Sequence[Redactor]]) -> list[_Listed]:
     await settled(fleets, quiet=True)
     return [
         (report, offer_of(server, report), hide)
-        for fleet, session in zip(fleets, sessions, strict=True)
-        for server, report, hide in zip(fleet.servers, fleet.report["servers"], redactors_of(session), strict=True)
+        for fleet, of_fleet in zip(fleets, hides, strict=True)
+        for server, report, hide in zip(fleet.servers, fleet.report["servers"], of_fleet, strict=True)
     ]
 
 

@@ -15,6 +15,7 @@ from mcp_launch._servers.launched import LaunchedServer
 from mcp_launch._spec import parse_server
 from mcp_launch.failures import InvalidResult, LaunchFailure, UnusableInput, did_you_mean
 from mcp_launch.fleet import Fleet
+from mcp_launch.logins import StoredLogins
 from mcp_launch.options import Listing, Options
 from mcp_launch.report import ServerReport
 
@@ -62,7 +63,9 @@ def use_one(
         hide_result = Redactor() if show_secrets else hide
         return await ready(Opened(fleet=fleet, server=server, notices=notices, hide=hide, hide_result=hide_result))
 
-    return run(typed, [session], use, options=notices.options, lists=lists)
+    # A refreshed token is redacted in results too.
+    options = replace(notices.options, auth=StoredLogins(learn=hide.learn))
+    return run(typed, [session], use, options=options, lists=lists)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,437 @@
+"""Logging in by OAuth, and the stored logins, with an authorization server made of Authlib."""
+
+# pyright: reportPrivateUsage=false
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import socket
+import stat
+import subprocess
+import sys
+import webbrowser
+from collections.abc import Generator
+from contextlib import ExitStack
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from subprocess import PIPE
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import anyio
+import keyring
+import pytest
+from keyring.backend import KeyringBackend
+from keyring.backends.fail import Keyring as NoKeyring
+
+from mcp_launch import LaunchFailure, Options, StoredLogins, UnusableInput, launch, logins, open_session
+from mcp_launch._command import login as command
+from mcp_launch._command.authorization import LoginFailed, Wanted
+from mcp_launch._command.authorization import log_in as log_in_to
+from mcp_launch._spec import HttpServer, SseServer
+from tests.mcp_launch.servers.oauth import TOKEN, Client, Login, oauth_servers, visit
+from tests.mcp_launch.servers.raw import raw_server, reply, works
+from tests.mcp_launch.support import SOURCE, Marked, http, run_python
+
+ROOT = Path(__file__).parents[2]
+KINDS = pytest.mark.parametrize("kind", ["http", "sse"])
+STORED = Options(auth=StoredLogins())
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Path]:
+    """The folder of the logins, and a browser whose user agrees. There is no keyring."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.fail.Keyring")
+    monkeypatch.setenv("BROWSER", f"{sys.executable} -m tests.mcp_launch.servers.oauth %s")
+    monkeypatch.setattr(webbrowser, "open", visit)
+    before = keyring.get_keyring()
+    keyring.set_keyring(NoKeyring())
+    yield tmp_path / "data" / "mcp-launch" / "logins"
+    keyring.set_keyring(before)
+
+
+def run(*args: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    """Run the command; it must not show a token."""
+    done = run_python("-m", "mcp_launch", *args, stdin=stdin, PYTHONPATH=f"{SOURCE}{os.pathsep}{ROOT}", COLUMNS="40")
+    assert TOKEN not in done.stdout + done.stderr
+    return done
+
+
+async def log_in(login: Login, wanted: Wanted | None = None, *, kind: str = "http") -> logins.Login:
+    spec = (SseServer if kind == "sse" else HttpServer)(name="web", url=login.url)
+    with anyio.fail_after(20):
+        return await log_in_to(spec, wanted or Wanted())
+
+
+async def refusal(login: Login, wanted: Wanted | None = None) -> str:
+    """Return why a login fails; nothing must be stored or listen afterwards."""
+    with pytest.raises(LoginFailed) as raised:
+        await log_in(login, wanted)
+    assert (logins.stored(), TOKEN in str(raised.value), raised.value.__cause__) == ([], False, None)
+    for request in login.authorization.seen:
+        if sent := parse_qs(urlsplit(request.target).query).get("redirect_uri"):
+            assert not is_listening(sent[0])
+    return str(raised.value)
+
+
+def logged(caplog: pytest.LogCaptureFixture) -> str:
+    """Return what was logged, except by the authorization server, which runs in this process."""
+    records = [record for record in caplog.records if not record.name.startswith("authlib")]
+    return "\n".join(caplog.handler.format(record) for record in records)
+
+
+def is_listening(url: str) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", urlsplit(url).port or 0)) == 0
+
+
+async def outcome(login: Login, options: Options = STORED, *, kind: str = "http", cwd: Path) -> str | None:
+    """Return why a server cannot be used, or None; the report must not contain a token."""
+    async with launch([http(login.url, kind=kind)], cwd=cwd, options=options) as fleet:
+        (failure,) = fleet.failures or [None]
+        assert TOKEN not in json.dumps(fleet.report) + repr(failure)
+    return failure and f"{failure.code}: {failure.message}"
+
+
+# Logging in ----------------------------------------------------------------------------------------------------------
+
+
+@KINDS
+async def test_a_login_is_stored_for_this_user_alone_and_used(
+    kind: str, marked: Marked, folder: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(0)
+    with oauth_servers(kind) as login:
+        assert "mcp-launch login" in str(await outcome(login, kind=kind, cwd=tmp_path))
+        stored = await log_in(login, kind=kind)
+        assert await outcome(login, kind=kind, cwd=tmp_path) is None
+
+    (file,) = folder.iterdir()
+    assert [stat.S_IMODE(each.stat().st_mode) for each in (file, folder)] == [0o600, 0o700]
+    assert (stored.server, stored.issuer, stored.scope) == (login.url, login.issuer, "read")
+    assert not is_listening(stored.redirect_uri)
+    assert TOKEN not in logged(caplog) + repr(stored)
+
+
+OTHER = "http://127.0.0.1:9/mcp"
+REFUSALS: list[tuple[str, dict[str, Any], str]] = [
+    (
+        "resource of another origin",
+        {"resource": {"resource": OTHER}},
+        '/.well-known/oauth-protected-resource are for the resource "http://127.0.0.1:9/mcp", not for this server',
+    ),
+    (
+        "issuer",
+        {"metadata": {"issuer": "http://127.0.0.1:9"}},
+        '{issuer}/.well-known/oauth-authorization-server have the issuer "http://127.0.0.1:9" instead of "{issuer}"',
+    ),
+    (
+        "plain PKCE",
+        {"metadata": {"code_challenge_methods_supported": ["plain"]}},
+        '"code_challenge_methods_supported" only lists plain at {issuer}/.well-known/oauth-authorization-server',
+    ),
+    ("no PKCE", {"metadata": {"code_challenge_methods_supported": None}}, '_supported" is missing at {issuer}/'),
+    (
+        "no registration",
+        {"metadata": {"registration_endpoint": None}},
+        '"registration_endpoint" is missing at {issuer}/.well-known/oauth-authorization-server; register a client',
+    ),
+    (
+        "registration refused",
+        {"registers": False},
+        "does not register this client: POST {issuer}/register returned 400 (access_denied: ",
+    ),
+    (
+        "invalid metadata",
+        {"metadata": {"token_endpoint": "nowhere"}},
+        "{issuer}/.well-known/oauth-authorization-server is not valid metadata (token_endpoint: ",
+    ),
+    ("denied", {"denies": True}, "the login was refused: access_denied: The resource owner or authorization server"),
+    ("another state", {"callback": {"state": "x"}}, "the redirect has the state of another login"),
+    ("another issuer", {"callback": {"iss": "http://127.0.0.1:9"}}, "iss mismatch: http://127.0.0.1:9 != {issuer}"),
+    (
+        "wrong audience",
+        {"audience": OTHER},
+        "the server rejects the token that {issuer} has issued: POST {url} returned 401 (invalid_token)",
+    ),
+]
+
+
+@pytest.mark.parametrize(("how", "says"), [row[1:] for row in REFUSALS], ids=[row[0] for row in REFUSALS])
+async def test_a_refused_login_says_what_is_wrong_and_where(
+    how: dict[str, Any], says: str, marked: Marked, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(0)
+    with oauth_servers(**how) as login:
+        assert says.format(issuer=login.issuer, url=login.url) in await refusal(login)
+    assert TOKEN not in logged(caplog)
+
+
+@pytest.mark.parametrize(
+    ("path", "says"),
+    [
+        ("/.well-known/oauth-authorization-server", "no authorization server was found"),
+        ("/register", "does not register this client"),
+        ("/token", "did not issue a token"),
+    ],
+)
+async def test_a_redirect_to_another_host_is_not_followed(path: str, says: str, marked: Marked) -> None:
+    with raw_server(lambda _: [reply(404)]) as other, oauth_servers(redirects={path: f"{other.origin}/x"}) as login:
+        message = await refusal(login)
+
+    assert says in message
+    assert f"{path} returned 307 with a redirect to {other.origin}/x, which is not followed" in message
+    assert other.seen == []
+
+
+async def test_a_stored_login_does_not_follow_its_server_to_another_host(marked: Marked, tmp_path: Path) -> None:
+    with oauth_servers() as login, raw_server(lambda request: [works(request)]) as other:
+        stored = await log_in(login)
+        with raw_server(lambda _: [reply(307, Location=f"{other.origin}/mcp")]) as moved:
+            moved_url = f"{moved.origin}/mcp"
+            logins.store(replace(stored, key=logins.key_of(moved_url)), logins.tokens_of(stored))
+            async with launch([http(moved_url)], cwd=tmp_path, options=STORED) as fleet:
+                assert [failure.code for failure in fleet.failures] == ["redirected"]
+
+    assert moved.seen[0].headers["authorization"].startswith(f"Bearer {TOKEN}")
+    assert other.seen == []
+
+
+async def test_a_server_without_oauth_says_where_metadata_were_looked_for(marked: Marked) -> None:
+    with raw_server(lambda request: [works(request) if request.method == "POST" else reply(404)]) as raw:
+        message = await refusal(Login(url=f"{raw.origin}/mcp", authorization=raw))
+
+    assert message.startswith("no authorization server was found, so the server does not offer OAuth: GET ")
+    assert f"{raw.origin}/.well-known/oauth-protected-resource/mcp returned 404" in message
+
+
+async def test_a_login_that_the_user_does_not_finish_ends(marked: Marked, monkeypatch: pytest.MonkeyPatch) -> None:
+    def opens_nothing(_: str) -> bool:
+        return False
+
+    monkeypatch.setattr(webbrowser, "open", opens_nothing)
+    with oauth_servers() as login:
+        assert "did not come back within 0.2 s" in await refusal(login, Wanted(timeout=0.2))
+
+
+@pytest.mark.parametrize("method", ["client_secret_basic", "client_secret_post"])
+async def test_a_client_of_the_user_is_used_for_later_logins_too(
+    method: str, marked: Marked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MCP_LAUNCH_CLIENT_SECRET", "key-of-mine")
+    metadata = {"registration_endpoint": None, "token_endpoint_auth_methods_supported": [method]}
+    with oauth_servers(metadata=metadata) as login, socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        redirect = f"http://localhost:{free.getsockname()[1]}/back"
+        free.close()
+        login.clients["mine"] = Client(
+            "mine", "key-of-mine", {"redirect_uris": [redirect], "token_endpoint_auth_method": method}
+        )
+        wrong = Wanted(client_id="mine", client_secret="not-the-key", redirect_uri=redirect)
+        assert "/token returned 401 (invalid_client" in await refusal(login, wrong)
+        await log_in(login, replace(wrong, client_secret=command.ask_secret(asked=True)))
+        again = await log_in(login, Wanted(redirect_uri=redirect))
+        login.expire()
+        assert await outcome(login, cwd=tmp_path) is None
+
+        # Another authorization server must not get the secret.
+        with oauth_servers() as other:
+            login.resource = {"authorization_servers": [other.issuer]}
+            with pytest.raises(LoginFailed, match="its authorization server is now"):
+                await log_in(login, Wanted(redirect_uri=redirect))
+            assert [request.method for request in other.authorization.seen] == ["GET"]
+
+    assert (again.client_id, again.client_given) == ("mine", True)
+
+
+# Stored logins -------------------------------------------------------------------------------------------------------
+
+
+@KINDS
+async def test_an_expired_token_is_refreshed_once_for_all_sessions(kind: str, marked: Marked, tmp_path: Path) -> None:
+    learnt: list[str] = []
+    with oauth_servers(kind, lifetime=1) as login:
+        first = logins.tokens_of(await log_in(login, kind=kind))
+        login.lifetime = 3600
+        # The SSE server has one session at a time.
+        names = ("one", "two", "three") if kind == "http" else ("one",)
+        servers = [http(login.url, name=name, kind=kind) for name in names]
+        async with launch(servers, cwd=tmp_path, options=Options(auth=StoredLogins(learn=learnt.append))) as fleet:
+            assert fleet.failures == []
+        asked = [request for request in login.authorization.seen if request.target == "/token"]
+
+    stored = logins.find(login.url)
+    assert stored is not None
+    second = logins.tokens_of(stored)
+    assert (len(asked), second.access_token in login.tokens, stored.has_expired) == (2, True, False)
+    assert {first.access_token, first.refresh_token, second.access_token, second.refresh_token} <= {*learnt}
+
+
+@KINDS
+async def test_a_rejected_token_is_refreshed_or_the_failure_says_to_log_in_again(
+    kind: str, marked: Marked, tmp_path: Path
+) -> None:
+    with oauth_servers(kind) as login:
+        await log_in(login, kind=kind)
+        login.expire()
+        assert await outcome(login, kind=kind, cwd=tmp_path) is None
+        login.expire()
+        login.refreshed.clear()
+        failure = str(await outcome(login, kind=kind, cwd=tmp_path))
+
+    assert f"could not be refreshed (POST {login.issuer}/token returned 400 invalid_grant)" in failure
+    assert f'run "mcp-launch login {"--sse " if kind == "sse" else ""}{login.url}" again' in failure
+
+
+async def test_an_entry_with_a_header_keeps_it(marked: Marked, tmp_path: Path) -> None:
+    with oauth_servers() as login:
+        await log_in(login)
+        own = http(login.url, headers={"Authorization": "Bearer of-the-entry"})
+        with pytest.raises(LaunchFailure, match="is its Authorization header still valid"):
+            async with open_session(own, cwd=tmp_path, options=STORED):
+                pass
+
+
+@pytest.mark.parametrize("url", ["{0}/", "{0}?key=1", "http://localhost:{1}/mcp", "http://127.0.0.1:{1}/other"])
+def test_a_login_belongs_to_its_origin_and_path(url: str) -> None:
+    mine = "http://127.0.0.1:81/mcp"
+
+    assert (logins.key_of(url.format(mine, 81)) == logins.key_of(mine)) is url.startswith("{0}")
+    assert logins.key_of("https://Example.com:443/mcp") == logins.key_of("https://example.com/mcp")
+
+
+async def test_a_401_without_a_hint_is_looked_up_in_the_metadata(marked: Marked, tmp_path: Path) -> None:
+    with oauth_servers(hides_metadata=True) as login:
+        assert "it requires an OAuth login" in str(await outcome(login, Options(), cwd=tmp_path))
+    with raw_server(lambda _: [reply(401)]) as raw:
+        failure = await outcome(Login(url=f"{raw.origin}/mcp"), Options(), cwd=tmp_path)
+    assert "does it require an Authorization header?" in str(failure)
+
+
+class Dictionary(KeyringBackend):
+    """A keyring in memory."""
+
+    priority = 5  # pyright: ignore[reportAssignmentType]
+    longest = 5000
+
+    def __init__(self) -> None:
+        self.found: dict[tuple[str, str], str] = {}
+
+    def get_password(self, service: str, username: str) -> str | None:
+        return self.found.get((service, username))
+
+    def set_password(self, service: str, username: str, password: str) -> None:
+        if len(password) > self.longest:
+            raise OSError("the stub received bad data")
+        self.found[service, username] = password
+
+    def delete_password(self, service: str, username: str) -> None:
+        del self.found[service, username]
+
+
+async def test_a_keyring_has_the_tokens_if_there_is_one(marked: Marked, folder: Path, tmp_path: Path) -> None:
+    keyring.set_keyring(backend := Dictionary())
+    with oauth_servers() as login:
+        stored = await log_in(login)
+        assert await outcome(login, cwd=tmp_path) is None
+        assert (stored.place, TOKEN in str(backend.found)) == ("keyring", True)
+        assert TOKEN not in "".join(file.read_text() for file in folder.iterdir())
+
+        keyring.set_keyring(NoKeyring())
+        assert "cannot be read from the keyring of the system" in str(await outcome(login, cwd=tmp_path))
+
+        # As on Windows, where an entry has at most 2,560 bytes.
+        keyring.set_keyring(backend)
+        backend.longest = 10
+        assert (await log_in(login)).place == "file"
+        assert await outcome(login, cwd=tmp_path) is None
+
+    logins.forget(stored)
+    assert (backend.found, logins.stored()) == ({}, [])
+
+
+def test_a_file_that_is_not_a_login_is_named(folder: Path) -> None:
+    folder.mkdir(parents=True)
+    (folder / f"{logins.key_of(OTHER)}.json").write_text("{}")
+
+    with pytest.raises(UnusableInput, match="is not a stored login; delete it and log in again"):
+        logins.find(OTHER)
+
+
+# The commands --------------------------------------------------------------------------------------------------------
+
+
+def test_the_commands_log_in_and_use_show_and_delete_the_login(tmp_path: Path) -> None:
+    with oauth_servers() as login:
+        file = tmp_path / "servers.json"
+        file.write_text(json.dumps({"mcpServers": {"web": {"type": "http", "url": login.url}}}))
+        done = run("login", str(file), "web")
+        assert (done.returncode, done.stdout[: len(login.url) + 11]) == (0, f"logged in: {login.url}")
+
+        shown = json.loads(run("whoami", "--json", login.url).stdout)["logins"]
+        assert [(each["server"], each["scope"], each["place"]) for each in shown] == [(login.url, "read", "file")]
+        assert run("whoami").stdout == done.stdout.removeprefix("logged in: ")
+        for used in ("check", "tools", "shell"):
+            assert run(used, str(file)).returncode == 0
+        assert "you sent Bearer [redacted]" in run("call", login.url, "leak").stdout
+
+        assert run("logout", login.url).stdout == f"logged out: {login.url}\n"
+        assert [run(each, login.url).returncode for each in ("whoami", "logout", "check")] == [1, 1, 1]
+
+
+def test_login_of_other_commands_logs_in_only_where_it_is_required() -> None:
+    with oauth_servers() as login, raw_server(lambda request: [works(request)]) as free:
+        assert run("check", "--login", login.url, f"{free.origin}/mcp").returncode == 0
+        again = run("call", "--login", login.url, "missing")
+
+    assert (again.returncode, "Log in" in again.stderr) == (2, False)
+    assert len([request for request in login.authorization.seen if "/authorize" in request.target]) == 1
+
+
+@pytest.mark.parametrize("only_code", [False, True])
+def test_without_a_browser_the_redirect_or_its_code_is_pasted(only_code: bool) -> None:
+    with oauth_servers() as login, ExitStack() as stack:
+        words = [sys.executable, "-m", "mcp_launch", "login", "--headless", login.url]
+        start = partial(subprocess.Popen[str], stdin=PIPE, stdout=PIPE, stderr=PIPE, text=True)
+        process = stack.enter_context(start(words, env={**os.environ, "PYTHONPATH": str(SOURCE)}))
+        assert process.stderr is not None
+        (url,) = [line for line in (process.stderr.readline(), process.stderr.readline()) if line.startswith("http")]
+        location = visit(url.strip(), follow=False)
+        assert not is_listening(location)
+        pasted = parse_qs(urlsplit(location).query)["code"][0] if only_code else location
+        out, err = process.communicate(f"{pasted}\n", timeout=30)
+
+    assert (process.returncode, out.startswith("logged in: ")) == (0, True)
+    assert TOKEN not in out + err
+
+
+@pytest.mark.parametrize(
+    ("args", "says"),
+    [
+        (["login", "-"], "is started by a command; only servers with a URL have logins"),
+        (["login", "-H", "Authorization: Bearer x", OTHER], "has an Authorization header or a password"),
+        (["login", "--redirect-uri", "https://example.com/", OTHER], "--redirect-uri must be on http://127.0.0.1"),
+        (["logout"], "pass a URL, a FILE with a SERVER, or --all"),
+    ],
+)
+def test_a_login_that_cannot_work_is_refused(args: list[str], says: str) -> None:
+    done = run(*args, stdin='{"mcpServers": {"local": {"command": "/bin/true"}}}')
+
+    assert (done.returncode, says in done.stderr) == (2, True)
+
+
+@pytest.mark.full
+async def test_tests_of_pytest_use_the_login(marked: Marked, tmp_path: Path) -> None:
+    test = "def test_it(mcp_server): assert len(mcp_server('web').list_tools().tools) == 1"
+    (tmp_path / "test_it.py").write_text(test)
+    with oauth_servers() as login:
+        (tmp_path / "mcp.json").write_text(json.dumps({"mcpServers": {"web": {"type": "http", "url": login.url}}}))
+        await log_in(login)
+        args = ["-m", "pytest", "-p", "no:cacheprovider", "--rootdir", str(tmp_path), str(tmp_path)]
+        done = await anyio.to_thread.run_sync(partial(run_python, *args, "--mcp-config", str(tmp_path / "mcp.json")))
+
+    assert re.search(r"2 passed", done.stdout), done.stdout
