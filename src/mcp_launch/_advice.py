@@ -32,8 +32,8 @@ ADVICE: Mapping[Code, str] = {
     ),
     "disconnected": "Look at the server's own log at that time. A proxy may also have closed the connection.",
     "unauthorized": (
-        "Run the mcp-launch login that the message names, if it names one. Otherwise add a valid token to the headers of "
-        "the entry as Authorization."
+        "Run the mcp-launch login that the message names, if it names one. Otherwise add a valid token to the headers "
+        "of the entry as Authorization."
     ),
     "forbidden": "The login is valid but not permitted. Ask the operator of the server, or use another token.",
     "not_found": "Compare the path of the URL with the server's documentation. Most end in /mcp, older ones in /sse.",

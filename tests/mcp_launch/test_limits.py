@@ -20,8 +20,8 @@ from pydantic import ValidationError
 
 import mcp_launch
 from acp_bindings import v1
+from acp_bindings._events import Event, EventBuffer, EventTooLong, event_of
 from mcp_launch import Budgets, Limits, Options, UnusableInput
-from mcp_launch._transports.events import Event, EventBuffer, EventTooLong, event_of
 from mcp_launch._transports.messages import Invalid, Reader
 from mcp_launch.options import DEEPEST
 from tests.mcp_launch.servers.raw import Request, event, head, raw_server, reply

@@ -21,9 +21,9 @@ from mcp.shared.auth import OAuthClientInformationFull, OAuthToken
 
 import mcp_launch
 from acp_bindings import v1
+from acp_bindings._http import is_loopback
 from mcp_launch import Budgets, LaunchFailure, Options
 from mcp_launch._transports import web
-from mcp_launch._transports.network import is_loopback
 from tests.mcp_launch.servers.raw import Answer, Request, Sse, raw_server, reply, works
 from tests.mcp_launch.servers.tls import Certificates, certificates
 from tests.mcp_launch.support import SECRET, Marked, http

@@ -8,7 +8,7 @@ import sys
 import threading
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import Any, Generic, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, Self, TypeAlias, TypeVar
 
 import anyio
 from anyio.abc import TaskGroup
@@ -24,6 +24,10 @@ from acp_bindings.connection import AgentHandlers, Connection, Handlers, connect
 from acp_bindings.jsonrpc import ProtocolPackage
 from acp_bindings.setup import OPENING, AgentCapability, AgentHandshake
 from acp_bindings.setup.capabilities import AGENT_METHODS, CLIENT_METHODS, known
+
+if TYPE_CHECKING:
+    from acp_bindings.connection._connection import Trace
+    from acp_bindings.remote import AcpApp, Authenticate, Limits
 
 PromptHandler: TypeAlias = "Callable[[Turn[M]], Awaitable[StopReason | None]]"
 """Works on a prompt. It returns a `StopReason`, or None for `end_turn`."""
@@ -146,7 +150,9 @@ class Agent(Generic[M]):
         self._on_open: Callable[[Session[M]], Awaitable[object]] | None = None
         self._login: Callable[[str], Awaitable[object]] | None = None
         self._extensions: dict[str, Callable[[Any, Connection], Any]] = {}
-        self._open: OpenSessions[M] | None = None
+        self._open: dict[str | None, tuple[AgentHandlers, OpenSessions[M]]] = {}
+        """The handlers and the open sessions of each identity, while the agent is being served."""
+        self._tasks: TaskGroup | None = None
         self._exit: threading.Timer | None = None
 
     def __repr__(self) -> str:
@@ -284,6 +290,54 @@ class Agent(Generic[M]):
         ):
             await self.attend(connection)
 
+    def asgi(
+        self,
+        *,
+        path: str = "/acp",
+        authenticate: Authenticate | None = None,
+        hosts: Collection[str] = (),
+        origins: Collection[str] = (),
+        limits: Limits | None = None,
+        trace: Trace | None = None,
+    ) -> AcpApp:
+        """Return an ASGI application that serves the agent over Streamable HTTP and WebSocket.
+
+            app = agent.asgi(hosts=["agent.example.com"])     # uvicorn module:app
+
+        Args:
+            path: the path of the endpoint, below that of a mount.
+            authenticate: called with the `acp_bindings.remote.Caller` of each request. It returns the identity of the
+                user, or None to refuse the request with 401. A user only sees sessions of the own identity, for which
+                the store must have `for_owner`, as those of this package do.
+            hosts: the host names of the server. `localhost` and IP addresses are always accepted. Others are refused,
+                because a web page could have its own name resolved to this server. `"*"` accepts all names.
+            origins: the origins of web pages that may send requests, such as `https://example.com`.
+            limits: what is accepted of clients.
+            trace: called with the sender and each message. Messages may contain secrets.
+
+        Raises:
+            ValueError: the agent is incomplete, or its store cannot separate users.
+        """
+        from acp_bindings.remote._asgi import AcpApp  # noqa: PLC0415 - only remote agents need it
+
+        self._checked()
+        if authenticate is not None and not hasattr(self._store, "for_owner"):
+            raise ValueError(f"agent {self._name} needs a store with for_owner to keep the sessions of users apart")
+        return AcpApp(
+            self._hosting,
+            path=path,
+            authenticate=authenticate,
+            hosts=hosts,
+            origins=origins,
+            limits=limits,
+            options={"trace": trace},
+        )
+
+    @asynccontextmanager
+    async def _hosting(self) -> AsyncGenerator[Self]:
+        async with self.serving():
+            yield self
+
     async def _run_process(self) -> None:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(_cancel_on_signal, tasks)
@@ -304,9 +358,35 @@ class Agent(Generic[M]):
             ValueError: the agent is incomplete.
             RuntimeError: the agent is being served already.
         """
-        handler = self._checked()
-        if self._open is not None:
+        self._checked()
+        if self._tasks is not None:
             raise RuntimeError(f"agent {self._name} is being served already")
+        async with anyio.create_task_group() as tasks:
+            self._tasks = tasks
+            try:
+                yield self.handlers_for(None)
+            finally:
+                with anyio.CancelScope(shield=True):
+                    async with anyio.create_task_group() as closing:
+                        for _, sessions in self._open.values():
+                            closing.start_soon(sessions.close)
+                self._open.clear()
+                self._tasks = None
+                if self._exit:
+                    self._exit.start()
+                tasks.cancel_scope.cancel()
+
+    def handlers_for(self, identity: str | None) -> AgentHandlers:
+        """Return the handlers for the connections of a user, in the block of `serving`; None for the only user."""
+        if identity not in self._open:
+            if self._tasks is None:
+                raise RuntimeError("connections are opened in the block of `serving`")
+            store: Any = self._store
+            own = store if identity is None else store.for_owner(identity)
+            self._open[identity] = self._sessions_of(own, self._tasks)
+        return self._open[identity][0]
+
+    def _sessions_of(self, store: SessionStore, tasks: TaskGroup) -> tuple[AgentHandlers, OpenSessions[M]]:
         more: set[AgentCapability] = {"auth.login"} if self._login else set()
         handshake = AgentHandshake(
             info=self._info,
@@ -315,31 +395,22 @@ class Agent(Generic[M]):
             auth_methods=self._auth_methods,
         )
         handlers = AgentHandlers(handshake, flavour="windows" if os.name == "nt" else "posix")
-        async with anyio.create_task_group() as tasks:
-            self._open = OpenSessions(
-                handlers,
-                tasks,
-                handler=handler,
-                offers=self._offers,
-                store=self._store,
-                mcp=self._mcp,
-                queued=self._queued,
-                on_open=self._on_open,
-            )
-            if login := self._login:
-                handlers.on("authenticate")(lambda request, _: login(request.method_id))
-                handlers.on("auth/login")(lambda request, _: login(request.method_id))
-            for method, extension in self._extensions.items():
-                handlers.on(method)(extension)
-            try:
-                yield handlers
-            finally:
-                with anyio.CancelScope(shield=True):
-                    await self._open.close()
-                self._open = None
-                if self._exit:
-                    self._exit.start()
-                tasks.cancel_scope.cancel()
+        sessions = OpenSessions(
+            handlers,
+            tasks,
+            handler=self._checked(),
+            offers=self._offers,
+            store=store,
+            mcp=self._mcp,
+            queued=self._queued,
+            on_open=self._on_open,
+        )
+        if login := self._login:
+            handlers.on("authenticate")(lambda request, _: login(request.method_id))
+            handlers.on("auth/login")(lambda request, _: login(request.method_id))
+        for method, extension in self._extensions.items():
+            handlers.on(method)(extension)
+        return handlers, sessions
 
     def _checked(self) -> PromptHandler[M]:
         """Return the prompt handler of a complete agent.
@@ -366,15 +437,16 @@ class Agent(Generic[M]):
                 raise ValueError(f'nothing handles {method}, although {name} has {need}; add @agent.on("{method}")')
         return self._handler
 
-    async def attend(self, connection: Connection) -> None:
+    async def attend(self, connection: Connection, identity: str | None = None) -> None:
         """Wait until *connection* has ended, and close its sessions."""
-        if self._open is None:
+        if identity not in self._open:
             raise RuntimeError("connections are attended in the block of `serving`")
+        _, sessions = self._open[identity]
         try:
             await connection.wait_ended()
         finally:
             with anyio.CancelScope(shield=True):
-                await self._open.close(connection)
+                await sessions.close(connection)
 
     @asynccontextmanager
     async def connected(self) -> AsyncGenerator[Connection]:

@@ -79,6 +79,10 @@ class FolderSessions:
         self._locks = Locks()
         self._mutexes: WeakValueDictionary[str, threading.Lock] = WeakValueDictionary()
 
+    def for_owner(self, owner: str) -> FolderSessions:
+        """Return the store for the sessions of one user: a folder in this one, named by a digest of the identity."""
+        return FolderSessions(self._folder / "owners" / hashlib.sha256(owner.encode()).hexdigest(), fsync=self._fsync)
+
     async def load(self, session_id: str) -> tuple[StoredSession, Sequence[bytes]]:
         """Lock the file of a session, and return the session and its updates. See `SessionStore.load`."""
         return await self._run(session_id, lambda: self._load(session_id))

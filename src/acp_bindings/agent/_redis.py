@@ -12,6 +12,7 @@ others: those of a call that failed in the client, but not in the server.
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import logging
 from collections.abc import AsyncIterator, Generator, Sequence
 from contextlib import contextmanager
@@ -72,6 +73,17 @@ class RedisSessions:
         self._expiry = 0 if expire_after is None else max(1, round(expire_after))
         self._open: dict[str, _Claim] = {}
         self._locks = Locks()
+
+    def for_owner(self, owner: str) -> RedisSessions:
+        """Return the store for the sessions of one user, whose keys have a digest of the identity in their prefix.
+
+        It shares the connections of this store, which closes them.
+        """
+        digest = hashlib.sha256(owner.encode()).hexdigest()
+        expire_after = self._expiry or None
+        return RedisSessions(
+            self._connected(), prefix=f"{self._prefix.decode()}owner:{digest}:", expire_after=expire_after
+        )
 
     async def aclose(self) -> None:
         """Close the connections to the server, unless you passed a client. The store can be used again."""

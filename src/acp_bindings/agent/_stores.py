@@ -55,6 +55,9 @@ class SessionPage:
 class SessionStore(Protocol):
     """A place for sessions. Write your own by implementing these five methods.
 
+    Remote agents with several users also need `for_owner(owner: str)`, which returns the store for the sessions of one
+    user.
+
     A process claims a session when it loads or creates it. At most one process can append to a session: either `load`
     refuses a session that another running process has claimed, or it takes the session over, and the next `append` of
     the other process fails. Do not use time limits for this, because a process may be suspended at any point.
@@ -122,6 +125,11 @@ class MemorySessions:
         self._stored: dict[str, _InMemory] = {}
         self._claimed: set[str] = set()
         self._count = count()
+        self._of_owners: dict[str, MemorySessions] = {}
+
+    def for_owner(self, owner: str) -> MemorySessions:
+        """Return the store for the sessions of one user, whose identity `Agent.asgi(authenticate=…)` has found."""
+        return self._of_owners.setdefault(owner, MemorySessions())
 
     async def load(self, session_id: str) -> tuple[StoredSession, Sequence[bytes]]:
         """Return a session and its updates. See `SessionStore.load`."""

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from acp_bindings.client._files import Files
     from acp_bindings.client._permission import Allow, Decision, PermissionPolicy, PermissionQuestion, Reject
     from acp_bindings.client._prompt_turn import PromptTurn
+    from acp_bindings.client._reconnecting import Reconnect, Reconnected
     from acp_bindings.client._state import Message, SessionState, Usage
     from acp_bindings.client._terminals import Terminals
     from acp_bindings.client._turns import SessionBusy, SessionClosed
@@ -35,6 +36,7 @@ else:
             "_files": "Files",
             "_permission": "Allow Decision PermissionPolicy PermissionQuestion Reject",
             "_prompt_turn": "PromptTurn",
+            "_reconnecting": "Reconnect Reconnected",
             "_state": "Message SessionState Usage",
             "_terminals": "Terminals",
             "_turns": "SessionBusy SessionClosed",
@@ -60,6 +62,8 @@ __all__ = [
     "PermissionPolicy",
     "PermissionQuestion",
     "PromptTurn",
+    "Reconnect",
+    "Reconnected",
     "Reject",
     "Session",
     "SessionBusy",

@@ -8,26 +8,31 @@ from functools import partial
 from inspect import isawaitable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import anyio
 from anyio.abc import TaskGroup
 
 from acp_bindings import v1
 from acp_bindings.client._client_session import Session
 from acp_bindings.client._files import Files
 from acp_bindings.client._permission import PermissionAnswer, PermissionQuestion, as_option, question_of
+from acp_bindings.client._reconnecting import Reconnected
 from acp_bindings.client._terminals import OpenTerminals, Terminals
 from acp_bindings.client._turns import Conversation
 from acp_bindings.connection._connection import Connection
 from acp_bindings.connection._handlers import Handlers
-from acp_bindings.connection.errors import RequestFailed, log
+from acp_bindings.connection._opening import initialize
+from acp_bindings.connection.errors import ConnectionClosed, RequestFailed, log
 from acp_bindings.decoding import decode
 from acp_bindings.encoding import encode
-from acp_bindings.errors import DecodeError
+from acp_bindings.errors import AcpError, DecodeError
 from acp_bindings.setup._records import SessionRecord
+from acp_bindings.setup._requests import load_session, resume_session
 from acp_bindings.setup._responses import error_from
 from acp_bindings.setup._updates import ReplayCollector
 from acp_bindings.setup.errors import InvalidParams, RefusedServer
 
 if TYPE_CHECKING:
+    from acp_bindings.setup import ClientHandshake
     from acp_bindings.setup._peer import AgentPeer
     from acp_bindings.setup.unions import SessionUpdate
 
@@ -55,18 +60,40 @@ class AgentLink:
     connection: Connection
     peer: AgentPeer
 
-    def __init__(self, settings: Settings, tasks: TaskGroup, handlers: Handlers) -> None:
-        """Register the handlers. Set `connection` and `peer` before anything else."""
+    def __init__(self, settings: Settings, tasks: TaskGroup) -> None:
         self.patience = settings.patience
         self.sessions: dict[str, Session] = {}
         """The open sessions by id."""
         self.updates: ReplayCollector[Any] = ReplayCollector()
+        self.online = anyio.Event()
+        """Set while there is a connection; requests wait for it."""
         self._settings = settings
         self._tasks = tasks
         self._conversations: dict[str, Conversation] = {}
         self._live: dict[str, Conversation] = {}
         """The sessions whose updates cannot be history."""
-        self._terminals: OpenTerminals | None = None
+        self._terminals = OpenTerminals(settings.terminals, tasks) if settings.terminals else None
+        self._handlers: Handlers | None = None
+        """The handlers in which those of this object are registered."""
+        self._given_up: ConnectionClosed | None = None
+
+    async def open(self, connection: Connection, handshake: ClientHandshake, *, timeout: float | None) -> None:
+        """Send `initialize` on a connection, and use the connection from now on.
+
+        Raises:
+            RequestError: the agent responded with an error; and the others of `initialize`.
+        """
+        if self._handlers is not connection.handlers:
+            self._handlers = connection.handlers
+            self._register(connection.handlers)
+        self.connection = connection
+        try:
+            self.peer = await initialize(connection, handshake, timeout=timeout)
+        except RequestFailed as error:
+            raise error_from(error) from error
+
+    def _register(self, handlers: Handlers) -> None:
+        settings = self._settings
         handlers.on("session/update")(self._update)
         handlers.on("session/request_permission")(self._permission)
         if (elicit := settings.elicitation) is not None:
@@ -75,13 +102,19 @@ class AgentLink:
             handlers.on("fs/read_text_file")(partial(self._read, files))
             if "fs.write_text_file" in files.capabilities:
                 handlers.on("fs/write_text_file")(partial(self._write, files))
-        if settings.terminals is not None:
-            self._terminals = OpenTerminals(settings.terminals, tasks)
+        if self._terminals is not None:
             for each in ("create", "kill", "output", "release", "wait_for_exit"):
                 handlers.on(f"terminal/{each}")(partial(self._terminal, self._terminals))
 
     async def ask(self, request: Any, *, timeout: float | None = None) -> Any:
         """Send a request, and return the response; errors as for `ConnectedAgent.ask`."""
+        if not self.online.is_set():
+            await self.online.wait()
+        if self._given_up is not None:
+            raise self._given_up.of(None)
+        return await self._ask(request, timeout=timeout)
+
+    async def _ask(self, request: Any, *, timeout: float | None = None) -> Any:
         try:
             return await self.connection.request(request, timeout=timeout)
         except RequestFailed as error:
@@ -121,6 +154,42 @@ class AgentLink:
         self.updates.opened(session_id)
         conversation.opened(response, loaded=loads)
         return session
+
+    def give_up(self, reason: ConnectionClosed) -> None:
+        """Fail all requests from now on."""
+        self._given_up = reason
+        self.online.set()
+
+    async def restore(self, reason: ConnectionClosed) -> Reconnected:
+        """Load the sessions again after the connection was lost and made again."""
+        interrupted = [self.sessions[id_] for id_, each in self._conversations.items() if each.interrupted]
+        self.updates = ReplayCollector()
+        self._live.clear()
+        lost: dict[str, AcpError] = {}
+        for session_id, conversation in [*self._conversations.items()]:
+            try:
+                await self._restore(conversation)
+            except ConnectionClosed:
+                raise
+            except AcpError as error:
+                lost[session_id] = error
+                conversation.closed = True
+                self._drop(session_id)
+            conversation.interrupted = False
+        sessions = [*self.sessions.values()]
+        return Reconnected(reason, sessions, [each for each in interrupted if each.id not in lost], lost)
+
+    async def _restore(self, conversation: Conversation) -> None:
+        loads = self.peer.supports("session.load")
+        make = load_session if loads else resume_session
+        request: Any = make(self.peer, conversation.record)
+        if loads:
+            conversation.forget_history()
+        for each in self.updates.expect(request):
+            conversation.take_early(each.notification.update, replay=each.replay)
+        response = await self._ask(request)
+        self.updates.opened(conversation.id)
+        conversation.opened(response, loaded=loads)
 
     def prompted(self, session_id: str) -> None:
         """Take everything that arrives for a session from now on as news."""

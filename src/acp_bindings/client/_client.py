@@ -4,35 +4,36 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from functools import partial
 from inspect import iscoroutinefunction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import anyio
-from anyio.abc import TaskGroup
 
 from acp_bindings import v1, v2
 from acp_bindings._processes.process import to_the_end
 from acp_bindings.client._agent_link import AgentLink, Elicitation, OnUpdate, Permission, Settings
 from acp_bindings.client._connected_agent import ConnectedAgent
+from acp_bindings.client._reconnecting import Reconnect, Reconnected, stay_connected
 from acp_bindings.connection._child import connect_process
 from acp_bindings.connection._connection import Connection, Trace
 from acp_bindings.connection._handlers import Handlers
-from acp_bindings.connection._opening import initialize
-from acp_bindings.connection.errors import RequestFailed
 from acp_bindings.setup._handshake import OPENING, ClientHandshake
-from acp_bindings.setup._responses import error_from
 from acp_bindings.setup._versions import version_of
 
 if TYPE_CHECKING:
     from acp_bindings.client._files import Files
     from acp_bindings.client._terminals import Terminals
     from acp_bindings.jsonrpc import ProtocolPackage
+    from acp_bindings.remote import NetworkOptions
     from acp_bindings.setup import ClientCapability
     from acp_bindings.setup._paths import Flavour
 
 PATIENCE = 10.0
 """The default time for an agent to end a cancelled turn, in seconds."""
+RECONNECT = Reconnect()
+"""The default way to make a lost connection again."""
 _TIMEOUT = 60.0
 _ALWAYS: frozenset[ClientCapability] = frozenset({"config_options.boolean", "notices"})
 """Capabilities that follow from the layer itself."""
@@ -67,6 +68,7 @@ class Client:
         capabilities: Collection[ClientCapability] = (),
         meta: Mapping[str, Any] | None = None,
         patience: float = PATIENCE,
+        on_reconnect: Callable[[Reconnected], object] | None = None,
     ) -> None:
         """Describe the client.
 
@@ -88,6 +90,7 @@ class Client:
             capabilities: more capabilities to advertise, such as `auth.terminal`.
             meta: the `_meta` of the capabilities.
             patience: seconds to wait for the end of a cancelled turn, before it is given up.
+            on_reconnect: called with a `Reconnected` when a lost connection to a URL was made again.
 
         Raises:
             UnknownCapability: a client does not have such a capability.
@@ -121,32 +124,42 @@ class Client:
             on_update=on_update,
             patience=patience,
         )
+        self._on_reconnect = on_reconnect
 
     @asynccontextmanager
     async def connect(
         self,
-        agent: Sequence[str | os.PathLike[str]] | AbstractAsyncContextManager[Connection],
+        agent: str | Sequence[str | os.PathLike[str]] | AbstractAsyncContextManager[Connection],
         *,
         cwd: str | os.PathLike[str] | None = None,
         env: Mapping[str, str] | None = None,
         stderr: Callable[[str], object] | None = None,
         trace: Trace | None = None,
         timeout: float | None = _TIMEOUT,
+        reconnect: Reconnect | None = RECONNECT,
+        **network: Unpack[NetworkOptions],
     ) -> AsyncGenerator[ConnectedAgent]:
         """Connect to an agent, negotiate the version, and close the connection at the end of the block.
 
+        A connection to a URL that is lost is made again, and the open sessions are loaded again. Requests that were
+        pending fail, and later ones wait for the new connection.
+
         Args:
-            agent: the command of the agent, a list; or a connection that is not open yet, such as
-                `Connection(source, sink, protocol=OPENING, role="client")` or `connect_process(…, protocol=OPENING)`.
-                Its handlers for other messages stay.
+            agent: the command of the agent, a list; its URL, with `http`, `https`, `ws` or `wss`; or a connection that
+                is not open yet, such as `Connection(source, sink, protocol=OPENING, role="client")` or
+                `connect_process(…, protocol=OPENING)`. Its handlers for other messages stay.
             cwd: for a command, the working directory of the process.
             env: for a command, environment variables to add. Their values are redacted in messages.
             stderr: for a command, called from a thread with each line of its standard error.
-            trace: for a command, called with the sender and each line. Lines may contain secrets.
+            trace: for a command or a URL, called with the sender and each line. Lines may contain secrets.
             timeout: seconds for the response to `initialize`; None to wait indefinitely.
+            reconnect: for a URL, how a lost connection is made again; None to leave that to you.
+            **network: for a URL, `headers`, `auth`, `verify`, `cert`, `proxy` and `trust_env`, as for
+                `acp_bindings.remote.connect_url`.
 
         Raises:
             CannotStart: the command could not be started.
+            Unreachable: the URL cannot be reached, or is not that of an agent.
             UnsupportedProtocolVersion: the agent does not support the versions of the client.
             RequestError: the agent responded to `initialize` with another error.
             TimedOut: it did not respond in time.
@@ -154,37 +167,59 @@ class Client:
             TypeError: *agent* is not a command or a connection.
             ValueError: the connection already has a protocol version.
         """
+        if network and not isinstance(agent, str):
+            raise TypeError(f"{', '.join(network)}: only for a URL")
         flavour: Flavour = "any"
-        opening = agent
-        if not isinstance(opening, AbstractAsyncContextManager):
-            flavour = "windows" if os.name == "nt" else "posix"
-            opening = connect_process(
-                opening, protocol=OPENING, handlers=Handlers(), cwd=cwd, env=env, stderr=stderr, trace=trace
-            )
-        elif any(each is not None for each in (cwd, env, stderr, trace)):
-            raise TypeError("cwd, env, stderr and trace are for a command; pass them to the connection")
-        async with opening as connection:
-            error: BaseException | None = None
+        error: BaseException | None = None
+        async with AsyncExitStack() as stack:
+            connection: Connection | None = None
+            reach: Callable[[], AbstractAsyncContextManager[Connection]] | None = None
+            if isinstance(agent, AbstractAsyncContextManager):
+                if any(each is not None for each in (cwd, env, stderr, trace)):
+                    raise TypeError("cwd, env, stderr and trace are for a command; pass them to the connection")
+                connection = await stack.enter_async_context(agent)
+            elif isinstance(agent, str):
+                reach = _at_url(agent, cwd, env, stderr, trace=trace, network=network)
+            else:
+                flavour = "windows" if os.name == "nt" else "posix"
+                process = connect_process(
+                    agent, protocol=OPENING, handlers=Handlers(), cwd=cwd, env=env, stderr=stderr, trace=trace
+                )
+                connection = await stack.enter_async_context(process)
             async with anyio.create_task_group() as tasks:
                 try:
-                    link, handle = await self._open(connection, tasks, flavour=flavour, timeout=timeout)
+                    link = AgentLink(self._settings, tasks)
+                    if reach is not None:
+                        stay = partial(
+                            stay_connected,
+                            link,
+                            reach,
+                            self.handshake,
+                            reconnect=reconnect,
+                            on_reconnect=self._on_reconnect,
+                            timeout=timeout,
+                        )
+                        await tasks.start(stay)
+                    elif connection is not None:
+                        await link.open(connection, self.handshake, timeout=timeout)
+                        link.online.set()
                     try:
-                        yield handle
+                        yield ConnectedAgent(link, flavour=flavour)
                     finally:
                         await to_the_end(link.end_terminals)
                 except BaseException as caught:  # noqa: BLE001 - the task group would wrap it
                     error = caught
                 tasks.cancel_scope.cancel()
-            if error is not None:
-                raise error
+        if error is not None:
+            raise error
 
-    async def _open(
-        self, connection: Connection, tasks: TaskGroup, *, flavour: Flavour, timeout: float | None
-    ) -> tuple[AgentLink, ConnectedAgent]:
-        link = AgentLink(self._settings, tasks, connection.handlers)
-        link.connection = connection
-        try:
-            link.peer = await initialize(connection, self.handshake, timeout=timeout)
-        except RequestFailed as error:
-            raise error_from(error) from error
-        return link, ConnectedAgent(link, flavour=flavour)
+
+def _at_url(
+    url: str, *for_commands: object, trace: Trace | None, network: NetworkOptions
+) -> Callable[[], AbstractAsyncContextManager[Connection]]:
+    """Return a function that connects to a URL, with the same handlers each time."""
+    from acp_bindings.remote import connect_url  # noqa: PLC0415 - only remote agents need it
+
+    if any(each is not None for each in for_commands):
+        raise TypeError("cwd, env and stderr are for a command")
+    return partial(connect_url, url, protocol=OPENING, handlers=Handlers(), trace=trace, **network)

@@ -47,13 +47,12 @@ class ConnectedAgent:
 
     def __init__(self, link: AgentLink, *, flavour: Flavour) -> None:
         self._link = link
-        self._peer = link.peer
         self._flavour: Flavour = flavour
 
     @property
     def peer(self) -> AgentPeer:
         """The name, version and capabilities of the agent: `agent.peer.supports("session.load")`."""
-        return self._peer
+        return self._link.peer
 
     @property
     def connection(self) -> Connection:
@@ -68,7 +67,7 @@ class ConnectedAgent:
     @property
     def remarks(self) -> tuple[Finding | Remark, ...]:
         """Mistakes of the agent that were tolerated, such as a history that was sent too late."""
-        return (*self._peer.findings, *self._link.updates.remarks)
+        return (*self._link.peer.findings, *self._link.updates.remarks)
 
     def session(
         self,
@@ -105,7 +104,7 @@ class ConnectedAgent:
         async def open_() -> Session:
             servers, refused = self._gated(mcp_servers, on_refusal, assume, "session/new")
             request = new_session(
-                self._peer,
+                self._link.peer,
                 cwd=cwd,
                 mcp_servers=servers,
                 additional_directories=additional_directories,
@@ -183,7 +182,7 @@ class ConnectedAgent:
         async def open_() -> Session:
             options = _Reopening(cwd, mcp_servers, on_refusal, assume, meta, timeout)
             record, refused = self._again(session, options, "session/fork")
-            request = fork_session(self._peer, record, flavour=self._flavour, assume=assume, meta=meta)
+            request = fork_session(self._link.peer, record, flavour=self._flavour, assume=assume, meta=meta)
             return await self._link.create(request, refused, timeout)
 
         return SessionOpening(open_)
@@ -199,7 +198,7 @@ class ConnectedAgent:
             RequestError: the agent responded with an error.
             EndlessListing: the pages of the agent repeat.
         """
-        listing = SessionListing(self._peer, list_sessions(self._peer, cwd=cwd, flavour=self._flavour))
+        listing = SessionListing(self._link.peer, list_sessions(self._link.peer, cwd=cwd, flavour=self._flavour))
         found: tuple[v1.SessionInfo, ...] = ()
         while listing.request is not None:
             page = listing.take(await self._link.ask(listing.request))
@@ -218,9 +217,9 @@ class ConnectedAgent:
             await self._link.sessions[id_].close()
             return
         try:
-            await self._link.ask(close_session(self._peer, id_))
+            await self._link.ask(close_session(self._link.peer, id_))
         except RequestError as error:
-            if not is_closed(error, peer=self._peer):
+            if not is_closed(error, peer=self._link.peer):
                 raise
 
     async def delete(self, session: AnySession) -> None:
@@ -231,7 +230,7 @@ class ConnectedAgent:
             RequestError: the agent responded with an error.
         """
         id_ = _id_of(session)
-        request = delete_session(self._peer, id_)
+        request = delete_session(self._link.peer, id_)
         if id_ in self._link.sessions:
             await self._link.sessions[id_].close()
         await self._link.ask(request)
@@ -245,11 +244,11 @@ class ConnectedAgent:
             RequestError: the agent responded with an error.
         """
         if method is None:
-            if len(self._peer.auth_methods) != 1:
-                names = ", ".join(each.name for each in self._peer.auth_methods) or "none"
+            if len(self._link.peer.auth_methods) != 1:
+                names = ", ".join(each.name for each in self._link.peer.auth_methods) or "none"
                 raise ValueError(f"choose an authentication method of the agent: {names}")
-            method = self._peer.auth_methods[0]
-        await self._link.ask(login(self._peer, method))
+            method = self._link.peer.auth_methods[0]
+        await self._link.ask(login(self._link.peer, method))
 
     async def logout(self) -> None:
         """Log the user out.
@@ -258,7 +257,7 @@ class ConnectedAgent:
             CapabilityNotAdvertised: the agent does not support it.
             RequestError: the agent responded with an error.
         """
-        await self._link.ask(logout(self._peer))
+        await self._link.ask(logout(self._link.peer))
 
     async def ask(self, request: Asks[Result], *, timeout: float | None = None) -> Result:
         """Send a request of the negotiated version and return the response.
@@ -273,11 +272,11 @@ class ConnectedAgent:
 
     async def _reopen(self, make: Callable[..., Any], session: AnySession, options: _Reopening) -> Session:
         loads = make is load_session
-        method = "session/load" if loads and self._peer.version == 1 else "session/resume"
+        method = "session/load" if loads and self._link.peer.version == 1 else "session/resume"
         record, refused = self._again(session, options, method)
         if record.session_id in self._link.sessions:
             raise ValueError(f'session "{record.session_id}" is already open; it is in agent.sessions')
-        request = make(self._peer, record, flavour=self._flavour, assume=options.assume, meta=options.meta)
+        request = make(self._link.peer, record, flavour=self._flavour, assume=options.assume, meta=options.meta)
         return await self._link.reopen(request, refused, options.timeout, loads=loads)
 
     def _again(
@@ -291,7 +290,7 @@ class ConnectedAgent:
     def _gated(
         self, servers: Iterable[McpServerLike], on_refusal: OnRefusal, assume: Collection[str], method: str
     ) -> tuple[Sequence[Any], tuple[RefusedServer, ...]]:
-        gated = gate_mcp_servers(self._peer, servers, on_refusal=on_refusal, assume=assume, method=method)
+        gated = gate_mcp_servers(self._link.peer, servers, on_refusal=on_refusal, assume=assume, method=method)
         for each in gated.refused:
             log.info("the MCP server %s; it is left out", each)
         return gated.accepted, gated.refused

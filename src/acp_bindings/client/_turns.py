@@ -198,6 +198,8 @@ class Conversation:
         self.turn: Running | None = None
         """The turn that is running."""
         self.closed = False
+        self.interrupted = False
+        """True if the connection was lost during a turn."""
         self.listener: Listener | None = None
         self._is_first = host.peer.version == 1
         self._is_v1 = host.peer.protocol is v1
@@ -276,7 +278,8 @@ class Conversation:
             self.turn, turn.reason = None, reason
             self.folding.end_prompt()
             self.folding.change(stop_reason=reason)
-            if self._is_first or isinstance(turn.error, ConnectionClosed):
+            self.interrupted = isinstance(turn.error, ConnectionClosed)
+            if self._is_first or self.interrupted:
                 self.folding.change(activity="idle")
             turn.finish()
 
@@ -405,6 +408,11 @@ class Conversation:
             self.folding.add_tokens(usage)
         turn.listening = False
         turn.idle.set()
+
+    def forget_history(self) -> None:
+        """Begin with an empty state, because the agent sends the history again."""
+        self.folding = Folding(self.host.peer.protocol)
+        self._busy = self._loaded = self._replayed = False
 
     def opened(self, response: Any, *, loaded: bool) -> None:
         """Take the response that created, loaded or resumed the session."""

@@ -19,6 +19,7 @@ from mcp.shared.message import SessionMessage
 from mcp_types import CONNECTION_CLOSED, ErrorData, JSONRPCError, JSONRPCNotification, JSONRPCRequest
 from typing_extensions import override
 
+from acp_bindings._http import cookie_jar
 from mcp_launch._diagnosis import Diagnosis, advised
 from mcp_launch._diagnosis.responses import UNMAPPED, TooLong, UnusableId
 from mcp_launch._http_types import EVENT_STREAM, JSON, media_type
@@ -46,7 +47,6 @@ from mcp_launch._transports.streams import (
 from mcp_launch._transports.web import (
     HeaderRule,
     Httpx2Body,
-    cookie_jar,
     follows,
     is_jsonrpc,
     start_of,

@@ -26,11 +26,12 @@ from mcp_types import (
     RequestId,
 )
 
+from acp_bindings._events import EventBuffer, EventTooLong, event_of
 from acp_bindings._redact import Redactor
 from mcp_launch._diagnosis import Diagnosis
-from mcp_launch._transports.events import EventBuffer, EventTooLong, event_of
 from mcp_launch._transports.messages import Invalid, Reader, dropped, written
 from mcp_launch._transports.streams import Unsaid, farewell
+from mcp_launch.options import allow_more, megabytes
 
 _SMALL = 4096
 """Bytes of a message that the SDK gets unchanged, which is faster than creating a stand-in."""
@@ -110,7 +111,8 @@ class EventBody(httpx2.AsyncByteStream):
         self._is_answer = is_answer
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        buffer = EventBuffer(self._reading.reader.limits.bytes)
+        limit = self._reading.reader.limits.bytes
+        buffer = EventBuffer(limit, too_long=f"it is longer than {megabytes(limit)}; {allow_more('bytes')}")
         async with aclosing(self._response.aiter_bytes()) as chunks:
             async for chunk in chunks:
                 for start in range(0, len(chunk), _PIECE):

@@ -5,19 +5,17 @@ from __future__ import annotations
 import json
 import os
 import re
-import socket
 import ssl
 from collections.abc import AsyncGenerator, Callable, Generator, Iterator
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
-from ipaddress import IPv4Address, IPv6Address
-from typing import Any, NoReturn, TypeAlias, cast
+from typing import Any, cast
 from urllib.parse import parse_qsl, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 import httpx2
 
+from acp_bindings._http import CERTIFICATES, is_loopback, ssl_context, trusting_the_system
 from acp_bindings._redact import Redactor, shown_proxy, shown_url
 from mcp_launch._diagnosis.responses import TooLong, Via
 from mcp_launch._executable import proxy_of
@@ -28,63 +26,6 @@ from mcp_launch._transports.web import Httpx2Body, bound
 from mcp_launch.failures import LaunchFailure, UnusableInput
 from mcp_launch.logins import StoredLogins
 from mcp_launch.options import Options
-
-Path: TypeAlias = str | os.PathLike[str]
-
-
-CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
-"""The variables with the path of trusted certificates; the first that is set counts."""
-
-
-def trusting(options: Options) -> ssl.SSLContext:
-    """Return the SSL context for the options.
-
-    Raises:
-        OSError: a file cannot be read or does not contain certificates.
-        ValueError: the options contradict each other, or the key of a certificate is encrypted.
-    """
-    match options.verify:
-        case ssl.SSLContext() as context:
-            if options.cert:
-                raise ValueError("a context given as verify has its own certificate; use its load_cert_chain")
-            return context
-        case True if not options.cert:
-            names = CERTIFICATES if options.trust_env else ()
-            return _trusting_the_system(*(os.environ.get(name) for name in names))
-        case bool(verify):
-            context = httpx2.create_ssl_context(verify=verify, trust_env=options.trust_env)
-        case path:
-            where = os.fspath(path)
-            # Without this the error would not name the file.
-            os.stat(where)
-            is_folder = os.path.isdir(where)
-            context = ssl.create_default_context(
-                cafile=None if is_folder else where, capath=where if is_folder else None
-            )
-    if options.cert:
-        _show_certificate(context, *(options.cert if isinstance(options.cert, tuple) else (options.cert,)))
-    return context
-
-
-def _show_certificate(
-    context: ssl.SSLContext, certificate: Path, key: Path | None = None, password: Path | None = None
-) -> None:
-    for path in (certificate, key):
-        if path is not None:
-            os.stat(path)
-    context.load_cert_chain(certificate, key, str(password) if password else _no_password)
-
-
-@cache
-def _trusting_the_system(*environment: str | None) -> ssl.SSLContext:
-    """Return a shared context, because reading the certificates is the slowest part of creating a client."""
-    return httpx2.create_ssl_context(trust_env=bool(environment))
-
-
-def _no_password() -> NoReturn:
-    # Without this, OpenSSL would prompt at the terminal and wait.
-    raise ValueError("its key is encrypted: give (certificate, key, password)")
-
 
 _SECRET = re.compile(r"token$|secret$|password|assertion$|^code$|verifier$|api_?key", re.IGNORECASE)
 """Fields of a token request or its response with secret values."""
@@ -222,9 +163,9 @@ def network(spec: HttpServer, options: Options) -> Network:
     if options.verify is True and options.trust_env:
         # First, so that a variable is not mistaken for the option `cert`. The context is used again.
         with usable(spec, "verify", trust_env=True):
-            _trusting_the_system(*map(os.environ.get, CERTIFICATES))
+            trusting_the_system(*map(os.environ.get, CERTIFICATES))
     with usable(spec, "cert" if options.cert else "verify"):
-        verify = trusting(options)
+        verify = ssl_context(options.verify, options.cert, trust_env=options.trust_env)
     with usable(spec, "auth"):
         auth = _auth(options.auth, spec)
     insecure = spec.url.startswith("https:") and verify.verify_mode is ssl.CERT_NONE
@@ -301,25 +242,3 @@ def _auth(auth: object, spec: HttpServer) -> httpx2.Auth | None:
 def _kind(value: object) -> str:
     kind: type[object] = type(value)
     return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__.partition('.')[0]}.{kind.__name__}"
-
-
-@lru_cache
-def is_loopback(host: str) -> bool:
-    """Return True if the host of a URL is this machine, in any spelling that a connection accepts.
-
-    That includes 0.0.0.0 and ::, which a connection takes for loopback too.
-    """
-    name = host.lower().rstrip(".")
-    if name == "localhost" or name.endswith(".localhost"):
-        return True
-    address: IPv4Address | IPv6Address | None
-    try:
-        # As `getaddrinfo` reads it: 127.1 and 0x7f000001 are 127.0.0.1.
-        address = IPv4Address(socket.inet_aton(name))
-    except (OSError, UnicodeError):
-        try:
-            address = IPv6Address(name)
-        except ValueError:
-            return False
-        address = address.ipv4_mapped or address
-    return address.is_loopback or address.is_unspecified

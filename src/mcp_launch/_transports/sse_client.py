@@ -15,18 +15,19 @@ from anyio.lowlevel import checkpoint
 from httpx_sse import EventSource
 from typing_extensions import override
 
+from acp_bindings._events import Event, EventBuffer, EventTooLong
+from acp_bindings._http import cookie_jar
 from mcp_launch._diagnosis import Diagnosis
 from mcp_launch._diagnosis.responses import UNMAPPED, TooLong
 from mcp_launch._http_types import EVENT_STREAM, media_type
 from mcp_launch._spec import HttpServer
 from mcp_launch._transports import TRIAL
-from mcp_launch._transports.events import Event, EventBuffer, EventTooLong
 from mcp_launch._transports.memory import Memory
 from mcp_launch._transports.messages import Reader
 from mcp_launch._transports.network import Network, usable
 from mcp_launch._transports.posts import MOST_CONNECTIONS
-from mcp_launch._transports.web import HeaderRule, PiecewiseBody, bound, cookie_jar, follows, start_of, unpack_slowly
-from mcp_launch.options import Limits
+from mcp_launch._transports.web import HeaderRule, PiecewiseBody, bound, follows, start_of, unpack_slowly
+from mcp_launch.options import Limits, allow_more, megabytes
 
 
 class BridgedAuth(httpx.Auth):
@@ -218,7 +219,7 @@ class Events:
         self.wrong: EventTooLong | None = None
         """The error that stopped reading early."""
         self._response = response
-        self._buffer = EventBuffer(limit)
+        self._buffer = EventBuffer(limit, too_long=f"it is longer than {megabytes(limit)}; {allow_more('bytes')}")
         self._reading = reading
 
     async def __aiter__(self) -> AsyncGenerator[Event]:

@@ -6,9 +6,7 @@ import contextlib
 import re
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import aclosing
-from http.cookiejar import Cookie, CookieJar, DefaultCookiePolicy
 from typing import Any, TypeAlias, cast
-from urllib import request as urllib_request
 
 import anyio
 import httpx2
@@ -49,16 +47,6 @@ class PiecewiseBody:
 
 class Httpx2Body(PiecewiseBody, httpx2.AsyncByteStream):
     """A body in pieces for httpx2."""
-
-
-def cookie_jar() -> CookieJar:
-    """Return a jar that ignores cookies that are not ASCII, because neither library can send them."""
-    return CookieJar(_Ascii())
-
-
-class _Ascii(DefaultCookiePolicy):
-    def set_ok(self, cookie: Cookie, request: urllib_request.Request) -> bool:
-        return f"{cookie.name}{cookie.value}".isascii() and super().set_ok(cookie, request)
 
 
 _BIT = 1024

@@ -6,8 +6,6 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from mcp_launch.options import allow_more, megabytes
-
 _BOM = b"\xef\xbb\xbf"
 _END = re.compile(rb"(?>\r\n|\n|\r)(?:\r\n|\n|\r)")
 """The end of a line, and an empty line."""
@@ -41,13 +39,15 @@ class Event(NamedTuple):
 class EventBuffer:
     """Splits a stream into blocks of lines, each of which is an event."""
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, *, too_long: str | None = None) -> None:
         """Create an empty buffer.
 
         Args:
             limit: the maximum number of bytes of an event.
+            too_long: the message of the error for more.
         """
         self._limit = limit
+        self._too_long = too_long or f"it is longer than {limit:,} bytes"
         self._rest = bytearray()
         self._searched = 0
         self._first = True
@@ -71,8 +71,7 @@ class EventBuffer:
             yield block
         self._searched = max(0, len(self._rest) - 3)
         if len(self._rest) > self._limit:
-            why = f"it is longer than {megabytes(self._limit)}; {allow_more('bytes')}"
-            raise EventTooLong(why, _start_of_data(self._rest))
+            raise EventTooLong(self._too_long, _start_of_data(self._rest))
 
 
 def event_of(block: bytes) -> Event | None:

@@ -1,0 +1,256 @@
+"""A connection of the HTTP profile on the server: what arrives by POST, and the event streams that leave."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from secrets import token_hex
+from time import monotonic
+from typing import Any
+
+import anyio
+
+from acp_bindings.remote._limits import Limits
+from acp_bindings.remote._wire import OPENS_SESSION, REOPENS_SESSION, Outline, outline, session_of
+
+_REPLAYED = 256 * 1024
+"""Bytes of sent events that a stream keeps for a reader that reconnects."""
+
+
+class StreamTaken(Exception):  # noqa: N818 - says what happened
+    """Another reader has the stream."""
+
+
+class EventsLost(Exception):  # noqa: N818 - says what happened
+    """The stream no longer has the events after the one that the reader names."""
+
+
+class EventStream:
+    """The events of one stream, numbered from 1. They are kept until a reader has taken them."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        """Bytes that no reader has taken."""
+        self.idle_since = monotonic()
+        self.news = anyio.Event()
+        """Set when there are events, a reader has taken some, or a reader has come."""
+        self.is_closed = False
+        """True if no more events come."""
+        self._unsent: list[bytes] = []
+        self._sent: deque[bytes] = deque()
+        """The last events that a reader has taken, for one that reconnects."""
+        self._sent_size = 0
+        self._last = 0
+        """The number of the last event that a reader has taken."""
+        self._reader: object = None
+
+    @property
+    def has_reader(self) -> bool:
+        """True if a request reads the stream."""
+        return self._reader is not None
+
+    @property
+    def last(self) -> int:
+        """The number of the last event."""
+        return self._last + len(self._unsent)
+
+    def add(self, line: bytes, *, after: bytes = b"") -> None:
+        """Add a message.
+
+        Args:
+            line: the message.
+            after: a comment before it.
+        """
+        event = b"%bid: %d\ndata: %b\n" % (after, self.last + 1, line)
+        self._unsent.append(event)
+        self.size += len(event)
+        self.news.set()
+
+    def attach(self, last: int | None) -> object:
+        """Return a token for a reader that continues after the event with the number *last*, or with unsent events.
+
+        Raises:
+            StreamTaken: there is a reader, and this one does not continue its work.
+            EventsLost: the next event is no longer there.
+        """
+        if last is None:
+            if self.has_reader:
+                raise StreamTaken
+        elif not self._last - len(self._sent) <= last <= self._last:
+            raise EventsLost
+        else:
+            # The reader before has lost its connection, even if nothing has shown that here yet.
+            again = [self._sent.pop() for _ in range(self._last - last)][::-1]
+            size = sum(map(len, again))
+            self._unsent[:0] = again
+            self.size, self._sent_size, self._last = self.size + size, self._sent_size - size, last
+        self._reader = token = object()
+        self.news.set()
+        return token
+
+    def detach(self, token: object) -> None:
+        """End the work of a reader."""
+        if self._reader is token:
+            self._reader, self.idle_since = None, monotonic()
+
+    async def take(self, token: object) -> bytes | None:
+        """Return the next events as one piece, when there are any; None at the end, or if another reader has come."""
+        while self._reader is token:
+            if self._unsent:
+                events, self._unsent = self._unsent, []
+                self._last += len(events)
+                self._sent += events
+                self._sent_size, self.size = self._sent_size + self.size, 0
+                while self._sent_size > _REPLAYED:
+                    self._sent_size -= len(self._sent.popleft())
+                self.news.set()
+                return b"".join(events)
+            if self.is_closed:
+                return None
+            await self.wait()
+        return None
+
+    async def wait(self) -> None:
+        """Wait for the next `news`."""
+        if self.news.is_set():
+            self.news = anyio.Event()
+        await self.news.wait()
+
+
+class HostedConnection:
+    """The source and the sink of a `Connection` whose peer uses HTTP."""
+
+    def __init__(self, *, identity: str | None, limits: Limits) -> None:
+        self.id = token_hex(16)
+        self.identity = identity
+        self.ended = anyio.Event()
+        self.reason = "the client closed the connection"
+        """The reason for the end, once it has ended."""
+        self._limits = limits
+        self._streams: dict[str | None, EventStream] = {None: EventStream()}
+        self._routes: dict[Any, tuple[str | None, Outline]] = {}
+        """The stream for the response to each request of the client."""
+        self._first: Callable[[bytes], object] | None = None
+        """Takes the response to `initialize`."""
+        self._inbound = bytearray()
+        self._arrived = anyio.Event()
+        self._room = anyio.Event()
+        self._active = monotonic()
+
+    def stream(self, session_id: str | None) -> EventStream | None:
+        """Return the stream of a session, or of the connection; None if there are too many."""
+        if (stream := self._streams.get(session_id)) is None and len(self._streams) <= self._limits.streams:
+            stream = self._streams[session_id] = EventStream()
+        return stream
+
+    @property
+    def idle(self) -> float:
+        """The seconds since the client was last seen."""
+        if any(each.has_reader for each in self._streams.values()):
+            return 0.0
+        return monotonic() - max(self._active, *(each.idle_since for each in self._streams.values()))
+
+    def end(self, reason: str) -> None:
+        """End the connection."""
+        if not self.ended.is_set():
+            self.reason = reason
+            self.ended.set()
+            self._arrived.set()
+            self._room.set()
+            for stream in self._streams.values():
+                stream.is_closed = True
+                stream.news.set()
+
+    async def initialize(self, line: bytes) -> bytes | None:
+        """Pass `initialize` on and return the response; None if the connection ends before."""
+        response: list[bytes] = []
+        answered = anyio.Event()
+
+        def take(line: bytes) -> None:
+            response.append(line)
+            answered.set()
+
+        self._first = take
+        self._put(line)
+        async with anyio.create_task_group() as tasks:
+
+            async def stop() -> None:
+                await self.ended.wait()
+                answered.set()
+
+            tasks.start_soon(stop)
+            await answered.wait()
+            tasks.cancel_scope.cancel()
+        return response[0] if response else None
+
+    async def deliver(self, line: bytes, about: Outline, session_id: str | None) -> None:
+        """Pass a message of the client on, when there is room for it."""
+        self._active = monotonic()
+        while len(self._inbound) > self._limits.buffer and not self.ended.is_set():
+            self._room = anyio.Event()
+            await self._room.wait()
+        if about.is_request:
+            self._routes[about.key] = (None if about.method in OPENS_SESSION else session_id, about)
+        self._put(line)
+
+    def _put(self, line: bytes) -> None:
+        self._inbound += line
+        self._arrived.set()
+
+    async def receive(self, _: int = 65536, /) -> bytes:
+        """Return the next lines of the client. The source of the connection."""
+        while not self._inbound:
+            if self.ended.is_set():
+                raise anyio.EndOfStream
+            self._arrived = anyio.Event()
+            await self._arrived.wait()
+        chunk = bytes(self._inbound)
+        self._inbound.clear()
+        self._room.set()
+        return chunk
+
+    async def send(self, item: bytes, /) -> None:
+        """Add the lines to the streams of their sessions, when these have room. The sink of the connection."""
+        for line in item.splitlines(keepends=True) if item.count(b"\n") > 1 else (item,):
+            stream, after = self._route(line)
+            if stream is None:
+                continue
+            if stream.size > self._limits.buffer:
+                await self._until_read(stream)
+            stream.add(line, after=after)
+
+    async def aclose(self) -> None:
+        """End the connection."""
+        self.end("the agent closed the connection")
+
+    def _route(self, line: bytes) -> tuple[EventStream | None, bytes]:
+        """Return the stream for a message of the agent, None for the response to `initialize`; and its comment."""
+        connection, after = self._streams[None], b""
+        if (session_id := session_of(line)) is not None:
+            return self.stream(session_id) or connection, after
+        if (about := outline(line)) is None:
+            return connection, after
+        session_id = about.session_id
+        if about.method is None:
+            if (take := self._first) is not None:
+                self._first = None
+                take(line)
+                return None, after
+            session_id, request = self._routes.pop(about.key, (None, None))
+            if request and request.method in REOPENS_SESSION and (id_ := request.session_id) in self._streams:
+                # Another stream has the history. Our own client waits for it before it reads this response.
+                after = f": after {self._streams[id_].last} {id_}\n".encode()
+        return (self.stream(session_id) if session_id is not None else None) or connection, after
+
+    async def _until_read(self, stream: EventStream) -> None:
+        """Wait until a reader takes events of the stream.
+
+        Raises:
+            BrokenResourceError: nothing was read for too long, or the connection has ended.
+        """
+        with anyio.move_on_after(self._limits.stall):
+            while stream.size > self._limits.buffer and not self.ended.is_set():
+                await stream.wait()
+        if stream.size > self._limits.buffer:
+            self.end("the client does not read its event streams")
+            raise anyio.BrokenResourceError

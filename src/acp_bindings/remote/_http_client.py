@@ -1,0 +1,260 @@
+"""The client of the HTTP profile: each message is a POST, and event streams bring the messages of the agent."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing, suppress
+from typing import Any, cast
+
+import anyio
+import httpx
+from anyio.abc import TaskGroup
+
+from acp_bindings._envelope import line_of
+from acp_bindings._events import EventBuffer, EventTooLong, event_of
+from acp_bindings.jsonrpc import INTERNAL_ERROR
+from acp_bindings.remote._network import Network
+from acp_bindings.remote._wire import (
+    CONNECTION_ID,
+    EVENT_STREAM,
+    JSON,
+    OPENS_SESSION,
+    REOPENS_SESSION,
+    SESSION_ID,
+    Outline,
+    as_line,
+    outline,
+    session_of,
+)
+from acp_bindings.remote.errors import Unreachable
+
+SILENCE = 60.0
+"""Seconds without an event or a comment after which a stream is taken for lost. Servers send comments every 15 s."""
+_BUFFER = 4 * 1024 * 1024
+"""Bytes that may wait for the connection before the streams are read no further."""
+_RETRY = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
+"""Seconds before each attempt to reopen a stream."""
+_OPENING = 10.0
+"""Seconds to wait for the stream of a session before its requests are sent nevertheless."""
+_ORDER = 5.0
+"""Seconds to wait for the history of a session before the response that follows it."""
+_FAREWELL = 1.0
+_FATAL = frozenset({401, 403, 404, 410})
+"""Statuses that concern the whole connection. With any other, only the request has failed."""
+
+
+class _Stream:
+    """An event stream that is being read."""
+
+    def __init__(self) -> None:
+        self.opened = anyio.Event()
+        """Set when the server has accepted the stream, or will not now."""
+        self.retry = anyio.Event()
+        self.last = b""
+        """The id of the last event."""
+        self.moved = anyio.Event()
+        """Replaced at each event."""
+
+
+class HttpLink:
+    """The source and the sink of a connection to an agent at a URL."""
+
+    def __init__(self, network: Network, tasks: TaskGroup, *, limit: int) -> None:
+        self._network, self._tasks, self._limit = network, tasks, limit
+        self._id: str | None = None
+        self._streams: dict[str | None, _Stream] = {}
+        self._asked: dict[Any, str] = {}
+        """The sessions of the agent's open requests."""
+        self._requests: dict[Any, Outline] = {}
+        """Our open requests."""
+        self._inbound = bytearray()
+        self._arrived = anyio.Event()
+        self._taken = anyio.Event()
+        self.failure: Unreachable | None = None
+        """Why the connection has ended, once it has."""
+
+    # -- the source
+
+    async def receive(self, _: int = 65536, /) -> bytes:
+        """Return the next messages of the agent."""
+        while not self._inbound:
+            if self.failure is not None:
+                raise anyio.EndOfStream
+            self._arrived = anyio.Event()
+            await self._arrived.wait()
+        chunk = bytes(self._inbound)
+        self._inbound.clear()
+        self._taken.set()
+        return chunk
+
+    async def aclose(self) -> None:
+        """End the connection."""
+        if self._id is None:
+            return
+        id_, self._id = self._id, None
+        with anyio.move_on_after(_FAREWELL, shield=True), suppress(httpx.HTTPError):
+            await self._network.client.delete(self._network.url, headers={CONNECTION_ID: id_})
+
+    def _fail(self, failure: Unreachable) -> None:
+        if self.failure is None:
+            self.failure = failure
+            self._arrived.set()
+            self._taken.set()
+            for stream in self._streams.values():
+                stream.opened.set()
+
+    async def _feed(self, line: bytes) -> None:
+        self._inbound += line
+        self._arrived.set()
+        while len(self._inbound) > _BUFFER and self.failure is None:
+            self._taken = anyio.Event()
+            await self._taken.wait()
+
+    # -- the sink
+
+    async def send(self, item: bytes, /) -> None:
+        """Post each line, one after the other: a cancellation must not overtake its prompt."""
+        for line in item.splitlines(keepends=True):
+            if self.failure is not None:
+                raise anyio.BrokenResourceError
+            about = cast("Outline", outline(line))
+            try:
+                if self._id is None:
+                    await self._initialize(line)
+                else:
+                    await self._post(line, about)
+            except (httpx.HTTPError, httpx.InvalidURL) as error:
+                self._fail(self._network.explain(error))
+            if self.failure is not None:
+                raise anyio.BrokenResourceError
+
+    async def _initialize(self, line: bytes) -> None:
+        response = await self._network.post(line, {"content-type": JSON, "accept": JSON}, limit=self._limit)
+        if response.status_code != 200 or CONNECTION_ID not in response.headers:
+            reason = "" if response.status_code != 200 else "the response to initialize has no Acp-Connection-Id"
+            self._fail(self._network.refused(response, reason))
+            return
+        self._id = response.headers[CONNECTION_ID]
+        await self._feed(as_line(response.content))
+        self._open(None)
+
+    async def _post(self, line: bytes, about: Outline) -> None:
+        session_id = about.session_id
+        if about.method is None:
+            session_id = self._asked.pop(about.key, None)
+        headers = {"content-type": JSON, CONNECTION_ID: self._id or ""}
+        if about.is_request:
+            self._requests[about.key] = about
+        if session_id is not None and session_id.isascii():
+            headers[SESSION_ID] = session_id
+            if about.is_request:
+                stream = self._open(session_id)
+                # History comes on the stream, and some servers drop what nobody reads.
+                with anyio.move_on_after(_OPENING):
+                    await stream.opened.wait()
+        response = await self._network.post(line, headers, limit=self._limit)
+        if response.status_code == 404 and about.method in REOPENS_SESSION:
+            # The official Python SDK does not know the session before this request, and then accepts no header.
+            del headers[SESSION_ID]
+            response = await self._network.post(line, headers, limit=self._limit)
+        status = response.status_code
+        if response.is_success:
+            if status == 200 and outline(response.content) is not None:
+                await self._feed(as_line(response.content))
+        elif status in _FATAL or not about.is_request:
+            self._fail(self._network.refused(response))
+        else:
+            self._requests.pop(about.key, None)
+            refused = self._network.refused(response)
+            error = {"code": INTERNAL_ERROR, "message": str(refused), "data": {"status": status}}
+            await self._feed(line_of({"id": about.id}, "error", error))
+
+    # -- the event streams
+
+    def _open(self, session_id: str | None) -> _Stream:
+        """Return the stream of a session or of the connection, which is read from now on."""
+        if (stream := self._streams.get(session_id)) is None:
+            stream = self._streams[session_id] = _Stream()
+            self._tasks.start_soon(self._listen, session_id, stream)
+        return stream
+
+    async def _listen(self, session_id: str | None, stream: _Stream) -> None:
+        """Read a stream until the end of the connection, and reopen it where that loses nothing."""
+        failures = 0
+        while self.failure is None and self._id is not None:
+            await anyio.sleep(_RETRY[failures])
+            headers = {"accept": EVENT_STREAM, CONNECTION_ID: self._id}
+            if session_id is not None:
+                headers[SESSION_ID] = session_id
+            if stream.last:
+                headers["last-event-id"] = stream.last.decode("latin-1")
+            before = stream.last
+            reason = "the server closed an event stream"
+            failure: Unreachable | None = None
+            try:
+                async with self._network.stream(headers, silence=SILENCE) as response:
+                    if response.status_code == 200:
+                        stream.opened.set()
+                        failures = 0
+                        await self._read(response, session_id, stream)
+                    else:
+                        failure = self._network.refused(await self._network.start_of(response))
+            except (httpx.HTTPError, EventTooLong) as error:
+                failure = self._network.explain(error)
+                reason = str(failure)
+            if stream.last != before:
+                failures = 0
+            if failure and failure.status == 404 and session_id is not None and not stream.last:
+                # Not open yet at this server, which sends its messages on the stream of the connection until then.
+                stream.opened.set()
+                await stream.retry.wait()
+                stream.retry = anyio.Event()
+                continue
+            status = failure.status if failure else None
+            can_go_on = bool(stream.last) or not stream.opened.is_set()
+            failures += 1
+            if status in _FATAL or failures >= len(_RETRY) or not can_go_on:
+                self._fail(failure or self._network.lost(reason))
+
+    async def _read(self, response: httpx.Response, session_id: str | None, stream: _Stream) -> None:
+        buffer = EventBuffer(self._limit)
+        async with aclosing(cast("AsyncGenerator[bytes]", response.aiter_bytes())) as chunks:
+            async for chunk in chunks:
+                for block in buffer.feed(chunk):
+                    if (event := event_of(block)) is None:
+                        continue
+                    if block.startswith(b": after "):
+                        await self._wait_for_history(block)
+                    await self._take(as_line(event.data), session_id)
+                    for field in event.about.splitlines():
+                        if field.startswith(b"id:"):
+                            stream.last = field[3:].strip()
+                    if not stream.moved.is_set():
+                        stream.moved.set()
+
+    async def _wait_for_history(self, block: bytes) -> None:
+        """Wait until the stream of a session has brought the events that the server has sent before this one."""
+        last, _, session_id = block.partition(b"\n")[0].removeprefix(b": after ").decode("latin-1").partition(" ")
+        stream = self._streams.get(session_id)
+        if stream is None or not last.isdecimal():
+            return
+        with anyio.move_on_after(_ORDER):
+            while not stream.last.isdigit() or int(stream.last) < int(last):
+                stream.moved = anyio.Event()
+                await stream.moved.wait()
+
+    async def _take(self, line: bytes, session_id: str | None) -> None:
+        if session_of(line) is None and (about := outline(line)) is not None:
+            if about.method is None:
+                request = self._requests.pop(about.key, None)
+                opened = about.result.get("sessionId")
+                if opened is None and request is not None and request.method in OPENS_SESSION:
+                    opened = request.session_id
+                if opened:
+                    # At once: the server keeps what the agent sends for the session until then.
+                    self._open(opened).retry.set()
+            elif about.is_request and session_id is not None:
+                self._asked[about.key] = session_id
+        elif line.startswith(b'{"jsonrpc":"2.0","id"') and session_id is not None:
+            self._asked[cast("Outline", outline(line)).key] = session_id
+        await self._feed(line)

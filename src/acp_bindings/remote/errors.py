@@ -1,0 +1,56 @@
+"""The errors of remote connections, below `acp_bindings.errors.AcpError`.
+
+ConnectionClosed
+└── Unreachable          the remote agent cannot be reached, or no longer: .url .status .retry_after .body
+"""
+
+from __future__ import annotations
+
+from acp_bindings.connection.errors import ConnectionClosed, StrayLines
+
+
+class Unreachable(ConnectionClosed):
+    """A remote agent cannot be reached, or the connection to it was lost.
+
+    `__cause__` is the exception of the network, if there is one. `mcp_launch.diagnosis` explains it.
+    """
+
+    def __init__(
+        self,
+        reason: str,
+        *,
+        url: str,
+        status: int | None = None,
+        headers: tuple[tuple[str, str], ...] = (),
+        body: str = "",
+        retry_after: float | None = None,
+        method: str | None = None,
+        stray: StrayLines | None = None,
+    ) -> None:
+        super().__init__(f"{url}: {reason}", method=method, stray=stray)
+        self.url = url
+        """The URL, without user name, password and query."""
+        self.status = status
+        """The status of the HTTP response that ended the connection; None if there was none."""
+        self.headers = headers
+        """The headers of that response, without cookies."""
+        self.body = body
+        """The beginning of the body of that response."""
+        self.retry_after = retry_after
+        """Seconds after which the server asks to try again."""
+        self._why = reason
+
+    def of(self, method: str | None, *, stray: StrayLines | None = None) -> Unreachable:
+        """Return this error for a request of *method*, or for none, with the stray lines."""
+        error = Unreachable(
+            self._why,
+            url=self.url,
+            status=self.status,
+            headers=self.headers,
+            body=self.body,
+            retry_after=self.retry_after,
+            method=method,
+            stray=stray,
+        )
+        error.__cause__ = self.__cause__
+        return error
