@@ -224,23 +224,26 @@ class HostedConnection:
         self.end("the agent closed the connection")
 
     def _route(self, line: bytes) -> tuple[EventStream | None, bytes]:
-        """Return the stream for a message of the agent, None for the response to `initialize`; and its comment."""
-        connection, after = self._streams[None], b""
-        if (session_id := session_of(line)) is not None:
-            return self.stream(session_id) or connection, after
-        if (about := outline(line)) is None:
-            return connection, after
-        session_id = about.session_id
-        if about.method is None:
-            if (take := self._first) is not None:
-                self._first = None
-                take(line)
-                return None, after
-            session_id, request = self._routes.pop(about.key, (None, None))
-            if request and request.method in REOPENS_SESSION and (id_ := request.session_id) in self._streams:
-                # Another stream has the history. Our own client waits for it before it reads this response.
-                after = f": after {self._streams[id_].last} {id_}\n".encode()
-        return (self.stream(session_id) if session_id is not None else None) or connection, after
+        """Return the stream for a message of the agent, None for the response to `initialize`; and its comment.
+
+        A session has a stream from the response with its id, or from the request that reads it. Until then its messages
+        are on the stream of the connection, because some clients read no other before they know the session.
+        """
+        after = b""
+        if (session_id := session_of(line)) is None and (about := outline(line)) is not None:
+            session_id = about.session_id
+            if about.method is None:
+                if (take := self._first) is not None:
+                    self._first = None
+                    take(line)
+                    return None, after
+                session_id, request = self._routes.pop(about.key, (None, None))
+                if request and request.method in OPENS_SESSION:
+                    self.stream(about.result.get("sessionId"))
+                if request and request.method in REOPENS_SESSION and (id_ := request.session_id) in self._streams:
+                    # Another stream has the history. Our own client waits for it before it reads this response.
+                    after = f": after {self._streams[id_].last} {id_}\n".encode()
+        return self._streams.get(session_id) or self._streams[None], after
 
     async def _until_read(self, stream: EventStream) -> None:
         """Wait until a reader takes events of the stream.
