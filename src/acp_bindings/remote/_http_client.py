@@ -161,11 +161,14 @@ class HttpLink:
         if response.is_success:
             if status == 200 and outline(response.content) is not None:
                 await self._feed(as_line(response.content))
-        elif status in _FATAL or not about.is_request:
-            self._fail(self._network.refused(response))
+            return
+        unknown = "no longer knows the session or the connection (404)" if status == 404 else ""
+        refused = self._network.refused(response, unknown)
+        # If it is the connection that is unknown, its streams show that too.
+        if (status in _FATAL and not (status == 404 and session_id)) or not about.is_request:
+            self._fail(refused)
         else:
             self._requests.pop(about.key, None)
-            refused = self._network.refused(response)
             error = {"code": INTERNAL_ERROR, "message": str(refused), "data": {"status": status}}
             await self._feed(line_of({"id": about.id}, "error", error))
 
@@ -198,7 +201,9 @@ class HttpLink:
                         failures = 0
                         await self._read(response, session_id, stream)
                     else:
-                        failure = self._network.refused(await self._network.start_of(response))
+                        start = await self._network.start_of(response)
+                        gone = "no longer knows the connection (404)" if start.status_code == 404 else ""
+                        failure = self._network.refused(start, gone)
             except (httpx.HTTPError, EventTooLong) as error:
                 failure = self._network.explain(error)
                 reason = str(failure)
