@@ -17,7 +17,7 @@ nox.options.reuse_existing_virtualenvs = True
 
 PYTHONS = ["3.11", "3.12", "3.13", "3.14", "3.15"]
 PROJECT = nox.project.load_toml("pyproject.toml")
-EXTRA = ".[launch]"
+EXTRA = ".[launch,remote]"
 TWO_AT_ONCE = ("-n", "2", "--dist", "worksteal")
 """The options of pytest for two cores."""
 FOUR_AT_ONCE = ("-n", "4", "--dist", "worksteal")

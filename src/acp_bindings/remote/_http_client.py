@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
-from contextlib import aclosing, suppress
+from contextlib import suppress
 from typing import Any, cast
 
 import anyio
@@ -223,19 +222,17 @@ class HttpLink:
 
     async def _read(self, response: httpx.Response, session_id: str | None, stream: _Stream) -> None:
         buffer = EventBuffer(self._limit)
-        async with aclosing(cast("AsyncGenerator[bytes]", response.aiter_bytes())) as chunks:
-            async for chunk in chunks:
-                for block in buffer.feed(chunk):
-                    if (event := event_of(block)) is None:
-                        continue
-                    if block.startswith(b": after "):
-                        await self._wait_for_history(block)
-                    await self._take(as_line(event.data), session_id)
-                    for field in event.about.splitlines():
-                        if field.startswith(b"id:"):
-                            stream.last = field[3:].strip()
-                    if not stream.moved.is_set():
-                        stream.moved.set()
+        async for chunk in response.aiter_bytes():
+            for block in buffer.feed(chunk):
+                if (event := event_of(block)) is None:
+                    continue
+                if block.startswith(b": after "):
+                    await self._wait_for_history(block)
+                await self._take(as_line(event.data), session_id)
+                for field in event.about.splitlines():
+                    if field.startswith(b"id:"):
+                        stream.last = field[3:].strip()
+                stream.moved.set()
 
     async def _wait_for_history(self, block: bytes) -> None:
         """Wait until the stream of a session has brought the events that the server has sent before this one."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 import ssl
 from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import aclosing, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, TypeAlias, cast
 
@@ -116,11 +116,12 @@ class Network:
             return Reply(response.status_code, response.headers, b"")
         most = limit if response.is_success else _SHOWN
         body = bytearray()
-        async with aclosing(cast("AsyncGenerator[bytes]", response.aiter_bytes())) as chunks:
-            async for chunk in chunks:
+        with anyio.CancelScope() as reading:
+            async for chunk in response.aiter_bytes():
                 body += chunk
                 if len(body) > most:
-                    break
+                    # Not a break, which would leave httpx's generators to the garbage collector.
+                    reading.cancel()
         if len(body) > limit:
             raise EventTooLong(f"the response is longer than {limit} bytes", bytes(body[:_SHOWN]))
         return Reply(response.status_code, response.headers, bytes(body))

@@ -1,0 +1,90 @@
+"""Each test runs on asyncio and on trio, with a real server in the same event loop."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from importlib import import_module
+from typing import Any, TypeAlias
+
+import anyio
+import httpx
+import pytest
+from hypercorn.config import Config
+
+from acp_bindings.agent import Agent, Turn
+
+Serve: TypeAlias = Callable[..., AbstractAsyncContextManager[str]]
+"""Serves an ASGI application in a block, and yields its base URL."""
+
+
+@pytest.fixture
+def serve(anyio_backend: str) -> Serve:
+    """Return a function that serves an application with hypercorn."""
+
+    @asynccontextmanager
+    async def serving(app: Any, *, lifespan: bool = True, **options: Any) -> AsyncGenerator[str]:
+        config = Config()
+        config.bind = ["127.0.0.1:0"]
+        config.graceful_timeout = 0.5
+        config.errorlog = logging.getLogger("tests.hypercorn")
+        for name, value in options.items():
+            setattr(config, name, value)
+        sockets = config.create_sockets()
+        every = sockets.insecure_sockets + sockets.secure_sockets
+        config.create_sockets = lambda: sockets  # type: ignore[method-assign]
+        every[0].listen(1000)
+        port = every[0].getsockname()[1]
+        stop = anyio.Event()
+        run = import_module(f"hypercorn.{anyio_backend}").serve
+
+        async def application(scope: Any, receive: Any, send: Any) -> None:
+            if scope["type"] == "lifespan" and not lifespan:
+                raise NotImplementedError
+            await app(scope, receive, send)
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(lambda: run(application, config, shutdown_trigger=stop.wait, mode="asgi"))
+            yield f"{'https' if sockets.secure_sockets else 'http'}://127.0.0.1:{port}"
+            stop.set()
+            with anyio.move_on_after(3):
+                while tasks_left(tasks):
+                    await anyio.sleep(0.01)
+            tasks.cancel_scope.cancel()
+
+    return serving
+
+
+def tasks_left(tasks: Any) -> bool:
+    """Return True if tasks of the group are running, on either event loop."""
+    return bool(getattr(tasks, "_tasks", None) or getattr(getattr(tasks, "_nursery", None), "child_tasks", None))
+
+
+@pytest.fixture
+def agent() -> Agent:
+    """Return an agent that says what it gets, counts, waits, and asks."""
+    agent = Agent("remote", version="1.0")
+
+    @agent.prompt
+    async def answer(turn: Turn) -> None:
+        match turn.text.split():
+            case ["count", number]:
+                for each in range(int(number)):
+                    await turn.say(f"{each} ")
+            case ["wait"]:
+                await turn.say("waiting")
+                await anyio.sleep_forever()
+            case ["ask"]:
+                await turn.say("yes" if await turn.ask("May I?") else "no")
+            case _:
+                await turn.say(f"{len(turn.text)}: {turn.text[:20]}")
+
+    return agent
+
+
+@pytest.fixture
+async def raw(agent: Agent, serve: Serve) -> AsyncGenerator[httpx.AsyncClient]:
+    """Return an HTTP client for the agent."""
+    async with serve(agent.asgi()) as url, httpx.AsyncClient(base_url=f"{url}/acp", timeout=5) as client:
+        yield client

@@ -1,0 +1,85 @@
+"""Clients and agents of this package over HTTP/1.1, HTTP/2 and WebSocket."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import anyio
+import pytest
+
+from acp_bindings import v1, v2
+from acp_bindings.agent import Agent
+from acp_bindings.client import Client
+from tests.acp_bindings.remote.conftest import Serve
+
+pytestmark = pytest.mark.anyio
+
+PROFILES = ("http", "ws")
+
+
+@pytest.fixture(params=[v1, v2], ids=["v1", "v2"])
+def client(request: pytest.FixtureRequest) -> Client:
+    """Return a client of one version, which allows everything."""
+    return Client("test", version="1.0", protocols=[request.param], permission=lambda _: True)
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+async def test_prompts_permission_and_load_work_remotely(
+    profile: str, client: Client, agent: Agent, serve: Serve
+) -> None:
+    with anyio.fail_after(20):
+        async with serve(agent.asgi()) as url:
+            target = f"{url.replace('http', profile, 1)}/acp"
+            async with client.connect(target) as connected:
+                session = await connected.session(cwd="/tmp")
+                assert await session.prompt("count 300") == "end_turn"
+                assert await session.prompt("ask") == "end_turn"
+                said = [each.text for each in session.state.messages if each.role == "agent"]
+                record = session.record
+            async with client.connect(target) as connected, connected.load(record) as session:
+                again = [each.text for each in session.state.messages if each.role == "agent"]
+                assert not connected.remarks
+    assert said == again == ["".join(f"{each} " for each in range(300)), "yes"]
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+async def test_a_turn_is_cancelled_while_another_session_goes_on(
+    profile: str, client: Client, agent: Agent, serve: Serve
+) -> None:
+    ends: dict[str, Any] = {}
+    with anyio.fail_after(20):
+        async with serve(agent.asgi()) as url, client.connect(f"{url.replace('http', profile, 1)}/acp") as connected:
+            waiting, other = await connected.session(cwd="/tmp"), await connected.session(cwd="/tmp")
+
+            async def wait() -> None:
+                ends["waiting"] = await waiting.prompt("wait")
+
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(wait)
+                ends["other"] = await other.prompt("hello")
+                await waiting.cancel()
+    assert ends == {"waiting": "cancelled", "other": "end_turn"}
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+async def test_a_message_of_20_megabytes_arrives(profile: str, client: Client, agent: Agent, serve: Serve) -> None:
+    size = 20_000_000
+    options = {"websocket_max_message_size": 64 << 20}
+    with anyio.fail_after(60):
+        async with (
+            serve(agent.asgi(), **options) as url,
+            client.connect(f"{url.replace('http', profile, 1)}/acp") as connected,
+        ):
+            session = await connected.session(cwd="/tmp")
+            await session.prompt("x" * size)
+            assert session.state.messages[-1].text == f"{size}: {'x' * 20}"
+
+
+async def test_an_application_runs_without_the_lifespan_of_the_server(agent: Agent, serve: Serve) -> None:
+    with anyio.fail_after(20):
+        async with (
+            serve(agent.asgi(), lifespan=False) as url,
+            Client("test", version="1.0").connect(f"{url}/acp") as connected,
+        ):
+            session = await connected.session(cwd="/tmp")
+            assert await session.prompt("hello") == "end_turn"
