@@ -321,7 +321,7 @@ class Agent(Generic[M]):
         from acp_bindings.remote._asgi import AcpApp  # noqa: PLC0415 - only remote agents need it
 
         self._checked()
-        if authenticate is not None and not hasattr(self._store, "for_owner"):
+        if authenticate is not None and getattr(self._store, "for_owner", None) is None:
             raise ValueError(f"agent {self._name} needs a store with for_owner to keep the sessions of users apart")
         return AcpApp(
             self._hosting,
@@ -383,10 +383,12 @@ class Agent(Generic[M]):
                 raise RuntimeError("connections are opened in the block of `serving`")
             store: Any = self._store
             own = store if identity is None else store.for_owner(identity)
-            self._open[identity] = self._sessions_of(own, self._tasks)
+            self._open[identity] = self._sessions_of(own, self._tasks, identity)
         return self._open[identity][0]
 
-    def _sessions_of(self, store: SessionStore, tasks: TaskGroup) -> tuple[AgentHandlers, OpenSessions[M]]:
+    def _sessions_of(
+        self, store: SessionStore, tasks: TaskGroup, identity: str | None
+    ) -> tuple[AgentHandlers, OpenSessions[M]]:
         more: set[AgentCapability] = {"auth.login"} if self._login else set()
         handshake = AgentHandshake(
             info=self._info,
@@ -404,6 +406,7 @@ class Agent(Generic[M]):
             mcp=self._mcp,
             queued=self._queued,
             on_open=self._on_open,
+            identity=identity,
         )
         if login := self._login:
             handlers.on("authenticate")(lambda request, _: login(request.method_id))

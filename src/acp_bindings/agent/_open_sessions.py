@@ -47,6 +47,7 @@ class OpenSessions(Generic[M]):
         mcp: McpProvider[M] | None,
         queued: bool,
         on_open: Callable[[Session[M]], Awaitable[object]] | None,
+        identity: str | None = None,
     ) -> None:
         self._handlers = handlers
         self._tasks = tasks
@@ -56,6 +57,7 @@ class OpenSessions(Generic[M]):
         self._mcp = mcp
         self._queued = queued
         self._on_open = on_open
+        self._identity = identity
         self._sessions: dict[str, Session[M]] = {}
         self._running = 0
         """The number of turns that are running."""
@@ -238,6 +240,7 @@ class OpenSessions(Generic[M]):
             store=self._store,
             offers=self._offers,
             in_store=in_store,
+            identity=self._identity,
         )
         await self._tasks.start(session.run, self._mcp)
         self._sessions[session.id] = session

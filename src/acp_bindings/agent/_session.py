@@ -106,9 +106,12 @@ class Session(Generic[M]):
         store: SessionStore,
         offers: Offers,
         in_store: bool = False,
+        identity: str | None = None,
     ) -> None:
         self.id = stored.session_id
         """The id."""
+        self.identity = identity
+        """The user, as the `authenticate` of `Agent.asgi` has found; None without it."""
         self.cwd = stored.cwd
         """The working directory, an absolute path."""
         self.additional_directories = stored.additional_directories

@@ -160,6 +160,11 @@ class AgentLink:
         self._given_up = reason
         self.online.set()
 
+    async def turns_ended(self) -> None:
+        """Wait until the turns of a connection that was lost have failed."""
+        for turn in [each.turn for each in self._conversations.values() if each.turn is not None]:
+            await turn.ended.wait()
+
     async def restore(self, reason: ConnectionClosed) -> Reconnected:
         """Load the sessions again after the connection was lost and made again."""
         interrupted = [self.sessions[id_] for id_, each in self._conversations.items() if each.interrupted]

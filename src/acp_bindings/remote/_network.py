@@ -7,7 +7,7 @@ import ssl
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any, TypeAlias, cast
+from typing import Any, Self, TypeAlias, cast
 
 import anyio
 import httpx
@@ -44,6 +44,24 @@ class Reply:
         """The seconds of Retry-After, if it has a number."""
         value = self.headers.get("retry-after", "")
         return float(value) if value.isascii() and value.isdecimal() else None
+
+
+class _Body:
+    """The body of a request. That of httpx is a generator, which Trio complains about if a request is interrupted."""
+
+    def __init__(self, content: bytes) -> None:
+        self._content = content
+        self._is_read = False
+
+    def __aiter__(self) -> Self:
+        self._is_read = False
+        return self
+
+    async def __anext__(self) -> bytes:
+        if self._is_read:
+            raise StopAsyncIteration
+        self._is_read = True
+        return self._content
 
 
 class Network:
@@ -92,7 +110,9 @@ class Network:
         """Send a message and return the response, after retries that the server asks for."""
         retries = 0
         while True:
-            async with self.client.stream("POST", self.url, content=content, headers=headers) as response:
+            length = {"content-length": str(len(content))}
+            body = _Body(content)
+            async with self.client.stream("POST", self.url, content=body, headers={**headers, **length}) as response:
                 reply = await self._read(response, limit=limit)
             wait = reply.retry_after
             if reply.status_code not in (429, 503) or wait is None or wait > _LONGEST_RETRY or retries == _RETRIES:

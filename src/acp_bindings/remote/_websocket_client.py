@@ -51,7 +51,7 @@ class WebSocketLink:
             await self._flush()
             for event in self._protocol.events_received():
                 self._take(event, lines)
-            if (wrong := self._protocol.parser_exc) is not None:
+            if (wrong := self._protocol.parser_exc) is not None and not isinstance(wrong, EOFError):
                 self._fail(self._network.explain(wrong))
             elif self._protocol.close_rcvd is not None:
                 close = self._protocol.close_rcvd

@@ -33,7 +33,7 @@ def serve(anyio_backend: str) -> Serve:
             setattr(config, name, value)
         sockets = config.create_sockets()
         every = sockets.insecure_sockets + sockets.secure_sockets
-        config.create_sockets = lambda: sockets  # type: ignore[method-assign]
+        config.create_sockets = lambda: sockets
         every[0].listen(1000)
         port = every[0].getsockname()[1]
         stop = anyio.Event()
@@ -72,6 +72,10 @@ def agent() -> Agent:
             case ["count", number]:
                 for each in range(int(number)):
                     await turn.say(f"{each} ")
+            case ["slowly", number]:
+                for each in range(int(number)):
+                    await turn.say(f"{each} ")
+                    await anyio.sleep(0.005)
             case ["wait"]:
                 await turn.say("waiting")
                 await anyio.sleep_forever()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -11,6 +12,7 @@ from acp_bindings import v1, v2
 from acp_bindings.agent import Agent
 from acp_bindings.client import Client
 from tests.acp_bindings.remote.conftest import Serve
+from tests.mcp_launch.servers.tls import certificates
 
 pytestmark = pytest.mark.anyio
 
@@ -83,3 +85,23 @@ async def test_an_application_runs_without_the_lifespan_of_the_server(agent: Age
         ):
             session = await connected.session(cwd="/tmp")
             assert await session.prompt("hello") == "end_turn"
+
+
+async def test_http_2_is_used_where_the_server_has_it(agent: Agent, serve: Serve, tmp_path: Path) -> None:
+    ours = certificates(tmp_path, password="secret")
+    versions: set[str] = set()
+    app = agent.asgi()
+
+    async def noting(scope: Any, receive: Any, send: Any) -> None:
+        versions.add(scope.get("http_version", ""))
+        await app(scope, receive, send)
+
+    options = {"certfile": ours.server, "keyfile": ours.server}
+    with anyio.fail_after(20):
+        async with (
+            serve(noting, **options) as url,
+            Client("test", version="1.0").connect(f"{url}/acp", verify=ours.authority) as connected,
+        ):
+            sessions = [await connected.session(cwd="/tmp") for _ in range(3)]
+            assert [await each.prompt("hello") for each in sessions] == ["end_turn"] * 3
+    assert versions == {"", "2"}  # that of the lifespan is empty

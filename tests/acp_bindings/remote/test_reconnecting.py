@@ -1,0 +1,139 @@
+"""Connections to a URL that are lost and made again."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+import anyio
+import pytest
+from anyio.abc import SocketAttribute, SocketStream, TaskGroup
+
+from acp_bindings import v1, v2
+from acp_bindings.agent import Agent
+from acp_bindings.client import Client, Reconnect, Reconnected, Session
+from acp_bindings.connection import ConnectionClosed
+from acp_bindings.remote import Unreachable
+from tests.acp_bindings.remote.conftest import Serve
+
+pytestmark = [pytest.mark.anyio, pytest.mark.parametrize("profile", ["http", "ws"])]
+
+SOON = Reconnect(wait=0.05)
+
+
+class Relay:
+    """A TCP relay whose connections can be cut, and which can refuse new ones."""
+
+    def __init__(self) -> None:
+        self.refuses = False
+        self._connections: set[anyio.CancelScope] = set()
+        self._target = 0
+
+    @asynccontextmanager
+    async def before(self, url: str) -> AsyncGenerator[str]:
+        """Relay to the port of *url* in the block, and yield the URL of the relay."""
+        address, _, port = url.rpartition(":")
+        self._target = int(port)
+        async with anyio.create_task_group() as tasks:
+            listener = await anyio.create_tcp_listener(local_host="127.0.0.1")
+            tasks.start_soon(listener.serve, self._relay)
+            yield f"{address}:{listener.extra(SocketAttribute.local_port)}"
+            tasks.cancel_scope.cancel()
+        await listener.aclose()
+
+    def cut(self) -> None:
+        """Cut all connections."""
+        for each in self._connections:
+            each.cancel()
+
+    async def _relay(self, client: SocketStream) -> None:
+        async with client:
+            if self.refuses:
+                return
+            async with await anyio.connect_tcp("127.0.0.1", self._target) as server, anyio.create_task_group() as tasks:
+                self._connections.add(tasks.cancel_scope)
+                tasks.start_soon(self._pump, client, server, tasks)
+                await self._pump(server, client, tasks)
+            self._connections.discard(tasks.cancel_scope)
+
+    async def _pump(self, source: SocketStream, sink: SocketStream, tasks: TaskGroup) -> None:
+        with suppress(anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
+            while True:
+                await sink.send(await source.receive())
+        tasks.cancel_scope.cancel()
+
+
+@asynccontextmanager
+async def through(serve: Serve, agent: Agent, relay: Relay, profile: str) -> AsyncGenerator[str]:
+    """Serve the agent behind the relay, and yield the URL."""
+    async with serve(agent.asgi()) as url, relay.before(url) as relayed:
+        yield f"{relayed.replace('http', profile, 1)}/acp"
+
+
+def said(session: Session) -> list[str]:
+    return [each.text for each in session.state.messages if each.role == "agent"]
+
+
+@pytest.mark.parametrize("package", [v1, v2], ids=["v1", "v2"])
+async def test_sessions_are_loaded_again_and_an_interrupted_turn_is_reported(
+    profile: str, package: Any, agent: Agent, serve: Serve
+) -> None:
+    relay, reports = Relay(), list[Reconnected]()
+    again = anyio.Event()
+
+    def note(report: Reconnected) -> None:
+        reports.append(report)
+        again.set()
+
+    client = Client("test", version="1.0", protocols=[package], on_reconnect=note)
+    with anyio.fail_after(20):
+        async with through(serve, agent, relay, profile) as url, client.connect(url, reconnect=SOON) as connected:
+            quiet, busy = await connected.session(cwd="/tmp"), await connected.session(cwd="/tmp")
+            await quiet.prompt("hello")
+            with pytest.raises(ConnectionClosed):  # noqa: PT012 - the turn must have begun
+                async for _ in busy.prompt("wait"):
+                    # Without this, HTTP continues its streams, and nothing is lost.
+                    connected.connection.close() if profile == "http" else relay.cut()
+            await again.wait()
+            assert said(quiet) == ["5: hello"]
+            assert await quiet.prompt("count 2") == "end_turn"
+            assert await busy.prompt("hello") == "end_turn"
+            assert said(quiet) == ["5: hello", "0 1 "]
+    (report,) = reports
+    assert list(report.sessions) == [quiet, busy]
+    assert list(report.interrupted) == [busy]
+    assert report.lost == {}
+
+
+async def test_http_streams_that_are_cut_lose_nothing(profile: str, agent: Agent, serve: Serve) -> None:
+    relay, reports = Relay(), list[Reconnected]()
+    client = Client("test", version="1.0", on_reconnect=reports.append)
+    if profile == "ws":
+        pytest.skip("a WebSocket that is cut is a lost connection")
+    with anyio.fail_after(20):
+        async with through(serve, agent, relay, profile) as url, client.connect(url, reconnect=None) as connected:
+            session = await connected.session(cwd="/tmp")
+            count = 0
+            async for _ in session.prompt("slowly 60"):
+                count += 1
+                if count % 20 == 0:
+                    relay.cut()
+            assert session.state.stop_reason == "end_turn"
+            assert said(session) == ["".join(f"{each} " for each in range(60))]
+    assert reports == []
+
+
+async def test_a_connection_that_cannot_be_made_again_is_given_up(profile: str, agent: Agent, serve: Serve) -> None:
+    relay = Relay()
+    client = Client("test", version="1.0")
+    few = Reconnect(attempts=2, wait=0.01)
+    with anyio.fail_after(20):
+        async with through(serve, agent, relay, profile) as url, client.connect(url, reconnect=few) as connected:
+            session = await connected.session(cwd="/tmp")
+            relay.refuses = True
+            relay.cut()
+            with pytest.raises(ConnectionClosed):
+                await session.prompt("hello")
+            with pytest.raises(Unreachable):
+                await connected.session(cwd="/tmp")
