@@ -46,14 +46,14 @@ class Reply:
         return float(value) if value.isascii() and value.isdecimal() else None
 
 
-class _Body:
+class _Body(httpx.AsyncByteStream):
     """The body of a request. That of httpx is a generator, which Trio complains about if a request is interrupted."""
 
     def __init__(self, content: bytes) -> None:
         self._content = content
         self._is_read = False
 
-    def __aiter__(self) -> Self:
+    def __aiter__(self) -> Self:  # pyright: ignore[reportIncompatibleMethodOverride]
         self._is_read = False
         return self
 
@@ -111,9 +111,14 @@ class Network:
         retries = 0
         while True:
             length = {"content-length": str(len(content))}
-            body = _Body(content)
-            async with self.client.stream("POST", self.url, content=body, headers={**headers, **length}) as response:
+            request = self.client.build_request("POST", self.url, headers={**headers, **length})
+            request.stream = _Body(content)
+            response = await self.client.send(request, stream=True)
+            try:
                 reply = await self._read(response, limit=limit)
+            finally:
+                with anyio.CancelScope(shield=True):
+                    await response.aclose()
             wait = reply.retry_after
             if reply.status_code not in (429, 503) or wait is None or wait > _LONGEST_RETRY or retries == _RETRIES:
                 return reply

@@ -84,7 +84,7 @@ async def test_a_caller_without_identity_is_refused(profile: str, shared: Agent,
 
 def test_users_need_a_store_that_keeps_them_apart() -> None:
     class OneUser(MemorySessions):
-        for_owner = None
+        for_owner = None  # pyright: ignore[reportAssignmentType]
 
     agent = Agent("shared", version="1.0", sessions=OneUser())
     agent.prompt(lambda turn: turn.say("hello"))
