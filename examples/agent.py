@@ -2,8 +2,8 @@
 
     python examples/client.py -- python examples/agent.py
 
-A tiny command language takes the place of a model; the prompt `help` lists it. Sessions are stored in the folder that
-ACP_SESSIONS names, or in ~/.example-agent.
+A tiny command language takes the place of a model; the prompt `help` lists it. Sessions are stored in the folder or
+the Redis server that ACP_SESSIONS names, or in ~/.example-agent. `--http HOST:PORT` serves clients at a URL instead.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import sys
 import warnings
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -19,7 +20,7 @@ import anyio
 
 import mcp_launch
 from acp_bindings import v1
-from acp_bindings.agent import Agent, FolderSessions
+from acp_bindings.agent import Agent, FolderSessions, SessionStore
 from acp_bindings.agent import Turn as AnyTurn
 
 Turn = AnyTurn[mcp_launch.Fleet]
@@ -35,12 +36,21 @@ read PATH            I read a file of the project
 write PATH TEXT      I write one, if you allow it
 """
 
+
+def _store(place: str) -> SessionStore:
+    if place.startswith(("redis:", "rediss:")):
+        from acp_bindings.agent import RedisSessions  # noqa: PLC0415 - needs the extra redis
+
+        return RedisSessions(place)
+    return FolderSessions(place)
+
+
 agent = Agent(
     "example-agent",
     title="The Example Agent",
     version="1.0",
     mcp=mcp_launch.for_sessions(transports=("stdio", "http", "sse")),
-    sessions=FolderSessions(os.environ.get("ACP_SESSIONS") or "~/.example-agent"),
+    sessions=_store(os.environ.get("ACP_SESSIONS") or "~/.example-agent"),
 )
 
 
@@ -131,4 +141,8 @@ def _value(text: str) -> Any:
 if __name__ == "__main__":
     # The agent has SSE on purpose. The launcher warns about it because it is deprecated.
     warnings.filterwarnings("ignore", message=".*SSE transport is deprecated", category=DeprecationWarning)
-    agent.run()
+    if sys.argv[1:2] == ["--http"]:
+        host, port = sys.argv[2].rsplit(":", 1)
+        agent.asgi(hosts=os.environ.get("ACP_HOSTS", "").split()).run(host, int(port))
+    else:
+        agent.run()

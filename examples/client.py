@@ -49,7 +49,8 @@ async def talk(options: argparse.Namespace, servers: Sequence[Any], recorder: Re
         protocols=protocols,
     )
     command = options.command or [sys.executable, Path(__file__).with_name("agent.py")]
-    async with client.connect(command, trace=recorder, timeout=30) as agent:
+    place = str(command[0]) if "://" in str(command[0]) else command
+    async with client.connect(place, trace=recorder, timeout=30) as agent:
         view.note("agent", agent.peer)
         async with offered(agent.peer) as own:
             async with agent.session(cwd=options.cwd, mcp_servers=[*servers, *own], on_refusal="drop") as session:
@@ -72,7 +73,7 @@ async def talk(options: argparse.Namespace, servers: Sequence[Any], recorder: Re
 def main() -> int:
     """Read the command line and talk. Return 1 if that fails."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("command", nargs="*", help="the agent, after --; by default the example agent")
+    parser.add_argument("command", nargs="*", help="the agent, after --, or its URL; by default the example agent")
     parser.add_argument("--cwd", type=Path, default=Path.cwd(), help="the directory of the session")
     parser.add_argument("--version", type=int, choices=PACKAGES, action="append", dest="versions", help="default: both")
     parser.add_argument("--prompt", action="append", dest="prompts", metavar="TEXT", help="a prompt; may be repeated")

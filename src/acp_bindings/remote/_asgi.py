@@ -136,6 +136,36 @@ class AcpApp:
         except Refusal as refusal:
             await exchange.refuse(refusal)
 
+    def end_connections(self) -> None:
+        """End all connections over HTTP. Servers that wait for open responses before they exit need this first."""
+        for each in [*self._connections.values()]:
+            each.end("the server is shutting down")
+
+    def run(self, host: str = "127.0.0.1", port: int = 8000, **options: Any) -> None:
+        """Serve with uvicorn until a signal comes. Use any other ASGI server for more, such as HTTP/2.
+
+        Args:
+            host: the address to listen on.
+            port: the port.
+            **options: more settings of `uvicorn.Config`.
+        """
+        import uvicorn  # noqa: PLC0415 - only used here
+
+        app = self
+
+        class Server(uvicorn.Server):
+            async def shutdown(self, sockets: Any = None) -> None:
+                app.end_connections()
+                await super().shutdown(sockets)
+
+        defaults: dict[str, Any] = {
+            "timeout_graceful_shutdown": 3,
+            "ws_max_size": self.limits.body,
+            "log_level": "warning",
+        }
+        with suppress(KeyboardInterrupt):
+            Server(uvicorn.Config(self, host=host, port=port, **{**defaults, **options})).run()
+
     # -- admission
 
     async def _admit(self, exchange: _Exchange) -> str | None:
@@ -387,8 +417,7 @@ class AcpApp:
                 try:
                     await running.stopping.wait()
                 finally:
-                    for each in [*self._connections.values()]:
-                        each.end("the server is shutting down")
+                    self.end_connections()
                     tasks.cancel_scope.cancel()
         except Exception as error:
             log.exception("the agent could not be served")

@@ -53,7 +53,7 @@ class _Body(httpx.AsyncByteStream):
         self._content = content
         self._is_read = False
 
-    def __aiter__(self) -> Self:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def __aiter__(self) -> Self:
         self._is_read = False
         return self
 

@@ -35,12 +35,11 @@ class Relay:
         """Relay to the port of *url* in the block, and yield the URL of the relay."""
         address, _, port = url.rpartition(":")
         self._target = int(port)
-        async with anyio.create_task_group() as tasks:
-            listener = await anyio.create_tcp_listener(local_host="127.0.0.1")
+        listener = await anyio.create_tcp_listener(local_host="127.0.0.1")
+        async with listener, anyio.create_task_group() as tasks:
             tasks.start_soon(listener.serve, self._relay)
             yield f"{address}:{listener.extra(SocketAttribute.local_port)}"
             tasks.cancel_scope.cancel()
-        await listener.aclose()
 
     def cut(self) -> None:
         """Cut all connections."""
