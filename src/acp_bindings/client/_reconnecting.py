@@ -100,7 +100,8 @@ async def stay_connected(
         if reconnect is None or attempt >= reconnect.attempts:
             link.give_up(ended)
             return
-        await link.turns_ended()
-        link.online = anyio.Event()
+        if link.online.is_set():
+            await link.turns_ended()
+            link.online = anyio.Event()
         await anyio.sleep(max(reconnect.before(attempt), min(wait, reconnect.longest)))
         attempt += 1

@@ -38,6 +38,9 @@ _OPENING = 10.0
 _ORDER = 5.0
 """Seconds to wait for the history of a session before the response that follows it."""
 _FAREWELL = 1.0
+_GATEWAY = frozenset({502, 503, 504})
+_DOUBT = 2.0
+"""Seconds in which it shows whether the agent is gone, or only the request has failed."""
 _FATAL = frozenset({401, 403, 404, 410})
 """Statuses that concern the whole connection. With any other, only the request has failed."""
 
@@ -69,6 +72,7 @@ class HttpLink:
         self._inbound = bytearray()
         self._arrived = anyio.Event()
         self._taken = anyio.Event()
+        self._failed = anyio.Event()
         self.failure: Unreachable | None = None
         """Why the connection has ended, once it has."""
 
@@ -97,6 +101,7 @@ class HttpLink:
     def _fail(self, failure: Unreachable) -> None:
         if self.failure is None:
             self.failure = failure
+            self._failed.set()
             self._arrived.set()
             self._taken.set()
             for stream in self._streams.values():
@@ -161,12 +166,17 @@ class HttpLink:
             if status == 200 and outline(response.content) is not None:
                 await self._feed(as_line(response.content))
             return
-        unknown = "no longer knows the session or the connection (404)" if status == 404 else ""
-        refused = self._network.refused(response, unknown)
-        # If it is the connection that is unknown, its streams show that too.
-        if (status in _FATAL and not (status == 404 and session_id)) or not about.is_request:
+        gone = "no longer knows the connection (404)" if status == 404 else ""
+        if status == 404 and b"session" in (body := response.content.lower()) and b"connection" not in body:
+            gone, status = "does not know the session (404)", 400
+        refused = self._network.refused(response, gone)
+        if status in _GATEWAY:
+            # Most often the agent is gone, and then its streams end too.
+            with anyio.move_on_after(_DOUBT):
+                await self._failed.wait()
+        if status in _FATAL or not about.is_request:
             self._fail(refused)
-        else:
+        elif self.failure is None:
             self._requests.pop(about.key, None)
             error = {"code": INTERNAL_ERROR, "message": str(refused), "data": {"status": status}}
             await self._feed(line_of({"id": about.id}, "error", error))
@@ -183,8 +193,10 @@ class HttpLink:
     async def _listen(self, session_id: str | None, stream: _Stream) -> None:
         """Read a stream until the end of the connection, and reopen it where that loses nothing."""
         failures = 0
-        while self.failure is None and self._id is not None:
+        while True:
             await anyio.sleep(_RETRY[failures])
+            if self.failure is not None or self._id is None:
+                return
             headers = {"accept": EVENT_STREAM, CONNECTION_ID: self._id}
             if session_id is not None:
                 headers[SESSION_ID] = session_id
