@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass, field
 from typing import Any
@@ -45,7 +46,9 @@ async def killed_in_turns(
         pause: seconds between two updates.
     """
     result = Result()
-    stop = time.monotonic() + seconds
+    begun: set[str] = set()
+    all_begun = anyio.Event()
+    stop = math.inf
 
     async def talk(session: Session, name: str) -> None:
         complete: list[str] = []
@@ -55,6 +58,9 @@ async def killed_in_turns(
             turn = f"{name}-{number}"
             try:
                 async for _ in session.prompt(f"{turn} {UPDATES} {pause}"):
+                    begun.add(name)
+                    if len(begun) == connections * sessions:
+                        all_begun.set()
                     if since:
                         result.waits.append(time.monotonic() - since)
                         since = 0.0
@@ -84,6 +90,10 @@ async def killed_in_turns(
             result.lost_updates += await unacknowledged(cluster, [each.id for each in opened])
 
     async def kill() -> None:
+        nonlocal stop
+        # A session is stored with its first prompt.
+        await all_begun.wait()
+        stop = time.monotonic() + seconds
         while time.monotonic() + every < stop:
             await anyio.sleep(every)
             await anyio.to_thread.run_sync(cluster.kill, result.kills % 4)
