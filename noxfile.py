@@ -339,6 +339,13 @@ def interop(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def remote(session: nox.Session) -> None:
+    """Run workers behind nginx and HAProxy with Redis, and kill them. Needs these programs. Arguments go to pytest."""
+    session.install("-e", EXTRA, *group("test"))
+    session.run("pytest", "-p", "no:cacheprovider", "tests/remote", *session.posargs)
+
+
+@nox.session(default=False)
 def programs(session: nox.Session) -> None:
     """Connect third-party agents and clients with ours. Needs Node 20. `-- --write-page` writes docs/interop.md."""
     session.install("-e", EXTRA, *group("test"), *group("peers"))
@@ -374,11 +381,11 @@ def agents(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def bench(session: nox.Session) -> None:
-    """Measure speed in comparison with others: `-- bindings`, `command`, `connection`, `launch` or `limits`."""
+    """Measure speed in comparison with others: `-- bindings`, `command`, `connection`, `launch`, `limits`, `remote`."""
     name, *options = session.posargs or ["bindings"]
     session.install(EXTRA, *group(f"bench-{name}"))
-    if name == "command" and shutil.which("npm"):
-        npm_install(session, "benchmarks/command")
+    if name in ("command", "remote") and shutil.which("npm"):
+        npm_install(session, f"benchmarks/{name}")
     session.run("python", "-m", f"benchmarks.{name}", *options)
 
 

@@ -42,6 +42,7 @@ _PAGES = {
     "jsonrpc": "acp_bindings.jsonrpc",
     "agent": "acp_bindings.agent",
     "client": "acp_bindings.client",
+    "remote": "acp_bindings.remote",
     "connection": "acp_bindings.connection",
     "setup": "acp_bindings.setup",
     "check": "acp_bindings.check",

@@ -15,6 +15,7 @@ import pytest
 import acp_bindings.agent
 import acp_bindings.client
 import acp_bindings.connection
+import acp_bindings.remote
 import acp_bindings.setup
 import mcp_launch
 from acp_bindings import AcpError
@@ -114,6 +115,7 @@ def test_the_page_of_errors_lists_every_public_error(root: type[Exception]) -> N
         acp_bindings.connection,
         acp_bindings.agent,
         acp_bindings.client,
+        acp_bindings.remote,
         mcp_launch,
     ):
         for name in package.__all__:

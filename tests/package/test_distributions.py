@@ -171,7 +171,10 @@ for each in distribution("acp-bindings").entry_points:
     assert sorted(listed) == sorted(declared)
 
 
-@pytest.mark.parametrize(("extra", "module"), [("connection", "acp_bindings.connection"), ("launch", "mcp_launch")])
+@pytest.mark.parametrize(
+    ("extra", "module"),
+    [("connection", "acp_bindings.connection"), ("launch", "mcp_launch"), ("remote", "acp_bindings.remote")],
+)
 def test_each_extra_installs_what_its_package_needs(wheel: Path, extra: str, module: str, tmp_path: Path) -> None:
     venv.create(tmp_path, with_pip=True)
     python = tmp_path / "bin" / "python"

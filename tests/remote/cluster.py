@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from string import Template
@@ -51,7 +51,7 @@ class Cluster:
 
 
 @contextmanager
-def cluster(folder: Path, balancer: Balancer, *, workers: int = 4) -> Iterator[Cluster]:
+def cluster(folder: Path, balancer: Balancer, *, workers: int = 4) -> Generator[Cluster]:
     """Run the cluster in the block.
 
     Raises:
@@ -96,7 +96,7 @@ def program(name: str) -> str:
 
 
 @contextmanager
-def running(command: list[str]) -> Iterator[None]:
+def running(command: list[str]) -> Generator[None]:
     """Run a program in the block."""
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     try:

@@ -1,0 +1,1 @@
+"""The speed of agents over HTTP and WebSocket."""
