@@ -9,6 +9,7 @@ import argparse
 import contextlib
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -49,8 +50,9 @@ async def talk(options: argparse.Namespace, servers: Sequence[Any], recorder: Re
         protocols=protocols,
     )
     command = options.command or [sys.executable, Path(__file__).with_name("agent.py")]
-    place = str(command[0]) if "://" in str(command[0]) else command
-    async with client.connect(place, trace=recorder, timeout=30) as agent:
+    is_url = "://" in str(command[0])
+    place, log = (str(command[0]), None) if is_url else (command, partial(print, file=sys.stderr))
+    async with client.connect(place, stderr=log, trace=recorder, timeout=30) as agent:
         view.note("agent", agent.peer)
         async with offered(agent.peer) as own:
             async with agent.session(cwd=options.cwd, mcp_servers=[*servers, *own], on_refusal="drop") as session:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import AsyncGenerator, Collection, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -50,6 +51,9 @@ class SessionServers:
     @property
     def errors(self) -> tuple[type[Exception], ...]:
         """The exceptions with which a call of a tool may fail."""
+        if "mcp" not in sys.modules:
+            # The SDK has not raised anything yet, and importing it here would block the event loop.
+            return (LaunchError,)
         from mcp import MCPError  # noqa: PLC0415 - the SDK is only imported when there is a server
 
         return LaunchError, MCPError

@@ -150,6 +150,10 @@ async def test_a_fatal_error_is_reported_and_the_agent_is_ended(place: Place, mo
     assert "Traceback" not in done.stderr
 
 
+async def test_the_log_of_the_agent_is_shown(place: Place) -> None:
+    assert "odd: out of memory" in odd(place, "dies_in_a_turn").stderr.splitlines()
+
+
 async def test_a_turn_of_v2_is_over_when_the_session_is_idle_again(place: Place) -> None:
     done = odd(place, "says_idle_twice")
     # This agent does not support closing it.

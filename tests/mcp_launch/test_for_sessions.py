@@ -169,6 +169,31 @@ async def test_other_transports_than_those_advertised_are_refused(version: int) 
             await client.new({"type": "http", "name": "web", "url": "http://127.0.0.1:1/", "headers": []})
 
 
+WITHOUT_SERVERS = """
+import sys, anyio, mcp_launch
+from acp_bindings.agent import Agent, Turn
+from acp_bindings.client import Client
+agent = Agent("tools", version="1.0", mcp=mcp_launch.for_sessions())
+@agent.prompt
+async def answer(turn: Turn) -> None:
+    async with turn.tool_call("Fail"):
+        raise ValueError
+async def main() -> None:
+    async with Client("test", version="1.0").connect(agent.connected()) as connected:
+        session = await connected.session(cwd="/")
+        print(await session.prompt("go"), session.state.tool_calls[0].status, "mcp" in sys.modules)
+anyio.run(main)
+"""
+
+
+def test_a_tool_call_without_servers_does_not_import_the_sdk() -> None:
+    # The import takes half a second, in which no other session is served.
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_SERVERS], capture_output=True, text=True, check=True, timeout=30
+    )
+    assert done.stdout == "end_turn failed False\n"
+
+
 AGENT = """
 import sys, anyio, mcp_launch
 from acp_bindings.agent import Agent, Turn

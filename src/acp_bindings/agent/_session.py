@@ -483,8 +483,15 @@ class Session(Generic[M]):
             method: the method.
         """
         attributes = {"rpc.system": "jsonrpc", "rpc.method": method, "acp.session.id": self.id}
+        connection = self.connection
         with span(method, kind="client", attributes=attributes):
-            return await self.connection.request(with_context(params), method=method)
+            try:
+                return await connection.request(with_context(params), method=method)
+            except ConnectionClosed:
+                # A client that leaves cancels its turn.
+                if connection is self.connection:
+                    self.cancel()
+                raise
 
     async def ask_user(self, params: Any, *, method: str) -> Any:
         """Send a request that the user answers. In v2 the state shows that the turn waits for it."""

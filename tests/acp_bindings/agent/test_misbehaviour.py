@@ -304,20 +304,53 @@ async def test_a_client_that_does_not_read_delays_only_itself(version: int) -> N
         (source, sink), (answers, requests) = memory_pipes()
         async with anyio.create_task_group() as tasks:
             await tasks.start(server.serve, source, sink)
-            info = {"name": "deaf", "version": "1"}
-            initialize = {"protocolVersion": version, "info": info, "capabilities": {}}
-            await requests.send(_line("initialize", initialize, 1))
-            await requests.send(_line("session/new", {"cwd": "/", "mcpServers": []}, 2))
-            text = b""
-            while b'"sessionId":"' not in text:
-                text += await answers.receive()
-            session = text.split(b'"sessionId":"')[1].split(b'"')[0].decode()
-            prompt = {"sessionId": session, "prompt": [{"type": "text", "text": "flood"}]}
-            await requests.send(_line("session/prompt", prompt, 3))
+            await _prompt(answers, requests, version, "flood")
             for _ in range(5):
                 assert await good.prompt(await good.new(), "hello") == "end_turn"
             await requests.aclose()
             await answers.aclose()
+
+
+@pytest.mark.parametrize("text", ["ask", "group"])
+async def test_a_client_that_leaves_a_question_open_cancels_its_turn(
+    version: int, text: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    agent = Agent("asker", version="1.0")
+
+    @agent.prompt
+    async def ask(turn: Turn) -> None:
+        if turn.text == "ask":
+            await turn.ask("Really?")
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(turn.ask, "Really?")
+
+    sent = b""
+    async with served(agent) as server, anyio.create_task_group() as tasks:
+        (source, sink), (answers, requests) = memory_pipes()
+        await tasks.start(server.serve, source, sink)
+        await _prompt(answers, requests, version, text)
+        while b"session/request_permission" not in sent:
+            sent += await answers.receive()
+        # As `printf … | agent` does: it still reads.
+        await requests.aclose()
+        while b'"stopReason"' not in sent:
+            sent += await answers.receive()
+        await answers.aclose()
+    assert b'"stopReason":"cancelled"' in sent
+    assert [each for each in caplog.records if each.levelno >= logging.WARNING] == []
+
+
+async def _prompt(answers: Any, requests: Any, version: int, text: str) -> None:
+    """Send a prompt in a new session over the streams of a client."""
+    info = {"name": "deaf", "version": "1"}
+    await requests.send(_line("initialize", {"protocolVersion": version, "info": info, "capabilities": {}}, 1))
+    await requests.send(_line("session/new", {"cwd": "/", "mcpServers": []}, 2))
+    told = b""
+    while b'"sessionId":"' not in told:
+        told += await answers.receive()
+    session = told.split(b'"sessionId":"')[1].split(b'"')[0].decode()
+    prompt = {"sessionId": session, "prompt": [{"type": "text", "text": text}]}
+    await requests.send(_line("session/prompt", prompt, 3))
 
 
 def _line(method: str, params: Any, id_: int) -> bytes:
