@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from mcp_launch._catalogue import Catalogue, CatalogueEntry, UnknownTool, capabilities
+    from mcp_launch._lint import LintRule, LintTarget, estimate_tokens, lint, lint_rules
     from mcp_launch._local.serve import LocalServer, serve_local
     from mcp_launch._servers.launched import LaunchedServer
     from mcp_launch._servers.record import Change, Changes
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
         UnusableInput,
     )
     from mcp_launch.fleet import Fleet, launch
+    from mcp_launch.lock import ToolChange, ToolLock
     from mcp_launch.logins import StoredLogins
     from mcp_launch.options import Budgets, Limits, Options, Restart
     from mcp_launch.report import Report, report_schema
@@ -51,6 +53,8 @@ __all__ = [
     "LaunchFailure",
     "LaunchedServer",
     "Limits",
+    "LintRule",
+    "LintTarget",
     "LocalServer",
     "NoTransport",
     "NotReady",
@@ -59,12 +63,17 @@ __all__ = [
     "Restart",
     "SessionServers",
     "StoredLogins",
+    "ToolChange",
+    "ToolLock",
     "UnknownServer",
     "UnknownTool",
     "UnusableInput",
     "capabilities",
+    "estimate_tokens",
     "for_sessions",
     "launch",
+    "lint",
+    "lint_rules",
     "open_session",
     "report_schema",
     "serve_local",
@@ -81,8 +90,10 @@ if not TYPE_CHECKING:
         "content": "ContentError to_acp to_mcp tool_call_update",
         "failures": "InvalidResult LaunchError LaunchFailure NoTransport NotReady UnknownServer UnusableInput",
         "fleet": "Fleet launch",
+        "_lint": "LintRule LintTarget estimate_tokens lint lint_rules",
         "_local.serve": "LocalServer serve_local",
         "logins": "StoredLogins",
+        "lock": "ToolChange ToolLock",
         "options": "Budgets Limits Options Restart",
         "report": "Report report_schema",
         "_servers.launched": "LaunchedServer",

@@ -58,6 +58,10 @@ ADVICE: Mapping[Code, str] = {
     "rejected": "The server rejected the request. Its message often names a missing setting.",
     "unsupported_version": "Update the server, or this package if the server is newer.",
     "invalid_response": "Update the server. If it is up to date, report the field in the facts to its authors.",
+    "changed": (
+        "Read the difference. If you trust the new tools, accept them with mcp-launch lock --update. Do not accept a "
+        "description that gives the model instructions about other tools, files or secrets."
+    ),
     "failed": "No more is known than the message and the facts. Please report it to us.",
 }
 

@@ -9,6 +9,7 @@ from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from mcp_launch.failures import Phrases, UnusableInput
+from mcp_launch.lock import ToolLock
 from mcp_launch.logins import StoredLogins
 from mcp_launch.report import TransportName
 
@@ -165,8 +166,8 @@ class Options:
     `mcp.Client` works here too.
 
     Raises:
-        UnusableInput: a callback is not a function, `stderr` is an async one, or `secrets`, `restart`, `limits` or
-            `phrases` has the wrong type.
+        UnusableInput: a callback is not a function, `stderr` is an async one, or `secrets`, `restart`, `limits`,
+            `phrases` or `lock` has the wrong type.
     """
 
     strict: bool = False
@@ -204,6 +205,9 @@ class Options:
     secrets: Collection[str] = field(default=(), repr=False)
     """Further values to redact, such as keys in arguments. The values of `env` and headers, and the user-info and query
     of a URL, are always redacted. `mcp_launch.config.Entry.secrets` has the values that a file takes from variables."""
+    lock: ToolLock | None = None
+    """The tools that the server had before: `mcp_launch.ToolLock`. A server whose tools differ fails with the code
+    `changed`, and its facts have the difference. Its tools are listed for that at each start, whatever `lists` says."""
     phrases: Phrases = field(default_factory=Phrases)
     """The phrases in failures of servers that were not configured in ACP: `mcp_launch.failures.Phrases`."""
     auth: Auth | StoredLogins | None = field(default=None, repr=False)
@@ -237,6 +241,7 @@ class Options:
             ("restart", Restart | None, "an mcp_launch.Restart"),
             ("limits", Limits, "mcp_launch.Limits"),
             ("phrases", Phrases, "mcp_launch.failures.Phrases"),
+            ("lock", ToolLock | None, "an mcp_launch.ToolLock"),
         ):
             if not isinstance(given := getattr(self, name), kind):
                 raise UnusableInput(f"{name} must be {called}, not a {type(given).__name__}")

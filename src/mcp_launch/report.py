@@ -65,6 +65,7 @@ Code: TypeAlias = Literal[
     "rejected",
     "unsupported_version",
     "invalid_response",
+    "changed",
     # everything else
     "failed",
 ]
@@ -135,13 +136,13 @@ class Report(TypedDict):
 
 
 class FindingReport(TypedDict):
-    """A finding in a file that configures servers."""
+    """A finding in a file that configures servers, or with `--lint` in the tools of a server."""
 
     source: str
     """The file, or another source of the servers."""
-    line: int
-    """Counted from 1, like the column."""
-    column: int
+    line: int | None
+    """Counted from 1, like the column; null if the server is not from a file."""
+    column: int | None
     level: Literal["warning", "note"]
     """A note names something that is intentionally not started."""
     server: str | None

@@ -6,6 +6,7 @@ A page has a marker in a comment. The text from there to `<!-- end -->` is gener
     <!-- help: COMMAND -->     the `--help` of a command, with a section for each subcommand
     <!-- passes -->            the passes of the pipeline, in order
     <!-- failures -->          the failure codes, each with the first paragraph of its page
+    <!-- rules -->             the rules of `mcp-launch lint`, with their sources
     <!-- advice: CODE -->      the advice for a code in the reports of `mcp-launch check`
 
 If a page builds a program step by step, `agent.py` is the program up to that place. Text that differs each time or
@@ -28,6 +29,7 @@ import sys
 import tempfile
 import textwrap
 from functools import cache
+from itertools import starmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast, get_args
 
@@ -41,7 +43,7 @@ __all__ = ["MARKER", "PAGES", "ROOT", "filled", "fresh"]
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md")))
 MARKER = re.compile(
-    r"^<!-- (run|help|passes|failures|advice)(?:: (.*?))? -->\n(.*?)^<!-- end -->\n", re.MULTILINE | re.DOTALL
+    r"^<!-- (run|help|passes|failures|advice|rules)(?:: (.*?))? -->\n(.*?)^<!-- end -->\n", re.MULTILINE | re.DOTALL
 )
 TIMEOUT = 60.0
 """Seconds for one command."""
@@ -84,6 +86,8 @@ def fresh(text: str, found: re.Match[str]) -> str:
             return _advice(code)
         case "passes", _:
             return _passes()
+        case "rules", _:
+            return _rules()
         case _:
             return _codes()
 
@@ -181,6 +185,20 @@ def _passes() -> str:
 
     lines = [f"1. `{each.__name__}`: {_first_line(each)}" for each in PASSES]
     return "\n" + "".join(f"{line}\n" for line in lines) + "\n"
+
+
+def _rules() -> str:
+    from mcp_launch._lint import LIST_DOCS, LIST_SOURCES, RULES
+
+    known = [(rule.id, rule.doc, rule.sources) for rule in RULES]
+    known += [(name, LIST_DOCS[name], sources) for name, sources in LIST_SOURCES.items()]
+    rows = [f"| `{name}` | {doc} | {', '.join(starmap(_source, sources.items()))} |" for name, doc, sources in known]
+    return "\n".join(["", "| rule | what is found | for whom, with the source |", "|---|---|---|", *rows, "", ""])
+
+
+def _source(target: str, source: str) -> str:
+    name = "all" if target == "mcp" else target
+    return f"[{name}]({source})" if source.startswith("https:") else f"{name} ({source})"
 
 
 def _codes() -> str:

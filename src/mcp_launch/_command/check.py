@@ -15,6 +15,7 @@ from mcp_launch._command.show.text import (
     found_in,
     print_findings,
     print_lines,
+    refusing,
     write,
     write_json,
     write_refusal,
@@ -24,21 +25,43 @@ from mcp_launch.failures import UnusableInput
 from mcp_launch.report import CheckReport
 
 if TYPE_CHECKING:
+    from mcp_launch._lint import LintTarget
     from mcp_launch.fleet import Fleet
 
 
-def check_once(typed: Typed, *, strict: bool, as_json: bool, junit: str | None, html: str | None) -> int:
-    """Check the servers, print the report, and return the exit status."""
+def check_once(
+    typed: Typed,
+    *,
+    strict: bool,
+    as_json: bool,
+    junit: str | None,
+    html: str | None,
+    targets: Sequence[str] | None = None,
+    locked: bool = False,
+    lock_file: str | None = None,
+) -> int:
+    """Check the servers, print the report, and return the exit status.
+
+    With *targets*, their tools are checked for these, or for the usual ones if it is empty. With *locked*, their tools
+    must be those in the lock file.
+    """
     when = datetime.now(UTC)
     unusable: list[str] = []
     # A report in a file cannot list invalid inputs, and one of these may contain a server that --only names.
     sessions = _sessions(typed, unusable, as_json=as_json, needs_all=bool(junit or html or typed.only))
+    if locked:
+        from mcp_launch._command.locking import with_locks  # noqa: PLC0415 - only needed for this
+
+        with refusing("check", as_json=as_json):
+            sessions = with_locks(sessions, lock_file)
     with started_ahead(sessions, strict=strict):
         # Imported while the servers start.
         from mcp_launch._command.run import run  # noqa: PLC0415
         from mcp_launch.options import Options  # noqa: PLC0415
 
-        use = partial(_report, sessions, unusable=unusable, quiet=as_json)
+        with refusing("check", as_json=as_json):
+            wanted = None if targets is None else _known(targets)
+        use = partial(_report, sessions, unusable=unusable, quiet=as_json, targets=wanted)
         report = run(typed, sessions, use, options=Options(strict=strict))
     if as_json:
         write_json(report)
@@ -86,17 +109,33 @@ def _sessions(typed: Typed, unusable: list[str], *, as_json: bool, needs_all: bo
         raise
 
 
+def _known(targets: Sequence[str]) -> Sequence[LintTarget]:
+    from mcp_launch._command.linting import targets_of  # noqa: PLC0415 - slow to import
+
+    return targets_of(targets)
+
+
 async def _report(
-    sessions: Sequence[Session], fleets: Sequence[Fleet], *, unusable: Sequence[str], quiet: bool
+    sessions: Sequence[Session],
+    fleets: Sequence[Fleet],
+    *,
+    unusable: Sequence[str],
+    quiet: bool,
+    targets: Sequence[LintTarget] | None,
 ) -> CheckReport:
     from mcp_launch._command.run import settled  # noqa: PLC0415 - slow to import
 
     await settled(fleets, quiet=quiet)
     # Before the servers are closed: afterwards a working server would be reported as closed.
     reports = [fleet.report for fleet in fleets]
+    findings = [each for session in sessions for each in found_in(session.source, session.findings)]
+    if targets is not None:
+        from mcp_launch._command.linting import found_in_tools  # noqa: PLC0415 - only needed for this
+
+        findings += found_in_tools(sessions, fleets, targets)
     return CheckReport(
         ok=all(report["ok"] for report in reports) and not unusable,
         servers=[each for report in reports for each in report["servers"]],
-        findings=[each for session in sessions for each in found_in(session.source, session.findings)],
+        findings=findings,
         unusable=list(unusable),
     )

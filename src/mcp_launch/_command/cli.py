@@ -138,6 +138,20 @@ Save = Annotated[
 ]
 Place = Annotated[str | None, typer.Argument(metavar="FILE|URL", hidden=True)]
 Server = Annotated[str | None, typer.Argument(metavar="SERVER", hidden=True, autocompletion=complete_server)]
+For = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--for",
+        metavar="TARGET",
+        help=(
+            "Check the tools for anthropic, claude-code, cursor, gemini, openai, openai-strict, vscode or all; "
+            "repeatable.  [default: anthropic, gemini, openai]"
+        ),
+    ),
+]
+LockFile = Annotated[
+    str | None, typer.Option("--lock-file", metavar="FILE", help="Use this lock file.  [default: FILE.lock.json]")
+]
 ShowSecrets = Annotated[bool, typer.Option("--show-secrets", help="Do not redact secrets in results.")]
 Workspace = Annotated[
     str | None,
@@ -276,6 +290,12 @@ def check(
     html: Annotated[
         str | None, typer.Option("--html", metavar="FILE", help="Also write the whole report as an HTML page.")
     ] = None,
+    lint: Annotated[bool, typer.Option("--lint", help="Also warn of tools that models or clients reject.")] = False,
+    targets: For = None,
+    locked: Annotated[
+        bool, typer.Option("--locked", help="Fail servers whose tools differ from the lock file of FILE.")
+    ] = False,
+    lock_file: LockFile = None,
     watch: Annotated[bool, typer.Option("--watch", help="Check again whenever a FILE changes, until Ctrl-C.")] = False,
     list_only: Annotated[
         bool, typer.Option("--list", help="List the servers that would be started, and start nothing.")
@@ -297,15 +317,29 @@ def check(
     mcp-launch check https://example.com/mcp -H 'Authorization: Bearer ...'
     mcp-launch check -e API_KEY -- npx -y some-server --flag
 
-    Exit status: 0 if all servers work; 1 if a server fails, or has a warning with --strict; 2 if the arguments or a
-    FILE are invalid, a FILE was not confirmed, or the report cannot be written; 129, 130 or 143 after SIGHUP, Ctrl-C
-    or SIGTERM, once all servers have exited. With --list: 0 or 2.
+    --lint adds the findings of mcp-launch lint as warnings. With --locked, a server fails if its tools differ from the
+    file that mcp-launch lock wrote.
+
+    Exit status: 0 if all servers work; 1 if a server fails, or has a warning with --strict; 2 if the arguments, a FILE
+    or a lock file are invalid, a FILE was not confirmed, or the report cannot be written; 129, 130 or 143 after SIGHUP,
+    Ctrl-C or SIGTERM, once all servers have exited. With --list: 0 or 2.
     """  # noqa: D301 - \b keeps the lines of a paragraph in the help
     if list_only:
-        if given := [name for name, value in (("junit", junit), ("html", html), ("watch", watch)) if value]:
+        others = {"junit": junit, "html": html, "lint": lint, "locked": locked, "watch": watch}
+        if given := [name for name, value in others.items() if value]:
             raise UnusableInput(f"--list starts nothing and cannot be combined with --{given[0]}")
         return list_servers(typed, as_json=as_json)
-    once = partial(check_once, typed, strict=strict, as_json=as_json, junit=junit, html=html)
+    once = partial(
+        check_once,
+        typed,
+        strict=strict,
+        as_json=as_json,
+        junit=junit,
+        html=html,
+        targets=(targets or ()) if lint or targets else None,
+        locked=locked or lock_file is not None,
+        lock_file=lock_file,
+    )
     if watch:
         from mcp_launch._command.run import watch as watch_files  # noqa: PLC0415 - slow to import
 
@@ -350,6 +384,54 @@ _add_listing(
     Name servers as for check. The exit status is that of tools.
     """,
 )
+
+
+@app.command(cls=LightCommand)
+@_with_servers()
+def lint(typed: Typed, *, targets: For = None, as_json: Json = False) -> int:
+    """Print what models and clients reject in the tools of servers, and about how many tokens each tool costs.
+
+    Name servers as for check. The rules and their sources are in docs/lint.md.
+
+    \b
+    mcp-launch lint .mcp.json
+    mcp-launch lint --for openai --for cursor -- npx -y some-server
+
+    Exit status: 0 if nothing was found; 1 if something was found or a server fails; 2 if the arguments or a FILE are
+    invalid; 129, 130 or 143 after a signal.
+    """  # noqa: D301 - \b keeps the lines of a paragraph in the help
+    with refusing("lint", as_json=as_json):
+        sessions = read_inputs(typed)
+        with started_ahead(sessions):
+            # Imported while the servers start.
+            from mcp_launch._command.linting import lint_all, targets_of  # noqa: PLC0415
+
+            return lint_all(typed, sessions, targets_of(targets or ()), as_json=as_json)
+
+
+@app.command(cls=LightCommand)
+@_with_servers()
+def lock(
+    typed: Typed,
+    *,
+    update: Annotated[bool, typer.Option("--update", help="Accept the changes.")] = False,
+    lock_file: LockFile = None,
+) -> int:
+    """Write the tools of servers into a lock file, with their descriptions and schemas, or show what has changed since.
+
+    Name servers as for check. check --locked compares the tools with the lock file.
+
+    \b
+    mcp-launch lock .mcp.json
+    mcp-launch check --locked .mcp.json
+    mcp-launch lock --update .mcp.json
+
+    Exit status: 0 if the tools are locked; 1 if they have changed and --update was not given, or a server fails; 2 if
+    the arguments, a FILE or the lock file are invalid; 129, 130 or 143 after a signal.
+    """  # noqa: D301 - \b keeps the lines of a paragraph in the help
+    from mcp_launch._command.locking import lock_once  # noqa: PLC0415 - slow to import
+
+    return lock_once(typed, update=update, given=lock_file)
 
 
 @app.command(cls=LightCommand)

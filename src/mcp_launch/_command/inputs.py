@@ -7,11 +7,14 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from mcp_launch._json_values import as_members
 from mcp_launch.config import Candidate, Entry, Finding, discover
 from mcp_launch.failures import Phrases, UnknownServer, UnusableInput
+
+if TYPE_CHECKING:
+    from mcp_launch.lock import ToolLock
 
 _LIKE_A_URL = re.compile(r"\w{2,}:/|[\w.-]+:\d{1,5}(?:[/?#]|$)")
 
@@ -75,6 +78,8 @@ class Session:
     """The findings about the file; if it yields several sessions, the first has all of them."""
     phrases: Phrases = field(default_factory=Phrases)
     """The wording of messages about changes to the file."""
+    lock: ToolLock | None = None
+    """The tools that its servers must have, by the names under which they are launched."""
 
     @property
     def servers(self) -> list[Any]:

@@ -119,6 +119,7 @@ async def _run(
                             strict=options.strict and bool(session.phrases.absolute),
                             secrets=session.secrets,
                             phrases=session.phrases._replace(longer=_LONGER),
+                            lock=session.lock,
                         ),
                         lists=lists,
                         background=True,

@@ -109,6 +109,11 @@ class LaunchedServer:
         """Its prompts as last listed; empty if they were not listed."""
         return list(self._record.offer.prompts or ())
 
+    def redact(self, value: Any) -> Any:
+        """Return a JSON value without the secrets of this server, such as its schemas before they are shown."""
+        spec = self._record.spec
+        return spec.redactor.json(value) if spec else value
+
     @property
     def protocol_version(self) -> str | None:
         """The negotiated version of MCP."""

@@ -25,7 +25,8 @@ from mcp_launch._transports.messages import Reader
 from mcp_launch._transports.stdio import StdioTransport
 from mcp_launch._transports.streams import Traffic, is_farewell
 from mcp_launch.failures import InvalidResult, LaunchFailure, Stage
-from mcp_launch.options import Listing, allow_more, megabytes
+from mcp_launch.lock import changes, facts, locked, summary
+from mcp_launch.options import TOOLS, Listing, allow_more, megabytes
 
 if TYPE_CHECKING:
     from mcp import Client
@@ -168,6 +169,8 @@ class _Owner:
         """The seconds of the current budget."""
         self._failure: LaunchFailure | None = None
         """The failure that ended the session; requests on it still say so after a restart of the server."""
+        self._changed: LaunchFailure | None = None
+        """The failure if the tools differ from their lock, which has no other cause to look for."""
 
     def stdio(self, process: ChildProcess, spec: StdioServer, *, again: bool = False) -> StdioTransport:
         """Return a transport for a new process; with `again`, the process exited when it was probed before."""
@@ -226,7 +229,7 @@ class _Owner:
             if self._scope.cancelled_caught:
                 record.warn(f"did not end its session within {self._budgets.close:g} s")
             return None
-        self._failure = await self._explain(transport, error, waited=self._waited())
+        self._failure = self._changed or await self._explain(transport, error, waited=self._waited())
         return self._failure
 
     async def _live(self, mode: Mode, transport: Transport) -> None:
@@ -251,10 +254,14 @@ class _Owner:
                 record.capabilities = client.server_capabilities.model_dump(
                     mode="json", by_alias=True, exclude_none=True
                 )
-                if self._lists:
+                if lists := (*self._lists, *TOOLS) if record.options.lock else self._lists:
                     self._enter("list", budgets.list)
                     left = max(0.0, self._scope.deadline - anyio.current_time())
-                    record.offer = await list_offer(client, self._lists, seconds=left / 2, warn=record.warn)
+                    record.offer = await list_offer(client, lists, seconds=left / 2, warn=record.warn)
+                self._changed = self._change()
+                if self._changed:
+                    self._scope.deadline = anyio.current_time() + budgets.close
+                    return
                 for warning in transport.warnings:
                     record.warn(warning)
                 self._scope.deadline = math.inf
@@ -268,6 +275,18 @@ class _Owner:
                 if record.wanted:
                     return
                 record.enter("close")
+
+    def _change(self) -> LaunchFailure | None:
+        """Return the failure of a server whose tools differ from their lock."""
+        record = self._record
+        if (lock := record.options.lock) is None:
+            return None
+        known = lock.servers.get(record.name, {})
+        found = list(changes(known, locked(record.offer.tools or (), self._spec.redactor.json)))
+        if not found and record.name in lock.servers:
+            return None
+        message = summary(found, lock, record.name)[:_MESSAGE]
+        return LaunchFailure(message, server=record.name, stage="list", code="changed", facts=facts(found, lock))
 
     def _enter(self, stage: Stage, budget: float) -> None:
         self._record.enter(stage)

@@ -42,10 +42,10 @@ def _write(found: CheckReport, path: str, *, form: str, source: str, when: datet
         from mcp_launch._command.show.html import write  # noqa: PLC0415
     text = StringIO()
     write(found, text, source=source, when=when, strict=strict)
-    _put(path, text.getvalue().encode())
+    put(path, text.getvalue().encode())
 
 
-def _put(path: str, data: bytes) -> None:
+def put(path: str, data: bytes) -> None:
     """Write the bytes into the file, which is unchanged if that fails."""
     if not _is_replaceable(path):
         Path(path).write_bytes(data)

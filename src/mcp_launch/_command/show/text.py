@@ -162,7 +162,8 @@ def shown(found: FindingReport) -> str:
 def placed(found: FindingReport, level: str = "", *, named: bool = False) -> str:
     """Return the line without the level, and with the server only if *named*."""
     server = f"{found['server']}: " if named and found["server"] is not None else ""
-    return f"{found['source']}:{found['line']}:{found['column']}: {level}{server}{found['message']} [{found['code']}]"
+    place = "" if found["line"] is None else f"{found['source']}:{found['line']}:{found['column']}: "
+    return f"{place}{level}{server}{found['message']} [{found['code']}]"
 
 
 def print_lines(found: CheckReport) -> None:
@@ -174,6 +175,7 @@ def print_lines(found: CheckReport) -> None:
         write("no servers")
     for server in servers:
         write(*_line(server, width=width))
+        remark_difference(server)
         print_findings(of_server(found, server))
         remark_warnings(server)
 
@@ -181,6 +183,16 @@ def print_lines(found: CheckReport) -> None:
 def remark_failure(server: ServerReport) -> None:
     """Print to standard error why a server cannot be used."""
     remark(*_line(server))
+
+
+def remark_difference(server: ServerReport) -> None:
+    """Print to standard error how the tools of a server differ from their lock."""
+    if (failure := server["failure"]) and failure["code"] == "changed":
+        for line in failure["facts"]["diff"].splitlines():
+            remark((f"  {printable(line)}", _DIFF_STYLES.get(line[:1], "")))
+
+
+_DIFF_STYLES = {"+": "green", "-": "red", "@": "cyan"}
 
 
 def remark_warnings(server: ServerReport) -> None:
@@ -213,6 +225,7 @@ def _outcome(server: ServerReport) -> str:
 _LISTED: dict[str, Any] = {"servers": []}
 DOCUMENTS: dict[str, dict[str, Any]] = {
     "check": {"servers": [], "findings": []},
+    "lint": {"servers": [], "findings": []},
     "tools": _LISTED,
     "resources": _LISTED,
     "prompts": _LISTED,

@@ -1,0 +1,112 @@
+"""`mcp-launch lint`: prints what model APIs and clients reject in the tools of servers, and what the tools cost."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from functools import partial
+from typing import Any, get_args
+
+from mcp_launch._command.inputs import Session, Typed
+from mcp_launch._command.show.text import printable, remark_failure, shown, write, write_json
+from mcp_launch._lint import DEFAULT_TARGETS, TARGETS, LintTarget, estimate_tokens, lint
+from mcp_launch._servers.launched import LaunchedServer
+from mcp_launch.config._entries import Entry
+from mcp_launch.failures import UnusableInput, did_you_mean
+from mcp_launch.fleet import Fleet
+from mcp_launch.options import TOOLS
+from mcp_launch.report import FindingReport, ServerReport
+
+
+def targets_of(named: Sequence[str]) -> tuple[LintTarget, ...]:
+    """Return the targets of `--for`: names, or `all`.
+
+    Raises:
+        UnusableInput: a name is unknown.
+    """
+    for unknown in (each for each in named if each not in TARGETS and each != "all"):
+        hint = did_you_mean(unknown, TARGETS) or f"; use {', '.join(TARGETS)} or all"
+        raise UnusableInput(f'--for: there is no target "{unknown}"{hint}')
+    known: tuple[LintTarget, ...] = get_args(LintTarget)
+    return tuple(each for each in known if each in named or "all" in named) or DEFAULT_TARGETS
+
+
+def found_in_tools(
+    sessions: Sequence[Session], fleets: Sequence[Fleet], targets: Collection[LintTarget]
+) -> Iterator[FindingReport]:
+    """Yield the findings in the tools of all servers that work."""
+    for session, entry, server in _servers(sessions, fleets):
+        is_file = session.origin != "typed"
+        for found in lint(server.tools, server=entry.name, targets=targets):
+            yield FindingReport(
+                source=session.source,
+                line=entry.place.line if is_file else None,
+                column=entry.place.column if is_file else None,
+                level="warning",
+                server=server.name,
+                code=found.rule,
+                message=server.redact(str(found)),
+            )
+
+
+def lint_all(typed: Typed, sessions: Sequence[Session], targets: Collection[LintTarget], *, as_json: bool) -> int:
+    """Start all servers, print the findings and costs, and return the exit status."""
+    found, costs, reports = run_lint(typed, sessions, targets)
+    ok = not found and all(report["failure"] is None for report in reports)
+    if as_json:
+        servers = [
+            {"name": report["name"], "tokens": sum(cost.values()), "tools": _json(cost), "failure": report["failure"]}
+            for report, cost in zip(reports, costs, strict=True)
+        ]
+        write_json({"ok": ok, "servers": servers, "findings": found, "unusable": []})
+    else:
+        for report, cost in zip(reports, costs, strict=True):
+            _write(report, cost, [each for each in found if each["server"] == report["name"]])
+    return 0 if ok else 1
+
+
+def run_lint(
+    typed: Typed, sessions: Sequence[Session], targets: Collection[LintTarget]
+) -> tuple[list[FindingReport], list[dict[str, int]], list[ServerReport]]:
+    """Return the findings, and for each server the cost of its tools and its report."""
+    from mcp_launch._command.run import run  # noqa: PLC0415 - slow to import
+
+    return run(typed, sessions, partial(_linted, sessions, targets=targets), lists=TOOLS)
+
+
+async def _linted(
+    sessions: Sequence[Session], fleets: Sequence[Fleet], *, targets: Collection[LintTarget]
+) -> tuple[list[FindingReport], list[dict[str, int]], list[ServerReport]]:
+    from mcp_launch._command.run import settled  # noqa: PLC0415 - slow to import
+
+    await settled(fleets, quiet=True)
+    costs = [_costs(server) for _, _, server in _servers(sessions, fleets)]
+    reports = [report for fleet in fleets for report in fleet.report["servers"]]
+    return list(found_in_tools(sessions, fleets, targets)), costs, reports
+
+
+def _servers(sessions: Sequence[Session], fleets: Sequence[Fleet]) -> Iterator[tuple[Session, Entry, LaunchedServer]]:
+    for session, fleet in zip(sessions, fleets, strict=True):
+        for entry, server in zip(session.entries, fleet.servers, strict=True):
+            yield session, entry, server
+
+
+def _costs(server: LaunchedServer) -> dict[str, int]:
+    return {server.redact(tool.name): estimate_tokens(tool) for tool in server.tools}
+
+
+def _json(cost: dict[str, int]) -> list[dict[str, Any]]:
+    return [{"name": name, "tokens": tokens} for name, tokens in cost.items()]
+
+
+def _write(report: ServerReport, cost: dict[str, int], found: Sequence[FindingReport]) -> None:
+    if report["failure"]:
+        remark_failure(report)
+        return
+    total = sum(cost.values())
+    count = f"{len(cost)} tool{'s' if len(cost) != 1 else ''}"
+    write((printable(report["name"]), "bold"), f"{count}, about {total:,} tokens in each request (estimated)")
+    width = len(f"{max(cost.values(), default=0):,}")
+    for name, tokens in sorted(cost.items(), key=lambda each: -each[1]):
+        write(f"  {tokens:>{width},}  {printable(name)}")
+    for each in found:
+        write((printable(shown(each)), "yellow"))
