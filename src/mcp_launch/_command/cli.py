@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial, wraps
 from typing import TYPE_CHECKING, Annotated, Any
@@ -203,13 +203,16 @@ def _servers(
     """Declare the options of all subcommands that start servers: the fields of `Typed`."""
 
 
-def _with_servers(*, several: bool = True) -> Callable[[Callable[..., int]], Callable[..., None]]:
+def _with_servers(
+    *, several: bool = True, left_out: Sequence[str] = ()
+) -> Callable[[Callable[..., int]], Callable[..., None]]:
     """Return a decorator for subcommands that start servers.
 
     It adds the options of `_servers`, passes their values as the first argument, and exits with the returned status.
-    With *several* there may be any number of files and URLs; otherwise the subcommand's own options are first.
+    With *several* there may be any number of files and URLs; otherwise the subcommand's own options are first. The
+    options in *left_out* do not concern it.
     """
-    left_out = () if several else ("servers", "discover", "trust")
+    left_out = left_out if several else (*left_out, "servers", "discover", "trust")
     shared = [each for name, each in _parameters(_servers).items() if name not in left_out]
 
     def decorate(function: Callable[..., int]) -> Callable[..., None]:
@@ -540,6 +543,38 @@ def whoami(place: Place = None, server: Server = None, *, as_json: Json = False)
     from mcp_launch._command.login import show_logins  # noqa: PLC0415 - slow to import
 
     raise typer.Exit(show_logins(session, as_json=as_json))
+
+
+@app.command(cls=LightCommand)
+@_with_servers(several=False, left_out=("headers", "env", "sse"))
+def fix(
+    typed: Typed,
+    file: Annotated[str, typer.Argument(metavar="FILE", hidden=True)],
+    *,
+    write_it: Annotated[bool, typer.Option("--write", help="Change FILE, and keep the old one as FILE.bak.")] = False,
+    trust: Annotated[
+        bool,
+        typer.Option("--trust", help="Try programs, packages and variables that FILE does not name, without asking."),
+    ] = False,
+    as_json: Json = False,
+) -> int:
+    """Find edits with which the failing servers of FILE work, and show them.
+
+    Each edit is tried: the server is started with it, and the edit is shown only if the server becomes ready. The
+    output is a unified diff of FILE without secrets. FILE is changed only with --write. Comments, order, permissions
+    and line endings are preserved. Servers that work are not touched.
+
+    The commands in FILE run with your permissions, as with check. An edit that starts a program or package that FILE
+    does not name, or passes on such a variable, is tried only if you confirm it or pass --trust.
+
+    Exit status: 0 if all servers work, as they are or with the edits; 1 if a server fails and no edit helps; 2 if the
+    arguments or FILE are invalid, or FILE cannot be written; 129, 130 or 143 after a signal.
+    """
+    with refusing("fix", as_json=as_json):
+        # Imported late, like everything that starts servers.
+        from mcp_launch._command.fix.fixing import fix as fix_file  # noqa: PLC0415
+
+        return fix_file(replace(typed, servers=[file], trust=trust), write_it=write_it, as_json=as_json)
 
 
 @app.command(cls=LightCommand)
