@@ -138,6 +138,10 @@ Save = Annotated[
 ]
 Place = Annotated[str | None, typer.Argument(metavar="FILE|URL", hidden=True)]
 Server = Annotated[str | None, typer.Argument(metavar="SERVER", hidden=True, autocompletion=complete_server)]
+Answer = Annotated[
+    str | None,
+    typer.Option("--answer", metavar="FILE", help="Answer what the server asks by this JSON, without a terminal."),
+]
 ShowSecrets = Annotated[bool, typer.Option("--show-secrets", help="Do not redact secrets in results.")]
 Workspace = Annotated[
     str | None,
@@ -380,6 +384,7 @@ def call(
         typer.Option("--wait", metavar="SECONDS", help="Seconds to wait for the result.  [default: 300]", min=0.1),
     ] = None,
     save: Save = None,
+    answer: Answer = None,
     as_json: Json = False,
     show_secrets: ShowSecrets = False,
 ) -> int:
@@ -394,6 +399,8 @@ def call(
 
     VALUE is converted to the type of NAME in the tool's schema. Repeat NAME to add items to an array. Use
     OUTER.INNER=VALUE for a member of an object. Use NAME:=JSON or NAME:=@FILE to pass an exact value.
+
+    If the server asks you something, answer it at the terminal or with --answer; see docs/explore.md.
 
     Exit status: 0 if the tool succeeded; 1 if it reported an error, or the server failed or did not respond; 2 if the
     arguments are invalid, so that no tool was called, or the result cannot be written; 129, 130 or 143 after a signal.
@@ -412,6 +419,7 @@ def call(
             checked=not unchecked,
             wait=wait,
             save=save,
+            answer=answer,
             as_json=as_json,
             show_secrets=show_secrets,
         )
@@ -430,6 +438,7 @@ def shell(
     server: Server = None,
     *,
     save: Save = None,
+    answer: Answer = None,
     show_secrets: ShowSecrets = False,
 ) -> int:
     """Explore a server interactively: list what it offers, call tools, read resources, and get prompts.
@@ -448,7 +457,7 @@ def shell(
         # Imported while the server starts.
         from mcp_launch._command.explore.shell import explore  # noqa: PLC0415
 
-        return explore(typed, session, save=save, show_secrets=show_secrets)
+        return explore(typed, session, save=save, show_secrets=show_secrets, answer=answer)
 
 
 def _named(place: str | None, server: str | None) -> Session | None:

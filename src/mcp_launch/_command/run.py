@@ -69,7 +69,7 @@ def launched(
     session: Session, *, timeout: float, options: Options | None = None, lists: Collection[Listing] = EVERYTHING
 ) -> AbstractAsyncContextManager[Fleet]:
     """Launch the servers of a session in the background."""
-    options = options or Options()
+    options = options or Options(auth=StoredLogins())
     return launch(
         session.servers,
         cwd=session.cwd,
