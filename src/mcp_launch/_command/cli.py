@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial, wraps
 from typing import TYPE_CHECKING, Annotated, Any
@@ -152,6 +152,10 @@ For = Annotated[
 LockFile = Annotated[
     str | None, typer.Option("--lock-file", metavar="FILE", help="Use this lock file.  [default: FILE.lock.json]")
 ]
+Answer = Annotated[
+    str | None,
+    typer.Option("--answer", metavar="FILE", help="Answer what the server asks by this JSON, without a terminal."),
+]
 ShowSecrets = Annotated[bool, typer.Option("--show-secrets", help="Do not redact secrets in results.")]
 Workspace = Annotated[
     str | None,
@@ -217,13 +221,16 @@ def _servers(
     """Declare the options of all subcommands that start servers: the fields of `Typed`."""
 
 
-def _with_servers(*, several: bool = True) -> Callable[[Callable[..., int]], Callable[..., None]]:
+def _with_servers(
+    *, several: bool = True, left_out: Sequence[str] = ()
+) -> Callable[[Callable[..., int]], Callable[..., None]]:
     """Return a decorator for subcommands that start servers.
 
     It adds the options of `_servers`, passes their values as the first argument, and exits with the returned status.
-    With *several* there may be any number of files and URLs; otherwise the subcommand's own options are first.
+    With *several* there may be any number of files and URLs; otherwise the subcommand's own options are first. The
+    options in *left_out* do not concern it.
     """
-    left_out = () if several else ("servers", "discover", "trust")
+    left_out = left_out if several else (*left_out, "servers", "discover", "trust")
     shared = [each for name, each in _parameters(_servers).items() if name not in left_out]
 
     def decorate(function: Callable[..., int]) -> Callable[..., None]:
@@ -459,6 +466,7 @@ def call(
         typer.Option("--wait", metavar="SECONDS", help="Seconds to wait for the result.  [default: 300]", min=0.1),
     ] = None,
     save: Save = None,
+    answer: Answer = None,
     as_json: Json = False,
     show_secrets: ShowSecrets = False,
 ) -> int:
@@ -473,6 +481,8 @@ def call(
 
     VALUE is converted to the type of NAME in the tool's schema. Repeat NAME to add items to an array. Use
     OUTER.INNER=VALUE for a member of an object. Use NAME:=JSON or NAME:=@FILE to pass an exact value.
+
+    If the server asks you something, answer it at the terminal or with --answer; see docs/explore.md.
 
     Exit status: 0 if the tool succeeded; 1 if it reported an error, or the server failed or did not respond; 2 if the
     arguments are invalid, so that no tool was called, or the result cannot be written; 129, 130 or 143 after a signal.
@@ -491,6 +501,7 @@ def call(
             checked=not unchecked,
             wait=wait,
             save=save,
+            answer=answer,
             as_json=as_json,
             show_secrets=show_secrets,
         )
@@ -509,6 +520,7 @@ def shell(
     server: Server = None,
     *,
     save: Save = None,
+    answer: Answer = None,
     show_secrets: ShowSecrets = False,
 ) -> int:
     """Explore a server interactively: list what it offers, call tools, read resources, and get prompts.
@@ -527,7 +539,7 @@ def shell(
         # Imported while the server starts.
         from mcp_launch._command.explore.shell import explore  # noqa: PLC0415
 
-        return explore(typed, session, save=save, show_secrets=show_secrets)
+        return explore(typed, session, save=save, show_secrets=show_secrets, answer=answer)
 
 
 def _named(place: str | None, server: str | None) -> Session | None:
@@ -622,6 +634,38 @@ def whoami(place: Place = None, server: Server = None, *, as_json: Json = False)
     from mcp_launch._command.login import show_logins  # noqa: PLC0415 - slow to import
 
     raise typer.Exit(show_logins(session, as_json=as_json))
+
+
+@app.command(cls=LightCommand)
+@_with_servers(several=False, left_out=("headers", "env", "sse"))
+def fix(
+    typed: Typed,
+    file: Annotated[str, typer.Argument(metavar="FILE", hidden=True)],
+    *,
+    write_it: Annotated[bool, typer.Option("--write", help="Change FILE, and keep the old one as FILE.bak.")] = False,
+    trust: Annotated[
+        bool,
+        typer.Option("--trust", help="Try programs, packages and variables that FILE does not name, without asking."),
+    ] = False,
+    as_json: Json = False,
+) -> int:
+    """Find edits with which the failing servers of FILE work, and show them.
+
+    Each edit is tried: the server is started with it, and the edit is shown only if the server becomes ready. The
+    output is a unified diff of FILE without secrets. FILE is changed only with --write. Comments, order, permissions
+    and line endings are preserved. Servers that work are not touched.
+
+    The commands in FILE run with your permissions, as with check. An edit that starts a program or package that FILE
+    does not name, or passes on such a variable, is tried only if you confirm it or pass --trust.
+
+    Exit status: 0 if all servers work, as they are or with the edits; 1 if a server fails and no edit helps; 2 if the
+    arguments or FILE are invalid, or FILE cannot be written; 129, 130 or 143 after a signal.
+    """
+    with refusing("fix", as_json=as_json):
+        # Imported late, like everything that starts servers.
+        from mcp_launch._command.fix.fixing import fix as fix_file  # noqa: PLC0415
+
+        return fix_file(replace(typed, servers=[file], trust=trust), write_it=write_it, as_json=as_json)
 
 
 @app.command(cls=LightCommand)

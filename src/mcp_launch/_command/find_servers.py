@@ -207,7 +207,7 @@ def _refuse_contradictions(typed: Typed) -> None:
 def _read(given: str, typed: Typed) -> list[Session]:
     if is_url(given):
         return [url_session(given, typed)]
-    return _config_sessions(read_file(given, workspace=typed.workspace), typed, origin="file")
+    return config_sessions(read_file(given, workspace=typed.workspace), typed, origin="file")
 
 
 def _discovered(typed: Typed, unusable: Callable[[UnusableInput], object] | None) -> list[Session]:
@@ -216,7 +216,7 @@ def _discovered(typed: Typed, unusable: Callable[[UnusableInput], object] | None
     for file, found in typed.found.items():
         try:
             config = read_file(file, format=found.format, workspace=typed.workspace or os.getcwd())
-            sessions += _config_sessions(config, typed, origin="project" if found.scope == "project" else "file")
+            sessions += config_sessions(config, typed, origin="project" if found.scope == "project" else "file")
         except NoServers:
             continue
         except UnusableInput as error:
@@ -228,7 +228,8 @@ def _discovered(typed: Typed, unusable: Callable[[UnusableInput], object] | None
     return sessions
 
 
-def _config_sessions(config: Config, typed: Typed, *, origin: Literal["file", "project"]) -> list[Session]:
+def config_sessions(config: Config, typed: Typed, *, origin: Literal["file", "project"]) -> list[Session]:
+    """Return the servers of a config that are not disabled, a session for each directory."""
     if config.cwd is not None and not os.path.isabs(config.cwd):
         raise UnusableInput(f'{config.source}: cwd must be an absolute path, not "{config.cwd}"')
     shared = typed.directory(config.cwd)

@@ -106,6 +106,8 @@ class Call:
     wait: float | None = None
     """The timeout of the call in seconds."""
     save: str | None = None
+    answer: str | None = None
+    """The file with answers to what the server asks."""
     as_json: bool = False
     show_secrets: bool = False
 

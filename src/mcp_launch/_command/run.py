@@ -65,6 +65,28 @@ async def settled(fleets: Sequence[Fleet], *, quiet: bool = False) -> None:
             await fleet.settled()
 
 
+def launched(
+    session: Session, *, timeout: float, options: Options | None = None, lists: Collection[Listing] = EVERYTHING
+) -> AbstractAsyncContextManager[Fleet]:
+    """Launch the servers of a session in the background."""
+    options = options or Options(auth=StoredLogins())
+    return launch(
+        session.servers,
+        cwd=session.cwd,
+        timeout=timeout,
+        budgets=_budgets_within(timeout),
+        options=replace(
+            options,
+            strict=options.strict and bool(session.phrases.absolute),
+            secrets=session.secrets,
+            phrases=session.phrases._replace(longer=_LONGER),
+            lock=session.lock,
+        ),
+        lists=lists,
+        background=True,
+    )
+
+
 def watch(typed: Typed, once: Callable[[], object]) -> NoReturn:
     """Call *once* now and after each change of a file, until a signal arrives."""
     if not typed.files or "-" in typed.servers:
@@ -108,23 +130,7 @@ async def _run(
             await log_in_where_required(sessions)
         async with contextlib.AsyncExitStack() as stack:
             fleets = [
-                await stack.enter_async_context(
-                    launch(
-                        session.servers,
-                        cwd=session.cwd,
-                        timeout=typed.timeout,
-                        budgets=_budgets_within(typed.timeout),
-                        options=replace(
-                            options,
-                            strict=options.strict and bool(session.phrases.absolute),
-                            secrets=session.secrets,
-                            phrases=session.phrases._replace(longer=_LONGER),
-                            lock=session.lock,
-                        ),
-                        lists=lists,
-                        background=True,
-                    )
-                )
+                await stack.enter_async_context(launched(session, timeout=typed.timeout, options=options, lists=lists))
                 for session in sessions
             ]
             return await use(fleets)

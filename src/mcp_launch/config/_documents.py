@@ -61,6 +61,14 @@ class Document:
         """Yield the members of an object or array: the name or index, its node, and the node of the value."""
         raise NotImplementedError
 
+    def span_of(self, node: Any) -> tuple[int, int]:
+        """Return the index in the text at which a node begins, and that at which it ends."""
+        raise NotImplementedError
+
+    def node(self, path: Path) -> Any:
+        """Return the node of the value at this path, or of the nearest value that contains it."""
+        return self._find(path)[1]
+
     def _find(self, path: Path) -> tuple[Any, Any]:
         found = (self._root, self._root)
         for step in path:
@@ -83,7 +91,7 @@ def read_json(text: str, *, source: str, comments: bool = False, trailing_commas
         raise unusable(source, Place(1, 1), "is empty")
     blanked = text
     if comments and "/" in text:
-        blanked = re.sub(_COMMENT, lambda found: _without_comment(found, source=source), blanked)
+        blanked = without_comments(text, source=source)
     if trailing_commas:
         blanked = re.sub(_COMMA, lambda found: " " if found["comma"] else found[0], blanked)
     _refuse_depth(blanked, source=source)
@@ -106,6 +114,15 @@ def read_json(text: str, *, source: str, comments: bool = False, trailing_commas
     return _Json(value, blanked)
 
 
+def without_comments(text: str, *, source: str) -> str:
+    """Return a text of the same length, with spaces instead of comments.
+
+    Raises:
+        UnusableInput: a comment has no end.
+    """
+    return re.sub(_COMMENT, lambda found: _without_comment(found, source=source), text)
+
+
 def unusable(source: str, place: Place, message: str) -> UnusableInput:
     """Return an error, whose message begins with the position."""
     return UnusableInput(f"{source}:{place.line}:{place.column}: {message}")
@@ -126,6 +143,10 @@ class _Json(Document):
     def place_of(self, node: int) -> Place:
         line = bisect_right(self._lines, node)
         return Place(line, node - self._lines[line - 1] + 1)
+
+    def span_of(self, node: int) -> tuple[int, int]:
+        _, end = json.JSONDecoder().raw_decode(self._text, node)
+        return node, end
 
     def members_of(self, node: int) -> Iterator[tuple[str | int, int, int]]:
         text = self._text

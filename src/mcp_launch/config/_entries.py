@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from mcp_launch.config._documents import Place
+from mcp_launch.config._documents import Path, Place
 from mcp_launch.failures import Phrases
 
 NOTES = frozenset({"disabled", "not_in_file", "other_project"})
@@ -65,6 +65,8 @@ class Entry(NamedTuple):
     """The members that ACP does not support, unchanged."""
     secrets: tuple[str, ...] = ()
     """The values of environment variables in its arguments and in the path of its URL, for `Options(secrets=…)`."""
+    path: Path = ()
+    """The names and indices that lead to it in the file, for `edit_config`."""
 
     def __repr__(self) -> str:
         return f"Entry(name={self.name!r}, place={self.place!r}, disabled={self.disabled!r})"

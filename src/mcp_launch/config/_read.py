@@ -51,7 +51,7 @@ def read_config(
     variables = os.environ if env is None else env
     if workspace is None:
         workspace = project_of(source, home=variables.get("HOME") or variables.get("USERPROFILE"))
-    document, chosen, client = _recognized(text, format, source=source)
+    document, chosen, client = recognized(text, format, source=source)
     reading = Reading(document, source=source, client=client.name if client else None, workspace=workspace)
     entries = tuple([_replaced(entry, chosen, reading, variables) for entry in chosen.read(reading)])
     if client is not None and client.name != chosen.name:
@@ -99,7 +99,7 @@ def read_document(text: str, *, source: str, grammar: Grammar = "json") -> Docum
     return read_yaml(text, source=source)
 
 
-def _recognized(text: str, said: str | None, *, source: str) -> tuple[Document, Format, Format | None]:
+def recognized(text: str, said: str | None, *, source: str) -> tuple[Document, Format, Format | None]:
     """Return the document, its format, and the format of the client that reads it, if path or user specify that."""
     if (name := said or format_of_path(source)) is not None:
         known = format_called(name)

@@ -67,6 +67,19 @@ class _Yaml(Document):
             for index, item in enumerate(node.value):
                 yield index, item, item
 
+    def span_of(self, node: Any) -> tuple[int, int]:
+        return int(node.start_mark.index), _end_of(node)
+
+
+def _end_of(node: Any) -> int:
+    """Return the end of a node without the space and comments after it, which the library counts as part of it."""
+    if node.id == "scalar" or node.flow_style:
+        return int(node.end_mark.index)
+    key, value = node.value[-1] if node.id == "mapping" else (node.value[-1], node.value[-1])
+    # The value of `name:` begins and ends at the next name.
+    is_empty = value.start_mark.index == value.end_mark.index
+    return int(key.end_mark.index) + 1 if is_empty else _end_of(value)
+
 
 def _value(node: Any, source: str, scalar: Callable[[Any], Any], budget: Iterator[int], depth: int = 0) -> Any:
     if next(budget, None) is None:

@@ -5,17 +5,18 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import anyio
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.mcpserver import Context, Elicit, ListRoots, MCPServer, Resolve, Sample
 from mcp.server.stdio import stdio_server
-from mcp.shared.exceptions import MCPError
+from mcp.shared.exceptions import MCPError, UrlElicitationRequiredError
 from mcp.shared.message import SessionMessage
 from mcp_types import (
     METHOD_NOT_FOUND,
     CreateMessageResult,
+    ElicitRequestURLParams,
     ErrorData,
     JSONRPCError,
     JSONRPCRequest,
@@ -23,7 +24,7 @@ from mcp_types import (
     SamplingMessage,
     TextContent,
 )
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from mcp_launch._transports.streams import ReadStream, Sink, Source
 
@@ -60,6 +61,46 @@ def ask_user() -> Elicit[Colour]:
 def choose(colour: Annotated[Colour, Resolve(ask_user)]) -> str:
     """Return the user's choice."""
     return f"the user wants {colour.name}"
+
+
+class Form(BaseModel):
+    """A form with members of all kinds."""
+
+    name: str = Field(description="Your name", min_length=2)
+    size: Annotated[int, Field(ge=1, le=9)] = 3
+    ink: Literal["red", "blue"]
+    sure: bool
+    note: str | None = None
+
+
+@asks.tool()
+async def fill(ctx: Context) -> str:
+    """Ask for a form, and return the answer; only in the older era."""
+    answer = await ctx.elicit("Please fill this in", Form)
+    return answer.data.model_dump_json() if answer.action == "accept" else answer.action
+
+
+URL = "https://login.example/start?state=1"
+
+
+@asks.tool()
+async def visit(ctx: Context) -> str:
+    """Ask the user to open a URL; only in the older era."""
+    return (await ctx.elicit_url("Please log in", URL, "one")).action
+
+
+calls: list[str] = []
+
+
+@asks.tool()
+def locked() -> str:
+    """Require a URL to be opened before the first call."""
+    calls.append("locked")
+    if len(calls) == 1:
+        raise UrlElicitationRequiredError(
+            [ElicitRequestURLParams(message="Please log in", url=URL, elicitation_id="two")]
+        )
+    return f"call {len(calls)}"
 
 
 def ask_roots() -> ListRoots:

@@ -21,6 +21,7 @@ import anyio
 from rich.filesize import decimal
 
 from mcp_launch._command.explore.arguments import WrongArguments, read_untrusted
+from mcp_launch._command.explore.asking import answers_in
 from mcp_launch._command.explore.opened import Opened, use_one
 from mcp_launch._command.explore.schemas import signature
 from mcp_launch._command.inputs import Call, Session, Typed
@@ -86,22 +87,37 @@ def call_once(typed: Typed, session: Session, wanted: Call) -> int:
                 write_refusal("call", reasons, server=opened.name, tool=tool.name)
             return 2
         terminal = sys.stderr.isatty()
-        async with _reports_silence(opened, tool, wait=wanted.wait) if terminal else nullcontext():
+        silence = _reports_silence(opened, tool, wait=wanted.wait) if terminal else nullcontext()
+        async with silence, opened.asker.answering():
             answer = await call_tool(opened, tool, arguments, wait=wanted.wait, progress=terminal)
         show = _write_json if wanted.as_json else print_answer
         show(opened, tool, answer, save=wanted.save)
         return 0 if answer.ok else 1
 
     failed = partial(_write_failure, tool=wanted.tool) if wanted.as_json else None
-    return use_one(typed, session, ready, lists=TOOLS, show_secrets=wanted.show_secrets, failed=failed)
+    return use_one(
+        typed,
+        session,
+        ready,
+        lists=TOOLS,
+        show_secrets=wanted.show_secrets,
+        answers=answers_in(wanted.answer),
+        failed=failed,
+    )
 
 
 async def call_tool(
-    opened: Opened, tool: Tool, arguments: dict[str, Any], *, wait: float | None = None, progress: bool
+    opened: Opened,
+    tool: Tool,
+    arguments: dict[str, Any],
+    *,
+    wait: float | None = None,
+    progress: bool,
+    again: bool = True,
 ) -> Answer:
     """Call a tool of a ready server. If there is no valid result, print the reason to standard error.
 
-    *wait* is the timeout in seconds.
+    *wait* is the timeout in seconds. With *again*, the tool is called again if the user had to open a URL first.
     """
     try:
         on_progress = opened.notices.progress if progress else None
@@ -113,6 +129,8 @@ async def call_tool(
         opened.notices.complain(str(invalid))
         return Answer(result=invalid.result, error={"code": None, "message": str(invalid)})
     except Exception as error:  # noqa: BLE001 - the SDK raises many kinds of exceptions
+        if again and await opened.asker.opens(error):
+            return await call_tool(opened, tool, arguments, wait=wait, progress=progress, again=False)
         message = _late(tool, error, wait=wait)
         opened.notices.complain(f"{opened.name}: {message}" if message else opened.why(error))
         if death := await _death(opened, error):
@@ -228,6 +246,8 @@ async def _reports_silence(opened: Opened, tool: Tool, *, wait: float | None) ->
 
     async def report() -> None:
         await anyio.sleep(SILENCE)
+        if opened.asker.is_asking:
+            return
         message = f"waiting up to {_patience(wait):g} s for {tool.name} (--wait); press Ctrl-C to stop"
         opened.notices.say(message)
 

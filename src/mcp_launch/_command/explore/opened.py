@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from acp_bindings._redact import Redactor
+from mcp_launch._command.explore.asking import Answers, Asker
 from mcp_launch._command.inputs import Session, Typed, there_are
 from mcp_launch._command.run import run, settled
 from mcp_launch._command.show.text import found_in, harmless, print_findings, remark, remark_failure, remark_warnings
@@ -32,6 +33,7 @@ def use_one(
     *,
     lists: Collection[Listing],
     show_secrets: bool,
+    answers: Answers,
     failed: Callable[[ServerReport], object] | None = None,
     changed: Callable[[str], None] | None = None,
 ) -> int:
@@ -43,12 +45,14 @@ def use_one(
         ready: uses the server and returns the exit status, which is 1 if the server cannot be used.
         lists: what to list before that.
         show_secrets: False to redact secrets in results.
+        answers: the answers to what the server asks.
         failed: called instead of *ready* if the server cannot be used; the reason is always printed.
         changed: called with `tools`, `resources` or `prompts` when the server reports that this list has changed.
     """
     print_findings(found_in(session.source, session.findings))
     (hide,) = redactors_of(session)
     notices = Notices(hide, changed=changed)
+    asker = Asker(session.entries[0].name, notices.say, answers)
 
     async def use(fleets: Sequence[Fleet]) -> int:
         (fleet,) = fleets
@@ -61,10 +65,12 @@ def use_one(
                 failed(report)
             return 1
         hide_result = Redactor() if show_secrets else hide
-        return await ready(Opened(fleet=fleet, server=server, notices=notices, hide=hide, hide_result=hide_result))
+        opened = Opened(fleet=fleet, server=server, notices=notices, asker=asker, hide=hide, hide_result=hide_result)
+        return await ready(opened)
 
     # A refreshed token is redacted in results too.
-    options = replace(notices.options, auth=StoredLogins(learn=hide.learn))
+    auth = StoredLogins(learn=hide.learn)
+    options = replace(notices.options, auth=auth, elicitation=asker.elicit, sampling=asker.sample)
     return run(typed, [session], use, options=options, lists=lists)
 
 
@@ -76,6 +82,8 @@ class Opened:
     """The fleet that contains only this server."""
     server: LaunchedServer
     notices: Notices
+    asker: Asker
+    """Answers what the server asks."""
     hide: Redactor
     """Redacts its secrets in everything that is shown."""
     hide_result: Redactor

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import anyio
 
 from mcp_launch._command.explore.arguments import WrongArguments, read_untrusted
+from mcp_launch._command.explore.asking import answers_in
 from mcp_launch._command.explore.calling import call_tool, complain_of, pieces_of, print_answer, write_pieces
 from mcp_launch._command.explore.listing import blocks_of, in_short, offer_of, tool_lines, write_blocks
 from mcp_launch._command.explore.opened import Opened, use_one
@@ -41,7 +42,7 @@ COMMANDS = {
 """The usage of each command and what it does. The shell itself handles `quit`."""
 
 
-def explore(typed: Typed, session: Session, *, save: str | None, show_secrets: bool) -> int:
+def explore(typed: Typed, session: Session, *, save: str | None, show_secrets: bool, answer: str | None) -> int:
     """Start the server and run commands on it until `quit` or the end of the input.
 
     On a terminal there are history and completion, and Ctrl-C cancels the running command. Otherwise commands are read
@@ -52,7 +53,10 @@ def explore(typed: Typed, session: Session, *, save: str | None, show_secrets: b
     async def ready(opened: Opened) -> int:
         return await _Shell(opened, stale, save).run()
 
-    return use_one(typed, session, ready, lists=EVERYTHING, show_secrets=show_secrets, changed=stale.add)
+    answers = answers_in(answer)
+    return use_one(
+        typed, session, ready, lists=EVERYTHING, show_secrets=show_secrets, answers=answers, changed=stale.add
+    )
 
 
 class _Shell:
@@ -150,7 +154,8 @@ class _Shell:
             # The server may be exiting: wait until the reason is known.
             await self._opened.server.settled()
             await self._refresh(force=command in EVERYTHING)
-            return await action(rest)
+            async with self._opened.asker.answering():
+                return await action(rest)
         except UnusableInput as error:
             self._opened.notices.complain(str(error))
             return 2

@@ -81,7 +81,7 @@ async def terminal_lines(prompt: str, complete: Callable[[str], Iterable[Candida
 async def piped_lines() -> AsyncGenerator[str]:
     """Yield the lines of standard input."""
     rest = b""
-    while chunk := await _read():
+    while chunk := await read_chunk():
         *lines, rest = (rest + chunk).split(b"\n")
         for line in lines:
             yield line.decode(errors="replace")
@@ -155,7 +155,8 @@ def _history() -> History:
     return FileHistory(path)
 
 
-async def _read() -> bytes:
+async def read_chunk() -> bytes:
+    """Return what is typed or piped next; empty at the end of standard input."""
     if sys.stdin is None:
         return b""
     descriptor = sys.stdin.fileno()

@@ -58,6 +58,7 @@ def put(path: str, data: bytes) -> None:
             file.write(data)
         if os.path.exists(target):
             shutil.copymode(target, beside)
+            _keep_owner(target, beside)
         os.replace(beside, target)
     except BaseException as error:
         with suppress(OSError):
@@ -66,6 +67,14 @@ def put(path: str, data: bytes) -> None:
             raise
         # A file that is mounted into a container cannot be replaced.
         Path(path).write_bytes(data)
+
+
+def _keep_owner(target: str, beside: str) -> None:
+    """Give the new file to the owner of the old one, which an administrator may write for another user."""
+    if hasattr(os, "chown"):
+        found = os.stat(target)
+        with suppress(OSError):
+            os.chown(beside, found.st_uid, found.st_gid)
 
 
 def _is_replaceable(path: str) -> bool:

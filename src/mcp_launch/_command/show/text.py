@@ -229,6 +229,7 @@ DOCUMENTS: dict[str, dict[str, Any]] = {
     "tools": _LISTED,
     "resources": _LISTED,
     "prompts": _LISTED,
+    "fix": {"servers": [], "diff": "", "written": False, "backup": None, "findings": []},
     "call": {"server": None, "tool": None, "result": None, "saved": [], "error": None, "failure": None},
 }
 """The members of each command's JSON document if it did nothing."""

@@ -68,7 +68,7 @@ class Acp(Format):
             _note_odd(as_members(entry), called, path, reading)
             for member in ("command", "args", "env", "url", "headers"):
                 self.note_unexpanded(member, as_members(entry).get(member), path, reading, server=called)
-            yield Entry(called, None, reading.document.place((*path, "name")), entry)
+            yield Entry(called, None, reading.document.place((*path, "name")), entry, path=path)
 
     def write(self, writing: Writing) -> Any:
         servers = [

@@ -95,7 +95,7 @@ class MapFormat(Format):
                 message = f"a server must be a map, not {kind_of(raw)}"
                 reading.note("wrong_type", message, path=path, server=name)
                 # Without members it cannot be launched, which the launcher reports too.
-                yield Entry(name, None, reading.document.key_place(path), {"name": name})
+                yield Entry(name, None, reading.document.key_place(path), {"name": name}, path=path)
             elif (entry := self.read_entry(name, cast("dict[str, Any]", raw), path, reading)) is not None:
                 yield entry
 
@@ -129,6 +129,7 @@ class MapFormat(Format):
             disabled=disabled is meant,
             timeout=None if timeout is None else timeout * unit,
             extra={member: value for member, value in raw.items() if member not in used},
+            path=path,
         )
 
     def literally(self, member: str, seen: Mapping[str, Any], raw: Mapping[str, Any]) -> Any:

@@ -1,0 +1,327 @@
+"""Answers what a server asks during a call: at the terminal, or from the file of --answer.
+
+Elicitation is a question to the user, by a schema or with a URL. Sampling is a request to the client's model, whose
+part the user plays.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import anyio
+
+from mcp_launch._command.explore.arguments import Fault, WrongArguments, json_value, read_untrusted, typed_value
+from mcp_launch._command.explore.schemas import Argument, alternatives, described_arguments, fixed_values, kind_of
+from mcp_launch._command.explore.terminal import read_chunk
+from mcp_launch._command.find_servers import text_of
+from mcp_launch._command.show.text import harmless
+from mcp_launch._json_values import as_items, as_members
+from mcp_launch._validation import STEPS, TooManySteps, limited_steps
+from mcp_launch.failures import UnusableInput
+
+if TYPE_CHECKING:
+    from mcp_types import (
+        CreateMessageRequestParams,
+        CreateMessageResult,
+        ElicitRequestParams,
+        ElicitResult,
+        ErrorData,
+    )
+
+T = TypeVar("T")
+_REFUSED = -1
+"""The error code of a sampling request that the user rejected, by the specification of MCP."""
+_ACTIONS = ("accept", "decline", "cancel")
+
+
+class Answers:
+    """The answers in a file: `{"elicitation": …, "sampling": …}`, each one answer, or a list in the order of use."""
+
+    def __init__(self, file: str | None) -> None:
+        value: Any = {} if file is None else json_value(text_of(file, source=file), called=f"--answer {file}")
+        if not isinstance(value, dict) or as_members(value).keys() - {"elicitation", "sampling"}:
+            raise UnusableInput(f'--answer {file}: must be an object with "elicitation", "sampling", or both')
+        self._answers = as_members(value)
+
+    def next(self, kind: str) -> Any:
+        """Return the next answer of a kind.
+
+        Raises:
+            LookupError: there is none.
+        """
+        answers: Any = self._answers[kind]
+        if not isinstance(answers, list):
+            return answers
+        self._answers[kind] = answers[1:]
+        return as_items(answers)[0]
+
+
+def answers_in(file: str | None) -> Answers:
+    """Return the answers of --answer.
+
+    Raises:
+        UnusableInput: the file cannot be read, or has another form.
+    """
+    try:
+        return Answers(file)
+    except Fault as fault:
+        raise UnusableInput(str(fault)) from None
+
+
+class Asker:
+    """Answers one server. Its methods are the callbacks of `Options`."""
+
+    def __init__(self, name: str, say: Callable[[str], None], answers: Answers) -> None:
+        self._name = name
+        self._say = say
+        self._answers = answers
+        self._lock = anyio.Lock()
+        self._is_open = False
+        self._scopes: set[anyio.CancelScope] = set()
+        self.is_asking = False
+        """True while the user is asked."""
+
+    @asynccontextmanager
+    async def answering(self) -> AsyncGenerator[None]:
+        """Answer what the server asks during the block, and cancel the questions that are open at its end."""
+        self._is_open = True
+        try:
+            yield
+        finally:
+            self._is_open = False
+            if self._scopes:
+                for scope in self._scopes:
+                    scope.cancel()
+                # The next prompt must not share the terminal with a question.
+                with anyio.CancelScope(shield=True):
+                    async with self._lock:
+                        pass
+
+    async def elicit(self, context: Any, params: ElicitRequestParams) -> ElicitResult:  # noqa: ARG002 - as the SDK calls it
+        """Answer a question; an `ElicitationFnT` of the SDK."""
+        from mcp_types import ElicitResult  # noqa: PLC0415 - slow to import
+
+        answer = await self._in_turn(partial(self._elicited, params), refused={"action": "cancel"})
+        return ElicitResult.model_validate(answer)
+
+    async def sample(self, context: Any, params: CreateMessageRequestParams) -> CreateMessageResult | ErrorData:  # noqa: ARG002
+        """Answer a request to the model; a `SamplingFnT` of the SDK."""
+        from mcp_types import CreateMessageResult, ErrorData, TextContent  # noqa: PLC0415 - slow to import
+
+        text = await self._in_turn(partial(self._sampled, params), refused=None)
+        if text is None:
+            return ErrorData(code=_REFUSED, message="the user declined the sampling request")
+        return CreateMessageResult(
+            role="assistant", content=TextContent(text=text), model="user", stop_reason="endTurn"
+        )
+
+    async def _in_turn(self, answer: Callable[[], Awaitable[T]], *, refused: T) -> T:
+        """Return an answer, one after the other, while a command waits for it."""
+        with anyio.CancelScope() as scope:
+            self._scopes.add(scope)
+            try:
+                async with self._lock:
+                    return await answer() if self._is_open else refused
+            finally:
+                self._scopes.discard(scope)
+        return refused
+
+    async def _elicited(self, params: ElicitRequestParams) -> dict[str, Any]:
+        from mcp_types import ElicitRequestURLParams  # noqa: PLC0415 - slow to import
+
+        self._say(f"{self._name} asks: {params.message}")
+        url = params.url if isinstance(params, ElicitRequestURLParams) else None
+        schema = {} if isinstance(params, ElicitRequestURLParams) else params.requested_schema
+        try:
+            given = self._answers.next("elicitation")
+        except LookupError:
+            return await self._by_hand(url, schema)
+        return await self._from_file(given, url, schema)
+
+    async def _sampled(self, params: CreateMessageRequestParams) -> str | None:
+        self._say(f"{self._name} asks your model:")
+        for line in _request(params):
+            self._say(f"  {line}")
+        try:
+            text = self._answers.next("sampling")
+        except LookupError:
+            text = await self._typed_response()
+        if isinstance(text, str):
+            return text
+        self._say("declined")
+        return None
+
+    async def opens(self, error: Exception) -> bool:
+        """Return True if a request failed because URLs must be opened first, and the user has opened them."""
+        from mcp import MCPError, UrlElicitationRequiredError  # noqa: PLC0415 - slow to import
+        from mcp_types import URL_ELICITATION_REQUIRED  # noqa: PLC0415
+
+        if not isinstance(error, MCPError) or error.code != URL_ELICITATION_REQUIRED:
+            return False
+        for each in UrlElicitationRequiredError.from_error(error.error).elicitations:
+            if (await self.elicit(None, each)).action != "accept":
+                return False
+        try:
+            return not self._has_terminal(quiet=True) or await self._agrees("Call again, now that it is done? [y/N] ")
+        except EOFError:
+            return False
+
+    async def _from_file(self, given: Any, url: str | None, schema: dict[str, Any]) -> dict[str, Any]:
+        action = next((each for each in _ACTIONS if each == given), "accept" if isinstance(given, dict) else "")
+        needs_content = url is None and action == "accept"
+        if not action or (isinstance(given, dict) and not needs_content):
+            expected = "an object with the answers" if url is None else '"accept"'
+            faults = [f'must be {expected}, "decline" or "cancel"']
+        else:
+            faults = await _faults(as_members(given), schema) if needs_content else []
+        for each in faults:
+            self._say(f"--answer: {each}")
+        action = "cancel" if faults else action
+        self._say(f"answered by --answer: {action}")
+        return {"action": action, "content": as_members(given)} if needs_content and not faults else {"action": action}
+
+    async def _by_hand(self, url: str | None, schema: dict[str, Any]) -> dict[str, Any]:
+        """Ask the user, who may decline with Ctrl-D."""
+        if not self._has_terminal():
+            return {"action": "cancel"}
+        self.is_asking = True
+        try:
+            if url is not None:
+                self._say(f"  {url}")
+                return {"action": "accept" if await self._agrees("Will you open this URL? [y/N] ") else "decline"}
+            self._say("An empty line leaves out what is optional; Ctrl-D declines.")
+            with limited_steps(STEPS):
+                fields = described_arguments(schema)[0]
+            content: dict[str, Any] = {}
+            for field in fields:
+                await self._ask(field, schema, content)
+            if faults := await _faults(content, schema):
+                self._say("\n".join(faults))
+                return {"action": "cancel"}
+            is_sent = not fields or await self._agrees(f"Send this to {self._name}? [Y/n] ", usual=True)
+        except EOFError:
+            self._say("declined")
+            return {"action": "decline"}
+        except TooManySteps:
+            self._say("the form is too large; cancelled")
+            return {"action": "cancel"}
+        finally:
+            self.is_asking = False
+        return {"action": "accept", "content": content} if is_sent else {"action": "decline"}
+
+    async def _ask(self, field: Argument, schema: dict[str, Any], content: dict[str, Any]) -> None:
+        """Ask for one member until its value is valid."""
+        part = as_members(schema.get("properties")).get(field.name)
+        about = [str(each) for each in (as_members(part).get("title"), field.description, *field.limits) if each]
+        self._say(f"  {'; '.join([str(field), *about])}")
+        with limited_steps(STEPS):
+            titles = dict(_titles(part, schema))
+        for title, value in titles.items():
+            self._say(f"    {value}: {title}")
+        while True:
+            text = await self._line(f"  {field.name}: ")
+            if not text and not field.required:
+                if field.default is not None:
+                    content[field.name] = json.loads(field.default)
+                return
+            try:
+                given = {field.name: _value(titles.get(text, text), part, schema, field)}
+            except Fault as fault:
+                self._say(f"  {fault}")
+                continue
+            faults = await _faults(given, {"type": "object", "properties": {field.name: part}})
+            if not faults:
+                content.update(given)
+                return
+            self._say("\n".join(f"  {each}" for each in faults))
+
+    async def _typed_response(self) -> str | None:
+        if not self._has_terminal():
+            return None
+        self._say("Type the response of the model; an empty line ends it, Ctrl-D declines.")
+        self.is_asking = True
+        lines: list[str] = []
+        try:
+            while (line := await self._line("> ")) or not lines:
+                lines.append(line)
+        except EOFError:
+            return None
+        finally:
+            self.is_asking = False
+        return "\n".join(lines)
+
+    def _has_terminal(self, *, quiet: bool = False) -> bool:
+        has_one = sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
+        if not (has_one or quiet):
+            self._say("refused, because there is no terminal; use --answer FILE")
+        return has_one
+
+    async def _agrees(self, question: str, *, usual: bool = False) -> bool:
+        answer = (await self._line(question)).strip().lower()
+        return answer in ("y", "yes") or (usual and not answer)
+
+    async def _line(self, prompt: str) -> str:
+        """Read a line from the terminal.
+
+        Raises:
+            EOFError: the user pressed Ctrl-D.
+        """
+        sys.stderr.write(harmless(prompt))
+        sys.stderr.flush()
+        line = b""
+        while not line.endswith(b"\n"):
+            chunk = await read_chunk()
+            if not chunk:
+                raise EOFError
+            line += chunk
+        return line.decode(errors="replace").strip()
+
+
+def _value(text: str, part: Any, schema: dict[str, Any], field: Argument) -> Any:
+    """Return what a line means by the schema; the items of an array are separated by commas."""
+    with limited_steps(STEPS):
+        items = next((each for each in alternatives(part, schema) if kind_of(each) == "array"), None)
+        if items is None or text.startswith("["):
+            return typed_value(text, part, schema, called=field.name, checked=True)
+        titles = dict(_titles(part, schema))
+        words = [each.strip() for each in text.split(",") if each.strip()]
+        return [
+            typed_value(titles.get(each, each), items.get("items", {}), schema, called=field.name, checked=True)
+            for each in words
+        ]
+
+
+def _titles(part: Any, schema: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the titles of values that have one, with the values."""
+    for each in alternatives(part, schema):
+        values = fixed_values(each)
+        if "const" in each and each.get("title") and each["title"] != as_members(part).get("title"):
+            yield str(each["title"]), str(each["const"])
+        elif values:
+            yield from ((str(a), str(b)) for a, b in zip(as_items(each.get("enumNames")), values, strict=False))
+        elif kind_of(each) == "array":
+            yield from _titles(each.get("items"), schema)
+
+
+async def _faults(content: dict[str, Any], schema: dict[str, Any]) -> list[str]:
+    try:
+        await read_untrusted([], schema, whole=json.dumps(content))
+    except WrongArguments as wrong:
+        return list(wrong.faults)
+    return []
+
+
+def _request(params: CreateMessageRequestParams) -> Iterator[str]:
+    raw = params.model_dump(mode="json", by_alias=True, exclude_none=True)
+    if system := raw.get("systemPrompt"):
+        yield f"system: {system}"
+    for message in raw["messages"]:
+        for block in as_items(message["content"]) or [message["content"]]:
+            text = block.get("text") if block.get("type") == "text" else f"[{block.get('type')}]"
+            yield f"{message['role']}: {text}"
+    yield f"(at most {raw['maxTokens']} tokens)"

@@ -1,0 +1,1 @@
+"""`mcp-launch fix`: edits that make the failing servers of a config file work."""

@@ -1,0 +1,159 @@
+"""One entry of a config file that is being fixed, with the names of its format."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, cast
+
+from mcp_launch._command.fix.packages import Package
+from mcp_launch._json_values import as_items, as_members
+from mcp_launch.config._documents import Path
+from mcp_launch.config._edit import Edit
+from mcp_launch.config._entries import Entry
+from mcp_launch.config._formats.format import Format
+from mcp_launch.config._formats.map import MapFormat
+from mcp_launch.report import FailureJson
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remedy:
+    """Edits that may make a server work."""
+
+    what: str
+    """The change in words, without values that may be secret."""
+    edits: tuple[Edit, ...] = field(repr=False)
+    beyond: str | None = None
+    """The program, package or variable that the server would get although its file does not name it."""
+    package: Package | None = None
+    """The package that must exist."""
+
+
+class Draft:
+    """A failing entry: as in its file, as it was launched, and why it failed."""
+
+    def __init__(
+        self,
+        *,
+        form: Format,
+        entry: Entry,
+        raw: Any,
+        failure: FailureJson,
+        folder: str,
+        cwd: str,
+        env: Mapping[str, str],
+    ) -> None:
+        self.form = form
+        self.entry = entry
+        self.raw = as_members(raw)
+        """The entry as in the file."""
+        self.server = as_members(entry.server)
+        """The entry in ACP's format, with variables replaced."""
+        self.failure = failure
+        self.folder = folder
+        """The directory of the file, or of the project that it belongs to."""
+        self.cwd = cwd
+        self.env = env
+        """The variables of this process."""
+        self.is_map = isinstance(form, MapFormat)
+
+    @property
+    def code(self) -> str:
+        """The code of the failure."""
+        return self.failure["code"]
+
+    @cached_property
+    def stderr(self) -> list[str]:
+        """The last lines of standard error."""
+        return [each for each in as_items(self.failure["facts"].get("stderr")) if isinstance(each, str)]
+
+    @cached_property
+    def output(self) -> str:
+        """The last lines of standard error, and the first lines of standard output."""
+        return "\n".join([*self.stderr, *map(str, as_items(self.failure["facts"].get("stdout")))])
+
+    def name_of(self, member: str) -> str:
+        """Return the name that the format has for a member of ACP."""
+        if not isinstance(self.form, MapFormat):
+            return member
+        names = {"command": self.form.command, "env": self.form.env, "url": next(iter(self.form.urls))}
+        if member == "url":
+            return next((each for each in self.form.urls if each in self.raw), names["url"])
+        return names.get(member, member)
+
+    @property
+    def holder(self) -> tuple[Any, Path, Mapping[str, str]]:
+        """The object with command, args and env, its path, and its names of these. Older files of Zed nest it."""
+        command = self.name_of("command")
+        if older := as_members(self.raw.get(command)):
+            return older, (*self.entry.path, command), {"command": "path", "args": "args", "env": "env"}
+        return self.raw, self.entry.path, {each: self.name_of(each) for each in ("command", "args", "env")}
+
+    @property
+    def command(self) -> str:
+        """The command as in the file; empty if it is not a string."""
+        raw, _, names = self.holder
+        value = raw.get(names["command"])
+        return value if isinstance(value, str) else ""
+
+    @property
+    def args(self) -> list[str]:
+        """The arguments as in the file, without those that are not strings."""
+        raw, _, names = self.holder
+        return [each for each in as_items(raw.get(names["args"])) if isinstance(each, str)]
+
+    @property
+    def program(self) -> str:
+        """The name of the program, without directory and suffix."""
+        return os.path.splitext(os.path.basename(self.command.replace("\\", "/")))[0].lower()
+
+    def run(self, command: str, args: Iterable[str], what: str, **more: Any) -> Remedy:
+        """Return the remedy of another command and other arguments."""
+        _, path, names = self.holder
+        edits: list[Edit] = []
+        if command != self.command:
+            edits.append(Edit((*path, names["command"]), command))
+        if (given := list(args)) != self.args:
+            edits.append(Edit((*path, names["args"]), given, after=names["command"]))
+        return Remedy(what=what, edits=tuple(edits), **more)
+
+    def at(self, *steps: str | int) -> Path:
+        """Return the path of a part of the entry."""
+        return (*self.entry.path, *steps)
+
+    @property
+    def url(self) -> str:
+        """The URL as in the file; empty if it is not a string."""
+        value = self.raw.get(self.name_of("url"))
+        return value if isinstance(value, str) else ""
+
+    def speak(self, transport: str, url: str | None = None) -> tuple[Edit, ...] | None:
+        """Return the edits that set the transport of the URL, or of another; None if the format cannot express it."""
+        if not isinstance(self.form, MapFormat):
+            return (Edit(self.at("type"), transport),)
+        if transport not in self.form.transports:
+            return None
+        member = self.name_of("url")
+        others = [each for each, means in self.form.urls.items() if means == transport]
+        if len(set(self.form.urls.values())) > 1:
+            if not others or member not in self.raw:
+                return None
+            kinds = tuple(Edit(self.at(each), action="remove") for each in ("type", "transport") if each in self.raw)
+            return (*kinds, *([] if member in others else [Edit(self.at(member), others[0], "rename")]))
+        if transport in self.form.types or "type" in self.raw:
+            word = self.form.types.get(transport, transport)
+            return () if self.raw.get("type") == word else (Edit(self.at("type"), word),)
+        return () if transport == self.form.guess(member, self.url if url is None else url) else None
+
+
+def each_value(at: Path, value: Any) -> Iterator[tuple[Path, str, Any]]:
+    """Yield the path, the name and the value of each variable or header."""
+    if isinstance(value, dict):
+        for name, each in cast("dict[str, Any]", value).items():
+            yield (*at, name), name, each
+    for index, pair in enumerate(as_items(value)):
+        named = as_members(pair).get("name")
+        if isinstance(named, str) and "value" in as_members(pair):
+            yield (*at, index, "value"), named, pair["value"]

@@ -1,0 +1,100 @@
+"""Proposes the variables that a server needs, and references to variables that its client understands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, cast
+
+from mcp_launch._command.fix.draft import Draft, Remedy, each_value
+from mcp_launch._diagnosis.hints import missing_variable
+from mcp_launch._json_values import as_items
+from mcp_launch.config._documents import Path
+from mcp_launch.config._edit import Edit
+from mcp_launch.config._formats.map import MapFormat
+from mcp_launch.config._references import Reference, Text
+from mcp_launch.failures import nearest
+
+_LOOSE = re.compile(r"\$\{(?:env:)?([A-Z_][A-Z0-9_]*)\}|\$([A-Z_][A-Z0-9_]*)|%([A-Z_][A-Z0-9_]{2,})%")
+"""A reference to a variable in the syntax of any client or shell."""
+
+
+def references(draft: Draft) -> Iterator[Remedy]:
+    """Propose the syntax of the client for variables that the file writes in another one, if they are set."""
+    edits: list[Edit] = []
+    named: list[str] = []
+    renamed: list[str] = []
+    for path, value in _strings(draft.raw, draft.entry.path):
+        member = path[len(draft.entry.path)]
+        expands = draft.form.expands if isinstance(draft.form, MapFormat) else frozenset[str]()
+        changed = value if member not in expands else _in_syntax(value, draft, named, renamed)
+        if changed != value:
+            edits.append(Edit(path, changed))
+    if named:
+        yield Remedy(what=f"write {', '.join(named)} in the syntax of {draft.form.title}", edits=tuple(edits))
+    elif renamed:
+        names = ", ".join(renamed)
+        yield Remedy(what=f"use the variable {names}", edits=tuple(edits), beyond=f"the variable {names}")
+
+
+def _in_syntax(value: str, draft: Draft, named: list[str], renamed: list[str]) -> str:
+    place = draft.entry.place
+    parsed = draft.form.syntax.parse(value, place)
+    known = {each.name for each in parsed.references if each.kind == "env"} if isinstance(parsed, Text) else set[str]()
+
+    def write(found: re.Match[str]) -> str:
+        name = found[1] or found[2] or found[3]
+        if name in known:
+            near = None if name in draft.env else nearest(name, draft.env, cutoff=0.85)
+            if near is None:
+                return found[0]
+            renamed.append(near)
+            return draft.form.syntax.write(Reference("", "env", near)) or found[0]
+        written = draft.form.syntax.write(Reference("", "env", name)) if name in draft.env else None
+        if written is None:
+            return found[0]
+        named.append(name)
+        return written
+
+    return _LOOSE.sub(write, value)
+
+
+def _strings(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, dict):
+        for name, each in cast("dict[str, Any]", value).items():
+            yield from _strings(each, (*path, name))
+    for index, each in enumerate(as_items(value)):
+        yield from _strings(each, (*path, index))
+
+
+def missing(draft: Draft) -> Iterator[Remedy]:
+    """Propose the name of a variable that the server misses: of one that it gets, or of one that is set here."""
+    missing, _ = missing_variable(draft.stderr) or (None, None)
+    if missing is None:
+        return
+    called = draft.name_of("env")
+    _, path, _ = draft.holder
+    pairs = list(each_value((*path, called), draft.holder[0].get(called)))
+    given = {name: at for at, name, _ in pairs}
+    if missing in given:
+        return
+    plain = {re.sub("[-_]", "", name).upper(): name for name in given}
+    if near := plain.get(nearest(missing.replace("_", ""), plain, cutoff=0.8) or ""):
+        at = given[near]
+        edit = Edit((*at[:-1], "name"), missing) if at[-1] == "value" else Edit(at, missing, "rename")
+        yield Remedy(what=f"rename {near} to {missing}", edits=(edit,))
+    if missing not in draft.env:
+        return
+    beyond = f"the variable {missing}"
+    what = f"pass {missing} on from the environment"
+    if isinstance(draft.form, MapFormat) and "env_keys" in draft.form.others:
+        keys = [*as_items(draft.raw.get("env_keys")), missing]
+        yield Remedy(what=what, edits=(Edit(draft.at("env_keys"), keys),), beyond=beyond)
+        return
+    is_read = isinstance(draft.form, MapFormat) and called in draft.form.expands
+    if written := draft.form.syntax.write(Reference("", "env", missing)) if is_read else None:
+        new = {missing: written}
+        edit = Edit((*path, called, missing), written) if called in draft.holder[0] else Edit((*path, called), new)
+        yield Remedy(what=what, edits=(edit,), beyond=beyond)

@@ -1,0 +1,78 @@
+"""What servers ask during a call is answered at the terminal, from a file, or refused."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.mcp_launch.explore.here import Command
+from tests.mcp_launch.support import SERVERS
+
+OLDER = ("--", sys.executable, str(SERVERS / "asks.py"), "stdio", "legacy")
+NEWER = (*OLDER[:-1], "modern")
+FORM = {"name": "Ada", "ink": "red", "sure": True}
+FILLED = '{"name":"Ada","size":3,"ink":"red","sure":true,"note":null}\n'
+
+
+@pytest.mark.parametrize(
+    ("words", "answers", "says"),
+    [
+        (("choose", *OLDER), {"elicitation": {"name": "blue"}}, "the user wants blue\n"),
+        (("choose", *NEWER), {"elicitation": [{"name": "blue"}]}, "the user wants blue\n"),
+        (("complete", *OLDER), {"sampling": "four"}, "user says four\n"),
+        (("complete", *NEWER), {"sampling": ["four"]}, "user says four\n"),
+        (("fill", *OLDER), {"elicitation": FORM}, FILLED),
+        (("fill", *OLDER), {"elicitation": "decline"}, "decline\n"),
+        (("fill", *OLDER), {"elicitation": {**FORM, "size": 10}}, "cancel\n"),
+        (("fill", *OLDER), {"elicitation": []}, "cancel\n"),
+        (("visit", *OLDER), {"elicitation": "accept"}, "accept\n"),
+        (("visit", *OLDER), {"elicitation": FORM}, "cancel\n"),
+        (("locked", *OLDER), {"elicitation": "accept"}, "call 2\n"),
+    ],
+)
+def test_answers_in_a_file_are_sent(
+    words: tuple[str, ...], answers: Any, says: str, command: Command, tmp_path: Path
+) -> None:
+    file = tmp_path / "answers.json"
+    file.write_text(json.dumps(answers))
+
+    done = command("call", words[0], "--answer", str(file), *words[1:])
+
+    assert (done.status, done.out) == (0, says), done.err
+
+
+@pytest.mark.parametrize(
+    ("tool", "status", "said"),
+    [("fill", 0, "Please fill this in"), ("visit", 0, "Please log in"), ("complete", 1, "user: 2 + 2?")],
+)
+def test_without_a_terminal_and_a_file_all_is_refused(tool: str, status: int, said: str, command: Command) -> None:
+    done = command("call", tool, *OLDER)
+
+    assert (done.status, done.out) == (status, "" if status else "cancel\n")
+    assert said in done.err
+    assert "refused, because there is no terminal; use --answer FILE" in done.err
+
+
+@pytest.mark.parametrize("text", ["[]", "{", '{"other": 1}', None])
+def test_a_file_that_has_no_answers_is_refused(text: str | None, command: Command, tmp_path: Path) -> None:
+    file = tmp_path / "answers.json"
+    if text is not None:
+        file.write_text(text)
+
+    done = command("call", "fill", "--answer", str(file), *OLDER)
+
+    assert (done.status, done.out) == (2, "")
+    assert done.err.startswith("mcp-launch: ")
+
+
+def test_the_shell_takes_the_answers_in_order(command: Command, tmp_path: Path) -> None:
+    file = tmp_path / "answers.json"
+    file.write_text(json.dumps({"elicitation": [FORM, "decline"]}))
+
+    done = command("shell", "--answer", str(file), *OLDER, stdin="call fill\ncall fill\n")
+
+    assert (done.status, done.out) == (0, f"{FILLED}decline\n")

@@ -1,0 +1,147 @@
+"""`mcp-launch fix` never writes without --write, and changes nothing but the broken entries."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.mcp_launch.explore.here import PLAIN, Command
+from tests.mcp_launch.support import SECRET
+
+ENTRY = {"command": f"{PLAIN['command']} -S {PLAIN['args'][1]}"}
+OLD = """{
+  // kept
+  "servers": {
+    "works": {"command": "python3", "args": ["-S", "PLAIN"], "env": {"KEY": "SECRET"}},
+    "broken": {"command": "python3 -S PLAIN", "env": {"API": "SECRET"}}, // mine
+  },
+}
+""".replace("PLAIN", PLAIN["args"][1]).replace("SECRET", SECRET)
+NEW = OLD.replace(f'"python3 -S {PLAIN["args"][1]}"', f'"python3", "args": ["-S", "{PLAIN["args"][1]}"]')
+
+
+@pytest.fixture
+def file(folder: Path) -> Path:
+    path = folder / ".vscode" / "mcp.json"
+    path.parent.mkdir()
+    path.write_text(OLD)
+    return path
+
+
+def write(file: Path, **servers: Any) -> str:
+    file.write_text(json.dumps({"mcpServers": servers}))
+    return str(file)
+
+
+def test_without_write_the_edit_is_only_shown(file: Path, command: Command) -> None:
+    done = command("fix", str(file))
+
+    assert done.status == 0
+    assert done.out.splitlines()[-4:-2] == [line for line in lines_of_diff() if line[0] in "+-"]
+    assert "fixed   broken split the command" in done.err
+    assert "ready   works  works as it is" in done.err
+    assert "nothing was written; use --write" in done.err
+    assert SECRET not in done.out + done.err
+    assert (file.read_text(), list(file.parent.iterdir())) == (OLD, [file])
+
+
+def lines_of_diff() -> list[str]:
+    old, new = (text.splitlines()[4].replace(SECRET, "[redacted]") for text in (OLD, NEW))
+    return [f"-{old}", f"+{new}"]
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_write_keeps_comments_line_endings_mode_and_a_backup(newline: str, file: Path, command: Command) -> None:
+    old, new = (f"\ufeff{text}".replace("\n", newline).encode() for text in (OLD, NEW))
+    earlier = file.with_name("mcp.json.bak")
+    earlier.write_text("earlier")
+    link = file.parents[1] / "mcp_link.json"
+    file.write_bytes(old)
+    file.chmod(0o640)
+    link.symlink_to(file)
+
+    done = command("fix", str(link), "--write")
+
+    backup = file.with_name("mcp.json.bak1")
+    assert (done.status, file.read_bytes(), backup.read_bytes(), earlier.read_text()) == (0, new, old, "earlier")
+    assert (file.stat().st_mode & 0o777, backup.stat().st_mode & 0o777, link.is_symlink()) == (0o640, 0o640, True)
+    assert f"the old file is {backup}" in done.err
+
+
+def test_a_fixed_file_is_not_written_again(file: Path, command: Command) -> None:
+    command("fix", str(file), "--write")
+
+    done = command("fix", str(file), "--write", "--json")
+
+    assert [each["outcome"] for each in json.loads(done.out)["servers"]] == ["ready", "ready"]
+    assert len(list(file.parent.iterdir())) == 2
+
+
+def test_only_fixes_the_named_server_and_reports_the_others_not(folder: Path, command: Command) -> None:
+    file = write(folder / ".mcp.json", a=ENTRY, b=ENTRY)
+
+    done = command("fix", file, "--write", "--only", "b", "--json")
+
+    written = json.loads(Path(file).read_text())["mcpServers"]
+    assert (written["a"], written["b"]["command"]) == (ENTRY, PLAIN["command"])
+    assert [each["name"] for each in json.loads(done.out)["servers"]] == ["b"]
+
+
+def test_what_cannot_be_fixed_does_not_stop_the_others(folder: Path, command: Command) -> None:
+    file = write(folder / ".mcp.json", a={"command": "/no/such/program"}, b=ENTRY)
+
+    done = command("fix", file, "--write")
+
+    assert done.status == 1
+    assert 'refused a command not found: "/no/such/program"; is the path right? (no edit is known)' in done.err
+    assert json.loads(Path(file).read_text())["mcpServers"]["b"]["command"] == PLAIN["command"]
+
+
+def test_an_entry_that_works_in_a_second_attempt_is_not_edited(folder: Path, command: Command) -> None:
+    script = folder / "flaky.sh"
+    script.write_text(
+        f"""test -e "{folder}/flag" || {{ touch "{folder}/flag"; exit 1; }}\n"""
+        f"""exec "{sys.executable}" -S "{PLAIN["args"][1]}"\n"""
+    )
+    file = write(folder / ".mcp.json", a={"command": "sh", "args": [str(script), "~/project"]})
+    before = Path(file).read_text()
+
+    done = command("fix", file, "--write", "--json")
+
+    assert [each["outcome"] for each in json.loads(done.out)["servers"]] == ["ready"]
+    assert (done.status, Path(file).read_text()) == (0, before)
+
+
+def test_a_file_that_changes_meanwhile_is_not_overwritten(folder: Path, command: Command) -> None:
+    file = folder / ".mcp.json"
+    script = folder / "edits.sh"
+    script.write_text(f"""echo >> "{file}"; exec "{sys.executable}" -S "{PLAIN["args"][1]}"\n""")
+    write(file, a={"command": f"sh {script}"})
+
+    done = command("fix", str(file), "--write", "--json")
+
+    assert (done.status, json.loads(done.out)["unusable"]) == (2, [f"{file}: has changed in the meantime; try again"])
+    assert list(folder.glob(".mcp.json.bak*")) == []
+
+
+@pytest.mark.parametrize("given", ["-", "https://h.example/mcp", "no.json"])
+def test_only_files_can_be_fixed(given: str, command: Command) -> None:
+    done = command("fix", given, "--json")
+
+    report = json.loads(done.out)
+    assert (done.status, report["ok"], len(report["unusable"])) == (2, False, 1)
+
+
+def test_values_that_look_like_secrets_are_not_shown(folder: Path, command: Command) -> None:
+    file = folder / ".mcp.json"
+    command_line = f"{ENTRY['command']} works --api-key {SECRET}"
+    file.write_text(json.dumps({"apiKey": f"{SECRET}2", "mcpServers": {"a": {"command": command_line}}}, indent=1))
+
+    done = command("fix", str(file))
+
+    assert "--api-key" in done.out
+    assert SECRET not in done.out + done.err
