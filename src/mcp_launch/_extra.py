@@ -16,6 +16,7 @@ NEEDED = (
     "prompt_toolkit",
     "rich",
     "ruamel.yaml",
+    "tomlkit",
     "typer",
 )
 """The modules that the extra installs."""

@@ -117,6 +117,8 @@ _SHOWN_WORDS = 3
 def schema_issue(issue: SchemaIssue, entry: object, phrases: Phrases = _OF_ACP) -> Issue:
     """Return an issue of the schema, with what to write instead if that is known."""
     message = issue.message[:1].lower() + issue.message[1:]
+    if issue.rule == "string_type" and issue.path[-1] != "name" and _at(entry, issue.path) is None:
+        message = "has no value"
     match issue.path, entry:
         case _ if "; " in message:
             pass  # The message already says what to write instead.

@@ -15,11 +15,13 @@ from typer.core import TyperCommand, TyperGroup
 from acp_bindings._cli import version, written_by
 from mcp_launch._command.check import check_once, list_servers
 from mcp_launch._command.find_servers import (
+    asked_in,
     chosen,
     names_in,
     read_file,
     read_inputs,
     read_words,
+    refuse_unknown,
     started_ahead,
     text_of,
 )
@@ -165,6 +167,14 @@ Workspace = Annotated[
         help="The project: the value of ${workspaceFolder}, and the project to read from ~/.claude.json.",
     ),
 ]
+Inputs = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="NAME[=VALUE]",
+        help="Give the value of an input of FILE; NAME passes on a variable; repeatable.",
+    ),
+]
 
 
 def _servers(
@@ -203,6 +213,7 @@ def _servers(
     trust: Annotated[
         bool, typer.Option("--trust", help="Start the project's servers that --discover finds without confirmation.")
     ] = False,
+    inputs: Inputs = None,
     workspace: Workspace = None,
     cwd: Annotated[
         str | None,
@@ -312,8 +323,9 @@ def check(
 
     The servers come from each FILE (- for standard input), each URL, and the command with its arguments after --. A
     FILE contains an mcpServers array, a session/new or session/load request or its params, or it is a config file of
-    Claude Desktop, Claude Code, VS Code, Cursor, Windsurf, Zed, Gemini CLI or Goose, which is read by the rules of
-    that client. Problems in a FILE that do not stop a server, such as an unset variable, are reported as warnings.
+    Claude Desktop, Claude Code, VS Code, Cursor, Windsurf, Zed, Gemini CLI, Goose, Codex or OpenCode, which is read by
+    the rules of that client, or a server.json of the MCP registry. Problems in a FILE that do not stop a server, such
+    as an unset variable, are reported as warnings. --set gives the values that a client would ask you for.
 
     The commands in a FILE run with your permissions, and variables in it are replaced by their values, in URLs too.
     Use --list first to look at a FILE that you do not trust. Servers that --discover finds in the project are started
@@ -677,6 +689,7 @@ def convert(
         str | None,
         typer.Option("--from", metavar="FORMAT", help="The format of FILE, if name and content do not show it."),
     ] = None,
+    inputs: Inputs = None,
     workspace: Workspace = None,
 ) -> None:
     """Print FILE (- for standard input) in the format of another client.
@@ -687,7 +700,8 @@ def convert(
     Exit status: 0 if the result was printed; 2 if FILE is invalid or the result cannot be written.
     """
     format_called(to)  # first: an unknown format matters more than problems of the file
-    config = read_file(file, format=origin, workspace=workspace)
+    config = read_file(file, format=origin, workspace=workspace, inputs=inputs or ())
+    refuse_unknown(inputs or (), asked_in(config))
     text, lost = write_config(config, to)
     found = [each for each in config.findings if each.code not in _OF_LAUNCHING]
     print_findings(found_in(config.source, sorted([*found, *lost], key=lambda each: each.place)))
@@ -700,6 +714,7 @@ _OF_LAUNCHING = frozenset(
         "disabled",
         "missing_type",
         "not_read",
+        "other_name",
         "other_transport",
         "unexpanded_variable",
         "unknown_variable",

@@ -28,6 +28,7 @@ from mcp_launch._command.inputs import (
 )
 from mcp_launch._command.signals import signals_deferred
 from mcp_launch._command.trust import trusted
+from mcp_launch._json_values import as_items, as_members, texts
 from mcp_launch._spawn_ahead import end_the_rest, start_ahead
 from mcp_launch.config._documents import Place
 from mcp_launch.config._entries import Config, Entry
@@ -63,6 +64,7 @@ def read_inputs(typed: Typed, *, unusable: Callable[[UnusableInput], object] | N
     sessions += _discovered(typed, unusable) if typed.discover else []
     if typed.command is not None:
         sessions.append(command_session(typed.command, typed))
+    refuse_unknown(typed.inputs, (name for session in sessions for name in session.asked))
     sessions = with_unique_names(only_named(sessions, typed.only) if typed.only else sessions)
     return sessions if typed.trust else trusted(sessions, unusable=unusable)
 
@@ -86,17 +88,48 @@ def started_ahead(sessions: Iterable[Session], *, strict: bool = False) -> Gener
             end_the_rest()
 
 
-def read_file(given: str, *, format: str | None = None, workspace: str | None = None) -> Config:  # noqa: A002
-    """Read the config in a file, or on standard input if that is `-`. *workspace* may be relative."""
+def read_file(
+    given: str,
+    *,
+    format: str | None = None,  # noqa: A002 - the word of the command line
+    workspace: str | None = None,
+    inputs: Sequence[str] = (),
+) -> Config:
+    """Read the config in a file, or on standard input if that is `-`.
+
+    *workspace* may be relative. *inputs* are `NAME=VALUE`, or the `NAME` of a variable.
+    """
     source = source_of(given)
     text = text_of(given, source=source, longest=LONGEST)
     directory = None if workspace is None else os.path.abspath(workspace)
     try:
-        return read_config(text, source=source, format=format, workspace=directory)
+        values = inputs_of(inputs)
+        return read_config(text, source=source, format=format, workspace=directory, inputs=values)
     except UnusableInput as error:
         if text.startswith("#!") or given.lower().endswith(_SCRIPTS):
             raise UnusableInput(f"{error}{_BEHIND}") from None
         raise
+
+
+def inputs_of(given: Sequence[str]) -> dict[str, str]:
+    """Return the values of `--set`."""
+    pairs = [_variable(each, number, option="--set") for number, each in enumerate(given, 1)]
+    return {pair["name"]: pair["value"] for pair in pairs}
+
+
+def asked_in(config: Config) -> list[str]:
+    """Return the names of the inputs that a file asks for."""
+    return texts([as_members(each).get("id") for each in as_items(config.rest.get("inputs"))])
+
+
+def refuse_unknown(given: Sequence[str], asked: Iterable[str]) -> None:
+    """Reject inputs that no file asks for, which are probably misspelt."""
+    known = sorted(set(asked))
+    for name in inputs_of(given):
+        if name not in known:
+            raise UnusableInput(
+                f"--set {name}: no file asks for this{did_you_mean(name, known) or f'; {there_are(known)}'}"
+            )
 
 
 def text_of(file: str, *, source: str, longest: int = -1) -> str:
@@ -207,7 +240,7 @@ def _refuse_contradictions(typed: Typed) -> None:
 def _read(given: str, typed: Typed) -> list[Session]:
     if is_url(given):
         return [url_session(given, typed)]
-    return config_sessions(read_file(given, workspace=typed.workspace), typed, origin="file")
+    return config_sessions(read_file(given, workspace=typed.workspace, inputs=typed.inputs), typed, origin="file")
 
 
 def _discovered(typed: Typed, unusable: Callable[[UnusableInput], object] | None) -> list[Session]:
@@ -215,7 +248,8 @@ def _discovered(typed: Typed, unusable: Callable[[UnusableInput], object] | None
     sessions: list[Session] = []
     for file, found in typed.found.items():
         try:
-            config = read_file(file, format=found.format, workspace=typed.workspace or os.getcwd())
+            workspace = typed.workspace or os.getcwd()
+            config = read_file(file, format=found.format, workspace=workspace, inputs=typed.inputs)
             sessions += config_sessions(config, typed, origin="project" if found.scope == "project" else "file")
         except NoServers:
             continue
@@ -243,7 +277,7 @@ def config_sessions(config: Config, typed: Typed, *, origin: Literal["file", "pr
         for cwd, each in entries.items()
     ]
     first, *others = sessions or [Session(source=config.source, entries=[], cwd=shared, origin=origin)]
-    return [replace(first, findings=config.findings), *others]
+    return [replace(first, findings=config.findings, asked=asked_in(config)), *others]
 
 
 def url_session(url: str, typed: Typed) -> Session:
@@ -322,13 +356,13 @@ def _stem(path: str) -> str:
     return stem if suffix in _SUFFIXES else name or path
 
 
-def _variable(text: str, number: int) -> dict[str, str]:
+def _variable(text: str, number: int, *, option: str = "--env") -> dict[str, str]:
     name, given, value = text.partition("=")
     if not given:
         if not name.isidentifier():
             # Not quoted, because it may be a secret.
-            raise UnusableInput(f"--env number {number} must be NAME=VALUE, or the NAME of a variable")
+            raise UnusableInput(f"{option} number {number} must be NAME=VALUE, or the NAME of a variable")
         if name not in os.environ:
-            raise UnusableInput(f"--env {name}: this variable is not set; use {name}=VALUE")
+            raise UnusableInput(f"{option} {name}: this variable is not set; use {name}=VALUE")
         value = os.environ[name]
     return {"name": name, "value": value}

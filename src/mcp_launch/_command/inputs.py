@@ -38,6 +38,8 @@ class Typed:
     """The directory of the project, which may be relative."""
     trust: bool = False
     """True if servers of the project's files are started without confirmation."""
+    inputs: Sequence[str] = field(default=(), repr=False)
+    """The values of inputs of files, as `NAME=VALUE`, or `NAME` for a variable."""
     timeout: float = 30.0
     verbose: bool = False
     login: bool = False
@@ -80,6 +82,8 @@ class Session:
     """The wording of messages about changes to the file."""
     lock: ToolLock | None = None
     """The tools that its servers must have, by the names under which they are launched."""
+    asked: Sequence[str] = ()
+    """The names of the inputs that the file asks for; like the findings, only in its first session."""
 
     @property
     def servers(self) -> list[Any]:

@@ -20,12 +20,15 @@ FILES: Mapping[str, tuple[str, ...]] = {
     "zed": ("zed/settings.json", ".zed/settings.json"),
     "gemini": (".gemini/settings.json", "gemini-extension.json"),
     "goose": ("goose/config.yaml", "goose/config/config.yaml"),
+    "codex": (".codex/config.toml",),
+    "opencode": ("opencode.json", "opencode.jsonc"),
+    "registry": ("server.json",),
 }
 """The endings of the paths of each client's files."""
-PROJECT_FILES = (*PROJECT.values(), ".vscode/settings.json")
+PROJECT_FILES = (*(file for files in PROJECT.values() for file in files), ".vscode/settings.json")
 """The files in a project directory."""
-HOLDERS = ("mcpServers", "servers", "context_servers")
-"""The members that contain a map of servers, except that of Goose, which other clients use differently."""
+HOLDERS = ("mcpServers", "servers", "context_servers", "mcp_servers")
+"""The members that contain a map of servers, except those of Goose and OpenCode, which others use differently."""
 
 
 def format_of_path(path: str) -> str | None:
@@ -57,17 +60,26 @@ def format_of_shape(value: Any) -> str | None:
 def shapes_of(value: Any) -> list[str]:
     """Return the names of the formats whose distinctive shape the value has."""
     members = as_members(value)
-    in_mcp = as_members(members.get("mcp")).get("servers")
+    in_mcp = as_members(members.get("mcp"))
     fits = {
         "acp": isinstance(value, list) or "method" in members or isinstance(members.get("mcpServers"), list),
         "claude-code": any("mcpServers" in as_members(each) for each in as_members(members.get("projects")).values()),
-        "vscode": isinstance(members.get("servers"), dict) or isinstance(in_mcp, dict),
+        "vscode": isinstance(members.get("servers"), dict) or isinstance(in_mcp.get("servers"), dict),
         "zed": isinstance(members.get("context_servers"), dict),
         "gemini": any("httpUrl" in server for server in _servers(value)),
         # Other clients have settings with this name that do not contain maps.
         "goose": any(isinstance(each, dict) for each in as_members(members.get("extensions")).values()),
+        "opencode": str(members.get("$schema")).startswith("https://opencode.ai/")
+        or any(as_members(each).get("type") in ("local", "remote") for each in in_mcp.values()),
+        "registry": any(isinstance(described(value).get(member), list) for member in ("packages", "remotes")),
     }
     return [name for name, is_fitting in fits.items() if is_fitting]
+
+
+def described(value: Any) -> dict[str, Any]:
+    """Return the members of a `server.json`, or of the response of the registry, which contains one as `server`."""
+    members = as_members(value)
+    return as_members(members["server"]) if isinstance(members.get("server"), dict) else members
 
 
 def project_of(source: str, *, home: str | None) -> str | None:
@@ -76,7 +88,8 @@ def project_of(source: str, *, home: str | None) -> str | None:
         ending = file.split("/")
         if _parts_of(source)[-len(ending) :] == ending:
             directory = str(Path(os.path.abspath(source)).parents[len(ending) - 1])
-            return None if home and directory == os.path.abspath(home) else directory
+            of_user = () if not home else (home, os.path.join(home, ".config", "opencode"))
+            return None if directory in map(os.path.abspath, of_user) else directory
     return None
 
 

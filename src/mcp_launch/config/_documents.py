@@ -14,7 +14,7 @@ from mcp_launch.failures import UnusableInput
 
 Path: TypeAlias = tuple[str | int, ...]
 """The names and indices from the root to a value."""
-Grammar: TypeAlias = Literal["json", "json with comments", "jsonc", "yaml"]
+Grammar: TypeAlias = Literal["json", "json with comments", "jsonc", "toml", "yaml"]
 """The syntax of a file; JSONC allows comments and trailing commas."""
 DEEPEST = 200
 """The maximum depth of nesting. Python's own limit depends on its version."""
@@ -133,16 +133,35 @@ def place_in(text: str, at: int) -> Place:
     return Place(text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at))
 
 
-class _Json(Document):
+class TextDocument(Document):
+    """A document that knows the lines of its text."""
+
+    def __init__(self, value: Any, root: Any, text: str) -> None:
+        super().__init__(value, root)
+        self._text = text
+
+    def place_at(self, index: int) -> Place:
+        """Return the position of the character with this index."""
+        line = bisect_right(self._lines, index)
+        return Place(line, index - self._lines[line - 1] + 1)
+
+    @cached_property
+    def _lines(self) -> list[int]:
+        """The index at which each line begins."""
+        starts = [0]
+        while at := self._text.find("\n", starts[-1]) + 1:
+            starts.append(at)
+        return starts
+
+
+class _Json(TextDocument):
     """A document whose nodes are the indices at which values begin. The text is valid JSON."""
 
     def __init__(self, value: Any, text: str) -> None:
-        super().__init__(value, _skip_space(text, 0))
-        self._text = text
+        super().__init__(value, _skip_space(text, 0), text)
 
     def place_of(self, node: int) -> Place:
-        line = bisect_right(self._lines, node)
-        return Place(line, node - self._lines[line - 1] + 1)
+        return self.place_at(node)
 
     def span_of(self, node: int) -> tuple[int, int]:
         _, end = json.JSONDecoder().raw_decode(self._text, node)
@@ -168,14 +187,6 @@ class _Json(Document):
             if text[at] == ",":
                 at = _skip_space(text, at + 1)
             index += 1
-
-    @cached_property
-    def _lines(self) -> list[int]:
-        """The index at which each line begins."""
-        starts = [0]
-        while at := self._text.find("\n", starts[-1]) + 1:
-            starts.append(at)
-        return starts
 
 
 def _without_comment(found: re.Match[str], *, source: str) -> str:
@@ -232,7 +243,7 @@ def _advice(text: str, found: str, *, is_extra: bool) -> str:  # noqa: PLR0911 -
     if text.startswith("```"):
         return "remove the lines with ```"
     if re.search(r"(?m)^\[\[?[A-Za-z_][\w.\"-]*\]\]?[ \t\r]*$", text):
-        return "this looks like TOML, which is not supported"
+        return "this looks like TOML; only Codex uses it, so pass --from codex or call the file config.toml"
     if is_extra and found in "}]":
         return "this bracket does not close anything"
     if is_extra and '"jsonrpc"' in text:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from mcp_launch._json_values import as_items
-from mcp_launch.config._documents import Document, Grammar, Path, unusable, without_comments
+from mcp_launch.config._documents import Document, Grammar, Path, Place, unusable, without_comments
 from mcp_launch.config._read import read_document, recognized
 from mcp_launch.failures import UnusableInput
 
@@ -49,6 +49,8 @@ def edit_text(text: str, edits: Iterable[Edit], *, source: str, grammar: Grammar
     """Return a text with these edits; like `edit_config` for a known grammar."""
     mark = "\ufeff" if text.startswith("\ufeff") else ""
     text = text[len(mark) :]
+    if grammar == "toml":
+        raise unusable(source, Place(1, 1), "TOML cannot be edited; change the file yourself")
     for edit in edits:
         document = read_document(text, source=source, grammar=grammar)
         try:

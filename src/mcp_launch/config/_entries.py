@@ -67,6 +67,8 @@ class Entry(NamedTuple):
     """The values of environment variables in its arguments and in the path of its URL, for `Options(secrets=…)`."""
     path: Path = ()
     """The names and indices that lead to it in the file, for `edit_config`."""
+    raw: Any = None
+    """The whole entry as in the file, if its format describes more than a server."""
 
     def __repr__(self) -> str:
         return f"Entry(name={self.name!r}, place={self.place!r}, disabled={self.disabled!r})"

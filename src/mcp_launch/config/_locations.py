@@ -13,11 +13,13 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 PROJECT = {
-    "claude-code": ".mcp.json",
-    "vscode": ".vscode/mcp.json",
-    "cursor": ".cursor/mcp.json",
-    "zed": ".zed/settings.json",
-    "gemini": ".gemini/settings.json",
+    "claude-code": (".mcp.json",),
+    "vscode": (".vscode/mcp.json",),
+    "cursor": (".cursor/mcp.json",),
+    "zed": (".zed/settings.json",),
+    "gemini": (".gemini/settings.json",),
+    "codex": (".codex/config.toml",),
+    "opencode": ("opencode.json", "opencode.jsonc"),
 }
 """Paths in the project directory."""
 
@@ -26,6 +28,7 @@ USER = {
     "cursor": (".cursor/mcp.json",),
     "windsurf": (".codeium/windsurf/mcp_config.json", ".codeium/mcp_config.json"),
     "gemini": (".gemini/settings.json",),
+    "opencode": (".config/opencode/opencode.json", ".config/opencode/opencode.jsonc"),
 }
 """Paths in the home directory, on every system."""
 
@@ -35,18 +38,21 @@ SYSTEM = {
         "vscode": "{config}/Code/User/mcp.json",
         "zed": "{config}/zed/settings.json",
         "goose": "{config}/goose/config.yaml",
+        "codex": "{codex}/config.toml",
     },
     "darwin": {
         "claude-desktop": "{home}/Library/Application Support/Claude/claude_desktop_config.json",
         "vscode": "{home}/Library/Application Support/Code/User/mcp.json",
         "zed": "{home}/.config/zed/settings.json",
         "goose": "{home}/.config/goose/config.yaml",
+        "codex": "{codex}/config.toml",
     },
     "win32": {
         "claude-desktop": "{appdata}/Claude/claude_desktop_config.json",
         "vscode": "{appdata}/Code/User/mcp.json",
         "zed": "{appdata}/Zed/settings.json",
         "goose": "{appdata}/Block/goose/config/config.yaml",
+        "codex": "{codex}/config.toml",
     },
 }
 """Paths in the settings directory of the system."""
@@ -78,8 +84,9 @@ def places(
 ) -> Iterator[Candidate]:
     """Yield all possible files."""
     if directory is not None:
-        for name, below in PROJECT.items():
-            yield Candidate(path=Path(directory, below), format=name, scope="project")
+        for name, files in PROJECT.items():
+            for below in files:
+                yield Candidate(path=Path(directory, below), format=name, scope="project")
     home = variables.get("USERPROFILE" if platform == "win32" else "HOME") or str(Path.home())
     for name, files in USER.items():
         for below in files:
@@ -87,6 +94,7 @@ def places(
     roots = {
         "home": home,
         "config": variables.get("XDG_CONFIG_HOME") or f"{home}/.config",
+        "codex": variables.get("CODEX_HOME") or f"{home}/.codex",
         "appdata": variables.get("APPDATA") or f"{home}/AppData/Roaming",
     }
     for name, pattern in SYSTEM.get(platform, SYSTEM["linux"]).items():

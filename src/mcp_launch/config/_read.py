@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from io import StringIO
-from typing import Any
+from typing import Any, cast
 
 from mcp_launch._executable import HARMLESS
 from mcp_launch._json_values import as_items, as_members
@@ -17,7 +17,7 @@ from mcp_launch.config._entries import Config, Entry, Finding
 from mcp_launch.config._formats import format_called
 from mcp_launch.config._formats.acp import ACCEPTED
 from mcp_launch.config._formats.format import Format, Reading, Writing
-from mcp_launch.config._references import Reference, Text, replaced, texts_in
+from mcp_launch.config._references import Reference, Text, Values, replaced, texts_in
 from mcp_launch.failures import UnusableInput
 
 _PATH = re.compile(r"[^:/?#]+://[^/?#]*([^?#]*)")
@@ -33,6 +33,7 @@ def read_config(
     format: str | None = None,  # noqa: A002 - the word of the command line
     env: Mapping[str, str] | None = None,
     workspace: str | None = None,
+    inputs: Mapping[str, str] | None = None,
 ) -> Config:
     """Read the servers in a config file.
 
@@ -43,17 +44,19 @@ def read_config(
         env: the variables to replace references with; by default those of this process.
         workspace: the value of `${workspaceFolder}`, and the project to read from `~/.claude.json`; by default the
             project that the file belongs to.
+        inputs: the values that a client would ask its user for, by name: the inputs of `server.json` and of VS Code.
 
     Raises:
-        UnusableInput: the file is invalid or contains no servers; the message begins with `source:line:column`, both
-            from 1. Or the format is unknown.
+        UnusableInput: the file is invalid or contains no servers, or a value is not one of the choices of its input;
+            the message begins with `source:line:column`, both from 1. Or the format is unknown.
     """
     variables = os.environ if env is None else env
     if workspace is None:
         workspace = project_of(source, home=variables.get("HOME") or variables.get("USERPROFILE"))
     document, chosen, client = recognized(text, format, source=source)
-    reading = Reading(document, source=source, client=client.name if client else None, workspace=workspace)
-    entries = tuple([_replaced(entry, chosen, reading, variables) for entry in chosen.read(reading)])
+    values = Values(variables, workspace, inputs or {})
+    reading = Reading(document, source=source, client=client.name if client else None, values=values)
+    entries = tuple([_replaced(entry, chosen, reading) for entry in chosen.read(reading)])
     if client is not None and client.name != chosen.name:
         _note_misnamed(client, chosen, reading)
     _note_others(chosen, reading)
@@ -80,8 +83,8 @@ def write_config(config: Config, format: str) -> tuple[str, list[Finding]]:  # n
     target = format_called(format)
     writing = Writing(config)
     value = target.write(writing)
-    text = _yaml(value) if target.grammar == "yaml" else _json(value)
-    return text, sorted(writing.findings, key=lambda found: found.place)
+    write = {"yaml": _yaml, "toml": _toml}.get(target.grammar, _json)
+    return write(value), sorted(writing.findings, key=lambda found: found.place)
 
 
 def read_document(text: str, *, source: str, grammar: Grammar = "json") -> Document:
@@ -92,11 +95,16 @@ def read_document(text: str, *, source: str, grammar: Grammar = "json") -> Docum
             `source:line:column`, both from 1 in characters.
     """
     text = text.removeprefix("\ufeff")
-    if grammar != "yaml":
-        return read_json(text, source=source, comments=grammar != "json", trailing_commas=grammar == "jsonc")
-    from mcp_launch.config._yaml import read_yaml  # noqa: PLC0415 - slow to import, and most files are JSON
+    # The others are imported late, because most files are JSON.
+    if grammar == "yaml":
+        from mcp_launch.config._yaml import read_yaml  # noqa: PLC0415
 
-    return read_yaml(text, source=source)
+        return read_yaml(text, source=source)
+    if grammar == "toml":
+        from mcp_launch.config._toml import read_toml  # noqa: PLC0415
+
+        return read_toml(text, source=source)
+    return read_json(text, source=source, comments=grammar != "json", trailing_commas=grammar == "jsonc")
 
 
 def recognized(text: str, said: str | None, *, source: str) -> tuple[Document, Format, Format | None]:
@@ -110,6 +118,8 @@ def recognized(text: str, said: str | None, *, source: str) -> tuple[Document, F
         return document, _by_shape(document, source=source), known
     if source.lower().endswith((".yaml", ".yml")):
         return read_document(text, source=source, grammar="yaml"), format_called("goose"), None
+    if source.lower().endswith(".toml") or re.search(r"(?m)^\s*\[mcp_servers\.", text):
+        return read_document(text, source=source, grammar="toml"), format_called("codex"), None
     try:
         document = read_document(text, source=source)
     except UnusableInput as error:
@@ -156,7 +166,7 @@ def _note_others(chosen: Format, reading: Reading) -> None:
             reading.note("other_client", message, path=(member,))
 
 
-def _replaced(entry: Entry, chosen: Format, reading: Reading, env: Mapping[str, str]) -> Entry:
+def _replaced(entry: Entry, chosen: Format, reading: Reading) -> Entry:
     """Return the entry with its references replaced, and report those without a value."""
     if entry.disabled:
         reading.findings = [
@@ -168,26 +178,25 @@ def _replaced(entry: Entry, chosen: Format, reading: Reading, env: Mapping[str, 
     else:
         for text in texts_in([entry.written, entry.written_cwd]):
             for reference in text.references:
-                if reference.value(env, reading.workspace) is None:
+                if reference.value(reading.values) is None:
                     code, message = _unset(reference, chosen)
                     reading.note_at(code, message, place=text.place, server=entry.name)
-    cwd = replaced(entry.written_cwd, env, reading.workspace)
-    if cwd is not None and reading.workspace is not None:
-        cwd = os.path.normpath(os.path.join(reading.workspace, cwd))
-    secrets = tuple(_secrets(as_members(entry.written), env, reading.workspace))
-    return entry._replace(server=replaced(entry.written, env, reading.workspace), cwd=cwd, secrets=secrets)
+    cwd = replaced(entry.written_cwd, reading.values)
+    if cwd is not None and reading.values.workspace is not None:
+        cwd = os.path.normpath(os.path.join(reading.values.workspace, cwd))
+    secrets = tuple(_secrets(as_members(entry.written), reading.values))
+    return entry._replace(server=replaced(entry.written, reading.values), cwd=cwd, secrets=secrets)
 
 
-def _secrets(server: Mapping[str, Any], env: Mapping[str, str], workspace: str | None) -> Iterator[str]:
-    """Yield the values of variables in arguments and URL paths, which are not redacted otherwise."""
+def _secrets(server: Mapping[str, Any], values: Values) -> Iterator[str]:
+    """Yield the values of variables and inputs in arguments and URL paths, which are not redacted otherwise."""
     for arg in as_items(server.get("args")):
         if isinstance(arg, Text):
-            yield from (env[name] for _, name in arg.from_env(env, workspace) if name not in HARMLESS)
+            yield from (value for _, name, value in arg.given(values) if name not in HARMLESS)
     url = server.get("url")
-    if not isinstance(url, Text) or (path := _PATH.match(whole := url.replaced(env, workspace))) is None:
+    if not isinstance(url, Text) or (path := _PATH.match(whole := url.replaced(values) or "")) is None:
         return
-    for at, name in url.from_env(env, workspace):
-        value = env[name]
+    for at, _, value in url.given(values):
         inside = whole[max(at, path.start(1)) : min(at + len(value), path.end(1))]
         # A variable may contain a whole URL; only long parts of its path can be keys.
         yield from (part for part in inside.split("/") if len(part) >= (_KEY if "/" in value else 1))
@@ -196,12 +205,13 @@ def _secrets(server: Mapping[str, Any], env: Mapping[str, str], workspace: str |
 def _unset(reference: Reference, chosen: Format) -> tuple[str, str]:
     match reference.kind:
         case "env" if not reference.text:
-            return "unset_variable", f"{reference.name} is not set; {chosen.title} may have its value elsewhere"
+            return "unset_variable", f"{reference.shown} is not set; {chosen.title} may have its value elsewhere"
         case "env":
             hint = _hint(reference.name.removeprefix("env:"), chosen) if reference.name.startswith("env:") else ""
             return "unset_variable", f"{reference.shown} is not set and was not replaced{hint}"
         case "input":
-            return "asks_user", f"{chosen.title} asks the user for {reference.shown}, which is not supported here"
+            advice = f"pass --set {reference.name}=VALUE" if re.fullmatch(r"[\w.-]+", reference.name) else "pass it"
+            return "asks_user", f"{chosen.title} asks the user for {reference.shown}; {advice} (in Python, inputs=)"
         case "workspace" | "workspace name":
             return "unset_variable", _NO_WORKSPACE.format(reference.shown)
         case "file":
@@ -221,6 +231,24 @@ def _json(value: Any) -> str:
     # A lone surrogate can be escaped in JSON, but not encoded in UTF-8.
     text = json.dumps(value, indent=2, ensure_ascii=False).encode(errors="backslashreplace").decode()
     return f"{text}\n"
+
+
+def _toml(value: Any) -> str:
+    import tomlkit  # noqa: PLC0415 - slow to import, and most files are JSON
+
+    return tomlkit.dumps(_without_null(value))
+
+
+def _without_null(value: Any) -> Any:
+    """Return a JSON value without null, which TOML does not have: the members of objects and items of arrays go."""
+    match value:
+        case dict():
+            members = cast("dict[str, Any]", value)
+            return {name: _without_null(item) for name, item in members.items() if item is not None}
+        case [*items]:
+            return [_without_null(item) for item in items if item is not None]
+        case _:
+            return value
 
 
 def _yaml(value: Any) -> str:

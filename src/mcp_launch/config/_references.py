@@ -16,6 +16,14 @@ from mcp_launch.config._documents import Path, Place
 Kind: TypeAlias = Literal["env", "input", "file", "workspace", "workspace name", "home", "separator", "unknown"]
 
 
+class Values(NamedTuple):
+    """What references are replaced with."""
+
+    env: Mapping[str, str]
+    workspace: str | None
+    inputs: Mapping[str, str]
+
+
 class Reference(NamedTuple):
     """A reference. Two are equal if they mean the same, even if they are written differently."""
 
@@ -24,40 +32,51 @@ class Reference(NamedTuple):
     kind: Kind
     name: str = ""
     default: str | None = None
+    is_required: bool = False
+    """True for an input without which the server must not be started."""
+    is_secret: bool = True
 
     @property
     def shown(self) -> str:
         """The reference as written, without anything that may be a secret: defaults, and text that cannot be a name."""
-        if not self.text:
-            return self.name
-        if self.text.startswith("${"):
-            start, colon, _ = self.text[2:-1].partition(":-")
-            return f"${{{start}{':-…' if colon else ''}}}" if re.fullmatch(r"[\w./\\:~-]*", start.strip()) else "${…}"
-        # Lower-case letters after a dollar may be a password.
-        return self.text if re.fullmatch(r"\$[A-Z_][A-Z0-9_]*", self.text) else "$…"
+        if self.text.endswith("}"):
+            opening, _, inside = self.text[:-1].partition("{")
+            start, colon, _ = inside.partition(":-")
+            is_name = re.fullmatch(r"[\w./\\:~-]*", start.strip())
+            return f"{opening}{{{start}{':-…' if colon else ''}}}" if is_name else f"{opening}{{…}}"
+        # Lower-case letters may be a password.
+        word = self.text or self.name
+        return word if re.fullmatch(r"\$?[A-Z_][A-Z0-9_]*", word) else "$…"
 
-    def value(self, env: Mapping[str, str], workspace: str | None) -> str | None:
+    @property
+    def literal(self) -> str:
+        """The text for a format that cannot express the reference."""
+        return self.text or f"${{{self.name}}}"
+
+    def value(self, values: Values) -> str | None:  # noqa: PLR0911 - a list of cases
         """Return its value, or None if that is unknown."""
         match self.kind:
             case "env":
                 # A variable that is set to an empty string is set.
-                return env.get(self.name, self.default)
+                return values.env.get(self.name, self.default)
+            case "input":
+                return values.inputs.get(self.name, self.default)
             case "workspace":
-                return workspace
+                return values.workspace
             case "workspace name":
-                return None if workspace is None else os.path.basename(workspace)
+                return None if values.workspace is None else os.path.basename(values.workspace)
             case "home":
-                return env.get("HOME") or env.get("USERPROFILE")
+                return values.env.get("HOME") or values.env.get("USERPROFILE")
             case "separator":
                 return os.sep
             case _:
                 return None
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Reference) and self[1:] == other[1:]
+        return isinstance(other, Reference) and self[1:4] == other[1:4]
 
     def __hash__(self) -> int:
-        return hash(self[1:])
+        return hash(self[1:4])
 
     def __repr__(self) -> str:
         return f"<Reference {self.shown}>"
@@ -79,19 +98,23 @@ class Text:
 
     def written(self) -> str:
         """Return the string as written in the file."""
-        return "".join(part if isinstance(part, str) else part.text for part in self.parts)
+        return "".join(part if isinstance(part, str) else part.literal for part in self.parts)
 
-    def replaced(self, env: Mapping[str, str], workspace: str | None) -> str:
-        """Return the string with all known references replaced."""
-        return "".join(part if isinstance(part, str) else _replaced(part, env, workspace) for part in self.parts)
+    def replaced(self, values: Values) -> str | None:
+        """Return the string with all known references replaced; None if a required input is missing."""
+        if any(each.is_required and each.value(values) is None for each in self.references):
+            return None
+        return "".join(part if isinstance(part, str) else _replaced(part, values) for part in self.parts)
 
-    def from_env(self, env: Mapping[str, str], workspace: str | None) -> Iterator[tuple[int, str]]:
-        """Yield the position of each environment variable's value in the replaced string, and its name."""
+    def given(self, values: Values) -> Iterator[tuple[int, str, str]]:
+        """Yield the position in the replaced string, the name and the value of each variable and secret input."""
         at = 0
         for part in self.parts:
-            if isinstance(part, Reference) and part.kind == "env" and part.name in env:
-                yield at, part.name
-            at += len(part if isinstance(part, str) else _replaced(part, env, workspace))
+            if isinstance(part, Reference) and part.kind in ("env", "input") and part.is_secret:
+                source = values.env if part.kind == "env" else values.inputs
+                if part.name in source:
+                    yield at, part.name, source[part.name]
+            at += len(part if isinstance(part, str) else _replaced(part, values))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Text) and self.parts == other.parts
@@ -103,9 +126,9 @@ class Text:
         return "<Text>"
 
 
-def replaced(value: Any, env: Mapping[str, str], workspace: str | None) -> Any:
+def replaced(value: Any, values: Values) -> Any:
     """Return a JSON value with all known references replaced."""
-    return map_leaves(value, lambda leaf: leaf.replaced(env, workspace) if isinstance(leaf, Text) else leaf)
+    return map_leaves(value, lambda leaf: leaf.replaced(values) if isinstance(leaf, Text) else leaf)
 
 
 def texts_in(value: Any) -> list[Text]:
@@ -127,16 +150,18 @@ def map_leaves(value: Any, change: Callable[[Any], Any]) -> Any:
             return change(value)
 
 
-def _replaced(reference: Reference, env: Mapping[str, str], workspace: str | None) -> str:
-    value = reference.value(env, workspace)
-    return reference.text if value is None else value
+def _replaced(reference: Reference, values: Values) -> str:
+    value = reference.value(values)
+    return reference.literal if value is None else value
 
 
 class Syntax:
     """The syntax of a client without variables; the base class of the others."""
 
     pattern: str = r"(?!)"
-    """A regular expression for references, compiled only if a string contains a dollar."""
+    """A regular expression for references, compiled only if a string contains the marker."""
+    marker: str = "$"
+    """The character that references begin with."""
 
     def read(self, found: re.Match[str]) -> Reference:
         """Return the reference that a match of the pattern means."""
@@ -151,7 +176,7 @@ class Syntax:
         """Return the string with its references; a `str` if it has none."""
         parts: list[str | Reference] = []
         at = 0
-        for found in self._found_in(text) if "$" in text else ():
+        for found in self._found_in(text) if self.marker in text else ():
             if found.start() > at:
                 parts.append(text[at : found.start()])
             parts.append(self.read(found))
@@ -173,7 +198,7 @@ class Syntax:
         """Parse all strings of a JSON value; *place* returns the position of the value at a path."""
         match value:
             case str():
-                return self.parse(value, place(path)) if "$" in value else value
+                return self.parse(value, place(path)) if self.marker in value else value
             case [*items]:
                 return [self.parse_all(item, place, (*path, index)) for index, item in enumerate(items)]
             case dict():
@@ -214,9 +239,26 @@ class _Editor(Syntax):
         return Reference(found[0], "unknown", found[1]) if meant is None else Reference(found[0], meant, name)
 
     def write(self, reference: Reference) -> str | None:
-        if reference.kind in self._prefixes and reference.default is None and "}" not in reference.name:
+        # The default of an input is in the list of inputs.
+        has_default = reference.default is not None and reference.kind != "input"
+        if reference.kind in self._prefixes and not has_default and "}" not in reference.name:
             return f"${{{reference.kind}:{reference.name}}}"
         return next((f"${{{word}}}" for word, kind in self._words.items() if kind == reference.kind), None)
+
+
+class _OpenCode(Syntax):
+    """The syntax of OpenCode: `{env:NAME}` and `{file:path}`."""
+
+    pattern = r"\{(env|file):([^}]+)\}"
+    marker = "{"
+
+    def read(self, found: re.Match[str]) -> Reference:
+        return Reference(found[0], "env" if found[1] == "env" else "file", found[2])
+
+    def write(self, reference: Reference) -> str | None:
+        if reference.kind not in ("env", "file") or reference.default is not None or "}" in reference.name:
+            return None
+        return f"{{{reference.kind}:{reference.name}}}"
 
 
 class _Gemini(Syntax):
@@ -253,5 +295,6 @@ CLAUDE_CODE = _ClaudeCode()
 VSCODE = _Editor("env", "input", words=_WORDS)
 CURSOR = _Editor("env", words=_WORDS)
 WINDSURF = _Editor("env", "file", words={})
+OPENCODE = _OpenCode()
 GEMINI = _Gemini()
 GOOSE = _Goose()

@@ -13,7 +13,7 @@ JSON: Grammar = "json"
 COMMENTS: Grammar = "json with comments"
 JSONC: Grammar = "jsonc"
 YAML: Grammar = "yaml"
-TOML = "not JSON: this looks like TOML, which is not supported"
+TOML = "not JSON: this looks like TOML; only Codex uses it, so pass --from codex or call the file config.toml"
 
 
 @pytest.mark.parametrize(

@@ -514,7 +514,7 @@ def test_gemini_prefers_http_url_and_starts_only_allowed_servers() -> None:
     assert [entry.disabled for entry in config.entries] == [False, True]
 
 
-@pytest.mark.parametrize("name", sorted(set(FORMATS) - {"acp"}))
+@pytest.mark.parametrize("name", sorted(set(FORMATS) - {"acp", "registry"}))
 def test_a_type_is_advised_as_the_client_calls_it(name: str) -> None:
     known = format_called(name)
 

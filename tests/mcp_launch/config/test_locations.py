@@ -40,9 +40,15 @@ def test_the_location_of_every_client_determines_its_format(platform: str) -> No
     env = {"HOME": "/home/ada", "USERPROFILE": "C:/Users/ada", "APPDATA": "C:/Users/ada/AppData/Roaming"}
     found = list(places("/p", env, platform))
 
-    assert {each.format for each in found} == set(FORMATS) - {"acp"}
+    assert {each.format for each in found} == set(FORMATS) - {"acp", "registry"}
     for each in found:
         assert format_of_path(str(each.path)) == each.format
+
+
+def test_codex_has_a_variable_for_its_directory() -> None:
+    (found,) = [each.path for each in places(None, {"CODEX_HOME": "/c"}, "linux") if each.format == "codex"]
+
+    assert PurePath(found) == PurePath("/c/config.toml")
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,9 @@ from mcp_launch.config._references import Reference, Text
 def config(
     name: str, entry: dict[str, Any], *, env: dict[str, str] | None = None, workspace: str | None = None
 ) -> Config:
-    holder = {"vscode": "servers", "zed": "context_servers", "goose": "extensions"}.get(name, "mcpServers")
+    holder = {"vscode": "servers", "zed": "context_servers", "goose": "extensions", "opencode": "mcp"}.get(
+        name, "mcpServers"
+    )
     text = json.dumps({holder: {"n": entry}})
     return read_config(text, source="f", format=name, env=env or {}, workspace=workspace)
 
@@ -45,12 +47,17 @@ def config(
         ("claude-desktop", "${A}", "${A}", ["unexpanded_variable"]),
         ("zed", "${A}", "${A}", ["unexpanded_variable"]),
         ("goose", "${A}", "${A}", ["unexpanded_variable"]),
+        ("opencode", "{env:A}${A}{env:}", "a${A}{env:}", ["unexpanded_variable"]),
+        ("opencode", "{env:B} {file:~/key}", "{env:B} {file:~/key}", ["unset_variable", "not_read"]),
     ],
 )
 def test_each_client_replaces_its_own_references(name: str, text: str, becomes: str, codes: list[str]) -> None:
     env = {"A": "a", "EMPTY": "", "HOME": "/h"}
-    program = {"type": "stdio", "cmd": "c"} if name == "goose" else {"command": "c"}
-    found = config(name, {**program, "args": [text]}, env=env, workspace="/w/dir")
+    others: dict[str, Any] = {
+        "goose": {"type": "stdio", "cmd": "c", "args": [text]},
+        "opencode": {"type": "local", "command": ["c", text]},
+    }
+    found = config(name, others.get(name, {"command": "c", "args": [text]}), env=env, workspace="/w/dir")
 
     assert found.servers[0]["args"] == [becomes]
     assert [each.code for each in found.findings] == codes
@@ -157,7 +164,7 @@ def test_a_reference_is_shown_without_possible_secrets(text: str, shown: str) ->
         ("${B} is not set and was not replaced", "claude-code", "${B}"),
         ("${env:A} is not set and was not replaced; in Claude Code, write ${A}", "claude-code", "${env:A}"),
         ("${A} is not a known variable and was not replaced; in VS Code, write ${env:A}", "vscode", "${A}"),
-        ("VS Code asks the user for ${input:k}, which is not supported here", "vscode", "${input:k}"),
+        ("VS Code asks the user for ${input:k}; pass --set k=VALUE (in Python, inputs=)", "vscode", "${input:k}"),
     ],
 )
 def test_a_finding_suggests_the_syntax_of_the_client(message: str, name: str, text: str) -> None:
@@ -184,6 +191,10 @@ def test_a_finding_suggests_the_syntax_of_the_client(message: str, name: str, te
         ("gemini", "${A:-b}", "claude-code", "${A:-b}", ["variable_not_said"]),
         ("claude-code", "${A:-d}", "gemini", "${A:-d}", ["variable_not_said"]),
         ("vscode", "${workspaceFolder}", "gemini", "${workspaceFolder}", ["variable_not_said"]),
+        ("claude-code", "x${A}", "opencode", "x{env:A}", []),
+        ("windsurf", "${file:/k}", "opencode", "{file:/k}", []),
+        ("claude-desktop", "{env:A}", "opencode", "{env:A}", ["would_be_replaced"]),
+        ("claude-code", "${A:-d}", "opencode", "${A:-d}", ["variable_not_said"]),
     ],
 )
 def test_a_reference_is_kept_if_the_other_client_supports_it(
@@ -191,8 +202,8 @@ def test_a_reference_is_kept_if_the_other_client_supports_it(
 ) -> None:
     written, lost = write_config(config(name, {"command": "c", "args": [text]}), to)
 
-    (server,) = next(iter(json.loads(written).values())).values()
-    assert server["args"] == [becomes]
+    (server,) = list(json.loads(written).values())[-1].values()
+    assert (server["command"][1:] if to == "opencode" else server["args"]) == [becomes]
     assert [each.code for each in lost] == codes
 
 
@@ -259,7 +270,7 @@ def test_a_forwarded_variable_becomes_one_of_env_keys_in_goose() -> None:
         "    envs:\n      OTHER: x\n    args: []\n    env_keys:\n    - TOKEN\n"
     )
     as_acp, lost = write_config(read_config(written, source="f.yaml", env={}), "acp")
-    assert {"name": "TOKEN", "value": ""} in json.loads(as_acp)[0]["env"]
+    assert {"name": "TOKEN", "value": "${TOKEN}"} in json.loads(as_acp)[0]["env"]
     assert [each.code for each in lost] == ["variable_not_said"]
     again, _ = write_config(read_config(written, source="f.yaml", env={}), "claude-code")
     assert json.loads(again)["mcpServers"]["n"]["env"] == {"TOKEN": "${TOKEN}", "OTHER": "x"}
@@ -270,7 +281,7 @@ def test_a_name_that_would_end_its_reference_is_not_written_as_one(to: str) -> N
     written, lost = write_config(config("goose", {"type": "stdio", "cmd": "c", "env_keys": ["A}"]}), to)
 
     (server,) = next(iter(json.loads(written).values())).values()
-    assert server["env"] == {"A}": ""}
+    assert server["env"] == {"A}": "${A}}"}
     assert [each.code for each in lost] == ["variable_not_said"]
 
 
@@ -282,6 +293,16 @@ def test_the_file_of_a_user_belongs_to_no_project() -> None:
         (of_the_user,) = read_config(text, source="/h/.cursor/mcp.json", env=env).servers
         assert of_a_project["command"] == f"{os.path.abspath('/h/p')}/x"
         assert of_the_user["command"] == "${workspaceFolder}/x"
+
+
+@pytest.mark.parametrize(
+    ("source", "cwd"), [("/h/p/opencode.json", "/h/p/d"), ("/h/.config/opencode/opencode.json", "d")]
+)
+def test_a_directory_is_relative_to_the_project_of_opencode(source: str, cwd: str) -> None:
+    text = json.dumps({"mcp": {"n": {"type": "local", "command": ["c"], "cwd": "d"}}})
+
+    (entry,) = read_config(text, source=source, env={"HOME": "/h"}).entries
+    assert entry.cwd == (os.path.abspath(cwd) if cwd != "d" else cwd)
 
 
 @pytest.mark.parametrize(

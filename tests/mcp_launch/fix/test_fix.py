@@ -136,6 +136,13 @@ def test_only_files_can_be_fixed(given: str, command: Command) -> None:
     assert (done.status, report["ok"], len(report["unusable"])) == (2, False, 1)
 
 
+def test_files_of_another_structure_are_rejected(folder: Path, command: Command) -> None:
+    (folder / "config.toml").write_text('[mcp_servers.a]\ncommand = "no-such-program"\n')
+    done = command("fix", str(folder / "config.toml"))
+
+    assert (done.status, done.err) == (2, f"mcp-launch: {folder / 'config.toml'}: fix does not edit files of Codex\n")
+
+
 def test_values_that_look_like_secrets_are_not_shown(folder: Path, command: Command) -> None:
     file = folder / ".mcp.json"
     command_line = f"{ENTRY['command']} works --api-key {SECRET}"

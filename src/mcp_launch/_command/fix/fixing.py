@@ -15,7 +15,7 @@ from typing import Any, cast
 
 from acp_bindings._redact import Redactor
 from acp_bindings.check._rules.secret import secret_arguments
-from mcp_launch._command.find_servers import config_sessions, started_ahead, text_of
+from mcp_launch._command.find_servers import config_sessions, inputs_of, started_ahead, text_of
 from mcp_launch._command.fix.draft import Draft, Remedy
 from mcp_launch._command.fix.packages import exists
 from mcp_launch._command.fix.remedies import remedies
@@ -81,6 +81,10 @@ class Outcome:
         }
 
 
+_NOT_EDITED = frozenset(("codex", "opencode", "registry"))
+"""Formats that are TOML, or whose entries have another structure than a command and its args."""
+
+
 class _File:
     """The config file as it is, and texts of it with edits."""
 
@@ -93,11 +97,14 @@ class _File:
         self.data = Path(self.path).read_bytes()
         self.config = self.read(self.text)
         self.form = format_called(self.config.format)
+        if self.config.format in _NOT_EDITED:
+            raise UnusableInput(f"{self.path}: fix does not edit files of {self.form.title}")
 
     def read(self, text: str) -> Config:
         """Read a text as the content of the file."""
         workspace = self.typed.workspace and os.path.abspath(self.typed.workspace)
-        return read_config(text, source=self.path, workspace=workspace or None)
+        inputs = inputs_of(self.typed.inputs)
+        return read_config(text, source=self.path, workspace=workspace or None, inputs=inputs)
 
     def value(self, text: str) -> Any:
         """Return the JSON value of a text."""

@@ -133,9 +133,9 @@ class Goose(MapFormat):
         keys: list[str] = []
         if kind == "stdio":
             pairs = as_items(server.get("env"))
-            keys = [as_members(pair).get("name", "") for pair in pairs if _is_own(as_members(pair))]
+            keys = [as_members(pair).get("name", "") for pair in pairs if is_own(as_members(pair))]
             if keys:
-                server = {**server, "env": [pair for pair in pairs if not _is_own(as_members(pair))]}
+                server = {**server, "env": [pair for pair in pairs if not is_own(as_members(pair))]}
         else:
             named = dict.fromkeys(each.name for each in _all_references(server.get("headers")))
             keys = [key for key in named if self.syntax.write(Reference("", "env", key)) is not None]
@@ -181,13 +181,13 @@ def _inlined(value: Any, known: Mapping[str, Any]) -> Any:
         if isinstance(said, Text):
             parts.append(part)
         else:
-            parts.append(said if isinstance(said, str) else cast("Reference", part).text)
+            parts.append(said if isinstance(said, str) else cast("Reference", part).literal)
     if any(isinstance(part, Reference) for part in parts):
         return Text(tuple(parts), value.place)
     return "".join(cast("list[str]", parts))
 
 
-def _is_own(pair: Mapping[str, Any]) -> bool:
+def is_own(pair: Mapping[str, Any]) -> bool:
     """Return True if a variable of `env` is only forwarded from the environment, with the same name."""
     value = pair.get("value")
     return isinstance(value, Text) and value.parts == (Reference("", "env", str(pair.get("name"))),)

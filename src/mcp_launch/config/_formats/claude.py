@@ -35,16 +35,16 @@ class ClaudeCode(MapFormat):
             return
         projects = as_members(value["projects"])
         # As in Claude Code, a project's server replaces the user's with the same name.
-        project = as_members(projects.get(reading.workspace or ""))
+        project = as_members(projects.get(reading.values.workspace or ""))
         off = set(texts(project.get("disabledMcpServers")))
-        path = ("projects", reading.workspace or "")
+        path = ("projects", reading.values.workspace or "")
         own = as_members(project.get("mcpServers"))
         everywhere = as_members(value.get("mcpServers"))
         for servers, at in ((own, (*path, "mcpServers")), (everywhere, ("mcpServers",))):
             for entry in self.read_map(servers, at, reading):
                 if servers is own or entry.name not in own:
                     yield entry._replace(disabled=entry.name in off)
-        for name, other in projects.items() if reading.workspace is None else ():
+        for name, other in projects.items() if reading.values.workspace is None else ():
             if there := as_members(as_members(other).get("mcpServers")):
                 message = f"the servers of this project are not read: {', '.join(there)}; pass the project as workspace"
                 reading.note("other_project", message, path=("projects", name))

@@ -10,7 +10,7 @@ from mcp_launch._json_values import texts
 from mcp_launch._unexpanded import UNEXPANDED
 from mcp_launch.config._documents import Document, Grammar, Path, Place, unusable
 from mcp_launch.config._entries import Config, Entry, Finding
-from mcp_launch.config._references import NONE, Reference, Syntax, Text
+from mcp_launch.config._references import NONE, Reference, Syntax, Text, Values
 from mcp_launch.failures import Phrases, UnusableInput
 
 
@@ -42,7 +42,7 @@ class Format:
         self, member: str, value: Any, path: Path, reading: Reading, *, server: str, advice: str | None = None
     ) -> None:
         """Report what looks like a reference in a member, although this client sends it as it is written."""
-        if member == "args" and any(each in _CODE for each in texts(value)):
+        if member in ("args", "command") and any(each in _CODE for each in texts(value)):
             # A shell or an interpreter expands it.
             return
         for at, text in _strings(value, (*path, member)):
@@ -92,14 +92,12 @@ def _strings(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
 class Reading:
     """A document that is being read, and the findings so far."""
 
-    def __init__(
-        self, document: Document, *, source: str, client: str | None = None, workspace: str | None = None
-    ) -> None:
+    def __init__(self, document: Document, *, source: str, client: str | None = None, values: Values) -> None:
         self.document = document
         self.source = source
         self.client = client
         """The name of the client that reads this file, if the path or the user specifies it."""
-        self.workspace = workspace
+        self.values = values
         self.cwd: str | None = None
         self.rest: dict[str, Any] = {}
         self.findings: list[Finding] = []

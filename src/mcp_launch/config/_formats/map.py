@@ -38,6 +38,7 @@ class MapFormat(Format):
     phrases = OF_CLIENTS
     command: str = "command"
     env: str = "env"
+    headers: str = "headers"
     urls: Mapping[str, str] = {"url": "http"}
     """The members for a URL, with the transport if there is no type; the first one present is used."""
     types: Mapping[str, str] = {}
@@ -60,6 +61,10 @@ class MapFormat(Format):
     """Further members that the client supports."""
     unread: frozenset[str] = frozenset()
     """Members that the client supports but that are not supported here, so that the server may behave differently."""
+    instead: Mapping[str, str] = {}
+    """What happens to members that this client does not have but others do, and what to write instead."""
+    misplaced: str = "has no effect in a server of this type"
+    """What happens to members of another type of server."""
     expands = MEMBERS
     keeps: tuple[str, ...] = ()
     """Members of the file itself that are preserved when it is written."""
@@ -112,7 +117,7 @@ class MapFormat(Format):
         if reading.client == self.name:
             self._note_refused(name, kind, seen, path, reading)
         server, used = self.shape(name, kind, seen, path, reading)
-        for member in (self.command, "args", self.env, *self.urls, "headers"):
+        for member in (self.command, "args", self.env, *self.urls, self.headers):
             self.note_unexpanded(member, self.literally(member, seen, raw), path, reading, server=name)
         own = partial(self._own, name=name, path=path, reading=reading)
         timed, unit = self.timeout or (None, 1.0)
@@ -154,7 +159,7 @@ class MapFormat(Format):
         server: dict[str, Any] = {"type": kind, "name": name}
         url = next((each for each in self.urls if each in raw), None)
         of_process = {self.command: "command", "args": "args", self.env: "env"}
-        of_url = {"headers": "headers"} if url is None else {url: "url", "headers": "headers"}
+        of_url = {self.headers: "headers"} if url is None else {url: "url", self.headers: "headers"}
         wanted = of_process if kind == "stdio" else of_url if kind in ("http", "sse") else {**of_process, **of_url}
         if kind == "sse":
             server["headers"] = []  # required by ACP and omitted in these maps
@@ -162,11 +167,10 @@ class MapFormat(Format):
             if theirs in raw:
                 is_map = ours in ("env", "headers")
                 server[ours] = self._pairs(theirs, raw[theirs], name, path, reading) if is_map else raw[theirs]
-        used = wanted.keys() & raw.keys()
-        for theirs in (self.command, "args", self.env, *self.urls, "headers"):
-            if raw.get(theirs) and theirs not in used:
-                message = f"{theirs} has no effect in a server of this type"
-                reading.note("unused_member", message, path=(*path, theirs), server=name)
+        used, known = wanted.keys() & raw.keys(), self.known()
+        for theirs in (self.command, "args", self.env, *self.urls, self.headers):
+            if raw.get(theirs) and theirs not in used and theirs in known:
+                reading.note("unused_member", f"{theirs} {self.misplaced}", path=(*path, theirs), server=name)
         return server, used
 
     def _note_unknown(self, name: str, raw: Mapping[str, Any], path: Path, reading: Reading) -> None:
@@ -176,7 +180,8 @@ class MapFormat(Format):
                 message = f"{member} is not supported here, so the server may behave differently than in {self.title}"
                 reading.note("not_read", message, path=(*path, member), server=name)
             elif member not in known:
-                message = f"{self.title} does not support {member!r}{did_you_mean(member, sorted(known))}"
+                said = self.instead.get(member) or f"does not support {member!r}{did_you_mean(member, sorted(known))}"
+                message = f"{self.title} {said}"
                 reading.note("unknown_member", message, path=(*path, member), server=name)
 
     def _note_refused(self, name: str, kind: Any, raw: Mapping[str, Any], path: Path, reading: Reading) -> None:
@@ -249,7 +254,7 @@ class MapFormat(Format):
         if kind == "stdio":
             names = {"command": self.command, "args": "args", "env": self.env}
         else:
-            names = {"url": self._url_member(entry, kind, server, writing), "headers": "headers"}
+            names = {"url": self._url_member(entry, kind, server, writing), "headers": self.headers}
         for ours, theirs in names.items():
             if ours not in server:
                 continue
@@ -327,7 +332,7 @@ class MapFormat(Format):
         if self.name != writing.config.format:
             message = f"{self.title} does not replace {part.shown} in {member}"
             writing.note(entry, "variable_not_said", message, place=text.place)
-        return part.text
+        return part.literal
 
     def _write_more(self, entry: Entry, raw: dict[str, Any], writing: Writing) -> dict[str, Any]:
         """Add what ACP does not support: directory, timeout, disabling, and other members."""
@@ -353,7 +358,7 @@ class MapFormat(Format):
     def known(self) -> set[str]:
         """Return all members that the client supports in a server."""
         optional = [self.cwd, self.timeout and self.timeout[0], self.disabled and self.disabled[0]]
-        fixed = {self.command, "args", self.env, *self.urls, "headers", "type", "transport"}
+        fixed = {self.command, "args", self.env, *self.urls, self.headers, "type", "transport"}
         return {*fixed, *self.others, *self.unread, *(each for each in optional if each)}
 
     def guess(self, member: str, url: Any) -> str:

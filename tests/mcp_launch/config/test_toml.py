@@ -1,0 +1,83 @@
+"""The positions of everything in a TOML file, and what is wrong with it."""
+
+from __future__ import annotations
+
+import pytest
+
+from mcp_launch import UnusableInput
+from mcp_launch.config import Place, read_config, write_config
+from mcp_launch.config._read import read_document
+
+TEXT = '''# é
+a.b = 1 # x = 2
+"q.r" = """
+x = [
+""""" # two quotes before the end
+'c' = [1, { d = 2, e.f = 3 }, # {
+  "]",
+]
+when = 1979-05-27 07:32:00
+most = inf
+[t . u]
+v = \'\'\'
+[no.table]\'\'\'
+[[s]]
+n = 1
+[[s]]
+n = 2
+[s.inner]
+z = true
+'''
+
+
+@pytest.mark.parametrize(
+    ("path", "key", "value"),
+    [
+        (("a", "b"), (2, 3), (2, 7)),
+        (("q.r",), (3, 1), (3, 9)),
+        (("c", 0), (6, 8), (6, 8)),
+        (("c", 1, "e", "f"), (6, 22), (6, 26)),
+        (("c", 2), (7, 3), (7, 3)),
+        (("when",), (9, 1), (9, 8)),
+        (("t", "u"), (11, 6), (11, 6)),
+        (("t", "u", "v"), (12, 1), (12, 5)),
+        (("s", 0, "n"), (15, 1), (15, 5)),
+        (("s", 1, "n"), (17, 1), (17, 5)),
+        (("s", 1, "inner", "z"), (19, 1), (19, 5)),
+    ],
+)
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_every_name_and_value_has_its_position(
+    path: tuple[str | int, ...], key: tuple[int, int], value: tuple[int, int], newline: str
+) -> None:
+    document = read_document(TEXT.replace("\n", newline), source="f", grammar="toml")
+
+    assert (document.key_place(path), document.place(path)) == (Place(*key), Place(*value))
+    assert (document.value["when"], document.value["most"]) == ("1979-05-27 07:32:00", "inf")
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("a = 1\nb = nope\n", "f.toml:2:5: not TOML: Invalid value"),
+        ("a = [1,", "f.toml:1:8: not TOML: "),
+        ("[mcp_servers.a]\n[mcp_servers.a]\n", "f.toml:2:15: not TOML: Cannot declare"),
+        ("a = 1\n", "f.toml:1:1: contains no mcp_servers, where Codex expects servers"),
+        ('[mcp_servers]\na = "b"\nc = inf\n', None),
+    ],
+)
+def test_what_is_wrong_has_its_position(text: str, says: str | None) -> None:
+    if says is None:
+        assert [each.code for each in read_config(text, source="f.toml").findings] == ["wrong_type"] * 2
+        return
+    with pytest.raises(UnusableInput) as raised:
+        read_config(text, source="f.toml")
+    assert str(raised.value).startswith(says)
+
+
+def test_toml_is_recognized_on_standard_input_and_null_is_left_out() -> None:
+    config = read_config('[mcp_servers.a]\ncommand = "c"\n', source="standard input")
+    assert (config.format, config.entries[0].place) == ("codex", Place(1, 14))
+
+    null = read_config('{"mcpServers": {"a": {"command": "c", "args": null}}}', source="f")
+    assert write_config(null, "codex")[0] == '[mcp_servers.a]\ncommand = "c"\n'
