@@ -5,6 +5,7 @@ A page has a marker in a comment. The text from there to `<!-- end -->` is gener
     <!-- run: COMMAND -->      the output of a command; `< FILE` after it is its input
     <!-- help: COMMAND -->     the `--help` of a command, with a section for each subcommand
     <!-- passes -->            the passes of the pipeline, in order
+    <!-- conversions -->       what is lost between the config formats
     <!-- failures -->          the failure codes, each with the first paragraph of its page
     <!-- rules -->             the rules of `mcp-launch lint`, with their sources
     <!-- advice: CODE -->      the advice for a code in the reports of `mcp-launch check`
@@ -43,7 +44,8 @@ __all__ = ["MARKER", "PAGES", "ROOT", "filled", "fresh"]
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md")))
 MARKER = re.compile(
-    r"^<!-- (run|help|passes|failures|advice|rules)(?:: (.*?))? -->\n(.*?)^<!-- end -->\n", re.MULTILINE | re.DOTALL
+    r"^<!-- (run|help|passes|conversions|failures|advice|rules)(?:: (.*?))? -->\n(.*?)^<!-- end -->\n",
+    re.MULTILINE | re.DOTALL,
 )
 TIMEOUT = 60.0
 """Seconds for one command."""
@@ -88,6 +90,10 @@ def fresh(text: str, found: re.Match[str]) -> str:
             return _passes()
         case "rules", _:
             return _rules()
+        case "conversions", _:
+            from tests.mcp_launch.config.test_conversions import table
+
+            return table()
         case _:
             return _codes()
 
