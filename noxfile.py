@@ -355,6 +355,14 @@ def programs(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def remote_peers(session: nox.Session) -> None:
+    """Connect third-party agents and clients with ours over HTTP and WebSocket. Needs Node 20."""
+    session.install("-e", EXTRA, *group("test"), *group("peers"))
+    npm_install(session, "tests/remote_peers", typescript_sdk(session))
+    session.run("pytest", *TWO_AT_ONCE, "tests/remote_peers", *session.posargs)
+
+
+@nox.session(default=False)
 def servers(session: nox.Session) -> None:
     """Launch third-party MCP servers from npm and PyPI. Needs Node 20. Arguments go to pytest."""
     session.install("-e", EXTRA, *group("test"), *group("servers"))

@@ -29,6 +29,20 @@ the page. The expected result of each step is in `tests/programs/steps.py`.
 
 {table}
 {differences}
+
+## Over HTTP and WebSocket
+
+`nox -s remote_peers` connects the TypeScript SDK and the official Python SDK with ours, in both directions, over both
+transports, and with TypeScript in v1 and v2. Two sessions are open at once. One turn sends 300 updates and asks for
+permission while the other is cancelled. A prompt of 20 MB, an unknown session, and a load with its history over a
+second connection follow. The results are as expected, with two exceptions:
+
+- **official Python agent, HTTP**: The SDK's server responds with 404 to a prompt in a session that was loaded, because
+  it only accepts sessions that were created on the same connection. Its own client fails too. WebSocket works.
+- **official Python client, WebSocket**: The SDK's client reads messages of at most 1 MiB, and offers no option for it.
+  A larger one ends the connection.
+
+Without options, the HTTP server of the TypeScript SDK accepts messages of up to 16 MB.
 """
 
 
