@@ -99,6 +99,7 @@ NOT_RUN = {
     "docs/login.md: https://example.com/mcp: client WWL4eYcr",  # the logins are the reader's
     "docs/models.md: pip install 'acp-bindings[openai-agents]",  # already done where the tests run
     "docs/models.md: pip install 'acp-bindings[pydantic-ai]'",
+    "docs/remote.md: pip install 'acp-bindings[remote]'",  # already done where the tests run
     "docs/tutorial.md: {",  # the settings of an editor
     "docs/tutorial.md: pip install '.[launch]'",  # already done where the tests run
 }
