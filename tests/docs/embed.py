@@ -77,7 +77,7 @@ def filled(text: str) -> str:
     return MARKER.sub(lambda found: found[0].partition("\n")[0] + "\n" + fresh(text, found) + "<!-- end -->\n", text)
 
 
-def fresh(text: str, found: re.Match[str]) -> str:
+def fresh(text: str, found: re.Match[str]) -> str:  # noqa: PLR0911 - a table
     """Return the text for one marker of a page."""
     match found[1], found[2]:
         case "run", str(command):
