@@ -64,6 +64,7 @@ def test_a_timeout_mentions_unknown_ids_of_responses() -> None:
         'did not answer within 2.0 s, but sent responses with unknown ids ("1f-a", 7; the request had '
         "the id 1); is there a newer release of the server?",
         {"stderr": []},
+        advice="is there a newer release of the server?",
     )
 
 

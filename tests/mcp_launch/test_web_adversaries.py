@@ -495,7 +495,10 @@ async def test_a_json_error_of_another_api_is_quoted(marked: Marked, tmp_path: P
         (f"Bearer Bearer {SECRET}", "its Authorization header names its scheme twice"),
         (f'Bearer "{SECRET}"', "is its token in quotes or brackets that do not belong to it?"),
         (f"Bearer <{SECRET}>", "is its token in quotes or brackets that do not belong to it?"),
-        ("Bearer ${TOKEN}", "its Authorization header contains a variable that was not expanded"),
+        (
+            "Bearer ${TOKEN}",
+            "its Authorization header contains a variable that was not expanded (TOKEN); write its value",
+        ),
         (f"Bearer {SECRET}", "is its Authorization header still valid?"),
     ],
 )
