@@ -409,7 +409,7 @@ def test_strict_takes_warnings_for_failures() -> None:
 
     def statuses(server: dict[str, Any], *, acp: bool = False) -> list[int]:
         # Only ACP requires absolute commands.
-        servers = [{"name": "one", "env": [], **server}] if acp else {"one": server}
+        servers: Any = [{"name": "one", "env": [], **server}] if acp else {"one": server}
         config = json.dumps({"mcpServers": servers})
         return [run("check", "-", *strict, stdin=config, PATH=path).returncode for strict in ((), ("--strict",))]
 
