@@ -103,8 +103,10 @@ class Codex(MapFormat):
             pairs = [as_members(pair) for pair in as_items(server.get("headers"))]
             bearer = [pair for pair in pairs if _is_authorization(pair) and _variable(pair.get("value"), "Bearer ")]
             whole = [pair for pair in pairs if _variable(pair.get("value"))]
-            named = {"bearer_token_env_var": _variable(bearer[-1]["value"], "Bearer ")} if bearer else {}
-            named["env_http_headers"] = {pair["name"]: _variable(pair["value"]) for pair in whole}
+            named = {
+                "bearer_token_env_var": _variable(bearer[-1]["value"], "Bearer ") if bearer else None,
+                "env_http_headers": {pair["name"]: _variable(pair["value"]) for pair in whole},
+            }
             server = _without(server, "headers", [*bearer, *whole])
         return {**super().unshape(entry, kind, server, writing), **{key: each for key, each in named.items() if each}}
 
