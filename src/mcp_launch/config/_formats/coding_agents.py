@@ -95,18 +95,18 @@ class Codex(MapFormat):
     def unshape(self, entry: Entry, kind: str, server: Mapping[str, Any], writing: Writing) -> dict[str, Any]:
         if writing.config.format != self.name and not re.fullmatch(r"(?a)[\w-]+", entry.name):
             writing.note(entry, "not_said", "Codex does not start a server with this name; rename it")
-        named: dict[str, Any] = {}
         if kind == "stdio":
             pairs = as_items(server.get("env"))
-            named["env_vars"] = [pair["name"] for pair in pairs if is_own(as_members(pair))]
+            named: dict[str, Any] = {"env_vars": [pair["name"] for pair in pairs if is_own(as_members(pair))]}
             server = _without(server, "env", [pair for pair in pairs if is_own(as_members(pair))])
         else:
             pairs = [as_members(pair) for pair in as_items(server.get("headers"))]
             bearer = [pair for pair in pairs if _is_authorization(pair) and _variable(pair.get("value"), "Bearer ")]
             whole = [pair for pair in pairs if _variable(pair.get("value"))]
-            if bearer:
-                named["bearer_token_env_var"] = _variable(bearer[-1]["value"], "Bearer ")
-            named["env_http_headers"] = {pair["name"]: _variable(pair["value"]) for pair in whole}
+            named = {
+                "bearer_token_env_var": _variable(bearer[-1]["value"], "Bearer ") if bearer else None,
+                "env_http_headers": {pair["name"]: _variable(pair["value"]) for pair in whole},
+            }
             server = _without(server, "headers", [*bearer, *whole])
         return {**super().unshape(entry, kind, server, writing), **{key: each for key, each in named.items() if each}}
 
