@@ -34,7 +34,8 @@ def test_the_example_client_prompts_an_agent_and_loads_the_session(
     options = ["--cwd", str(tmp_path), "--version", str(version)]
     command = [sys.executable, str(EXAMPLES / "client.py"), *options, "--", *agent()]
     done = subprocess.run(command, capture_output=True, text=True, timeout=90, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
+    # The standard error of the client is that of the agent.
+    assert done.returncode == 0, done.stderr
     live, again = done.stdout.split("load     the session again\n")
     # v2 has no SSE any more, over which the clock is.
     calls = [each for each in CALLS if version == 1 or not each.startswith("clock")]
