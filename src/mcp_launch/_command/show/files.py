@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import stat
+import sys
 from contextlib import suppress
 from datetime import datetime
 from errno import EBUSY
@@ -71,7 +72,7 @@ def put(path: str, data: bytes) -> None:
 
 def _keep_owner(target: str, beside: str) -> None:
     """Give the new file to the owner of the old one, which an administrator may write for another user."""
-    if hasattr(os, "chown"):
+    if sys.platform != "win32":
         found = os.stat(target)
         with suppress(OSError):
             os.chown(beside, found.st_uid, found.st_gid)
