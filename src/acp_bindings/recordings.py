@@ -50,6 +50,11 @@ class Recorder:
         self.lines = 0
         """The number of lines so far, which is the number of the last line."""
 
+    def hide(self, secrets: Iterable[str]) -> None:
+        """Redact these values as well, unless nothing is redacted."""
+        if self._redactor:
+            self._redactor.add(secrets)
+
     def message(self, sender: Side, line: bytes, *, time: float | None = None) -> None:
         """Write a line of the conversation; empty lines are left out."""
         line = line.strip()
