@@ -117,3 +117,36 @@ def rules() -> None:
     from acp_bindings._command.check import print_rules  # noqa: PLC0415
 
     print_rules()
+
+
+@app.command()
+def tap(
+    context: typer.Context,
+    *,
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="The file to write, or a directory for a new file of each start."
+        ),
+    ] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Report problems on standard error and in the recording as they happen.")
+    ] = False,
+    view: Annotated[bool, typer.Option("--view", help="Serve a page that shows the conversation.")] = False,
+    receipts: Annotated[
+        bool, typer.Option("--receipts", help="Record what the agent does with its MCP servers, and why one fails.")
+    ] = False,
+    secrets: Annotated[bool, typer.Option("--secrets", help="Do not redact secrets in the recording.")] = False,
+) -> None:
+    """Run an agent and record its conversation: acp-bindings tap [OPTIONS] -- COMMAND [ARGUMENT]…
+
+    A client starts this in place of the agent. Everything is forwarded unchanged, also standard error and signals.
+
+    Exit status: that of the agent, or 128 and the number of the signal that ended it; 126 or 127 if it cannot be
+    started; 2 if the command line cannot be used.
+    """
+    from acp_bindings._tap.tap import tap as run  # noqa: PLC0415
+
+    if not context.obj:
+        raise typer.BadParameter("put -- and the command of the agent at the end", param_hint="COMMAND")
+    raise typer.Exit(run(context.obj, output=output, check=check, view=view, receipts=receipts, secrets=secrets))

@@ -19,12 +19,12 @@ LAST_COPIES = 10.0
 """Seconds for the recording to be completed after the agent has exited."""
 
 
-def tap(command: Sequence[str], *, output: str | None, check: bool, view: bool, secrets: bool) -> int:
+def tap(command: Sequence[str], *, output: str | None, check: bool, view: bool, receipts: bool, secrets: bool) -> int:
     """Run an agent, record its conversation, and return its exit status, or 128 and the number of its signal."""
     path = _path_of(output, command[0])
     if output is None:
         _tell(f"acp-bindings tap: recording to {path}")
-    options = {"file": path, "check": check, "view": view, "secrets": secrets}
+    options = {"file": path, "check": check, "view": view, "receipts": receipts, "secrets": secrets}
     with signals_kept() as forward_signals_to, _observer(options) as copies:
         try:
             agent = start(command)
@@ -34,8 +34,7 @@ def tap(command: Sequence[str], *, output: str | None, check: bool, view: bool, 
         else:
             forward_signals_to(agent)
             copies.add(b"s", json.dumps({"pid": agent.pid, "command": list(command)}).encode())
-            with agent:
-                status = forward(agent, _copying(copies))
+            status = forward(agent, _copying(copies))
         status = 128 - status if status < 0 else status
         copies.add(b"x", b"%d" % status)
     return status
@@ -55,13 +54,15 @@ def _observer(options: dict[str, object]) -> Generator[Copies]:
     """Run the second process during the block, in its own session: it outlives a signal to this process group."""
     # Safe paths: the current directory belongs to a project that is being edited.
     command = [sys.executable, "-P", "-m", "acp_bindings._tap.recording", json.dumps(options)]
-    with subprocess.Popen(
+    observer = subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, bufsize=0, start_new_session=True
-    ) as observer:
-        assert observer.stdin
-        lost = partial(_tell, "acp-bindings tap: the recording process has ended; the conversation goes on")
-        copies = Copies(partial(write_all, observer.stdin.fileno()), lost=lost)
+    )
+    assert observer.stdin
+    lost = partial(_tell, "acp-bindings tap: the recording process has ended; the conversation goes on")
+    copies = Copies(partial(write_all, observer.stdin.fileno()), lost=lost)
+    try:
         yield copies
+    finally:
         copies.finish(seconds=LAST_COPIES)
         observer.stdin.close()
         with contextlib.suppress(subprocess.TimeoutExpired):
