@@ -17,18 +17,19 @@ import threading
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from queue import Empty, SimpleQueue
-from typing import BinaryIO, NamedTuple
+from typing import IO, BinaryIO, NamedTuple
 
 CHUNK = 1 << 16
 MOST = 64 << 20
 """Bytes of copies that wait for the observer. Further ones are dropped."""
 QUIET = 0.5
-"""Seconds without output after which the output of a child that has exited is over, even if another process holds it."""
+"""Seconds without output after which that of a child that has exited is over, even if another process holds it."""
 NOT_FOUND, NOT_EXECUTABLE = 127, 126
 """The exit statuses of a shell for a command that cannot be started."""
 
-_HEADER = struct.Struct("<cdI")
+HEADER = struct.Struct("<cdI")
 
 
 class Frame(NamedTuple):
@@ -45,8 +46,8 @@ class Frame(NamedTuple):
 
 def frames_of(source: BinaryIO) -> Iterator[Frame]:
     """Yield the frames of a pipe or socket until its end."""
-    while len(header := source.read(_HEADER.size)) == _HEADER.size:
-        kind, moment, size = _HEADER.unpack(header)
+    while len(header := source.read(HEADER.size)) == HEADER.size:
+        kind, moment, size = HEADER.unpack(header)
         data = source.read(size)
         if len(data) < size:
             return
@@ -55,7 +56,7 @@ def frames_of(source: BinaryIO) -> Iterator[Frame]:
 
 def framed(kind: bytes, data: bytes) -> bytes:
     """Return the bytes of a frame with the current time."""
-    return _HEADER.pack(kind, time.time(), len(data)) + data
+    return HEADER.pack(kind, time.time(), len(data)) + data
 
 
 class Copies:
@@ -118,7 +119,7 @@ class Copies:
                 self._lost()
                 return
             with self._counting:
-                self._waiting -= len(data) - _HEADER.size * (len(parts) - (not more))
+                self._waiting -= len(data) - HEADER.size * (len(parts) - (not more))
 
 
 class CannotForward(Exception):  # noqa: N818 - says what happened
@@ -149,23 +150,34 @@ def start(command: Sequence[str], *, env: Mapping[str, str] | None = None) -> su
 
 
 class Streams(NamedTuple):
-    """What happens with the chunks of each stream on their way; each function returns what to forward."""
+    """What happens with the chunks of each stream on their way.
+
+    Each function returns what to forward. At the end of the stream it gets no bytes, and returns the rest.
+    """
 
     client: Callable[[bytes], bytes]
     agent: Callable[[bytes], bytes]
     stderr: Callable[[bytes], bytes]
 
 
+def copying(copies: Copies) -> Streams:
+    """Return the streams of a conversation that is only copied."""
+
+    # The copy is made first, so that a request is recorded before its response.
+    def copied(kind: bytes, chunk: bytes) -> bytes:
+        copies.add(kind, chunk)
+        return chunk
+
+    return Streams(partial(copied, b"c"), partial(copied, b"a"), partial(copied, b"e"))
+
+
 def forward(child: subprocess.Popen[bytes], streams: Streams) -> int:
     """Forward between the standard streams of this process and *child* until it exits; return its exit status."""
-    assert child.stdin
-    assert child.stdout
-    assert child.stderr
     # Standard input may stay open after the child has exited; then its thread is left behind.
-    _Pump(0, child.stdin.fileno(), streams.client).start()
+    _Pump(0, descriptor_of(child.stdin), streams.client).start()
     outputs = [
-        _Pump(child.stdout.fileno(), 1, streams.agent),
-        _Pump(child.stderr.fileno(), 2, streams.stderr),
+        _Pump(descriptor_of(child.stdout), 1, streams.agent),
+        _Pump(descriptor_of(child.stderr), 2, streams.stderr),
     ]
     for each in outputs:
         each.start()
@@ -173,6 +185,11 @@ def forward(child: subprocess.Popen[bytes], streams: Streams) -> int:
     for each in outputs:
         each.finish()
     return status
+
+
+def descriptor_of(stream: IO[bytes] | None) -> int:
+    """Return the descriptor of a pipe of a child."""
+    return -1 if stream is None else stream.fileno()
 
 
 class _Pump(threading.Thread):
@@ -191,6 +208,7 @@ class _Pump(threading.Thread):
                 self._received += 1
                 write_all(self._sink, self._passing(chunk))
                 self._written += 1
+            write_all(self._sink, self._passing(b""))
         for each in (self._source, self._sink):
             _end(each)
 
@@ -236,9 +254,9 @@ _FORWARDED = ("SIGTERM", "SIGINT", "SIGHUP", "SIGUSR1", "SIGUSR2", "SIGQUIT", "S
 
 @contextmanager
 def signals_kept() -> Generator[Callable[[subprocess.Popen[bytes]], None]]:
-    """Keep signals from ending this process in the block. The yielded function sends them to a child, also earlier ones.
+    """Keep signals from ending this process in the block, and yield the function that sends them to a child.
 
-    Call this from the main thread.
+    Call this in the main thread. The child also gets earlier signals.
     """
     received: list[int] = []
     child: subprocess.Popen[bytes] | None = None

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, BinaryIO
 
 from acp_bindings._secrets import is_secret, secret_arguments
-from acp_bindings._tap.forwarding import Frame, frames_of, write_all
+from acp_bindings._tap.forwarding import Frame, framed, frames_of, write_all
 from acp_bindings.recordings import Recorder
 from acp_bindings.setup.capabilities import Side
 
@@ -34,15 +34,16 @@ def main() -> None:
     if hasattr(os, "nice"):
         os.nice(NICE)
     options: dict[str, Any] = json.loads(sys.argv[1])
-    recording = Recording(options["file"], secrets=options["secrets"], check=options["check"])
-    viewer = _viewer(options["file"]) if options["view"] else None
-    try:
+    with contextlib.ExitStack() as ending:
+        recording = Recording(options["file"], secrets=options["secrets"], check=options["check"])
+        ending.callback(recording.finish)
+        if options["view"]:
+            ending.callback(_viewer(options["file"]).terminate)
+        if options["receipts"]:
+            recording.relays = Relays(recording.receipt)
+            ending.callback(recording.relays.close)
         for frame in frames_of(sys.stdin.buffer):
             recording.take(frame)
-    finally:
-        recording.finish()
-        if viewer:
-            viewer.terminate()
 
 
 class Recording:
@@ -58,6 +59,8 @@ class Recording:
         self._lines = {kind: Lines() for kind in b"cae"}
         self._agent: int | None = None
         self._writing = threading.Lock()
+        self.relays: Relays | None = None
+        """What is in place of the MCP servers."""
         self._check = _live_check() if check else None
         with self._giving_up():
             self._file = open_new(path)
@@ -74,9 +77,15 @@ class Recording:
                 about = json.loads(frame.data)
                 self._agent = about["pid"]
                 command: list[str] = about["command"]
-                self._recorder.hide(command[index].partition("=")[2] or command[index] for index in secret_arguments(command))
+                self._recorder.hide(
+                    command[index].partition("=")[2] or command[index] for index in secret_arguments(command)
+                )
+            case b"r":
+                self._reply(frame.data)
             case b"x":
                 self._agent = None
+                if self.relays:
+                    self.relays.close()
                 self._finish_lines(frame.time)
                 self.event("end", {"exitStatus": int(frame.data)}, time=frame.time)
             case _:
@@ -85,6 +94,21 @@ class Recording:
     def event(self, name: str, about: Mapping[str, Any], *, time: float | None = None) -> None:
         """Record an event. This may be called from any thread."""
         self._write(lambda: self._recorder.event(name, about, time=time))
+
+    def receipt(self, about: Mapping[str, Any]) -> None:
+        """Record what an agent did with an MCP server. This may be called from any thread."""
+        self.event("receipt", about)
+        why = f" ({about['code']}): {about['message']}" if about["event"] == "failed" else ""
+        tell(f"acp-bindings tap: {about['server']}: {about['event']}{why}")
+
+    def _reply(self, line: bytes) -> None:
+        try:
+            changed = self.relays.replaced(line) if self.relays else line
+        except Exception as error:  # noqa: BLE001 - the session must start
+            tell(f"acp-bindings tap: no receipts for this session, because of {type(error).__name__}: {error}")
+            changed = line
+        sys.stdout.buffer.write(framed(b"r", changed))
+        sys.stdout.buffer.flush()
 
     def finish(self) -> None:
         """Report what is only known at the end, and end the agent if the tap was killed."""
@@ -106,6 +130,8 @@ class Recording:
 
     def _record(self, kind: bytes, line: bytes | int, time: float | None) -> None:
         sender: Side = "client" if kind == b"c" else "agent"
+        if kind == b"a" and self.relays and not isinstance(line, int):
+            self.relays.hear(line)
         if isinstance(line, int):
             self.event("dropped", {"from": sender, "bytes": line}, time=time)
         elif kind == b"e":
@@ -144,6 +170,31 @@ class Recording:
         except OSError as error:
             self._file = None
             tell(f"acp-bindings tap: {self._path}: {error.strerror}; the recording ends here, the conversation goes on")
+
+
+class Relays:
+    """The relays of `mcp_launch`, which run in a thread of their own."""
+
+    def __init__(self, tell: Callable[[Mapping[str, Any]], object]) -> None:
+        from anyio.from_thread import start_blocking_portal  # noqa: PLC0415 - only for receipts
+
+        from mcp_launch._receipts.sessions import receipts  # noqa: PLC0415 - not imported without the extra
+
+        self._running = contextlib.ExitStack()
+        self._portal = self._running.enter_context(start_blocking_portal())
+        self._receipts = self._running.enter_context(self._portal.wrap_async_context_manager(receipts(tell)))
+
+    def replaced(self, line: bytes) -> bytes:
+        """Return a line of the client with relays in place of the MCP servers."""
+        return self._portal.call(self._receipts.replaced, line)
+
+    def hear(self, line: bytes) -> None:
+        """Note what the agent advertises."""
+        self._receipts.hear(line)
+
+    def close(self) -> None:
+        """End the relays."""
+        self._running.close()
 
 
 class Lines:

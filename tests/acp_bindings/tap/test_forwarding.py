@@ -57,7 +57,9 @@ def messages(count: int, *, seed: int = 7) -> bytes:
                 lines.append(json.dumps({"jsonrpc": "2.0", "method": "_x", "params": {"a": "b" * 300_000}}).encode())
             case _:
                 text = "é" * source.randrange(200)
-                lines.append(json.dumps({"jsonrpc": "2.0", "id": number, "method": "_x", "params": {"a": text}}).encode())
+                lines.append(
+                    json.dumps({"jsonrpc": "2.0", "id": number, "method": "_x", "params": {"a": text}}).encode()
+                )
     return b"\n".join([*lines, b'{"half": '])
 
 
@@ -70,7 +72,9 @@ def test_every_byte_arrives_in_both_directions(tmp_path: Path, count: int) -> No
     assert done.stdout == bare.stdout == sent[::-1]
     assert done.stderr == bare.stderr
     lines = lines_of(recording)
-    assert len([line for line in lines if line.get("from") == "client"]) == len([*filter(bytes.strip, sent.split(b"\n"))])
+    assert len([line for line in lines if line.get("from") == "client"]) == len(
+        [*filter(bytes.strip, sent.split(b"\n"))]
+    )
     assert lines[-1]["end"] == {"exitStatus": 0}
 
 
