@@ -20,7 +20,6 @@ from acp_bindings._tap.forwarding import (
     CannotForward,
     Copies,
     copying,
-    descriptor_of,
     forward,
     frames_of,
     signals_kept,
@@ -67,9 +66,9 @@ def _observer(options: dict[str, object]) -> Generator[tuple[Copies, Callable[[b
     # Safe paths: the current directory belongs to a project that is being edited.
     command = [sys.executable, "-P", "-m", "acp_bindings._tap.recording", json.dumps(options)]
     observer = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
-    source, sink = cast("BinaryIO", observer.stdout), descriptor_of(observer.stdin)
+    source, sink = cast("BinaryIO", observer.stdout), cast("BinaryIO", observer.stdin)
     lost = partial(_tell, "acp-bindings tap: the recording process has ended; the conversation goes on")
-    copies = Copies(partial(write_all, sink), lost=lost)
+    copies = Copies(partial(write_all, sink.fileno()), lost=lost)
     replies: SimpleQueue[bytes] = SimpleQueue()
     threading.Thread(target=lambda: [replies.put(each.data) for each in frames_of(source)], daemon=True).start()
 
@@ -85,7 +84,7 @@ def _observer(options: dict[str, object]) -> Generator[tuple[Copies, Callable[[b
         yield copies, ask
     finally:
         copies.finish(seconds=LAST_COPIES)
-        os.close(sink)
+        sink.close()
         with contextlib.suppress(subprocess.TimeoutExpired):
             observer.wait(LAST_COPIES)
 
@@ -106,7 +105,7 @@ class _Replacing:
         *lines, rest = b"".join(self._begun).split(b"\n")
         self._begun = [rest] if chunk else []
         changed = b"".join(self._changed(line) + b"\n" for line in lines)
-        return changed if chunk else changed + rest
+        return changed if chunk else changed + self._changed(rest)
 
     def _changed(self, line: bytes) -> bytes:
         return self._ask(line) if b'"mcpServers"' in line else line

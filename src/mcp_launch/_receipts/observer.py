@@ -16,7 +16,7 @@ _LISTS = {"tools/list": "tools", "resources/list": "resources", "prompts/list": 
 
 
 class Observer:
-    """Follows the messages of one connection, and reports `started`, `listed`, `called` and what refuses a handshake."""
+    """Follows the messages of one connection, and reports what the agent has started, listed and called."""
 
     def __init__(self, tell: Callable[..., object], *, refused: Callable[[], object]) -> None:
         """Start before the first message.

@@ -1,4 +1,4 @@
-"""The command that an agent starts in place of a stdio server: starts the server, forwards, and sends copies to the tap.
+"""The command that an agent starts in place of a stdio server. It starts the server, and sends copies to the tap.
 
 It runs as a script in an isolated interpreter (`-I -S`) in any directory, and imports only the standard library.
 """
@@ -9,20 +9,19 @@ import json
 import os
 import socket
 import sys
-from functools import partial
 from pathlib import Path
 
 if not __package__:
     # Isolated interpreters do not find our package by themselves.
     sys.path.append(str(Path(__file__).resolve().parents[2]))
 
-from acp_bindings._tap.forwarding import (  # noqa: E402
+from acp_bindings._tap.forwarding import (
     CannotForward,
     Copies,
     copying,
     forward,
-    frames_of,
     framed,
+    frames_of,
     signals_kept,
     start,
 )

@@ -48,6 +48,8 @@ class Relayed:
         self._tell = tell
         self.opened = False
         """True if the agent has connected to the relay."""
+        self.at_end: Callable[[], object] = lambda: None
+        """Called when the relays end."""
         self._failing = False
         """True after a failure, until it works again."""
 
@@ -114,8 +116,8 @@ class Process:
         self._stray: list[str] = []
         self._stderr: deque[str] = deque(maxlen=_LAST_LINES)
         self._pid: int | None = None
-        self._closed = False
-        """True if the agent has closed the input of the server."""
+        self._closed_first: bytes | None = None
+        """The stream that ended first: `c` if the agent has closed the input of the server."""
 
     async def follow(self, frames: Frames) -> None:
         """Observe the process until its relay ends."""
@@ -123,7 +125,8 @@ class Process:
             kind, data = frame
             match kind:
                 case b"c" | b"a" | b"e":
-                    self._closed = self._closed or (kind == b"c" and not data)
+                    if not data and kind != b"e":
+                        self._closed_first = self._closed_first or kind
                     *lines, self._rest[kind] = (self._rest[kind] + data).split(b"\n")
                     for line in lines:
                         self._hear(kind, trimmed(line))
@@ -161,7 +164,7 @@ class Process:
                 self._stray.append(self._spec.redactor.start(text, SHOWN))
 
     def _end(self, status: int) -> None:
-        gave_up = self._closed or status in _ENDED_BY_AGENT
+        gave_up = self._closed_first == b"c" or status in _ENDED_BY_AGENT
         if self._observer.started and (gave_up or status == 0) and not self._observer.is_listing:
             self._server.tell("ended", exitStatus=status)
         elif gave_up:

@@ -47,8 +47,8 @@ async def receipts(tell: Callable[[Mapping[str, Any]], object]) -> AsyncGenerato
         forwarding(servers) as app,
         await anyio.create_tcp_listener(local_host="127.0.0.1") as processes,
         await anyio.create_tcp_listener(local_host="127.0.0.1") as web,
-        anyio.create_task_group() as tasks,
         anyio.create_task_group() as work,
+        anyio.create_task_group() as tasks,
     ):
 
         async def serve_web(stream: SocketStream) -> None:
@@ -62,6 +62,7 @@ async def receipts(tell: Callable[[Mapping[str, Any]], object]) -> AsyncGenerato
         ports = (processes.extra(SocketAttribute.local_port), web.extra(SocketAttribute.local_port))  # noqa: S610
         yield Receipts(servers, tell=tell, tasks=work, ports=ports)
         for server in servers.values():
+            server.at_end()
             if not server.opened:
                 server.tell("unopened")
         tasks.cancel_scope.cancel()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import asynccontextmanager
+from http import HTTPStatus
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
 
@@ -12,6 +13,7 @@ import httpx
 
 from mcp_launch._receipts.servers import HASTY, Relayed
 from mcp_launch._spec import HttpServer
+from mcp_launch.failures import LaunchFailure
 
 if TYPE_CHECKING:
     from mcp_launch._local.listener import Application, Receive, Scope, Send
@@ -61,6 +63,7 @@ class _Site:
         self._observer = server.observer()
         self._is_sse = spec.transport == "sse"
         self._origin = urlsplit(spec.url)
+        server.at_end = self.abandoned
 
     def abandoned(self) -> None:
         """Find out why the agent has closed a connection, if it did not get what it waited for."""
@@ -103,13 +106,20 @@ class _Site:
                     observer.received(message)
             finally:
                 await response.aclose()
-            if self._is_unanswered(scope, response.status_code):
+            if self._is_lost(scope, response.status_code):
+                message = "the server no longer has this session; open a new one"
+                self._server.fail(LaunchFailure(message, server=self._spec.name, stage="call", code="session_lost"))
+            elif self._is_unanswered(scope, response.status_code):
                 self._server.check()
             await send({"type": "http.response.body", "body": b""})
         except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
             self._server.check()
             if not has_begun:
                 await _respond(send, 502, f"acp-bindings tap: {type(error).__name__} at the MCP server")
+
+    def _is_lost(self, scope: Scope, status: int) -> bool:
+        is_post = scope["method"] == "POST" and not self._is_sse
+        return is_post and self._observer.started and status == HTTPStatus.NOT_FOUND
 
     def _is_unanswered(self, scope: Scope, status: int) -> bool:
         if self._is_sse and scope["method"] == "GET":

@@ -7,12 +7,14 @@ import warnings
 from typing import Any
 
 import anyio
+import anyio.to_thread
 from mcp import Client, StdioServerParameters
 from mcp.client.sse import sse_client
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
 warnings.simplefilter("ignore")
+QUIET = open(os.devnull, "w")  # noqa: SIM115 - to the end
 PATIENCE = float(sys.argv[1]) if len(sys.argv) > 1 else 5.0
 
 
@@ -20,15 +22,13 @@ async def use(entry: dict[str, Any]) -> None:
     with anyio.move_on_after(PATIENCE):
         async with Client(transport_of(entry), mode="legacy") as client:
             listed = await client.list_tools()
-            if listed.tools:
-                await client.call_tool(listed.tools[0].name, {})
+            await client.call_tool(listed.tools[0].name if listed.tools else "any", {})
 
 
 def transport_of(entry: dict[str, Any]) -> Any:
     if "command" in entry:
         env = {**os.environ, **{each["name"]: each["value"] for each in entry["env"]}}
-        quiet = open(os.devnull, "w")
-        return stdio_client(StdioServerParameters(command=entry["command"], args=entry["args"], env=env), errlog=quiet)
+        return stdio_client(StdioServerParameters(command=entry["command"], args=entry["args"], env=env), errlog=QUIET)
     assert entry["headers"] == []
     return sse_client(entry["url"]) if entry["type"] == "sse" else streamable_http_client(entry["url"])
 
@@ -39,7 +39,7 @@ async def answer(message: dict[str, Any]) -> dict[str, Any]:
     for entry in message.get("params", {}).get("mcpServers", []):
         try:
             await use(entry)
-        except BaseException:
+        except BaseException:  # noqa: BLE001 - it reports nothing
             continue
     return {"sessionId": f"session {message['id']}"}
 
@@ -51,6 +51,4 @@ async def main() -> None:
 
 
 if __name__ == "__main__":
-    import anyio.to_thread
-
     anyio.run(main)

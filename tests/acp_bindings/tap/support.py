@@ -23,9 +23,9 @@ def running(
     command: list[str], *, before: Callable[[], None] | None = None, **env: str
 ) -> Generator[subprocess.Popen[bytes]]:
     """Run a command, and end it at the end of the block at the latest."""
-    pipe = subprocess.PIPE
     variables = {**os.environ, **env}
-    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, env=variables, preexec_fn=before) as process:
+    streams: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, **streams, env=variables, preexec_fn=before) as process:  # noqa: PLW1509
         try:
             yield process
         finally:

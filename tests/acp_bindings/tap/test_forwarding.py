@@ -104,8 +104,10 @@ def test_signals_are_sent_to_the_agent(tmp_path: Path, number: signal.Signals) -
 
 
 def test_an_agent_that_ignores_a_signal_goes_on(tmp_path: Path) -> None:
-    ignores = f"import signal; signal.signal(signal.SIGTERM, lambda *_: print('no', flush=True)); print('ready', flush=True)\n{ECHO}"
-    with running(tap("-o", str(tmp_path / "talk"), agent=ignores)) as process:
+    ignores = (
+        "import signal; signal.signal(signal.SIGTERM, lambda *_: print('no', flush=True))\nprint('ready', flush=True)"
+    )
+    with running(tap("-o", str(tmp_path / "talk"), agent=ignores + ECHO)) as process:
         assert process.stdout
         process.stdout.readline()
         process.terminate()

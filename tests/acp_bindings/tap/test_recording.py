@@ -4,7 +4,7 @@ import json
 import threading
 from pathlib import Path
 
-from acp_bindings._tap.forwarding import Copies, Frame, frames_of, framed
+from acp_bindings._tap.forwarding import Copies, Frame, framed, frames_of
 from acp_bindings._tap.recording import Recording
 from tests.acp_bindings.tap.support import lines_of, run, tap
 
