@@ -10,6 +10,7 @@ from typing import Any
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from acp_bindings._json import items_of, members_of
+from mcp_launch.report import Stage
 
 OPENING = ("initialize", "server/discover")
 _LISTS = {"tools/list": "tools", "resources/list": "resources", "prompts/list": "prompts"}
@@ -50,6 +51,11 @@ class Observer:
     def is_listing(self) -> bool:
         """True if the agent waits for a list."""
         return any(method in _LISTS for method, _, _ in self._pending.values())
+
+    @property
+    def stage(self) -> Stage:
+        """The stage that the agent has reached."""
+        return "list" if self.is_listing else "call" if self.started else "handshake"
 
     def sent(self, text: bytes) -> None:
         """Follow a message of the agent."""

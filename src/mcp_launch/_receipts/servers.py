@@ -23,7 +23,6 @@ from mcp_launch._unexpanded import looks_unexpanded
 from mcp_launch.failures import LaunchFailure, Phrases
 from mcp_launch.fleet import launch
 from mcp_launch.options import Budgets
-from mcp_launch.report import Stage
 
 if TYPE_CHECKING:
     from anyio.abc import SocketStream, TaskGroup
@@ -192,10 +191,11 @@ class Process:
         )
         found = diagnose_process(seen, waited=waited, hide=spec.redactor, phrases=Phrases())
         found = found or Diagnosis("disconnected", "the connection was closed")
-        stage: Stage = "list" if observer.is_listing else "call" if observer.started else "handshake"
         message = spec.redactor.start(found.message, 2000)
         advice = found.advice and spec.redactor(found.advice)
-        self._server.fail(LaunchFailure(message, server=spec.name, stage=stage, code=found.code, advice=advice))
+        self._server.fail(
+            LaunchFailure(message, server=spec.name, stage=observer.stage, code=found.code, advice=advice)
+        )
 
 
 class Frames:

@@ -35,7 +35,10 @@ async def forwarding(servers: Mapping[str, Relayed]) -> AsyncGenerator[Applicati
             if server is None or not isinstance(server.spec, HttpServer):
                 await _respond(send, 404, "acp-bindings tap: there is no such server; start a new session")
                 return
-            site = sites.setdefault(token, _Site(server, server.spec, token))
+            if token not in sites:
+                sites[token] = _Site(server, server.spec, token)
+            site = sites[token]
+            has_begun = False
             async with anyio.create_task_group() as tasks:
                 body = await _body(receive)
 
@@ -46,8 +49,11 @@ async def forwarding(servers: Mapping[str, Relayed]) -> AsyncGenerator[Applicati
                     tasks.cancel_scope.cancel()
 
                 tasks.start_soon(watch)
-                await site.exchange(client, scope, path, body, send)
+                has_begun = await site.exchange(client, scope, path, body, send)
                 tasks.cancel_scope.cancel()
+            if has_begun:
+                # Last, because `receive` reports the end of a complete response in the same way as a lost connection.
+                await send({"type": "http.response.body", "body": b""})
 
         sites: dict[str, _Site] = {}
         yield app
@@ -70,8 +76,8 @@ class _Site:
         if self._observer.is_waiting or self._observer.is_listing or (self._is_sse and not self._observer.started):
             self._server.check(budgets=HASTY)
 
-    async def exchange(self, client: httpx.AsyncClient, scope: Scope, path: str, body: bytes, send: Send) -> None:
-        """Forward a request and its response."""
+    async def exchange(self, client: httpx.AsyncClient, scope: Scope, path: str, body: bytes, send: Send) -> bool:
+        """Forward a request and its response, except for its end; return False if there is no response to end."""
         observer, has_begun = self._observer, False
         observer.sent(body)
         own = {name.lower().encode() for name, _ in self._spec.headers}
@@ -108,14 +114,16 @@ class _Site:
                 await response.aclose()
             if self._is_lost(scope, response.status_code):
                 message = "the server no longer has this session; open a new one"
-                self._server.fail(LaunchFailure(message, server=self._spec.name, stage="call", code="session_lost"))
+                self._server.fail(
+                    LaunchFailure(message, server=self._spec.name, stage=self._observer.stage, code="session_lost")
+                )
             elif self._is_unanswered(scope, response.status_code):
                 self._server.check()
-            await send({"type": "http.response.body", "body": b""})
         except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
             self._server.check()
             if not has_begun:
                 await _respond(send, 502, f"acp-bindings tap: {type(error).__name__} at the MCP server")
+        return has_begun
 
     def _is_lost(self, scope: Scope, status: int) -> bool:
         is_post = scope["method"] == "POST" and not self._is_sse
