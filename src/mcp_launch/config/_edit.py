@@ -102,9 +102,10 @@ def _edited_toml(text: str, edit: Edit) -> str:
     holder: Any = document
     for name in steps:
         holder = holder[name]
+    old, new = holder.get(last), edit.value
     if edit.action == "remove":
         del holder[last]
-    elif isinstance(holder.get(last), list) and isinstance(edit.value, list):
+    elif isinstance(old, list) and isinstance(new, list):
         array: Any = holder[last]
         for step in _list_steps(edit.path, as_items(array), as_items(edit.value)):
             match step.action:
