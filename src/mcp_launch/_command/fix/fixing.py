@@ -81,8 +81,8 @@ class Outcome:
         }
 
 
-_NOT_EDITED = frozenset(("codex", "opencode", "registry"))
-"""Formats that are TOML, or whose entries have another structure than a command and its args."""
+_NOT_EDITED = frozenset(("opencode", "registry"))
+"""Formats whose entries have another structure than a command and its args."""
 
 
 class _File:
