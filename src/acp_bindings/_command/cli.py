@@ -138,9 +138,10 @@ def tap(
     ] = False,
     secrets: Annotated[bool, typer.Option("--secrets", help="Do not redact secrets in the recording.")] = False,
 ) -> None:
-    """Run an agent and record its conversation: acp-bindings tap [OPTIONS] -- COMMAND [ARGUMENT]…
+    """Run an agent and record its conversation.
 
-    A client starts this in place of the agent. Everything is forwarded unchanged, also standard error and signals.
+    The command of the agent follows the options: acp-bindings tap [OPTIONS] -- COMMAND [ARGUMENT]... A client starts
+    this in place of the agent. Everything is forwarded unchanged, also standard error and signals.
 
     Exit status: that of the agent, or 128 and the number of the signal that ended it; 126 or 127 if it cannot be
     started; 2 if the command line cannot be used.

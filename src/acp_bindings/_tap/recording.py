@@ -13,7 +13,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from typing import Any, BinaryIO
 
 from acp_bindings._secrets import is_secret, secret_arguments
@@ -164,7 +164,7 @@ class Recording:
             self.event("finding", about)
 
     @contextlib.contextmanager
-    def _giving_up(self) -> Iterator[None]:
+    def _giving_up(self) -> Generator[None]:
         try:
             yield
         except OSError as error:
@@ -260,7 +260,7 @@ def _live_check() -> Any:
 
 
 def _viewer(path: str) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-P", "-m", "acp_bindings", "view", "--serve", path]
+    command = [sys.executable, "-P", "-m", "acp_bindings", "view", "--serve", "--open", path]
     # It prints its address, which must not become part of the conversation.
     return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=2)
 

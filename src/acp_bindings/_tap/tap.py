@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -61,10 +61,10 @@ def tap(command: Sequence[str], *, output: str | None, check: bool, view: bool, 
 
 
 @contextmanager
-def _observer(options: dict[str, object]) -> Generator[tuple[Copies, Callable[[bytes], bytes]]]:
+def _observer(options: Mapping[str, object]) -> Generator[tuple[Copies, Callable[[bytes], bytes]]]:
     """Run the second process during the block, in its own session: it outlives a signal to this process group."""
     # Safe paths: the current directory belongs to a project that is being edited.
-    command = [sys.executable, "-P", "-m", "acp_bindings._tap.recording", json.dumps(options)]
+    command = [sys.executable, "-P", "-m", "acp_bindings._tap.recording", json.dumps(dict(options))]
     observer = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
     source, sink = cast("BinaryIO", observer.stdout), cast("BinaryIO", observer.stdin)
     lost = partial(_tell, "acp-bindings tap: the recording process has ended; the conversation goes on")

@@ -25,7 +25,13 @@ def running(
     """Run a command, and end it at the end of the block at the latest."""
     variables = {**os.environ, **env}
     streams: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with subprocess.Popen(command, **streams, env=variables, preexec_fn=before) as process:  # noqa: PLW1509
+    started: subprocess.Popen[bytes] = subprocess.Popen(
+        command,
+        **streams,
+        env=variables,
+        preexec_fn=before,  # noqa: PLW1509 - sets limits
+    )
+    with started as process:
         try:
             yield process
         finally:
