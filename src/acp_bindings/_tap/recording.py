@@ -40,7 +40,7 @@ def main() -> None:
         if options["view"]:
             ending.callback(_viewer(options["file"]).terminate)
         if options["receipts"]:
-            recording.relays = Relays(recording.receipt)
+            recording.relays = Relays(recording.receipt, recording.notify)
             ending.callback(recording.relays.close)
         for frame in frames_of(sys.stdin.buffer):
             recording.take(frame)
@@ -107,8 +107,15 @@ class Recording:
         except Exception as error:  # noqa: BLE001 - the session must start
             tell(f"acp-bindings tap: no receipts for this session, because of {type(error).__name__}: {error}")
             changed = line
-        sys.stdout.buffer.write(framed(b"r", changed))
-        sys.stdout.buffer.flush()
+        self._send(b"r", changed)
+
+    def notify(self, line: bytes) -> None:
+        """Send a line to the client, after what the agent has sent so far. This may be called from any thread."""
+        self._send(b"n", line)
+
+    def _send(self, kind: bytes, line: bytes) -> None:
+        with self._writing, contextlib.suppress(OSError):
+            write_all(1, framed(kind, line))
 
     def finish(self) -> None:
         """Report what is only known at the end, and end the agent if the tap was killed."""
@@ -130,8 +137,8 @@ class Recording:
 
     def _record(self, kind: bytes, line: bytes | int, time: float | None) -> None:
         sender: Side = "client" if kind == b"c" else "agent"
-        if kind == b"a" and self.relays and not isinstance(line, int):
-            self.relays.hear(line)
+        if kind != b"e" and self.relays and not isinstance(line, int):
+            self.relays.hear(sender, line)
         if isinstance(line, int):
             self.event("dropped", {"from": sender, "bytes": line}, time=time)
         elif kind == b"e":
@@ -175,22 +182,23 @@ class Recording:
 class Relays:
     """The relays of `mcp_launch`, which run in a thread of their own."""
 
-    def __init__(self, tell: Callable[[Mapping[str, Any]], object]) -> None:
+    def __init__(self, tell: Callable[[Mapping[str, Any]], object], notify: Callable[[bytes], object]) -> None:
         from anyio.from_thread import start_blocking_portal  # noqa: PLC0415 - only for receipts
 
         from mcp_launch._receipts.sessions import receipts  # noqa: PLC0415 - not imported without the extra
 
         self._running = contextlib.ExitStack()
         self._portal = self._running.enter_context(start_blocking_portal())
-        self._receipts = self._running.enter_context(self._portal.wrap_async_context_manager(receipts(tell)))
+        self._receipts = self._running.enter_context(self._portal.wrap_async_context_manager(receipts(tell, notify)))
 
     def replaced(self, line: bytes) -> bytes:
         """Return a line of the client with relays in place of the MCP servers."""
         return self._portal.call(self._receipts.replaced, line)
 
-    def hear(self, line: bytes) -> None:
-        """Note what the agent advertises."""
-        self._receipts.hear(line)
+    def hear(self, sender: Side, line: bytes) -> None:
+        """Note what client and agent advertise, and which sessions are open."""
+        if self._receipts.concerns(line):
+            self._portal.call(self._receipts.hear, sender, line)
 
     def close(self) -> None:
         """End the relays."""

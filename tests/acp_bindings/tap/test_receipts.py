@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.acp_bindings.tap.support import TAP, lines_of, run
+from acp_bindings import decode, v1
+from tests.acp_bindings.tap.support import TAP, lines_of, run, running
 from tests.mcp_launch.failures.catalogue import CASES, Case
 from tests.mcp_launch.failures.scene import Scene
 from tests.mcp_launch.failures.secrets import Planted
@@ -124,3 +125,28 @@ def test_failures_have_the_codes_of_the_launcher(tmp_path: Path, which: Sequence
     failures = {each["server"]: f"{each['stage']}: {each['code']}" for each in receipts if each["event"] == "failed"}
     different = {str(case): (failures.get(str(case)), case.must) for case in cases}
     assert {case: codes for case, codes in different.items() if codes[0] != codes[1]} == {}
+
+
+@pytest.mark.parametrize("shows", [True, False])
+def test_a_client_that_shows_notices_is_told_which_servers_failed(tmp_path: Path, shows: bool) -> None:
+    capabilities = {"session": {"notices": {}}} if shows else {}
+    servers = [Marked().plain("exits_with_message", name="broken"), {"name": "no command"}]
+    requests = [
+        ("initialize", {"protocolVersion": 1, "clientCapabilities": capabilities}),
+        ("session/new", {"cwd": str(tmp_path), "mcpServers": servers}),
+    ]
+    with running([*TAP, "-o", str(tmp_path / "talk"), "--receipts", "--", *AGENT]) as process:
+        assert process.stdin
+        assert process.stdout
+        for number, (method, params) in enumerate(requests):
+            line = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+            process.stdin.write(json.dumps(line).encode() + b"\n")
+        process.stdin.flush()
+        received = [json.loads(process.stdout.readline()) for _ in range(4 if shows else 2)]
+        rest, _ = process.communicate(timeout=30)
+    assert [each.get("id") for each in received] == [0, 1, None, None][: len(received)]
+    assert rest == b""
+    notices = [decode(v1.SessionNotification, each["params"]) for each in received[2:]]
+    told = {(each.session_id, each.update.title) for each in notices if isinstance(each.update, v1.Notice)}
+    failed = ("MCP server broken failed: exited", "MCP server no command failed: invalid_spec")
+    assert told == ({("session 1", each) for each in failed} if shows else set())
