@@ -100,6 +100,9 @@ NOT_RUN = {
     "docs/models.md: pip install 'acp-bindings[openai-agents]",  # already done where the tests run
     "docs/models.md: pip install 'acp-bindings[pydantic-ai]'",
     "docs/remote.md: pip install 'acp-bindings[remote]'",  # already done where the tests run
+    "docs/tap.md: acp-bindings tap -o talk.ndjson -- my-ag",  # the agent is the reader's
+    "docs/tap.md: {",  # the settings of an editor
+    'docs/tap.md: {"time": "2026-11-27T11:45:49.123456Z",',  # lines of a recording
     "docs/tutorial.md: {",  # the settings of an editor
     "docs/tutorial.md: pip install '.[launch]'",  # already done where the tests run
 }
