@@ -22,7 +22,7 @@ from typing import Any, BinaryIO, NamedTuple, cast
 
 from pydantic_core import from_json, to_json
 
-from acp_bindings._json import members_of
+from acp_bindings._json import items_of, members_of
 from acp_bindings._redact import MASK, Redactor
 from acp_bindings._secrets import has_login, has_token, is_secret, secret_arguments
 from acp_bindings.check._inputs import Line, line_of
@@ -101,20 +101,17 @@ class Recorder:
     def _without_secrets(self, value: Any) -> Any:
         """Return *value* with the values of `env` and `headers` masked, and remember the secrets of its servers."""
         if isinstance(value, list):
-            return [self._without_secrets(each) for each in cast("list[Any]", value)]
+            return [self._without_secrets(each) for each in items_of(value)]
         members = members_of(value)
-        return (
-            {
-                name: self._masked(each) if name == "mcpServers" else self._without_secrets(each)
-                for name, each in members.items()
-            }
-            if members
-            else value
-        )
+        masked = {
+            name: self._masked(each) if name == "mcpServers" else self._without_secrets(each)
+            for name, each in members.items()
+        }
+        return masked or value
 
     def _masked(self, servers: Any) -> Any:
         if isinstance(servers, list):
-            return [self._masked_server(members_of(each)) or each for each in cast("list[Any]", servers)]
+            return [self._masked_server(members_of(each)) or each for each in items_of(servers)]
         # A map of names to servers, as in config files.
         return {name: self._masked_server(members_of(each)) or each for name, each in members_of(servers).items()}
 
@@ -150,7 +147,7 @@ def _secrets_of(entry: dict[str, Any]) -> Iterator[str]:
 def _items(value: Any) -> list[Any]:
     """Return the items of a list, or those of a map as names and values."""
     if isinstance(value, list):
-        return cast("list[Any]", value)
+        return items_of(value)
     return [{"name": name, "value": each} for name, each in members_of(value).items()]
 
 
@@ -158,7 +155,7 @@ def _masked_pairs(value: Any) -> Any:
     if isinstance(value, dict):
         return dict.fromkeys(cast("dict[str, Any]", value), MASK)
     if isinstance(value, list):
-        return [{**members_of(each), "value": MASK} if members_of(each) else MASK for each in cast("list[Any]", value)]
+        return [{**members_of(each), "value": MASK} if members_of(each) else MASK for each in items_of(value)]
     return value
 
 

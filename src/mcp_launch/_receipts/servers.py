@@ -14,11 +14,11 @@ from anyio.streams.buffered import BufferedByteReceiveStream
 
 from acp_bindings._tap.forwarding import HEADER, MOST
 from mcp_launch._diagnosis import Diagnosis
-from mcp_launch._diagnosis.process import Seen, diagnose_process
+from mcp_launch._diagnosis.process import SHOWN, Seen, diagnose_process
 from mcp_launch._executable import INHERITED
 from mcp_launch._receipts.observer import Observer
 from mcp_launch._spec import ServerSpec, StdioServer
-from mcp_launch._transports.stdio import SHOWN, trimmed, uncoloured
+from mcp_launch._transports.stdio import trimmed, uncoloured
 from mcp_launch._unexpanded import looks_unexpanded
 from mcp_launch.failures import LaunchFailure, Phrases
 from mcp_launch.fleet import launch
@@ -27,9 +27,10 @@ from mcp_launch.options import Budgets
 if TYPE_CHECKING:
     from anyio.abc import SocketStream, TaskGroup
 
-PATIENT = Budgets(connect=5, handshake=5, list=5, close=1)
-HASTY = Budgets(connect=1, handshake=1, list=1, close=0.5)
-"""For a server for which the agent has waited already."""
+BUDGETS = Budgets(connect=5, handshake=5, list=5, close=1)
+PATIENCE = 15.0
+HASTE = 1.0
+"""Seconds for a server for which the agent has waited already."""
 _LAST_LINES = 20
 _ENDED_BY_AGENT = frozenset(-number for number in (signal.SIGINT, signal.SIGTERM))
 """The statuses of a process that its agent has ended."""
@@ -69,14 +70,14 @@ class Relayed:
             self._failing = True
             self.tell("failed", **facts_of(failure))
 
-    def check(self, *, budgets: Budgets = PATIENT) -> None:
+    def check(self, *, seconds: float = PATIENCE) -> None:
         """Find out why the server failed for the agent, by launching it again."""
         if not self._failing:
             self._failing = True
-            self._tasks.start_soon(self._launch, budgets)
+            self._tasks.start_soon(self._launch, seconds)
 
-    async def _launch(self, budgets: Budgets) -> None:
-        async with launch([self._entry()], cwd=self._cwd, timeout=15, budgets=budgets) as fleet:
+    async def _launch(self, seconds: float) -> None:
+        async with launch([self._entry()], cwd=self._cwd, timeout=seconds, budgets=BUDGETS) as fleet:
             failures = fleet.failures
         message = "failed for the agent, but works when mcp-launch starts it; see the messages of the agent"
         works = LaunchFailure(message, server=self.spec.name, stage="handshake", code="failed")

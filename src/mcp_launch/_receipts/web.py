@@ -11,7 +11,7 @@ from urllib.parse import urljoin, urlsplit
 import anyio
 import httpx
 
-from mcp_launch._receipts.servers import HASTY, Relayed
+from mcp_launch._receipts.servers import HASTE, Relayed
 from mcp_launch._spec import HttpServer
 from mcp_launch.failures import LaunchFailure
 
@@ -74,7 +74,7 @@ class _Site:
     def abandoned(self) -> None:
         """Find out why the agent has closed a connection, if it did not get what it waited for."""
         if self._observer.is_waiting or self._observer.is_listing or (self._is_sse and not self._observer.started):
-            self._server.check(budgets=HASTY)
+            self._server.check(seconds=HASTE)
 
     async def exchange(self, client: httpx.AsyncClient, scope: Scope, path: str, body: bytes, send: Send) -> bool:
         """Forward a request and its response, except for its end; return False if there is no response to end."""
@@ -113,9 +113,9 @@ class _Site:
             finally:
                 await response.aclose()
             if self._is_lost(scope, response.status_code):
-                message = "the server no longer has this session; open a new one"
+                why = "the server no longer has this session; open a new one"
                 self._server.fail(
-                    LaunchFailure(message, server=self._spec.name, stage=self._observer.stage, code="session_lost")
+                    LaunchFailure(why, server=self._spec.name, stage=self._observer.stage, code="session_lost")
                 )
             elif self._is_unanswered(scope, response.status_code):
                 self._server.check()

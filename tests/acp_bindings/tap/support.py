@@ -25,7 +25,7 @@ def running(
     """Run a command, and end it at the end of the block at the latest."""
     variables = {**os.environ, **env}
     streams: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    started: subprocess.Popen[bytes] = subprocess.Popen(
+    started: Any = subprocess.Popen(
         command,
         **streams,
         env=variables,

@@ -129,9 +129,9 @@ def test_failures_have_the_codes_of_the_launcher(tmp_path: Path, which: Sequence
 
 @pytest.mark.parametrize("shows", [True, False])
 def test_a_client_that_shows_notices_is_told_which_servers_failed(tmp_path: Path, shows: bool) -> None:
-    capabilities = {"session": {"notices": {}}} if shows else {}
+    capabilities: dict[str, Any] = {"session": {"notices": {}}} if shows else {}
     servers = [Marked().plain("exits_with_message", name="broken"), {"name": "no command"}]
-    requests = [
+    requests: list[tuple[str, dict[str, Any]]] = [
         ("initialize", {"protocolVersion": 1, "clientCapabilities": capabilities}),
         ("session/new", {"cwd": str(tmp_path), "mcpServers": servers}),
     ]
