@@ -117,12 +117,21 @@ def test_an_agent_that_ignores_a_signal_goes_on(tmp_path: Path) -> None:
 
 
 def test_a_killed_tap_leaves_no_agent(tmp_path: Path) -> None:
-    deaf = WAITS.replace("leave)", "lambda *_: None)")
-    with running(tap("-o", str(tmp_path / "talk"), agent=deaf)) as process:
+    os.mkfifo(tmp_path / "alive")
+    deaf = f"""
+import signal
+alive = open({str(tmp_path / "alive")!r}, "wb")
+signal.signal(signal.SIGTERM, lambda *_: None)
+print("ready", flush=True)
+while True:
+    signal.pause()
+"""
+    with running(tap("-o", str(tmp_path / "talk"), agent=deaf)) as process, open(tmp_path / "alive", "rb") as alive:
         assert process.stdout
         process.stdout.readline()
         process.kill()
-        # Both end only when the agent and the recording process are gone.
+        # It ends with the agent, and the streams of the tap with the recording process.
+        assert alive.read() == b""
         assert process.communicate(timeout=10) == (b"", b"")
     assert lines_of(tmp_path / "talk")[-1]["message"] == "ready"
 

@@ -13,6 +13,7 @@ from tests.acp_bindings.tap.support import TAP, lines_of, run, running
 from tests.mcp_launch.failures.catalogue import CASES, Case
 from tests.mcp_launch.failures.scene import Scene
 from tests.mcp_launch.failures.secrets import Planted
+from tests.mcp_launch.servers.web import misbehaving_web
 from tests.mcp_launch.support import Marked, http, web_server
 
 AGENT = (sys.executable, str(Path(__file__).with_name("quiet_agent.py")))
@@ -79,6 +80,14 @@ def test_the_use_of_a_server_with_a_url_is_recorded(tmp_path: Path, kind: str) -
         receipts = receipts_of([http(url, name="web", kind=kind, headers={"X-Key": "swordfish-42"})], tmp_path)
     assert events_of(receipts, "web") == ["started", "listed", "called"], receipts
     assert receipts[1]["tools"] == ["environment", "directory", "headers"]
+
+
+def test_a_server_with_a_url_gets_its_headers_and_query(tmp_path: Path) -> None:
+    with misbehaving_web() as web:
+        receipts = receipts_of([http(f"{web.origin}/works?key=swordfish-42", headers={"X-Key": "herring"})], tmp_path)
+        seen = [(path, headers["X-Key"], headers["Host"]) for _, path, headers in web.seen]
+    assert events_of(receipts, "web") == ["started", "listed", "called"]
+    assert set(seen) == {("/works?key=swordfish-42", "herring", f"127.0.0.1:{web.port}")}
 
 
 def test_invalid_entries_and_servers_that_are_not_opened_are_recorded(tmp_path: Path) -> None:
