@@ -4,6 +4,7 @@ import json
 import os
 import random
 import resource
+import select
 import signal
 import sys
 from pathlib import Path
@@ -131,6 +132,7 @@ while True:
         process.stdout.readline()
         process.kill()
         # It ends with the agent, and the streams of the tap with the recording process.
+        assert select.select([alive], [], [], 10)[0]
         assert alive.read() == b""
         assert process.communicate(timeout=10) == (b"", b"")
     assert lines_of(tmp_path / "talk")[-1]["message"] == "ready"
