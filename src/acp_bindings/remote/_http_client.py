@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from contextlib import suppress
 from typing import Any, cast
 
@@ -235,8 +236,20 @@ class HttpLink:
                 return
 
     async def _read(self, response: httpx.Response, session_id: str | None, stream: _Stream) -> None:
+        chunks = response.aiter_bytes()
+        try:
+            await self._read_events(chunks, session_id, stream)
+        except BaseException:
+            # This ends httpx's generators, which would be left to the garbage collector: Trio complains about that.
+            with anyio.CancelScope() as reading:
+                reading.cancel()
+                async for _ in chunks:
+                    pass
+            raise
+
+    async def _read_events(self, chunks: AsyncIterator[bytes], session_id: str | None, stream: _Stream) -> None:
         buffer = EventBuffer(self._limit)
-        async for chunk in response.aiter_bytes():
+        async for chunk in chunks:
             for block in buffer.feed(chunk):
                 if (event := event_of(block)) is None:
                     continue
@@ -252,10 +265,10 @@ class HttpLink:
         """Wait until the stream of a session has brought the events that the server has sent before this one."""
         last, _, session_id = block.partition(b"\n")[0].removeprefix(b": after ").decode("latin-1").partition(" ")
         stream = self._streams.get(session_id)
-        if stream is None or not last.isdecimal():
+        if stream is None or not (last.isdecimal() and (stream.last or "0").isdecimal()):
             return
         with anyio.move_on_after(_ORDER):
-            while not stream.last.isdigit() or int(stream.last) < int(last):
+            while int(stream.last or 0) < int(last):
                 stream.moved = anyio.Event()
                 await stream.moved.wait()
 

@@ -115,8 +115,7 @@ class Network:
             with self._in_time(request, after=len(content) / _SLOWEST):
                 response = await self.client.send(request, stream=True)
             try:
-                with self._in_time(request):
-                    reply = await self._read(response, limit=limit)
+                reply = await self._read(response, limit=limit)
             finally:
                 with anyio.CancelScope(shield=True):
                     await response.aclose()
@@ -128,12 +127,12 @@ class Network:
 
     @contextmanager
     def _in_time(self, request: httpx.Request, *, after: float = 0.0) -> Generator[None]:
-        """Limit a request or its response as a whole. The timeouts of httpx are for each byte."""
+        """Limit the time until a response begins. The timeouts of httpx are for each byte."""
         try:
             with anyio.fail_after(self.timeout + after):
                 yield
         except TimeoutError:
-            raise httpx.ReadTimeout("the response is not complete", request=request) from None
+            raise httpx.ReadTimeout("the response did not begin", request=request) from None
 
     @asynccontextmanager
     async def stream(self, headers: Mapping[str, str], *, silence: float) -> AsyncGenerator[httpx.Response]:
@@ -158,8 +157,7 @@ class Network:
 
     async def start_of(self, response: httpx.Response) -> Reply:
         """Return the beginning of an error."""
-        with self._in_time(response.request):
-            return await self._read(response, limit=_SHOWN)
+        return await self._read(response, limit=_SHOWN)
 
     async def _read(self, response: httpx.Response, *, limit: int) -> Reply:
         reply = Reply(response.status_code, response.headers, b"")
@@ -167,7 +165,7 @@ class Network:
             return reply
         most = limit if response.is_success else _SHOWN
         body = bytearray()
-        with anyio.CancelScope() as reading:
+        with anyio.move_on_after(self.timeout) as reading:
             async for chunk in response.aiter_bytes():
                 body += chunk
                 if len(body) > most:
@@ -175,6 +173,8 @@ class Network:
                     reading.cancel()
         if len(body) > limit:
             raise EventTooLong(f"the response is longer than {limit} bytes", bytes(body[:_SHOWN]))
+        if reading.cancelled_caught and response.is_success:
+            raise httpx.ReadTimeout("the response is not complete")
         return replace(reply, content=bytes(body))
 
     def refused(self, reply: Reply, reason: str = "") -> Unreachable:

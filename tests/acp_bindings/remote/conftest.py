@@ -64,6 +64,11 @@ def tasks_left(tasks: Any) -> bool:
 @pytest.fixture
 def agent() -> Agent:
     """Return an agent that says what it gets, counts, waits, and asks."""
+    return speaking()
+
+
+def speaking() -> Agent:
+    """Return the agent of most tests."""
     agent = Agent("remote", version="1.0")
 
     @agent.prompt
