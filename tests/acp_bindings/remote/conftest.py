@@ -13,7 +13,8 @@ import httpx
 import pytest
 from hypercorn.config import Config
 
-from acp_bindings.agent import Agent, Turn
+from acp_bindings.agent import Agent
+from tests.acp_bindings.remote.speaking import speaking
 
 Serve: TypeAlias = Callable[..., AbstractAsyncContextManager[str]]
 """Serves an ASGI application in a block, and yields its base URL."""
@@ -65,31 +66,6 @@ def tasks_left(tasks: Any) -> bool:
 def agent() -> Agent:
     """Return an agent that says what it gets, counts, waits, and asks."""
     return speaking()
-
-
-def speaking() -> Agent:
-    """Return the agent of most tests."""
-    agent = Agent("remote", version="1.0")
-
-    @agent.prompt
-    async def answer(turn: Turn) -> None:
-        match turn.text.split():
-            case ["count", number]:
-                for each in range(int(number)):
-                    await turn.say(f"{each} ")
-            case ["slowly", number]:
-                for each in range(int(number)):
-                    await turn.say(f"{each} ")
-                    await anyio.sleep(0.005)
-            case ["wait"]:
-                await turn.say("waiting")
-                await anyio.sleep_forever()
-            case ["ask"]:
-                await turn.say("yes" if await turn.ask("May I?") else "no")
-            case _:
-                await turn.say(f"{len(turn.text)}: {turn.text[:20]}")
-
-    return agent
 
 
 @pytest.fixture

@@ -27,9 +27,11 @@ from acp_bindings.remote import Limits, Unreachable, connect_url
 from acp_bindings.setup import OPENING as NEGOTIATED
 from acp_bindings.setup import RequestError
 from tests.acp_bindings.connection.conftest import nothing_left  # noqa: F401 - a fixture
-from tests.acp_bindings.remote.conftest import Serve, speaking
+from tests.acp_bindings.remote.conftest import Serve
+from tests.acp_bindings.remote.speaking import speaking
 from tests.acp_bindings.remote.test_reconnecting import Relay, said, through
 from tests.acp_bindings.remote.test_rules import INITIALIZE, NEW, initialize, new_session, prompt
+from tests.acp_bindings.remote.test_unreachable import free_port
 from tests.mcp_launch.servers.raw import Answer, Request, raw_server, reply
 from tests.mcp_launch.servers.tls import certificates
 
@@ -53,14 +55,8 @@ def to(origin: str, profile: str) -> str:
 
 @BOTH
 async def test_the_server_is_killed(profile: str) -> None:
-    program = """
-from tests.acp_bindings.remote.conftest import speaking
-import socket
-with socket.create_server(("127.0.0.1", 0)) as free:
-    port = free.getsockname()[1]
-speaking().asgi().run(port=port, log_level="info")
-"""
-    async with await anyio.open_process([sys.executable, "-c", program], stdin=None, stdout=None) as server:
+    command = [sys.executable, "-m", "tests.acp_bindings.remote.speaking", str(free_port())]
+    async with await anyio.open_process(command, stdin=None, stdout=None) as server:
         with anyio.fail_after(60):
             assert server.stderr is not None
             log = ""
@@ -187,6 +183,7 @@ async def test_a_flood_makes_the_agent_wait_for_the_client(profile: str, serve: 
     assert total[0] < 40_000_000
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("attached", [False, True], ids=["no stream is open", "the stream is not read"])
 async def test_a_client_that_does_not_read_its_streams_is_disconnected(attached: bool, serve: Serve) -> None:
     agent, _, ended, _ = chatty(200_000)
@@ -207,6 +204,7 @@ async def test_a_client_that_does_not_read_its_streams_is_disconnected(attached:
                 await stream.__aexit__(None, None, None)
 
 
+@pytest.mark.full
 async def test_a_client_that_does_not_read_its_websocket_is_disconnected(anyio_backend: str, serve: Serve) -> None:
     if anyio_backend == "trio":
         pytest.skip("hypercorn cannot be interrupted while it sends on Trio")
