@@ -211,8 +211,9 @@ class Client:
                 except BaseException as caught:  # noqa: BLE001 - the task group would wrap it
                     error = caught
                 tasks.cancel_scope.cancel()
-            # Requests of other tasks may be waiting for the next connection.
-            link.give_up(ConnectionClosed("the connection is closed"))
+                if link.reconnects:
+                    # Requests of other tasks may be waiting for the next connection.
+                    link.give_up(ConnectionClosed("the connection was closed"))
         if error is not None:
             raise error
 

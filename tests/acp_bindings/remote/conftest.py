@@ -1,4 +1,4 @@
-"""Each test runs on asyncio and on trio, with a real server in the same event loop."""
+"""Each test runs on asyncio and on trio, with real servers, and leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -11,10 +11,14 @@ from typing import Any, TypeAlias
 import anyio
 import httpx
 import pytest
+from anyio.abc import SocketAttribute
 from hypercorn.config import Config
 
 from acp_bindings.agent import Agent
+from tests.acp_bindings.connection import conftest as connections
 from tests.acp_bindings.remote.speaking import speaking
+
+nothing_left = connections.nothing_left
 
 Serve: TypeAlias = Callable[..., AbstractAsyncContextManager[str]]
 """Serves an ASGI application in a block, and yields its base URL."""
@@ -73,3 +77,15 @@ async def raw(agent: Agent, serve: Serve) -> AsyncGenerator[httpx.AsyncClient]:
     """Return an HTTP client for the agent."""
     async with serve(agent.asgi()) as url, httpx.AsyncClient(base_url=f"{url}/acp", timeout=5) as client:
         yield client
+
+
+@asynccontextmanager
+async def listening(accept: Any) -> AsyncGenerator[str]:
+    """Accept TCP connections in the block, and yield the origin."""
+    async with (
+        await anyio.create_tcp_listener(local_host="127.0.0.1") as listener,
+        anyio.create_task_group() as tasks,
+    ):
+        tasks.start_soon(listener.serve, accept)
+        yield f"http://127.0.0.1:{listener.extra(SocketAttribute.local_port)}"
+        tasks.cancel_scope.cancel()

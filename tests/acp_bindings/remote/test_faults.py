@@ -6,15 +6,15 @@ import gzip
 import json
 import queue
 import sys
-from collections.abc import AsyncGenerator, Iterator
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import anyio
 import httpx
 import pytest
-from anyio.abc import SocketAttribute, SocketStream
+from anyio.abc import SocketStream
 from anyio.streams.text import TextReceiveStream
 from websockets.protocol import CLIENT, OPEN, Protocol
 from websockets.utils import accept_key, generate_key
@@ -26,8 +26,7 @@ from acp_bindings.connection import ConnectionClosed
 from acp_bindings.remote import Limits, Unreachable, connect_url
 from acp_bindings.setup import OPENING as NEGOTIATED
 from acp_bindings.setup import RequestError
-from tests.acp_bindings.connection.conftest import nothing_left  # noqa: F401 - a fixture
-from tests.acp_bindings.remote.conftest import Serve
+from tests.acp_bindings.remote.conftest import Serve, listening
 from tests.acp_bindings.remote.speaking import speaking
 from tests.acp_bindings.remote.test_reconnecting import Relay, said, through
 from tests.acp_bindings.remote.test_rules import INITIALIZE, NEW, initialize, new_session, prompt
@@ -173,7 +172,7 @@ async def test_a_flood_makes_the_agent_wait_for_the_client(profile: str, serve: 
                 await connection.request(v1.InitializeRequest(protocol_version=1))
                 session = await connection.request(v1.NewSessionRequest(cwd="/tmp", mcp_servers=[]))
                 async with anyio.create_task_group() as tasks:
-                    content = [v1.TextContent(text="go")]
+                    content: list[v1.ContentBlock] = [v1.TextContent(text="go")]
                     request = v1.PromptRequest(session_id=session.session_id, prompt=content)
                     tasks.start_soon(connection.request, request)
                     await waits.wait()
@@ -342,7 +341,7 @@ class Scripted:
     def respond(self, request: Request) -> Iterator[bytes]:
         match request.method, request.message.get("method"):
             case "POST", "initialize":
-                result = {"protocolVersion": 1, "agentCapabilities": {}, "authMethods": []}
+                result: dict[str, Any] = {"protocolVersion": 1, "agentCapabilities": {}, "authMethods": []}
                 yield reply(200, answer_to(request, result), Acp_Connection_Id=self.connection_id)
             case "POST", method:
                 result = {"sessionId": self.session_id} if method == "session/new" else {"stopReason": "end_turn"}
@@ -406,7 +405,7 @@ async def test_an_event_id_that_cannot_be_a_header_is_not_sent_back() -> None:
 
 async def test_a_compressed_event_stream_is_refused() -> None:
     class Bomb(Scripted):
-        def stream(self, _: Request) -> Iterator[bytes]:
+        def stream(self, request: Request) -> Iterator[bytes]:
             yield b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Encoding: gzip\r\n\r\n"
             yield gzip.compress(b": \n\n" * 10_000_000)
 
@@ -416,7 +415,7 @@ async def test_a_compressed_event_stream_is_refused() -> None:
 
 async def test_a_web_page_in_place_of_an_event_stream_ends_the_connection() -> None:
     class Page(Scripted):
-        def stream(self, _: Request) -> Iterator[bytes]:
+        def stream(self, request: Request) -> Iterator[bytes]:
             yield reply(200, b"<title>Maintenance</title>", content_type="text/html")
 
     error = await ended_by(Page())
@@ -448,15 +447,3 @@ async def test_a_stream_that_cannot_be_continued_ends_the_connection() -> None:
 
     error = await ended_by(Fails())
     assert (error.code, error.status) == ("http_error", 500)
-
-
-@asynccontextmanager
-async def listening(accept: Any) -> AsyncGenerator[str]:
-    """Accept TCP connections in the block, and yield the origin."""
-    async with (
-        await anyio.create_tcp_listener(local_host="127.0.0.1") as listener,
-        anyio.create_task_group() as tasks,
-    ):
-        tasks.start_soon(listener.serve, accept)
-        yield f"http://127.0.0.1:{listener.extra(SocketAttribute.local_port)}"
-        tasks.cancel_scope.cancel()

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import gzip
 import logging
+import re
 import socket
 import traceback
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import anyio
 import pytest
-from anyio.abc import SocketAttribute, SocketStream
+from anyio.abc import SocketStream
 from mcp.server import MCPServer
 
 from acp_bindings.client import Client
 from acp_bindings.remote import Unreachable, connect_url
+from acp_bindings.remote.errors import Reason
 from acp_bindings.setup import OPENING
-from tests.acp_bindings.connection.conftest import nothing_left  # noqa: F401 - a fixture
-from tests.acp_bindings.remote.conftest import Serve
+from tests.acp_bindings.remote.conftest import Serve, listening
 from tests.mcp_launch.servers.raw import Answer, Request, raw_server, reply
 from tests.mcp_launch.servers.tls import certificates
 
@@ -122,6 +123,12 @@ RESPONSES: dict[str, tuple[Answer, str, str]] = {
 }
 
 
+def test_each_code_is_in_the_table(profile: str) -> None:
+    page = Path("docs/remote.md").read_text(encoding="utf-8")
+    table = page.partition("### Why an agent cannot be reached")[2].partition("\n## ")[0]
+    assert set(re.findall(r"^\| `(\w+)` \| [a-zA-Z0-9]", table, re.MULTILINE)) - {"code"} == set(get_args(Reason))
+
+
 @pytest.mark.parametrize("row", RESPONSES)
 async def test_a_response_that_is_not_acp_is_explained(profile: str, row: str) -> None:
     answer, code, reason = RESPONSES[row]
@@ -170,14 +177,9 @@ async def test_https_for_a_server_without_tls_is_explained(profile: str) -> None
             await connection.receive()
             await connection.send(reply(400))
 
-    async with (
-        await anyio.create_tcp_listener(local_host="127.0.0.1") as listener,
-        anyio.create_task_group() as tasks,
-    ):
-        tasks.start_soon(listener.serve, refuse)
-        error = await unreachable(f"https://127.0.0.1:{listener.extra(SocketAttribute.local_port)}", profile)
-        tasks.cancel_scope.cancel()
-    assert (error.code, "should the URL start with http://?" in str(error)) == ("tls", True)
+    async with listening(refuse) as origin:
+        error = await unreachable(origin.replace("http", "https"), profile)
+        assert (error.code, "should the URL start with http://?" in str(error)) == ("tls", True)
 
 
 async def test_a_closed_port_is_explained(profile: str) -> None:
