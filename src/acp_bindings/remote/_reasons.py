@@ -53,7 +53,7 @@ class Reply:
     @property
     def is_compressed(self) -> bool:
         """True if the content is compressed. It is never decompressed, because it could grow a thousandfold."""
-        return self.headers.get("content-encoding", "identity") != "identity"
+        return bool(self.headers.get("content-encoding", "identity") != "identity")
 
     @property
     def retry_after(self) -> float | None:
@@ -158,8 +158,8 @@ def reason_of_reply(  # noqa: PLR0911 - a table
         case 404 | 405:
             return "not_found", f"does not serve ACP at this path ({status}{through}); it is often /acp{said}"
         case _ if status >= 400:
-            advice = STATUS_ADVICE.get(status)
-            return "http_error", f"responded with {status}{through}{f'; {advice}' if advice else ''}{said}"
+            known = f"; {STATUS_ADVICE[status]}" if status in STATUS_ADVICE else ""
+            return "http_error", f"responded with {status}{through}{known}{said}"
         case _:
             if '"jsonrpc"' in body:
                 return "not_acp", "responded without a usable Acp-Connection-Id; does a proxy remove headers?"
