@@ -1,4 +1,4 @@
-"""What the errors and responses of HTTP mean, for all HTTP clients of the project."""
+"""The meaning of HTTP errors and responses, for all HTTP clients of the project."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ STATUS_ADVICE = {
     503: "it is unavailable now; try again later",
     504: "the gateway in front of it timed out; is the server behind it running?",
 }
-"""What to try after a status."""
+"""Advice by status."""
 
 
 class Via(NamedTuple):
@@ -49,7 +49,7 @@ class Via(NamedTuple):
 
     @property
     def advice(self) -> str:
-        """What to try if it is the reason."""
+        """Advice if it is the reason."""
         check = f"check that the proxy {self.url} runs and allows this host"
         return f"{check}, or correct or unset {self.variable}" if self.variable else check
 
@@ -75,7 +75,7 @@ def proxy_for(scheme: str, host: str, *, proxy: str | None, trust_env: bool) -> 
 
 
 def tls_reason(error: ssl.SSLError) -> tuple[str, str | None]:
-    """Return the reason of the TLS library, and what to try if that is known."""
+    """Return the reason of the TLS library, and advice if there is any."""
     reason = getattr(error, "verify_message", "") or (error.reason or str(error)).replace("_", " ").lower()
     match error.reason:
         case "WRONG_VERSION_NUMBER" | "RECORD_LAYER_FAILURE":

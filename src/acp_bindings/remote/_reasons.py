@@ -1,4 +1,4 @@
-"""Why a remote agent cannot be reached, and what to try: by the error of the network, or by the HTTP response."""
+"""Explain why a remote agent cannot be reached, by the error of the network or by the HTTP response, with advice."""
 
 from __future__ import annotations
 
