@@ -178,7 +178,8 @@ class AgentLink:
         """Let requests wait for the next connection."""
         if self.online.is_set():
             self.online = anyio.Event()
-            self._failing = [each.turn for each in self._conversations.values() if each.turn is not None]
+            turns = [each.turn for each in self._conversations.values()]
+            self._failing = [each for each in turns if each is not None and each.on_connection]
 
     def give_up(self, reason: ConnectionClosed) -> None:
         """Fail all requests from now on."""
