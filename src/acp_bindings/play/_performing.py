@@ -1,0 +1,177 @@
+"""Performs the steps of a script or a scene in a session."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Callable, Iterable
+from typing import Any, get_args
+
+import anyio
+from pydantic_core import from_json, to_json
+
+from acp_bindings._envelope import Line
+from acp_bindings._to_v1 import to_v1
+from acp_bindings.agent import Session, Turn
+from acp_bindings.agent._session import StopReason
+from acp_bindings.connection import RequestFailed, TimedOut
+from acp_bindings.decoding import decode
+from acp_bindings.encoding import encode
+from acp_bindings.jsonrpc import INTERNAL_ERROR
+from acp_bindings.play._script import Step, filled, fits, looked_up
+from acp_bindings.setup import RequestError
+
+EXIT = b"\0exit "
+"""The beginning of a line that is never written: the process exits when all lines before it are."""
+_FILE = "acp-bindings-play.txt"
+_HELLO = ["-c", "print('Hello from the terminal')"]
+_BY_USER = frozenset({"elicitation/create", "session/request_permission"})
+"""The requests that the user answers. In v2 the state shows that the turn waits."""
+
+
+class Performance:
+    """The steps of a turn, or of the opening of a session, with the values that they use."""
+
+    def __init__(
+        self,
+        session: Session,
+        turn: Turn | None = None,
+        *,
+        arguments: str = "",
+        name: str = "",
+        failed: Callable[[str], object] = print,
+    ) -> None:
+        """Prepare to perform in *session*.
+
+        Args:
+            session: the session.
+            turn: the turn; None while the session is being opened.
+            arguments: the text after the slash command.
+            name: the name of the script, for errors.
+            failed: called with each expectation that the client has not met.
+        """
+        self._session = session
+        self._turn: Any = turn
+        self._name = name
+        self._failed = failed
+        words = shlex.split(arguments, posix=os.name != "nt") or [sys.executable, *_HELLO]
+        self.names: dict[str, Any] = {
+            "arguments": arguments,
+            "args": words[1:],
+            "command": words[0],
+            "cwd": session.cwd,
+            "path": os.path.join(session.cwd, arguments or _FILE),
+            "prompt": turn.text if turn else "",
+            "session": session.id,
+            "turn": session.data.get("turns", 0),
+        }
+
+    async def perform(self, steps: Iterable[Step]) -> StopReason | None:
+        """Perform *steps*, and return the stop reason if one of them has it.
+
+        Raises:
+            RequestError: a step of the kind `error`, or the client has not met an expectation.
+        """
+        for step in steps:
+            if any(not _is_one_of(looked_up(path, self.names), wanted) for path, wanted in step.condition.items()):
+                continue
+            for _ in range(int(filled(step.times, self.names) or 1)):
+                value = filled(step.value, self.names)
+                if step.kind == "stop":
+                    if value not in get_args(StopReason):
+                        raise ValueError(f"{value} is not one of {', '.join(get_args(StopReason))}")
+                    return value
+                if step.kind == "needs" and not self._session.client.supports(value):
+                    await self._turn.say(f"Left out, because the client has not advertised {value}.\n")
+                    return None
+                await self._do(step, value)
+        return None
+
+    async def _do(self, step: Step, value: Any) -> None:  # noqa: PLR0912 - a case for each kind of step
+        session = self._session
+        match step.kind:
+            case "say":
+                await self._turn.say(value)
+            case "think":
+                await self._turn.think(value)
+            case "update":
+                await self._update(value)
+            case "request":
+                await self._request(step, value)
+            case "notify":
+                params = value.get("params")
+                if not value["method"].startswith("_"):
+                    params = decode(self._type(value["method"], "notification"), self._params(value))
+                await session.connection.notify(params, method=value["method"])
+            case "mode":
+                await session.set_mode(value)
+            case "option":
+                for id_, chosen in value.items():
+                    await session.set_option(id_, chosen)
+            case "title":
+                await session.set_title(value)
+            case "wait":
+                await (anyio.sleep_forever() if value is None else anyio.sleep(float(value or 1)))
+            case "error":
+                raise RequestError(int(value["code"] or INTERNAL_ERROR), value["message"], data=value.get("data"))
+            case "raw":
+                await self._raw(value.encode())
+            case "stderr":
+                sys.stderr.write(f"{value}\n")
+                sys.stderr.flush()
+            case "exit":
+                await self._raw(EXIT + str(value or 1).encode())
+                await anyio.sleep_forever()
+            case _:
+                pass
+
+    async def _raw(self, text: bytes) -> None:
+        line: Any = Line(text + b"\n")
+        await self._session.connection.notify(line)
+
+    async def _update(self, value: dict[str, Any]) -> None:
+        package: Any = self._session.connection.protocol
+        update = decode(package.SessionUpdate, to_json(value))
+        if self._turn is None:
+            await self._session.show(update)
+        elif self._session.client.version == 1:
+            await self._turn.send(update)
+        else:
+            # The history has updates of v1.
+            self._session.keep(encode(to_v1(update)))
+            await self._session.show(update)
+
+    async def _request(self, step: Step, value: dict[str, Any]) -> None:
+        method, params = value["method"], value.get("params")
+        if not method.startswith("_"):
+            params = decode(self._type(method, "request"), self._params(value))
+        send = self._session.ask_user if method in _BY_USER else self._session.request
+        result: Any
+        try:
+            with anyio.fail_after(step.timeout):
+                result = from_json(encode(await send(params, method=method)))
+        except TimeoutError:
+            result = {"timeout": step.timeout}
+        except (RequestFailed, TimedOut) as error:
+            result = {"error": {"code": getattr(error, "code", 0), "message": getattr(error, "message", str(error))}}
+        if step.result:
+            self.names[step.result] = result
+        expected = filled(step.expect, self.names)
+        if expected is not None and not fits(expected, result):
+            problem = f"{method}: expected {to_json(expected).decode()}, got {to_json(result).decode()}"
+            self._failed(f"{self._name}:{step.line}: {problem}")
+            raise RequestError(INTERNAL_ERROR, f"line {step.line}: {problem}")
+
+    def _type(self, method: str, kind: str) -> Any:
+        protocol: Any = self._session.connection.protocol
+        return getattr(protocol.METHODS[method], kind).params
+
+    def _params(self, value: dict[str, Any]) -> bytes:
+        params = value.get("params") or {}
+        has_session = value["method"] == "elicitation/complete" or "requestId" in params
+        return to_json(params if has_session else {"sessionId": self._session.id, **params})
+
+
+def _is_one_of(value: Any, wanted: Any) -> bool:
+    return value in wanted if isinstance(wanted, list) else value == wanted
