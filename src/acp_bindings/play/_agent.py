@@ -7,28 +7,27 @@ import signal
 import sys
 import threading
 from collections import Counter
-from collections.abc import AsyncGenerator, Collection
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from collections.abc import Collection
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import replace
 from typing import Any, Literal
 
 import anyio
-from anyio.streams.buffered import BufferedByteReceiveStream
 
 from acp_bindings import v1, v2
 from acp_bindings._cli import version as installed_version
 from acp_bindings.agent import Agent, MemorySessions, Session, SessionPage, Turn
 from acp_bindings.agent._agent import GRACE
 from acp_bindings.agent._session import StopReason
-from acp_bindings.connection import Connection, Handlers
-from acp_bindings.connection._connection import ByteSource, Trace
+from acp_bindings.connection import Connection
+from acp_bindings.connection._connection import ByteSource
 from acp_bindings.connection._outbox import ByteSink
-from acp_bindings.connection._stdio import standard_streams
 from acp_bindings.encoding import encode
 from acp_bindings.play._performing import Performance
 from acp_bindings.play._rude import RUDE
 from acp_bindings.play._scenes import SCENES, Scene
 from acp_bindings.play._script import Script
+from acp_bindings.play._served import Served
 from acp_bindings.play._wire import Wire
 from acp_bindings.setup import OPENING, AgentCapability, AuthRequired, InvalidParams
 from acp_bindings.setup.capabilities import V2_BASELINE
@@ -36,7 +35,7 @@ from acp_bindings.setup.capabilities import V2_BASELINE
 NAME = "acp-bindings-play"
 
 
-class Play:
+class Play(Served):
     """An agent that performs a script, or the scenes that the user types as slash commands.
 
         play = Play(Script.read("talk.ndjson"))
@@ -119,32 +118,6 @@ class Play:
         anyio.run(self.serve)
         return 1 if self.failures else 0
 
-    async def serve(self) -> None:
-        """Serve the client that started this process, over standard input and output, until it leaves."""
-        with standard_streams() as (source, sink):
-            await self.serve_over(source, sink)
-
-    @asynccontextmanager
-    async def connected(self, *, trace: Trace | None = None) -> AsyncGenerator[Connection]:
-        """Serve one client in this process, and yield its connection, for tests of your client.
-
-        Instead of exiting, the agent closes the connection.
-
-        Args:
-            trace: called with the sender and each line, as for `Connection`.
-        """
-        to_agent, from_client = anyio.create_memory_object_stream[bytes](100)
-        to_client, from_agent = anyio.create_memory_object_stream[bytes](100)
-        clients_source = BufferedByteReceiveStream(from_agent)
-        async with (
-            anyio.create_task_group() as tasks,
-            Connection(
-                clients_source, to_agent, protocol=OPENING, role="client", handlers=Handlers(), trace=trace
-            ) as client,
-        ):
-            tasks.start_soon(self.serve_over, BufferedByteReceiveStream(from_client), to_client)
-            yield client
-
     async def serve_over(self, source: ByteSource, sink: ByteSink) -> None:
         """Serve one client over two byte streams, until it leaves."""
 
@@ -184,7 +157,7 @@ class Play:
         if not self._is_logged_in:
             raise AuthRequired
         if self.script:
-            await Performance(session, name=self.script.name, failed=self._failed).perform(self.script.opening)
+            await self._performance(session).perform(self.script.opening)
 
     async def _answer(self, turn: Turn) -> StopReason | None:
         """Perform the turn of the script, or describe a prompt that is not a command."""
@@ -194,8 +167,12 @@ class Play:
         if (found := self.script.turn_for(turn.text, count)) is None:
             await turn.say("The script has no turn for this prompt.\n")
             return None
-        performance = Performance(turn.session, turn, name=self.script.name, failed=self._failed)
-        return await performance.perform(found.steps)
+        return await self._performance(turn.session, turn).perform(found.steps)
+
+    def _performance(self, session: Session, turn: Turn | None = None, arguments: str = "") -> Performance:
+        name = self.script.name if self.script else ""
+        has_lines = self._wire is not None
+        return Performance(session, turn, arguments=arguments, raw=has_lines, name=name, failed=self._failed)
 
     def _failed(self, problem: str) -> None:
         self.failures.append(problem)
@@ -208,7 +185,7 @@ class Play:
             return None
         _count(turn.session)
         try:
-            performance = Performance(turn.session, turn, arguments=turn.arguments or scene.default)
+            performance = self._performance(turn.session, turn, turn.arguments or scene.default)
             return await performance.perform(scene.read(version))
         except ValueError as error:
             raise InvalidParams(f"/{scene.name}: {error}") from None

@@ -39,6 +39,7 @@ class Performance:
         turn: Turn | None = None,
         *,
         arguments: str = "",
+        raw: bool = True,
         name: str = "",
         failed: Callable[[str], object] = print,
     ) -> None:
@@ -48,11 +49,13 @@ class Performance:
             session: the session.
             turn: the turn; None while the session is being opened.
             arguments: the text after the slash command.
+            raw: True if the connection has lines, which can be written as they are.
             name: the name of the script, for errors.
             failed: called with each expectation that the client has not met.
         """
         self._session = session
         self._turn: Any = turn
+        self._has_lines = raw
         self._name = name
         self._failed = failed
         words = shlex.split(arguments, posix=os.name != "nt") or [sys.executable, *_HELLO]
@@ -127,6 +130,8 @@ class Performance:
                 pass
 
     async def _raw(self, text: bytes) -> None:
+        if not self._has_lines:
+            raise RequestError(INTERNAL_ERROR, "raw and exit are only possible over standard streams")
         line: Any = Line(text + b"\n")
         await self._session.connection.notify(line)
 

@@ -5,28 +5,19 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
-from collections.abc import AsyncGenerator, Iterable
-from contextlib import asynccontextmanager
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import anyio
-from anyio.streams.buffered import BufferedByteReceiveStream
 from pydantic_core import from_json
 
 from acp_bindings._json import members_of
 from acp_bindings.check._conversation import Conversation
-from acp_bindings.check._inputs import Document, Unusable, is_message, read_input
-from acp_bindings.connection import Connection, Handlers
-from acp_bindings.connection._connection import ByteSource, Trace
+from acp_bindings.connection._connection import ByteSource
 from acp_bindings.connection._outbox import ByteSink
-from acp_bindings.connection._stdio import standard_streams
-from acp_bindings.errors import AcpError
 from acp_bindings.jsonrpc import INTERNAL_ERROR
-from acp_bindings.setup import OPENING
-
-
-class RecordingError(AcpError, ValueError):
-    """A recording cannot be replayed. The argument is the reason."""
+from acp_bindings.play._served import Served
+from acp_bindings.recordings import read_recording
 
 
 class _Event(NamedTuple):
@@ -36,7 +27,7 @@ class _Event(NamedTuple):
     """The message; empty for a line that is not one."""
 
 
-class Replay:
+class Replay(Served):
     """An agent that says what the agent of a recording has said.
 
         with open("talk.ndjson", "rb") as recording:
@@ -51,53 +42,25 @@ class Replay:
         """Read a recording: any conversation that `acp-bindings check` reads, with an event for its end.
 
         Raises:
-            RecordingError: it cannot be read, or the agent says nothing in it.
+            ValueError: the agent says nothing in it.
         """
-        lines = [*recording]
-        self._status = next((each for each in map(_status_of, lines) if each is not None), 0)
-        try:
-            found = read_input(lines)
-        except Unusable as error:
-            raise RecordingError(str(error)) from None
-        if isinstance(found, Document):
-            raise RecordingError("it is one document, not a recording with a message on each line")
         conversation = Conversation(None)
+        self._status = 0
         self._events: list[_Event] = []
-        for number, line in found:
-            observed = conversation.hear(line, number=number)
-            conversation.take(observed)
-            # Other objects are events of the recorder, such as a line of standard error.
-            if observed.sender and (line.at or line.value is None or is_message(line.value)):
+        for number, _, event, about, line in read_recording(recording):
+            if event == "end":
+                self._status = members_of(about).get("exitStatus") or 0
+            if event is None:
+                observed = conversation.hear(line, number=number)
+                conversation.take(observed)
                 self._events.append(_Event(observed.sender == "client", line.text, members_of(line.value)))
         if all(each.from_client for each in self._events):
-            raise RecordingError("the agent says nothing in it; does it have both sides?")
+            raise ValueError("the agent says nothing in it; does it have both sides?")
 
     def run(self) -> int:
         """Serve the client that started this process, and return the exit status of the recorded agent."""
         anyio.run(self.serve)
         return self._status
-
-    async def serve(self) -> None:
-        """Serve the client that started this process, over standard input and output."""
-        with standard_streams() as (source, sink):
-            await self.serve_over(source, sink)
-
-    @asynccontextmanager
-    async def connected(self, *, trace: Trace | None = None) -> AsyncGenerator[Connection]:
-        """Serve one client in this process, and yield its connection, for tests of your client.
-
-        Args:
-            trace: called with the sender and each line, as for `Connection`.
-        """
-        to_agent, from_client = anyio.create_memory_object_stream[bytes](100)
-        to_client, from_agent = anyio.create_memory_object_stream[bytes](100)
-        source = BufferedByteReceiveStream(from_agent)
-        async with (
-            anyio.create_task_group() as tasks,
-            Connection(source, to_agent, protocol=OPENING, role="client", handlers=Handlers(), trace=trace) as client,
-        ):
-            tasks.start_soon(self.serve_over, BufferedByteReceiveStream(from_client), to_client)
-            yield client
 
     async def serve_over(self, source: ByteSource, sink: ByteSink) -> None:
         """Serve one client over two byte streams, until it leaves."""
@@ -176,10 +139,3 @@ def _key(event: _Event) -> str | None:
     if "method" in message:
         return f"{'request' if 'id' in message else 'notification'} {message['method']}"
     return f"response {json.dumps(message.get('id'))}"
-
-
-def _status_of(line: bytes) -> int | None:
-    try:
-        return members_of(members_of(from_json(line)).get("end")).get("exitStatus")
-    except ValueError:
-        return None

@@ -10,7 +10,7 @@ from typing import Any, get_args
 
 from pydantic_core import from_json, to_json
 
-from acp_bindings._json import kind_of, members_of
+from acp_bindings._json import members_of
 from acp_bindings.agent._session import StopReason
 from acp_bindings.check import Check
 from acp_bindings.errors import AcpError
@@ -39,8 +39,10 @@ KINDS: Mapping[str, tuple[type, ...]] = {
 """The kinds of steps, and the JSON types of their values."""
 _WITHOUT_TURN = {"exit", "mode", "notify", "option", "raw", "stderr", "title", "update", "wait"}
 """The steps that can be performed when a session opens."""
-_ALWAYS = {"if", "times"}
-_OF_REQUEST = {"as", "expect", "timeout"}
+_ALWAYS: Mapping[str, tuple[type, ...]] = {"if": (dict,), "times": (int, str)}
+_OF_REQUEST: Mapping[str, tuple[type, ...]] = {"as": (str,), "expect": (object,), "timeout": (int, float)}
+_TYPES = {bool: "true or false", dict: "an object", float: "a number", int: "an integer", list: "a list"}
+_TYPES |= {str: "a string", type(None): "null"}
 _PLACE = re.compile(r"\$\{([^}]*)\}")
 NAMES: Mapping[str, str] = {
     "arguments": "the text after a slash command",
@@ -191,7 +193,7 @@ class _Reader:
         except ValueError as error:
             return self._wrong(number, f"not JSON: {error}")
         if not isinstance(given, dict):
-            return self._wrong(number, f"a step is an object, not {kind_of(given)}")
+            return self._wrong(number, f"a step must be an object, not {_TYPES[type(given)]}")
         values: dict[str, Any] = members_of(given)
         kinds = values.keys() & KINDS.keys()
         if len(kinds) != 1:
@@ -217,12 +219,9 @@ class _Reader:
 
     def _errors(self, kind: str, values: Mapping[str, Any], *, in_turn: bool, is_first: bool) -> Iterator[str]:
         value = values[kind]
-        known = {kind} if kind in ("prompt", "version") else {kind, *_ALWAYS}
-        known |= _OF_REQUEST if kind == "request" else set()
-        for name in sorted(values.keys() - known):
-            yield f"{name}: a step of the kind {kind} does not have this field"
-        if not isinstance(value, KINDS[kind]) or (isinstance(value, bool) and bool not in KINDS[kind]):
-            yield f"{kind}: {kind_of(value)} is not possible here"
+        wrong = [*_wrong_fields(kind, values)]
+        yield from wrong
+        if wrong:
             return
         if not in_turn and kind not in {*_WITHOUT_TURN, "prompt", "version"}:
             yield f'{kind}: only possible in a turn; begin one with {{"prompt": null}}'
@@ -266,6 +265,16 @@ class _Reader:
         for each in check:
             if each.severity != "info":
                 yield f"{'.'.join(map(str, (*at, *each.path)))}: {each.message}; use raw to send it anyway"
+
+
+def _wrong_fields(kind: str, values: Mapping[str, Any]) -> Iterator[str]:
+    known = {kind: KINDS[kind], **({} if kind in ("prompt", "version") else _ALWAYS)}
+    known |= _OF_REQUEST if kind == "request" else {}
+    for name, value in values.items():
+        if name not in known:
+            yield f"{name}: a step of the kind {kind} does not have this field"
+        elif not isinstance(value, known[name]) or (isinstance(value, bool) and name != "expect"):
+            yield f"{name}: must be {' or '.join(_TYPES[each] for each in known[name])}, not {_TYPES[type(value)]}"
 
 
 def _names_in(value: Any) -> Iterator[str]:
