@@ -31,6 +31,8 @@ def run_play(
         play = Play(read, version=version, without=without, auth=auth, rude=rude)
         return _serve(play, http) if http else play.run()
     except (OSError, ValueError) as error:
+        if isinstance(error, OSError) and error.filename:
+            error = f"{error.filename}: {error.strerror}"
         sys.stderr.write(f"acp-bindings play: {error}\n")
         return 2
     except KeyboardInterrupt:

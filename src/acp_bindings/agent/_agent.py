@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, Generic, Literal, Self, TypeAlias, TypeVar
 
@@ -15,7 +15,7 @@ from anyio.abc import TaskGroup
 from anyio.streams.buffered import BufferedByteReceiveStream
 
 from acp_bindings import v1, v2
-from acp_bindings.agent._offers import MODE, Command, Offers, Option
+from acp_bindings.agent._offers import MODE, Command, Offers, Option, Values
 from acp_bindings.agent._open_sessions import OpenSessions
 from acp_bindings.agent._session import M, McpProvider, NewId, Session, StopReason, log, random_id
 from acp_bindings.agent._stores import MemorySessions, SessionStore
@@ -212,7 +212,7 @@ class Agent(Generic[M]):
         self,
         id_: str,
         name: str,
-        values: Mapping[str, str] | None = None,
+        values: Values | None = None,
         *,
         default: str | bool,
         description: str | None = None,
@@ -224,7 +224,8 @@ class Agent(Generic[M]):
         Args:
             id_: the id.
             name: the name for users.
-            values: the names of the possible values by their ids; None for an option that is on or off.
+            values: the names of the possible values by their ids, or such mappings by the name of a group; None for an
+                option that is on or off.
             default: the value in new sessions.
             description: what the option does.
             category: `model`, `thought_level` or another category of the protocol.

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Collection
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal
 
 import anyio
@@ -81,6 +82,8 @@ class Play(Served):
         self._is_process = False
         self._is_logged_in = not auth
         self._counts: Counter[str] = Counter()
+        self._awaited: dict[tuple[str, str], anyio.Event] = {}
+        """The requests for which turns wait, by session and method."""
         login = v1.AuthMethodAgent(id="play", name="Log in", description="It works at once")
         self.agent = Agent(
             NAME,
@@ -91,7 +94,7 @@ class Play(Served):
             protocols=[each for number, each in ((1, v1), (2, v2)) if only in (None, number)],
             accepts=("audio", "embedded_context", "image"),
             capabilities=("auth.logout",) if auth else (),
-            without=without,
+            without={*without, "mcp.sse"} if only == 2 else without,
             auth_methods=[login] if auth else (),
             new_id=self._new_id,
         )
@@ -102,9 +105,15 @@ class Play(Served):
             self.agent.on("auth/logout")(self._log_out)
         self.agent.mode("ask", "Ask", description="Asks before it does anything")
         self.agent.mode("code", "Code", description="Does everything")
-        models = {"small": "Small", "large": "Large"}
+        models = {"Small models": {"small": "Small"}, "Large models": {"large": "Large", "huge": "Huge"}}
+        efforts = {"low": "Low", "high": "High"}
+        lengths = {"short": "Short", "long": "Long"}
+        self.agent.option("effort", "Effort", efforts, default="low", category="thought_level")
+        self.agent.option("length", "Length", lengths, default="short", category="model_config")
         self.agent.option("model", "Model", models, default="small", category="model", description="The model")
         self.agent.option("web", "Web search", default=False, description="On or off")
+        self.agent.on("tool_call/cancel")(partial(self._hear, "tool_call/cancel"))
+        self.agent.on("terminal/cancel")(partial(self._hear, "terminal/cancel"))
         self.agent.on_open(self._open)
         self.agent.prompt(self._answer)
         if script is None:
@@ -147,6 +156,18 @@ class Play(Served):
         self._counts[kind] += 1
         return f"{kind}-{self._counts[kind]}"
 
+    def _hear(self, method: str, request: Any, _: Connection) -> None:
+        if (event := self._awaited.get((request.session_id, method))) is None:
+            raise InvalidParams(f"{method}: there is nothing to cancel")
+        event.set()
+
+    async def _until(self, session_id: str, method: str) -> None:
+        self._awaited[session_id, method] = anyio.Event()
+        try:
+            await self._awaited[session_id, method].wait()
+        finally:
+            del self._awaited[session_id, method]
+
     async def _log_in(self, _: str) -> None:
         self._is_logged_in = True
 
@@ -172,7 +193,9 @@ class Play(Served):
     def _performance(self, session: Session, turn: Turn | None = None, arguments: str = "") -> Performance:
         name = self.script.name if self.script else ""
         has_lines = self._wire is not None
-        return Performance(session, turn, arguments=arguments, raw=has_lines, name=name, failed=self._failed)
+        return Performance(
+            session, turn, arguments=arguments, raw=has_lines, name=name, failed=self._failed, until=self._until
+        )
 
     def _failed(self, problem: str) -> None:
         self.failures.append(problem)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
+from contextlib import suppress
 from typing import Any, get_args
 
 import anyio
 from pydantic_core import from_json, to_json
 
+from acp_bindings import v1
 from acp_bindings._envelope import Line
 from acp_bindings._to_v1 import to_v1
 from acp_bindings.agent import Session, Turn
@@ -18,8 +20,9 @@ from acp_bindings.agent._session import StopReason
 from acp_bindings.connection import RequestFailed, TimedOut
 from acp_bindings.decoding import decode
 from acp_bindings.encoding import encode
+from acp_bindings.errors import DecodeError
 from acp_bindings.jsonrpc import INTERNAL_ERROR
-from acp_bindings.play._script import Step, filled, fits, looked_up
+from acp_bindings.play._script import Step, as_text, filled, fits, looked_up
 from acp_bindings.setup import RequestError
 
 EXIT = b"\0exit "
@@ -42,6 +45,7 @@ class Performance:
         raw: bool = True,
         name: str = "",
         failed: Callable[[str], object] = print,
+        until: Callable[[str, str], Awaitable[object]] | None = None,
     ) -> None:
         """Prepare to perform in *session*.
 
@@ -51,6 +55,7 @@ class Performance:
             arguments: the text after the slash command.
             raw: True if the connection has lines, which can be written as they are.
             name: the name of the script, for errors.
+            until: waits until the client has sent a request, given by its method, for a session.
             failed: called with each expectation that the client has not met.
         """
         self._session = session
@@ -58,8 +63,9 @@ class Performance:
         self._has_lines = raw
         self._name = name
         self._failed = failed
+        self._until = until
         words = shlex.split(arguments, posix=os.name != "nt") or [sys.executable, *_HELLO]
-        self.names: dict[str, Any] = {
+        self._names: dict[str, Any] = {
             "arguments": arguments,
             "args": words[1:],
             "command": words[0],
@@ -70,6 +76,9 @@ class Performance:
             "turn": session.data.get("turns", 0),
         }
 
+    def _look_up(self, path: str) -> Any:
+        return looked_up(self._names, path)
+
     async def perform(self, steps: Iterable[Step]) -> StopReason | None:
         """Perform *steps*, and return the stop reason if one of them has it.
 
@@ -77,10 +86,12 @@ class Performance:
             RequestError: a step of the kind `error`, or the client has not met an expectation.
         """
         for step in steps:
-            if any(not _is_one_of(looked_up(path, self.names), wanted) for path, wanted in step.condition.items()):
+            if any(not _is_one_of(self._look_up(path), wanted) for path, wanted in step.condition.items()):
                 continue
-            for _ in range(int(filled(step.times, self.names) or 1)):
-                value = filled(step.value, self.names)
+            for _ in range(int(filled(step.times, self._look_up) or 1)):
+                value = filled(step.value, self._look_up)
+                if isinstance(step.value, str):
+                    value = as_text(value)
                 if step.kind == "stop":
                     if value not in get_args(StopReason):
                         raise ValueError(f"{value} is not one of {', '.join(get_args(StopReason))}")
@@ -116,6 +127,8 @@ class Performance:
                 await session.set_title(value)
             case "wait":
                 await (anyio.sleep_forever() if value is None else anyio.sleep(float(value or 1)))
+            case "until" if self._until:
+                await self._until(session.id, value)
             case "error":
                 raise RequestError(int(value["code"] or INTERNAL_ERROR), value["message"], data=value.get("data"))
             case "raw":
@@ -144,7 +157,10 @@ class Performance:
             await self._turn.send(update)
         else:
             # The history has updates of v1.
-            self._session.keep(encode(to_v1(update)))
+            kept = encode(to_v1(update))
+            with suppress(DecodeError):
+                decode(v1.SessionUpdate, kept)
+                self._session.keep(kept)
             await self._session.show(update)
 
     async def _request(self, step: Step, value: dict[str, Any]) -> None:
@@ -161,8 +177,8 @@ class Performance:
         except (RequestFailed, TimedOut) as error:
             result = {"error": {"code": getattr(error, "code", 0), "message": getattr(error, "message", str(error))}}
         if step.result:
-            self.names[step.result] = result
-        expected = filled(step.expect, self.names)
+            self._names[step.result] = result
+        expected = filled(step.expect, self._look_up)
         if expected is not None and not fits(expected, result):
             problem = f"{method}: expected {to_json(expected).decode()}, got {to_json(result).decode()}"
             self._failed(f"{self._name}:{step.line}: {problem}")

@@ -53,6 +53,8 @@ class Replay(Served):
             if event is None:
                 observed = conversation.hear(line, number=number)
                 conversation.take(observed)
+                if observed.sender is None and line.value is not None:
+                    continue
                 self._events.append(_Event(observed.sender == "client", line.text, members_of(line.value)))
         if all(each.from_client for each in self._events):
             raise ValueError("the agent says nothing in it; does it have both sides?")

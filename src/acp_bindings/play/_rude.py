@@ -12,8 +12,8 @@ Place: TypeAlias = Literal["initialize", "session/new", "session/load", "session
 
 OWN_ID = "rude-1"
 """The id of the requests that these kinds send. Their responses do not reach the agent."""
-EXIT, CLOSE = b"\0exit 1\n", b"\0close\n"
-"""Not written: the process exits, or closes its output."""
+EXIT = b"\0exit 1\n"
+"""Not written: the process exits."""
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,6 @@ RUDE: Mapping[str, Rude] = {
         "any",
         lambda moment: (moment.line[at : at + 1] for at in range(len(moment.line))),
     ),
-    "close": Rude("closes standard output and goes on", spoil=lambda _: (CLOSE,)),
     "crlf": Rude("ends lines with CR LF, which is allowed", "any", lambda moment: (moment.line[:-1] + b"\r\n",)),
     "cut": _before("writes the first half of a message as a line", lambda moment: moment.half + b"\n", "schema.json"),
     "deaf": Rude("ignores session/cancel, and ends the turn as if nothing had happened", ignores="cancel"),

@@ -72,6 +72,9 @@ _LINK = {
     "mimeType": "text/markdown",
     "size": 1024,
 }
+_ICONS = [
+    {"src": f"https://example.com/{each}.png", "mimeType": "image/png", "theme": each} for each in ("light", "dark")
+]
 _RESOURCES = (
     {
         "type": "resource",
@@ -80,7 +83,12 @@ _RESOURCES = (
     {"type": "resource", "resource": {"uri": "file:///project/a.png", "mimeType": "image/png", "blob": _PNG}},
     _LINK,
 )
-_AUDIENCE = {"audience": ["user"], "priority": 0.5, "lastModified": "2026-01-01T00:00:00Z"}
+_AUDIENCE = {"audience": ["user", "assistant"], "priority": 0.5, "lastModified": "2026-01-01T00:00:00Z"}
+
+
+def _resources(version: int) -> Iterable[Json]:
+    icons = {"icons": _ICONS} if version > 1 else {}
+    return _blocks(version, *_RESOURCES[:2], {**_LINK, **icons})
 
 
 def _text_scene(version: int) -> Iterable[Json]:
@@ -162,8 +170,10 @@ def _diff(version: int) -> Iterable[Json]:
     else:
         in_place = ("add", "modify", "delete")
         moved = [{"operation": each, "oldPath": "${cwd}/old.py", "path": f"${{cwd}}/{each}.py"} for each in _MOVES]
-        plain = [{"operation": each, "path": f"${{cwd}}/{each}.py", "fileType": "text"} for each in in_place]
-        changes = [{"type": "diff", "changes": [*plain, *moved], "patch": {"format": "git_patch", "text": _PATCH}}]
+        types = ("text", "binary", "directory", "symlink")
+        plain: list[Json] = [{"operation": each, "path": f"${{cwd}}/{each}.py"} for each in in_place]
+        changed = [{**each, "fileType": type_} for each, type_ in zip([*plain, *moved], (*types, "text"), strict=True)]
+        changes = [{"type": "diff", "changes": changed, "patch": {"format": "git_patch", "text": _PATCH}}]
     yield _called("diff", status="completed", content=changes)
 
 
@@ -238,6 +248,9 @@ _FORM: Json = {
     "properties": {
         "name": {"type": "string", "title": "Name", "minLength": 1, "maxLength": 40, "default": "Ada"},
         "mail": {"type": "string", "title": "Mail", "format": "email"},
+        "page": {"type": "string", "title": "Page", "format": "uri"},
+        "day": {"type": "string", "title": "Day", "format": "date"},
+        "moment": {"type": "string", "title": "Moment", "format": "date-time"},
         "color": {"type": "string", "title": "Color", "enum": ["red", "green"]},
         "size": {"type": "string", "oneOf": [{"const": "s", "title": "Small"}, {"const": "l", "title": "Large"}]},
         "age": {"type": "integer", "title": "Age", "minimum": 0, "maximum": 150},
@@ -349,6 +362,25 @@ def _background(_: int) -> Iterable[Json]:
     yield _update("state_update", state="running", background=[])
 
 
+_CANCEL = {"capabilities": {"cancel": {}}}
+
+
+def _cancel(version: int, *, waits: bool = True) -> Iterable[Json]:
+    """Return a tool call and a terminal that the client can cancel."""
+    for kind in ("tool_call", "terminal"):
+        if kind == "tool_call":
+            yield _call(version, "cancel", title="A tool call that you can cancel", status="in_progress", **_CANCEL)
+            end = _called("cancel", status="cancelled" if waits else "completed", capabilities=None)
+        else:
+            id_ = {"terminalId": "cancel-${turn}"}
+            yield _update("terminal_update", **id_, command="make watch", cwd="${cwd}", **_CANCEL)
+            end = _update("terminal_update", **id_, exitStatus={"signal": "SIGTERM"} if waits else {"exitCode": 0})
+        if waits:
+            yield {"say": f"Send {kind}/cancel.\n"}
+            yield {"until": f"{kind}/cancel"}
+        yield end
+
+
 def _fixed(*steps: Json) -> Make:
     return lambda _: steps
 
@@ -366,7 +398,7 @@ _ALL = (
     Scene("thought", "Thoughts", _fixed({"think": "Let me think. "}, {"think": "There it is."}, {"say": "Done.\n"})),
     Scene("image", "An image", lambda v: _blocks(v, {"type": "image", "data": _PNG, "mimeType": "image/png"})),
     Scene("audio", "Audio", lambda v: _blocks(v, {"type": "audio", "data": _WAV, "mimeType": "audio/wav"})),
-    Scene("resource", "Embedded resources and a link", lambda v: _blocks(v, *_RESOURCES)),
+    Scene("resource", "Embedded resources and a link", _resources),
     Scene("message", "Messages that replace others", _message, versions=(2,)),
     Scene("tool", "Tool calls of each kind, with each status and content", _tools),
     Scene("diff", "A tool call with changes of files", _diff),
@@ -379,6 +411,8 @@ _ALL = (
         _fixed(
             {"option": {"model": "large"}},
             {"option": {"model": "small"}},
+            {"option": {"effort": "high"}},
+            {"option": {"effort": "low"}},
             {"option": {"web": True}},
             {"option": {"web": False}},
         ),
@@ -402,6 +436,15 @@ _ALL = (
     Scene("notice", "A notice of each severity", _notice),
     Scene("compaction", "The compaction of the context, with each end", _compaction),
     Scene("background", "Work in the background", _background, versions=(2,)),
+    Scene(
+        "cancellable",
+        "A tool call and a terminal that could be cancelled",
+        lambda v: _cancel(v, waits=False),
+        versions=(2,),
+    ),
+    Scene(
+        "cancel", "A tool call and a terminal that wait until you cancel them", _cancel, versions=(2,), in_tour=False
+    ),
     Scene("unknown", "Unknown fields, updates and content, which you have to ignore", _unknown),
     Scene(
         "withdraw",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import Any, get_args
@@ -32,6 +32,7 @@ KINDS: Mapping[str, tuple[type, ...]] = {
     "stop": (str,),
     "think": (str,),
     "title": (str,),
+    "until": (str,),
     "update": (dict,),
     "version": (int,),
     "wait": (int, float, str, type(None)),
@@ -55,7 +56,6 @@ NAMES: Mapping[str, str] = {
     "turn": "the number of the prompt in the session",
 }
 """The values that every turn has."""
-_SAMPLES = {**dict.fromkeys(NAMES, "sample"), "args": ["sample"], "cwd": "/sample", "path": "/sample/file"}
 
 
 @dataclass(frozen=True)
@@ -201,6 +201,8 @@ class _Reader:
             return self._wrong(number, f"a step has exactly one of {', '.join(KINDS)}; this has {given_names}")
         kind = kinds.pop()
         is_first, self._is_first = self._is_first, False
+        if isinstance(name := values.get("as"), str):
+            self._names.add(name)
         errors = [*self._errors(kind, values, in_turn=in_turn, is_first=is_first)]
         if errors:
             self._problems.extend(f"{number}: {each}" for each in errors)
@@ -210,8 +212,6 @@ class _Reader:
             return None
         if kind == "prompt":
             self._names = set(NAMES)
-        if "as" in values:
-            self._names.add(values["as"])
         return step_of(values, number)
 
     def _wrong(self, number: int, problem: str) -> None:
@@ -239,6 +239,8 @@ class _Reader:
                 yield from self._call_errors(kind, value)
             case "stop" if value not in get_args(StopReason) and not _PLACE.search(value):
                 yield f"stop: must be one of {', '.join(get_args(StopReason))}"
+            case "until" if value not in ("terminal/cancel", "tool_call/cancel"):
+                yield "until: must be terminal/cancel or tool_call/cancel"
             case "needs" if value not in CLIENT:
                 yield f"needs: must be one of {', '.join(CLIENT)}"
             case "error" if not isinstance(value.get("message"), str) or not isinstance(value.get("code"), (int, str)):
@@ -261,10 +263,15 @@ class _Reader:
         yield from self._invalid(type_.params_name, {"sessionId": "${session}", **params}, (kind, "params"))
 
     def _invalid(self, type_name: str, value: Any, at: tuple[str, ...]) -> Iterator[str]:
-        check = Check([to_json(filled(dict(value), _SAMPLES))], type=f"v{self.version}.{type_name}")
+        check = Check([to_json(filled(dict(value), _sample))], type=f"v{self.version}.{type_name}")
         for each in check:
             if each.severity != "info":
                 yield f"{'.'.join(map(str, (*at, *each.path)))}: {each.message}; use raw to send it anyway"
+
+
+def _sample(path: str) -> Any:
+    """Return a value with which a step can be checked before the real one is known."""
+    return ["sample"] if path == "args" else "/sample"
 
 
 def _wrong_fields(kind: str, values: Mapping[str, Any]) -> Iterator[str]:
@@ -288,20 +295,20 @@ def _names_in(value: Any) -> Iterator[str]:
             yield from _names_in(each)
 
 
-def filled(value: Any, names: dict[str, Any]) -> Any:
+def filled(value: Any, look_up: Callable[[str], Any]) -> Any:
     """Return *value* with each `${name.field}` replaced. A string that is only one becomes the JSON value itself."""
     if isinstance(value, str):
         if whole := _PLACE.fullmatch(value):
-            return looked_up(whole[1], names)
-        return _PLACE.sub(lambda found: _as_text(looked_up(found[1], names)), value)
+            return look_up(whole[1])
+        return _PLACE.sub(lambda found: as_text(look_up(found[1])), value)
     if isinstance(value, dict):
-        return {name: filled(each, names) for name, each in members_of(value).items()}
+        return {name: filled(each, look_up) for name, each in members_of(value).items()}
     if isinstance(value, list):
-        return [filled(each, names) for each in list[Any](value)]
+        return [filled(each, look_up) for each in list[Any](value)]
     return value
 
 
-def looked_up(path: str, names: dict[str, Any]) -> Any:
+def looked_up(names: dict[str, Any], path: str) -> Any:
     """Return the value of `name.field`; None if there is none."""
     value: Any = names
     for step in path.split("."):
@@ -309,7 +316,8 @@ def looked_up(path: str, names: dict[str, Any]) -> Any:
     return value
 
 
-def _as_text(value: Any) -> str:
+def as_text(value: Any) -> str:
+    """Return a string as it is, and other values as JSON."""
     return value if isinstance(value, str) else to_json(value).decode()
 
 

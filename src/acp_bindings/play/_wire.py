@@ -12,7 +12,7 @@ from acp_bindings._json import items_of, members_of
 from acp_bindings.connection._connection import ByteSource
 from acp_bindings.connection._outbox import ByteSink
 from acp_bindings.play._performing import EXIT
-from acp_bindings.play._rude import CLOSE, OWN_ID, RUDE, Moment, Place, Rude
+from acp_bindings.play._rude import OWN_ID, RUDE, Moment, Place, Rude
 
 
 class Wire:
@@ -96,8 +96,6 @@ class Wire:
             for piece in self._spoiled(line if line.endswith(b"\n") else line + b"\n"):
                 if piece.startswith(EXIT):
                     await self._leave(int(piece.removeprefix(EXIT)))
-                elif piece == CLOSE:
-                    await self._outer.aclose()
                 else:
                     await self._outer.send(piece)
 

@@ -44,8 +44,10 @@ class Raw:
         self.recording: list[bytes] = []
         self.said: list[bytes] = []
         """The lines of the agent."""
+        self.silent: set[str] = set()
+        """The methods of the agent that get no response."""
         self._source, self._sink = source, sink
-        self._ids = 0
+        self.ids = 0
         self._terminals = 0
         self._rest = b""
         self._lines: list[bytes] = []
@@ -56,9 +58,9 @@ class Raw:
         await self._sink.send(line + b"\n")
 
     async def request(self, method: str, **params: Any) -> int:
-        self._ids += 1
-        await self.send(id=self._ids, method=method, params=params)
-        return self._ids
+        self.ids += 1
+        await self.send(id=self.ids, method=method, params=params)
+        return self.ids
 
     async def ask(self, method: str, **params: Any) -> Any:
         """Send a request, and return the response."""
@@ -115,11 +117,15 @@ class Raw:
 
     async def turn(self, session: str, text: str) -> Any:
         """Send a prompt, and return the line that ends the turn."""
-        id_ = await self.prompt(session, text)
+        return await self.end_of(await self.prompt(session, text))
+
+    async def end_of(self, id_: int) -> Any:
+        """Return the line that ends the turn of a prompt."""
         while True:
             message = await self.hear()
+            is_response = message.get("id") == id_ and "method" not in message
             update = message.get("params", {}).get("update", {})
-            if update.get("state") == "idle" or (self.version == 1 and message.get("id") == id_):
+            if update.get("state") == "idle" or (is_response and (self.version == 1 or "error" in message)):
                 return message
 
     def findings(self) -> list[Found]:
@@ -138,7 +144,7 @@ class Raw:
 
     async def _answer(self, message: dict[str, Any]) -> None:
         method, id_ = message.get("method"), message.get("id")
-        if method is None or id_ is None:
+        if method is None or id_ is None or method in self.silent:
             return
         if method in YES:
             result = YES[method]
