@@ -31,9 +31,9 @@ def run_play(
         play = Play(read, version=version, without=without, auth=auth, rude=rude)
         return _serve(play, http) if http else play.run()
     except (OSError, ValueError) as error:
-        if isinstance(error, OSError) and error.filename:
-            error = f"{error.filename}: {error.strerror}"
-        sys.stderr.write(f"acp-bindings play: {error}\n")
+        is_file = isinstance(error, OSError) and error.filename
+        problem = f"{error.filename}: {error.strerror}" if is_file else error
+        sys.stderr.write(f"acp-bindings play: {problem}\n")
         return 2
     except KeyboardInterrupt:
         return 130

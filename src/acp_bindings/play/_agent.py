@@ -18,7 +18,7 @@ import anyio
 from acp_bindings import v1, v2
 from acp_bindings._cli import version as installed_version
 from acp_bindings.agent import Agent, MemorySessions, Session, SessionPage, Turn
-from acp_bindings.agent._agent import GRACE
+from acp_bindings.agent._agent import GRACE, Capability
 from acp_bindings.agent._session import StopReason
 from acp_bindings.connection import Connection
 from acp_bindings.connection._connection import ByteSource
@@ -84,6 +84,7 @@ class Play(Served):
         self._counts: Counter[str] = Counter()
         self._awaited: dict[tuple[str, str], anyio.Event] = {}
         """The requests for which turns wait, by session and method."""
+        more: tuple[Capability, ...] = ("auth.logout",) if auth else ()
         login = v1.AuthMethodAgent(id="play", name="Log in", description="It works at once")
         self.agent = Agent(
             NAME,
@@ -93,7 +94,7 @@ class Play(Served):
             sessions=_Sessions(),
             protocols=[each for number, each in ((1, v1), (2, v2)) if only in (None, number)],
             accepts=("audio", "embedded_context", "image"),
-            capabilities=("auth.logout",) if auth else (),
+            capabilities=more,
             without={*without, "mcp.sse"} if only == 2 else without,
             auth_methods=[login] if auth else (),
             new_id=self._new_id,
@@ -183,7 +184,8 @@ class Play(Served):
     async def _answer(self, turn: Turn) -> StopReason | None:
         """Perform the turn of the script, or describe a prompt that is not a command."""
         if self.script is None:
-            return await _describe(turn)
+            await _describe(turn)
+            return None
         count = _count(turn.session)
         if (found := self.script.turn_for(turn.text, count)) is None:
             await turn.say("The script has no turn for this prompt.\n")

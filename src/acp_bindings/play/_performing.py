@@ -14,6 +14,7 @@ from pydantic_core import from_json, to_json
 
 from acp_bindings import v1
 from acp_bindings._envelope import Line
+from acp_bindings._json import members_of
 from acp_bindings._to_v1 import to_v1
 from acp_bindings.agent import Session, Turn
 from acp_bindings.agent._session import StopReason
@@ -95,7 +96,8 @@ class Performance:
                 if step.kind == "stop":
                     if value not in get_args(StopReason):
                         raise ValueError(f"{value} is not one of {', '.join(get_args(StopReason))}")
-                    return value
+                    reason: StopReason = value
+                    return reason
                 if step.kind == "needs" and not self._session.client.supports(value):
                     await self._turn.say(f"Left out, because the client has not advertised {value}.\n")
                     return None
@@ -189,7 +191,7 @@ class Performance:
         return getattr(protocol.METHODS[method], kind).params
 
     def _params(self, value: dict[str, Any]) -> bytes:
-        params = value.get("params") or {}
+        params = members_of(value.get("params"))
         has_session = value["method"] == "elicitation/complete" or "requestId" in params
         return to_json(params if has_session else {"sessionId": self._session.id, **params})
 

@@ -56,7 +56,7 @@ class Replay(Served):
                 if observed.sender is None and line.value is not None:
                     continue
                 self._events.append(_Event(observed.sender == "client", line.text, members_of(line.value)))
-        if all(each.from_client for each in self._events):
+        if not any(each.message and not each.from_client for each in self._events):
             raise ValueError("the agent says nothing in it; does it have both sides?")
 
     def run(self) -> int:

@@ -299,7 +299,7 @@ def _terminal(version: int) -> Iterable[Json]:
         return
     yield {"needs": "terminal"}
     yield _call(1, "terminal", title="Run a command", kind="execute", status="in_progress")
-    command = {"command": "${command}", "args": "${args}", "cwd": "${cwd}", "outputByteLimit": 10000}
+    command: Json = {"command": "${command}", "args": "${args}", "cwd": "${cwd}", "outputByteLimit": 10000}
     command["env"] = [{"name": "ACP_PLAY", "value": "1"}]
     yield _request("terminal/create", command, **{"as": "terminal"})
     embedded = [{"type": "terminal", **_TERMINAL_ID}]
@@ -362,7 +362,7 @@ def _background(_: int) -> Iterable[Json]:
     yield _update("state_update", state="running", background=[])
 
 
-_CANCEL = {"capabilities": {"cancel": {}}}
+_CANCEL: Json = {"capabilities": {"cancel": {}}}
 
 
 def _cancel(version: int, *, waits: bool = True) -> Iterable[Json]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import Any, get_args
 
 from pydantic_core import from_json, to_json
 
-from acp_bindings._json import members_of
+from acp_bindings._json import items_of, members_of
 from acp_bindings.agent._session import StopReason
 from acp_bindings.check import Check
 from acp_bindings.errors import AcpError
@@ -40,10 +40,24 @@ KINDS: Mapping[str, tuple[type, ...]] = {
 """The kinds of steps, and the JSON types of their values."""
 _WITHOUT_TURN = {"exit", "mode", "notify", "option", "raw", "stderr", "title", "update", "wait"}
 """The steps that can be performed when a session opens."""
+_VALUES: Mapping[str, Collection[Any]] = {
+    "needs": CLIENT,
+    "stop": get_args(StopReason),
+    "until": ("terminal/cancel", "tool_call/cancel"),
+    "version": (1, 2),
+}
+"""The values of kinds that do not accept others."""
 _ALWAYS: Mapping[str, tuple[type, ...]] = {"if": (dict,), "times": (int, str)}
 _OF_REQUEST: Mapping[str, tuple[type, ...]] = {"as": (str,), "expect": (object,), "timeout": (int, float)}
-_TYPES = {bool: "true or false", dict: "an object", float: "a number", int: "an integer", list: "a list"}
-_TYPES |= {str: "a string", type(None): "null"}
+_TYPES: Mapping[type, str] = {
+    bool: "true or false",
+    dict: "an object",
+    float: "a number",
+    int: "an integer",
+    list: "a list",
+    str: "a string",
+    type(None): "null",
+}
 _PLACE = re.compile(r"\$\{([^}]*)\}")
 NAMES: Mapping[str, str] = {
     "arguments": "the text after a slash command",
@@ -191,14 +205,14 @@ class _Reader:
         try:
             given = from_json(line)
         except ValueError as error:
-            return self._wrong(number, f"not JSON: {error}")
+            return self._refuse(number, f"not JSON: {error}")
         if not isinstance(given, dict):
-            return self._wrong(number, f"a step must be an object, not {_TYPES[type(given)]}")
+            return self._refuse(number, f"a step must be an object, not {_TYPES[type(given)]}")
         values: dict[str, Any] = members_of(given)
         kinds = values.keys() & KINDS.keys()
         if len(kinds) != 1:
             given_names = ", ".join(sorted(kinds or values)) or "nothing"
-            return self._wrong(number, f"a step has exactly one of {', '.join(KINDS)}; this has {given_names}")
+            return self._refuse(number, f"a step has exactly one of {', '.join(KINDS)}; this has {given_names}")
         kind = kinds.pop()
         is_first, self._is_first = self._is_first, False
         if isinstance(name := values.get("as"), str):
@@ -214,11 +228,11 @@ class _Reader:
             self._names = set(NAMES)
         return step_of(values, number)
 
-    def _wrong(self, number: int, problem: str) -> None:
+    def _refuse(self, number: int, problem: str) -> Step | None:
         self._problems.append(f"{number}: {problem}")
+        return None
 
     def _errors(self, kind: str, values: Mapping[str, Any], *, in_turn: bool, is_first: bool) -> Iterator[str]:
-        value = values[kind]
         wrong = [*_wrong_fields(kind, values)]
         yield from wrong
         if wrong:
@@ -228,25 +242,19 @@ class _Reader:
         named = {*_names_in(values), *(each.partition(".")[0] for each in values.get("if", {}))}
         for name in sorted(named - self._names):
             yield f"${{{name}}} does not exist here; there are {', '.join(sorted(self._names))}"
-        match kind:
-            case "version" if value not in (1, 2):
-                yield "version: must be 1 or 2"
-            case "version" if not is_first:
-                yield "version: must be the first step"
-            case "update":
-                yield from self._invalid("SessionUpdate", value, ("update",))
-            case "request" | "notify":
-                yield from self._call_errors(kind, value)
-            case "stop" if value not in get_args(StopReason) and not _PLACE.search(value):
-                yield f"stop: must be one of {', '.join(get_args(StopReason))}"
-            case "until" if value not in ("terminal/cancel", "tool_call/cancel"):
-                yield "until: must be terminal/cancel or tool_call/cancel"
-            case "needs" if value not in CLIENT:
-                yield f"needs: must be one of {', '.join(CLIENT)}"
-            case "error" if not isinstance(value.get("message"), str) or not isinstance(value.get("code"), (int, str)):
-                yield "error: must have a code and a message"
-            case _:
-                pass
+        yield from self._value_errors(kind, values[kind], is_first=is_first)
+
+    def _value_errors(self, kind: str, value: Any, *, is_first: bool) -> Iterator[str]:
+        if kind == "update":
+            yield from self._invalid("SessionUpdate", value, ("update",))
+        elif kind in ("request", "notify"):
+            yield from self._call_errors(kind, value)
+        elif kind == "error" and not ("message" in value and "code" in value):
+            yield "error: must have a code and a message"
+        elif kind == "version" and not is_first:
+            yield "version: must be the first step"
+        elif kind in _VALUES and value not in _VALUES[kind] and not _PLACE.search(str(value)):
+            yield f"{kind}: must be one of {', '.join(map(str, _VALUES[kind]))}"
 
     def _call_errors(self, kind: str, value: Mapping[str, Any]) -> Iterator[str]:
         method, params = value.get("method"), value.get("params", {})
@@ -291,7 +299,7 @@ def _names_in(value: Any) -> Iterator[str]:
         for each in members_of(value).values():
             yield from _names_in(each)
     elif isinstance(value, list):
-        for each in list[Any](value):
+        for each in items_of(value):
             yield from _names_in(each)
 
 
@@ -304,7 +312,7 @@ def filled(value: Any, look_up: Callable[[str], Any]) -> Any:
     if isinstance(value, dict):
         return {name: filled(each, look_up) for name, each in members_of(value).items()}
     if isinstance(value, list):
-        return [filled(each, look_up) for each in list[Any](value)]
+        return [filled(each, look_up) for each in items_of(value)]
     return value
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import anyio
 from anyio.streams.buffered import BufferedByteReceiveStream
 
+from acp_bindings._json import members_of
 from acp_bindings.check import Check, Found
 from acp_bindings.play import Play, Replay
 
@@ -75,14 +76,14 @@ class Raw:
             line = await self._line()
             self.said.append(line)
             try:
-                message = json.loads(line)
+                message: Any = json.loads(line)
                 self.recording.append(json.dumps({"from": "agent", "message": line.decode()}).encode())
             except ValueError:
                 self.recording.append(line)
                 continue
-            if isinstance(message, dict):
-                await self._answer(message)
-                return message
+            if found := members_of(message):
+                await self._answer(found)
+                return found
 
     async def hear_all(self) -> None:
         """Close the input, and read to the end."""
@@ -107,7 +108,7 @@ class Raw:
         return id_
 
     async def load(self, session: str) -> Any:
-        load = {"sessionId": session, "cwd": "/tmp", "mcpServers": []}
+        load: dict[str, Any] = {"sessionId": session, "cwd": "/tmp", "mcpServers": []}
         if self.version == 1:
             return await self.ask("session/load", **load)
         return await self.ask("session/resume", **load, replayFrom={"type": "start"})
@@ -170,13 +171,6 @@ async def raw_client(agent: Play | Replay, version: int) -> AsyncGenerator[Raw]:
         tasks.cancel_scope.cancel()
 
 
-def recorded(lines: Iterable[bytes]) -> list[Any]:
+def messages_in(recording: Iterable[bytes]) -> list[dict[str, Any]]:
     """Return the messages of a recording."""
-    found: list[Any] = []
-    for line in lines:
-        message = json.loads(line)["message"]
-        try:
-            found.append(json.loads(message))
-        except ValueError:
-            found.append(message)
-    return found
+    return [json.loads(json.loads(line)["message"]) for line in recording]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Generator
@@ -17,6 +18,8 @@ import pytest
 from acp_bindings._command.cli import main
 from acp_bindings.client import Client
 from acp_bindings.play import SCENES, Script
+from acp_bindings.remote import Unreachable
+from acp_bindings.setup import RequestError
 
 COMMAND = [sys.executable, "-m", "acp_bindings", "play"]
 
@@ -25,6 +28,7 @@ COMMAND = [sys.executable, "-m", "acp_bindings", "play"]
 def started(*arguments: str) -> Generator[subprocess.Popen[bytes]]:
     """Start the command, and kill it in the end."""
     pipes: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    process: Any
     with subprocess.Popen([*COMMAND, *arguments], **pipes) as process:
         try:
             yield process
@@ -84,6 +88,7 @@ def test_an_expectation_that_is_not_met_is_the_exit_status(tmp_path: Path) -> No
         assert process.wait(30) == 1
 
 
+@pytest.mark.full
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGTERM")
 def test_an_immortal_agent_has_to_be_killed() -> None:
     with started() as process:
@@ -97,6 +102,7 @@ def test_an_immortal_agent_has_to_be_killed() -> None:
         assert process.wait(30) == -signal.SIGKILL
 
 
+@pytest.mark.full
 def test_lines_on_standard_error_have_to_be_read() -> None:
     with started() as process:
         assert process.stderr
@@ -108,19 +114,21 @@ def test_lines_on_standard_error_have_to_be_read() -> None:
 @pytest.mark.full
 @pytest.mark.anyio
 async def test_the_scenes_are_served_at_a_url(tmp_path: Path) -> None:
-    with anyio.fail_after(60), started("--http", "127.0.0.1:18437"):
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    with anyio.fail_after(60), started("--http", f"127.0.0.1:{port}"):
         client, texts = Client("test", version="1"), []
         while not texts:
             try:
                 async with (
-                    client.connect("http://127.0.0.1:18437/acp") as agent,
+                    client.connect(f"http://127.0.0.1:{port}/acp") as agent,
                     agent.session(cwd=tmp_path) as session,
                 ):
                     texts = [str(each) async for each in session.prompt("/text")]
-                    with pytest.raises(Exception, match="only possible over standard streams"):
+                    with pytest.raises(RequestError, match="only possible over standard streams"):
                         async for _ in session.prompt("/crash"):
                             pass
-            except OSError:
+            except Unreachable:
                 await anyio.sleep(0.1)
     assert "two pieces" in texts[0]
 

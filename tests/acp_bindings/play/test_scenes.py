@@ -9,15 +9,16 @@ import anyio
 import pytest
 
 from acp_bindings import v1, v2
+from acp_bindings._json import members_of
 from acp_bindings.agent._session import StopReason
 from acp_bindings.play import RUDE, SCENES, Play, Script
-from tests.acp_bindings.play.raw import Raw, raw_client, recorded
-from tests.acp_bindings.play.vocabulary import words_for_clients, words_in
+from tests.acp_bindings.play.raw import Raw, messages_in, raw_client
+from tests.acp_bindings.play.vocabulary import Word, words_for_clients, words_in
 
 pytestmark = pytest.mark.anyio
 
 PACKAGES: dict[int, Any] = {1: v1, 2: v2}
-NOT_SHOWN = {
+NOT_SHOWN: set[Word] = {
     ("CreateElicitationRequestFormRequest", None, None),  # forms for a request; those for a session are shown
     ("CreateElicitationRequestFormRequest", "mode", "form"),
     ("CreateElicitationRequestUrlRequest", None, None),
@@ -48,10 +49,10 @@ async def test_the_scenes_have_every_word_of_the_protocol(version: int) -> None:
     with anyio.fail_after(30):
         client = await tour(version)
     package = PACKAGES[version]
-    said = [each for each in recorded(client.recording) if isinstance(each, dict) and "method" in each]
+    said = [each for each in messages_in(client.recording) if "method" in each]
     shown = {word for each in said for word in words_in(package, each)}
     # In v1, modes are no config option.
-    not_shown = NOT_SHOWN | ({("SessionConfigOption", "category", "mode")} if version == 1 else set())
+    not_shown = {*NOT_SHOWN, *([("SessionConfigOption", "category", "mode")] if version == 1 else [])}
     assert words_for_clients(package) - shown - not_shown == set()
     methods = {each["method"] for each in said}
     for_clients = {
@@ -66,8 +67,8 @@ async def test_turns_end_with_every_stop_reason(version: int) -> None:
     with anyio.fail_after(30):
         client = await tour(version)
     ends: set[Any] = set()
-    for message in recorded(client.recording):
-        ends.add((message.get("result") or {}).get("stopReason"))
+    for message in messages_in(client.recording):
+        ends.add(members_of(message.get("result")).get("stopReason"))
         ends.add(message.get("params", {}).get("update", {}).get("stopReason"))
     assert set(get_args(StopReason)) <= ends
 

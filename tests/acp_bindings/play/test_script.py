@@ -105,7 +105,7 @@ async def test_an_expectation_that_is_met_has_no_effect() -> None:
 
 
 async def test_errors_of_the_client_can_be_expected() -> None:
-    request = {"method": "_acme/unknown", "params": {}}
+    request = {"method": "_acme/unknown"}
     play = Play(script({"prompt": None}, {"request": request, "expect": {"error": {"code": -32601}}}))
     await conversation(play, "Hello")
     assert play.failures == []
@@ -174,47 +174,47 @@ async def test_a_client_gets_the_script_in_the_same_process(tmp_path: Path) -> N
     assert [each.content for each in found if isinstance(each, v1.AgentMessageChunk)] == [v1.TextContent(text="Hi")]
 
 
-@pytest.mark.parametrize(
-    ("steps", "problem"),
-    [
-        ([{"version": 3}], "1: version: must be 1 or 2"),
-        ([{"prompt": None}, {"version": 1}], "2: version: must be the first step"),
-        ([{"say": "x"}], '1: say: only possible in a turn; begin one with {"prompt": null}'),
-        ([{"version": 1}], '1: the script has no turn; begin one with {"prompt": null}'),
-        ([{"prompt": None}, {"say": 3}], "2: say: must be a string, not an integer"),
-        ([{"prompt": None}, {"say": "x", "as": "y"}], "2: as: a step of the kind say does not have this field"),
-        ([{"prompt": None}, {"stop": "done"}], "2: stop: must be one of end_turn, "),
-        ([{"prompt": None}, {"say": "${foo.bar}"}], "2: ${foo} does not exist here; there are args, "),
-        ([{"prompt": None}, {"say": "x", "if": {"foo": 1}}], "2: ${foo} does not exist here; "),
-        ([{"prompt": None}, {"needs": "tty"}], "2: needs: must be one of auth.terminal, "),
-        ([{"prompt": None}, {"until": "tty"}], "2: until: must be "),
-        ([{"prompt": None}, {"error": {}}], "2: error: must have a code and a message"),
-        ([{"prompt": None}, {"foo": 1}], "2: a step has exactly one of error, "),
-        ([{"prompt": None}, {"say": "x", "think": "y"}], "2: a step has exactly one of error, "),
-        ([{"prompt": None}, [1]], "2: a step must be an object, not a list"),
-        (
-            [{"prompt": None}, {"update": {"sessionUpdate": "agent_message_chunk", "content": {"type": "text"}}}],
-            "2: update.content.text: Field required",
-        ),
-        (
-            [
-                {"prompt": None},
-                {"update": {"sessionUpdate": "tool_call", "toolCallId": "1", "title": "x", "status": "?"}},
-            ],
-            "2: update.status: read as the default, ",
-        ),
-        (
-            [{"prompt": None}, {"request": {"method": "session/request_permission", "params": {"options": []}}}],
-            "2: request.params.toolCall: Field required",
-        ),
-        ([{"prompt": None}, {"request": {}}], "2: request.method: missing"),
-        ([{"prompt": None}, {"request": {"method": "session/prompt"}}], "2: request.method: agents of v1 do not send "),
-        (
-            [{"prompt": None}, {"notify": {"method": "fs/read_text_file"}}],
-            "2: notify.method: agents of v1 do not send ",
-        ),
-    ],
-)
+BROKEN: list[tuple[list[Any], str]] = [
+    ([{"version": 3}], "1: version: must be one of 1, 2"),
+    ([{"prompt": None}, {"version": 1}], "2: version: must be the first step"),
+    ([{"say": "x"}], '1: say: only possible in a turn; begin one with {"prompt": null}'),
+    ([{"version": 1}], '1: the script has no turn; begin one with {"prompt": null}'),
+    ([{"prompt": None}, {"say": 3}], "2: say: must be a string, not an integer"),
+    ([{"prompt": None}, {"say": "x", "as": "y"}], "2: as: a step of the kind say does not have this field"),
+    ([{"prompt": None}, {"stop": "done"}], "2: stop: must be one of end_turn, "),
+    ([{"prompt": None}, {"say": "${foo.bar}"}], "2: ${foo} does not exist here; there are args, "),
+    ([{"prompt": None}, {"say": "x", "if": {"foo": 1}}], "2: ${foo} does not exist here; "),
+    ([{"prompt": None}, {"needs": "tty"}], "2: needs: must be one of auth.terminal, "),
+    ([{"prompt": None}, {"until": "tty"}], "2: until: must be one of terminal/cancel, "),
+    ([{"prompt": None}, {"error": {}}], "2: error: must have a code and a message"),
+    ([{"prompt": None}, {"foo": 1}], "2: a step has exactly one of error, "),
+    ([{"prompt": None}, {"say": "x", "think": "y"}], "2: a step has exactly one of error, "),
+    ([{"prompt": None}, [1]], "2: a step must be an object, not a list"),
+    (
+        [{"prompt": None}, {"update": {"sessionUpdate": "agent_message_chunk", "content": {"type": "text"}}}],
+        "2: update.content.text: Field required",
+    ),
+    (
+        [
+            {"prompt": None},
+            {"update": {"sessionUpdate": "tool_call", "toolCallId": "1", "title": "x", "status": "?"}},
+        ],
+        "2: update.status: read as the default, ",
+    ),
+    (
+        [{"prompt": None}, {"request": {"method": "session/request_permission", "params": {"options": []}}}],
+        "2: request.params.toolCall: Field required",
+    ),
+    ([{"prompt": None}, {"request": {}}], "2: request.method: missing"),
+    ([{"prompt": None}, {"request": {"method": "session/prompt"}}], "2: request.method: agents of v1 do not send "),
+    (
+        [{"prompt": None}, {"notify": {"method": "fs/read_text_file"}}],
+        "2: notify.method: agents of v1 do not send ",
+    ),
+]
+
+
+@pytest.mark.parametrize(("steps", "problem"), BROKEN)
 def test_errors_of_scripts_have_the_line_and_the_field(steps: list[Any], problem: str) -> None:
     with pytest.raises(ScriptError) as caught:
         script(*steps)

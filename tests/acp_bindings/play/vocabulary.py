@@ -7,6 +7,7 @@ from types import ModuleType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from acp_bindings import decode
+from acp_bindings._json import items_of, members_of
 from acp_bindings._models.base import Model
 
 Word = tuple[str, str | None, Any]
@@ -65,13 +66,13 @@ def _used(value: Any) -> Iterator[Word]:
         yield _plain(type(value)), None, None
         for name in type(value).__pydantic_fields__:
             item = getattr(value, name)
-            for each in item if isinstance(item, list) else [item]:
+            for each in items_of(item) or [item]:
                 if isinstance(each, str):
                     yield _plain(type(value)), name, each
             yield from _used(item)
     elif isinstance(value, dict):
-        for each in value.values():
+        for each in members_of(value).values():
             yield from _used(each)
-    elif isinstance(value, (list, tuple)):
-        for each in value:
-            yield from (_used(each))
+    else:
+        for each in items_of(value):
+            yield from _used(each)
