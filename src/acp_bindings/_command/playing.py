@@ -30,10 +30,11 @@ def run_play(
         read = Script.read(script) if script else None
         play = Play(read, version=version, without=without, auth=auth, rude=rude)
         return _serve(play, http) if http else play.run()
-    except (OSError, ValueError) as error:
-        is_file = isinstance(error, OSError) and error.filename
-        problem = f"{error.filename}: {error.strerror}" if is_file else error
-        sys.stderr.write(f"acp-bindings play: {problem}\n")
+    except OSError as error:
+        sys.stderr.write(f"acp-bindings play: {error.filename}: {error.strerror}\n")
+        return 2
+    except ValueError as error:
+        sys.stderr.write(f"acp-bindings play: {error}\n")
         return 2
     except KeyboardInterrupt:
         return 130

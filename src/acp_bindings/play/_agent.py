@@ -7,7 +7,7 @@ import signal
 import sys
 import threading
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
@@ -24,6 +24,7 @@ from acp_bindings.connection import Connection
 from acp_bindings.connection._connection import ByteSource
 from acp_bindings.connection._outbox import ByteSink
 from acp_bindings.encoding import encode
+from acp_bindings.jsonrpc import ProtocolPackage
 from acp_bindings.play._performing import Performance
 from acp_bindings.play._rude import RUDE
 from acp_bindings.play._scenes import SCENES, Scene
@@ -74,6 +75,7 @@ class Play(Served):
         self.script = script
         self.failures: list[str] = []
         """The expectations of the script that the client has not met."""
+        packages: dict[int, ProtocolPackage] = {1: v1, 2: v2}
         only = script.version if script else version
         if only is None and not V2_BASELINE.isdisjoint(without):
             only = 1  # agents of v2 always have these
@@ -92,7 +94,7 @@ class Play(Served):
             version=installed_version(),
             mcp=_AnyServers(),
             sessions=_Sessions(),
-            protocols=[each for number, each in ((1, v1), (2, v2)) if only in (None, number)],
+            protocols=[each for number, each in packages.items() if only in (None, number)],
             accepts=("audio", "embedded_context", "image"),
             capabilities=more,
             without={*without, "mcp.sse"} if only == 2 else without,
@@ -246,11 +248,11 @@ class _AnyServers:
     capabilities: Collection[AgentCapability] = ("mcp.http", "mcp.sse", "mcp.stdio")
     errors: tuple[type[Exception], ...] = ()
 
-    def open(self, *_: object) -> AbstractAsyncContextManager[None]:
+    def open(self, servers: Sequence[Any], session: Session) -> AbstractAsyncContextManager[None]:  # noqa: ARG002
         return nullcontext()
 
-    def tool_call_update(self, *_: object) -> None:
-        return None
+    def tool_call_update(self, tool_call_id: str, result: Any) -> None:
+        """Return None: no tool is called."""
 
 
 class _Sessions(MemorySessions):

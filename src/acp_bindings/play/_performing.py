@@ -7,7 +7,7 @@ import shlex
 import sys
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 import anyio
 from pydantic_core import from_json, to_json
@@ -90,15 +90,13 @@ class Performance:
             if any(not _is_one_of(self._look_up(path), wanted) for path, wanted in step.condition.items()):
                 continue
             for _ in range(int(filled(step.times, self._look_up) or 1)):
-                value = filled(step.value, self._look_up)
-                if isinstance(step.value, str):
-                    value = as_text(value)
+                value: Any = filled(step.value, self._look_up)
+                value = as_text(value) if isinstance(step.value, str) else value
                 if step.kind == "stop":
                     if value not in get_args(StopReason):
                         raise ValueError(f"{value} is not one of {', '.join(get_args(StopReason))}")
-                    reason: StopReason = value
-                    return reason
-                if step.kind == "needs" and not self._session.client.supports(value):
+                    return cast("StopReason", value)
+                if step.kind == "needs" and not self._session.client.supports(cast("Any", step.value)):
                     await self._turn.say(f"Left out, because the client has not advertised {value}.\n")
                     return None
                 await self._do(step, value)

@@ -138,17 +138,24 @@ class Wire:
 
 class _Source:
     def __init__(self, wire: Wire, inner: ByteSource) -> None:
-        self._wire = wire
-        self.aclose = inner.aclose
+        self._wire, self._inner = wire, inner
 
     async def receive(self, _: int = 65536, /) -> bytes:
         return await self._wire.receive()
 
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
 
 class _Sink:
     def __init__(self, wire: Wire, outer: ByteSink) -> None:
-        self.send = wire.send
-        self.aclose = outer.aclose
+        self._wire, self._outer = wire, outer
+
+    async def send(self, item: bytes, /) -> None:
+        await self._wire.send(item)
+
+    async def aclose(self) -> None:
+        await self._outer.aclose()
 
 
 def _parsed(line: bytes) -> dict[str, Any]:
