@@ -153,7 +153,7 @@ def play(
     Exit status: 1 if the client has not met an expectation of the script; 2 if the command line or the script cannot
     be used.
     """
-    from acp_bindings._command.playing import run_play  # noqa: PLC0415
+    from acp_bindings._command.play import run_play  # noqa: PLC0415
 
     raise typer.Exit(
         run_play(

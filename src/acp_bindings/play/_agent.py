@@ -16,7 +16,7 @@ from typing import Any, Literal
 import anyio
 
 from acp_bindings import v1, v2
-from acp_bindings._cli import version as installed_version
+from acp_bindings._standard_streams import version as installed_version
 from acp_bindings.agent import Agent, MemorySessions, Session, SessionPage, Turn
 from acp_bindings.agent._agent import GRACE, Capability
 from acp_bindings.agent._session import StopReason

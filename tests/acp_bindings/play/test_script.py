@@ -231,3 +231,11 @@ def test_all_errors_are_reported_with_the_name_of_the_file(tmp_path: Path) -> No
         f"{path}:5: stop"[:12],
     ]
     assert [each.split(":")[0] for each in caught.value.problems] == ["4", "5"]
+
+
+async def test_the_script_on_the_page_is_performed() -> None:
+    page = Path("docs/play.md").read_text(encoding="utf-8")
+    text = page[page.index('{"prompt": null}') :].partition("```")[0]
+    play = Play(Script.parse(text, name="docs/play.md"))
+    _, ends = await conversation(play, "Hello")
+    assert (ends[0]["result"]["stopReason"], play.failures) == ("end_turn", [])
