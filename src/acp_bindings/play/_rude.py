@@ -66,7 +66,7 @@ class Rude:
     ignores: Literal["cancel", "end", "input"] | None = None
     """What the agent does not react to."""
     rule: str | None = None
-    """The rule of `acp-bindings check` that reports it; None if it is allowed, or no line shows it."""
+    """The rule of `acp-bindings check` that reports it; None if it is allowed, or no line shows it. v2 allows some of them."""
 
 
 def _before(doc: str, make: Callable[[Moment], bytes], rule: str | None = None) -> Rude:
@@ -144,8 +144,14 @@ RUDE: Mapping[str, Rude] = {
     ),
     "crlf": Rude("ends lines with CR LF, which is allowed", "any", lambda moment: (moment.line[:-1] + b"\r\n",)),
     "cut": _before("writes the first half of a message as a line", lambda moment: moment.half + b"\n", "schema.json"),
-    "deaf": Rude("ignores session/cancel, and ends the turn as if nothing had happened", ignores="cancel"),
-    "early": Rude("sends an update before it answers session/new", "session/new", _early),
+    "deaf": Rude(
+        "ignores session/cancel, and ends the turn as if nothing had happened",
+        ignores="cancel",
+        rule="turn.not-cancelled",
+    ),
+    "early": Rude(
+        "sends an update before it answers session/new", "session/new", _early, rule="lifecycle.update-before-session"
+    ),
     "exit": Rude("exits in the middle of a message", spoil=lambda moment: (moment.half, EXIT), rule="schema.json"),
     "huge": _before(
         "sends a message of 16 MB, which is allowed", lambda moment: moment.chunk("0123456789abcdef" * 2**20)
@@ -154,6 +160,7 @@ RUDE: Mapping[str, Rude] = {
     "late": Rude(
         "sends a piece of a message after the end of the turn",
         spoil=lambda moment: (moment.line, moment.chunk("Late")),
+        rule="turn.update-after-end",
     ),
     "late-history": Rude(
         "sends the history after the answer to session/load",
@@ -191,7 +198,7 @@ RUDE: Mapping[str, Rude] = {
         lambda moment: moment.chunk("caf\u00e9").replace(rb"\u00e9", b"\xe9"),
         "schema.json",
     ),
-    "open-tool": _before("begins a tool call that never ends", _tool("in_progress")),
+    "open-tool": _before("begins a tool call that never ends", _tool("in_progress"), "tool-call.unfinished"),
     "print": _before(
         "writes text to standard output, such as a forgotten print",
         lambda _: b"Loading the model...\n",
@@ -208,8 +215,12 @@ RUDE: Mapping[str, Rude] = {
         lambda moment: moment.answer(error={"code": -32603, "message": "Both"}),
         "schema.message",
     ),
-    "same-id": _before("sends two requests with the same id", lambda moment: _permission(moment) * 2),
-    "same-options": _before("offers two options with the same id", lambda moment: _permission(moment, _NO)),
+    "same-id": _before(
+        "sends two requests with the same id", lambda moment: _permission(moment) * 2, "lifecycle.id-reused"
+    ),
+    "same-options": _before(
+        "offers two options with the same id", lambda moment: _permission(moment, _NO), "permission.duplicate-option"
+    ),
     "same-session": _instead(
         "session/new",
         "gives a new session the id of the session in which this was typed",
@@ -235,11 +246,16 @@ RUDE: Mapping[str, Rude] = {
         rule="lifecycle.unasked",
     ),
     "unknown-method": _before("sends a request that no version has", _request("session/unknown"), "schema.method"),
-    "unknown-permission": _before("asks for the permission of an unknown tool call", _permission),
-    "unknown-session": _before("sends an update for a session that does not exist", _other_session),
+    "unknown-permission": _before(
+        "asks for the permission of an unknown tool call", _permission, "permission.unknown-tool-call"
+    ),
+    "unknown-session": _before(
+        "sends an update for a session that does not exist", _other_session, "lifecycle.no-session"
+    ),
     "unknown-tool": _before(
         "sends the end of a tool call that it has not begun, which only v2 allows",
         lambda moment: moment.update(sessionUpdate="tool_call_update", toolCallId="rude", status="completed"),
+        "tool-call.unknown",
     ),
     "unread": Rude("stops reading standard input", ignores="input"),
     "version-99": _instead(

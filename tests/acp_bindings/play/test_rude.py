@@ -7,6 +7,7 @@ from typing import Any
 import anyio
 import pytest
 
+from acp_bindings.check._rules import RULES
 from acp_bindings.play import RUDE, Play
 from tests.acp_bindings.play.raw import Raw, raw_client
 
@@ -15,10 +16,14 @@ pytestmark = pytest.mark.anyio
 WITHOUT_ANSWER = {"bad-error", "bad-result", "exit", "no-answer", "result-and-error", "string-id", "wrong-id"}
 """The kinds after which the turn has no end that a client would see, at least in one version."""
 SHOWN_BY_LINES = [name for name, rude in RUDE.items() if rude.ignores is None]
+ALLOWED_IN_V2 = {"early", "late", "open-tool", "unknown-permission", "unknown-tool"}
 CONSEQUENCES = {
+    "lifecycle.no-session": {"same-session"},
     "lifecycle.not-initialized": {"text-version"},
     "lifecycle.replay-incomplete": {"late-history"},
-    "lifecycle.unanswered": {"exit", "string-id", "wrong-id"},
+    "lifecycle.unanswered": {"exit", "same-id", "string-id", "wrong-id"},
+    "permission.unknown-tool-call": {"same-id", "same-options"},
+    "turn.never-ends": {"exit"},
 }
 """Other rules that find the same."""
 
@@ -26,6 +31,8 @@ CONSEQUENCES = {
 async def behave(client: Raw, kind: str) -> None:
     """Let the agent be rude, and read to the end."""
     place = RUDE[kind].place
+    # Both requests are open at the same time.
+    client.silent |= {"session/request_permission"} if kind == "same-id" else set()
     await client.initialize()
     session = await client.new_session()
     await client.turn(session, "Hello")
@@ -47,7 +54,12 @@ async def test_rude_behaviour_has_the_finding_that_is_meant(version: int, kind: 
             await behave(client, kind)
     found = {each.rule for each in client.findings()}
     found -= {rule for rule, kinds in CONSEQUENCES.items() if kind in kinds}
-    assert found == ({rude.rule} if rude.rule else set())
+    assert found == meant(rude.rule, allowed=version == 2 and kind in ALLOWED_IN_V2)
+
+
+def meant(rule: str | None, *, allowed: bool = False) -> set[str]:
+    """Return the rules that should have a finding."""
+    return {each.id for each in RULES if each.id == rule and not allowed}
 
 
 @pytest.mark.parametrize("kind", ["print", "twice", "late", "no-jsonrpc"])
@@ -103,6 +115,7 @@ async def test_a_deaf_agent_ends_its_turn_as_if_it_was_not_cancelled(version: in
             while "stopReason" not in (text := str(await client.hear())):
                 pass
     assert "'stopReason': 'end_turn'" in text
+    assert {each.rule for each in client.findings()} == meant(RUDE["deaf"].rule)
 
 
 async def test_an_immortal_agent_ignores_the_end_of_its_input() -> None:
