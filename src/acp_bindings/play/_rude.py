@@ -66,7 +66,10 @@ class Rude:
     ignores: Literal["cancel", "end", "input"] | None = None
     """What the agent does not react to."""
     rule: str | None = None
-    """The rule of `acp-bindings check` that reports it; None if it is allowed, or no line shows it. v2 allows some of them."""
+    """The rule of `acp-bindings check` that reports it; None if it is allowed, or no line shows it.
+
+    v2 allows some of them.
+    """
 
 
 def _before(doc: str, make: Callable[[Moment], bytes], rule: str | None = None) -> Rude:
@@ -154,7 +157,7 @@ RUDE: Mapping[str, Rude] = {
     ),
     "exit": Rude("exits in the middle of a message", spoil=lambda moment: (moment.half, EXIT), rule="schema.json"),
     "huge": _before(
-        "sends a message of 16 MB, which is allowed", lambda moment: moment.chunk("0123456789abcdef" * 2**20)
+        "sends a message of 4 MB, which is allowed", lambda moment: moment.chunk("0123456789abcdef" * 2**18)
     ),
     "immortal": Rude("ignores that standard input is closed, and SIGTERM", ignores="end"),
     "late": Rude(
