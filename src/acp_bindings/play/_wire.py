@@ -92,8 +92,8 @@ class Wire:
 
     async def send(self, data: bytes) -> None:
         """Write the lines of the agent, or what takes their place."""
-        for line in data.splitlines(keepends=True) if b"\0" not in data else data.split(b"\n")[:-1]:
-            for piece in self._spoiled(line if line.endswith(b"\n") else line + b"\n"):
+        for line in data.split(b"\n")[:-1]:
+            for piece in self._spoiled(line + b"\n"):
                 if piece.startswith(EXIT):
                     await self._leave(int(piece.removeprefix(EXIT)))
                 else:
@@ -111,10 +111,10 @@ class Wire:
             if kind in self._once:
                 self._once.remove(kind)
             self._held = None
-        if place == "end":
-            self._once = [each for each in self._once if each.ignores != "cancel"]
-        if (kind := self._kind_at("any")) and kind.spoil and not line.startswith(b"\0"):
+        if (kind := self._kind_at("any")) and kind.spoil and not any(each.startswith(b"\0") for each in pieces):
             pieces = [each for piece in pieces for each in kind.spoil(Moment(piece, {}, session, self._version, []))]
+        if place == "end":
+            self._once = [each for each in self._once if each.ignores != "cancel" and each.place != "any"]
         return pieces
 
     def _place_of(self, message: dict[str, Any]) -> tuple[Place | None, str]:
