@@ -96,11 +96,14 @@ class Performance:
                     if value not in get_args(StopReason):
                         raise ValueError(f"{value} is not one of {', '.join(get_args(StopReason))}")
                     return cast("StopReason", value)
-                if step.kind == "needs" and not self._session.client.supports(cast("Any", step.value)):
+                if self._lacks(step):
                     await self._turn.say(f"Left out, because the client has not advertised {value}.\n")
                     return None
                 await self._do(step, value)
         return None
+
+    def _lacks(self, step: Step) -> bool:
+        return step.kind == "needs" and not self._session.client.supports(step.value)
 
     async def _do(self, step: Step, value: Any) -> None:  # noqa: PLR0912 - a case for each kind of step
         session = self._session
