@@ -341,7 +341,7 @@ def interop(session: nox.Session) -> None:
 @nox.session(default=False)
 def remote(session: nox.Session) -> None:
     """Run workers behind nginx and HAProxy with Redis, and kill them. Needs these programs. Arguments go to pytest."""
-    session.install("-e", EXTRA, *group("test"))
+    session.install("-e", EXTRA, *group("test"), *group("remote"))
     session.run("pytest", "-p", "no:cacheprovider", "tests/remote", *session.posargs)
 
 

@@ -47,6 +47,7 @@ _PAGES = {
     "setup": "acp_bindings.setup",
     "check": "acp_bindings.check",
     "recordings": "acp_bindings.recordings",
+    "play": "acp_bindings.play",
     "mcp_launch": "mcp_launch",
     "testing": "mcp_launch.testing",
 }

@@ -72,6 +72,8 @@ class Running:
         """True if the agent was asked to end the turn."""
         self.abandoned = False
         """True if the turn is no longer awaited."""
+        self.on_connection = False
+        """True if the turn ends when the connection is lost. Before, it waits for the next connection."""
         self.accepted = False
         """True if the agent has responded to the prompt, which does not end the turn in v2."""
         self.begun = False
@@ -181,6 +183,7 @@ class Host(Protocol):
     def connection(self) -> Connection: ...
     @property
     def peer(self) -> AgentPeer: ...
+    async def ready(self) -> None: ...
     async def ask(self, request: Any, *, timeout: float | None = None) -> Any: ...
     def start(self, work: Callable[..., Coroutine[Any, Any, object]], *arguments: object) -> None: ...
     def prompted(self, session_id: str) -> None: ...
@@ -284,8 +287,14 @@ class Conversation:
             turn.finish()
 
     async def _finished(self, turn: Running) -> str:
+        await self.host.ready()
         if self._loaded:
             await self._history_complete()
+            await self.host.ready()
+        if self.closed:
+            # It could not be loaded again over the next connection.
+            raise SessionClosed(self.id)
+        turn.on_connection = True
         if turn.cancelled:
             return "cancelled"
         self.host.prompted(self.id)

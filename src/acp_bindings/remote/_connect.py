@@ -10,6 +10,7 @@ import anyio
 import httpx
 
 from acp_bindings._http import Cert, Verify
+from acp_bindings._logs import kept_out_of_logs
 from acp_bindings.connection._connection import LONGEST, Connection, Options
 from acp_bindings.connection.errors import ConnectionClosed
 from acp_bindings.jsonrpc import ProtocolPackage, Role
@@ -105,10 +106,11 @@ async def connect_url(
         proxy=proxy,
         trust_env=trust_env,
         timeout=timeout,
-        http2=not is_websocket,
+        is_websocket=is_websocket,
     )
     error: BaseException | None = None
     async with AsyncExitStack() as stack:
+        stack.enter_context(kept_out_of_logs(network.hide))
         await stack.enter_async_context(network.client)
         link: Any
         if is_websocket:
