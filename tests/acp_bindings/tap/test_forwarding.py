@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.acp_bindings.tap.support import lines_of, run, running, tap
+from tests.mcp_launch.support import wait_until
 
 if sys.platform == "win32":
     pytest.skip("signals and limits of POSIX", allow_module_level=True)
@@ -127,15 +128,17 @@ print("ready", flush=True)
 while True:
     signal.pause()
 """
-    with running(tap("-o", str(tmp_path / "talk"), agent=deaf)) as process, open(tmp_path / "alive", "rb") as alive:
+    recording = tmp_path / "talk"
+    with running(tap("-o", str(recording), agent=deaf)) as process, open(tmp_path / "alive", "rb") as alive:
         assert process.stdout
         process.stdout.readline()
+        wait_until(lambda: recording.exists() and recording.read_bytes().endswith(b"\n"))
         process.kill()
         # It ends with the agent, and the streams of the tap with the recording process.
         assert select.select([alive], [], [], 10)[0]
         assert alive.read() == b""
         assert process.communicate(timeout=10) == (b"", b"")
-    assert lines_of(tmp_path / "talk")[-1]["message"] == "ready"
+    assert [line["message"] for line in lines_of(recording)] == ["ready"]
 
 
 @pytest.mark.parametrize(
