@@ -1,0 +1,153 @@
+"""Reads recordings as the rows of the page: a JSON object for each line, and one for each finding.
+
+    {"line": 3, "time": 1764243949123.456, "from": "client", "message": {…}}   the time is in milliseconds
+    {"line": 4, "from": "agent", "text": "…"}                                  a line that is not JSON
+    {"line": 5, "from": "agent", "stderr": "…"}                                an event of a recording
+    {"finding": {"line": 3, "rule": "…", "severity": "error", "message": "…", "path": […]}}
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from datetime import datetime, timezone
+from io import BytesIO
+from typing import Any
+
+from pydantic_core import from_json, to_json
+
+from acp_bindings._json import items_of, members_of, refuse_names
+from acp_bindings.check._checking import _found
+from acp_bindings.check._conversation import Conversation, sender_of
+from acp_bindings.check._inputs import Document, Line, Unusable, is_message, line_of, read_input
+from acp_bindings.check._rules import END
+from acp_bindings.recordings import Recorder
+
+_SHOWN = ("stderr", "receipt", "dropped", "end")
+_SKIPPED = ("finding",)  # findings are found again, by the rules of this version
+
+
+def rows_of(raw: Iterable[bytes], *, show_secrets: bool = False) -> Iterator[str]:
+    """Yield the rows of a whole recording: a conversation as `acp-bindings check` reads it, or a list of messages.
+
+    Raises:
+        Unusable: it contains no messages.
+    """
+    rows = Rows(show_secrets=show_secrets)
+    kept: dict[int, bytes] = {}
+    read = read_input(_keeping(raw, kept))
+    if isinstance(read, Document):
+        messages = [to_json(each) for each in items_of(read.value)] or [read.text.strip()]
+        if not any(is_message(line_of(each).value) for each in messages):
+            raise Unusable("it has no messages; acp-bindings check reads payloads")
+        kept = dict(enumerate(messages, start=1))
+        read = ((number, line_of(each)) for number, each in [*kept.items()])
+    for number, line in read:
+        yield from rows.read(number, kept.pop(number), line)
+
+
+def _keeping(raw: Iterable[bytes], kept: dict[int, bytes]) -> Iterator[bytes]:
+    for number, each in enumerate(raw, start=1):
+        if each.strip():
+            kept[number] = each
+        yield each
+
+
+class Rows:
+    """Makes the rows of one recording, a line at a time."""
+
+    def __init__(self, *, show_secrets: bool = False) -> None:
+        self._conversation = Conversation()
+        self._redactor = Recorder(BytesIO(), secrets=None if show_secrets else ())
+
+    def read(self, number: int, raw: bytes, line: Line | None = None) -> Iterator[str]:
+        """Yield the row of a line, and one for each finding in it.
+
+        Args:
+            number: the number of the line, from 1.
+            raw: the line as it is in the file.
+            line: the message in it, if that is already known.
+        """
+        line = line or line_of(raw)
+        wrapper = _parsed(raw) if line.at else members_of(line.value)
+        head = {"line": number, "time": _time_in(wrapper, raw)}
+        if not line.at and not is_message(wrapper) and (event := _event_in(wrapper)):
+            if event in _SHOWN:
+                yield _row({**head, "from": wrapper.get("from")}, event, to_json(self._shown(wrapper[event])))
+            return
+        sender = line.sender or sender_of(line.value, self._conversation)
+        observed = self._conversation.hear(line, number=number)
+        found = [*_found(observed, number, show_values=False)]
+        self._conversation.take(observed)
+        # A line that is not JSON becomes a string.
+        message = self._redactor._recorded(line.text)
+        what = "message" if line.value is not None and _is_strict(message) else "text"
+        yield _row({**head, "from": sender}, what, message if message.startswith(b'"') or what == "message" else to_json(message))
+        for each in found:
+            if each.rule != END.id:
+                about = {
+                    "line": number,
+                    "rule": each.rule,
+                    "severity": each.severity,
+                    "message": self._shown(each.message),
+                    "path": each.path[len(line.at) :],
+                }
+                yield _escaped(to_json({"finding": about}))
+
+    def _shown(self, value: Any) -> Any:
+        return self._redactor._redactor.json(value) if self._redactor._redactor else value
+
+
+def _event_in(wrapper: dict[str, Any]) -> str | None:
+    return next((each for each in (*_SHOWN, *_SKIPPED) if each in wrapper), None)
+
+
+def _parsed(raw: bytes) -> dict[str, Any]:
+    try:
+        return members_of(from_json(raw))
+    except ValueError:
+        return {}
+
+
+def _is_strict(text: bytes) -> bool:
+    """Return True if browsers can read *text*: Python also reads NaN and Infinity."""
+    try:
+        refuse_names(text)
+    except ValueError:
+        return False
+    return True
+
+
+_TIMES = ("time", "timestamp", "ts", "at")
+_LOGGED = re.compile(rb"\W{0,9}(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?)")
+
+
+def _time_in(wrapper: dict[str, Any], raw: bytes) -> float | None:
+    """Return the time of a line in milliseconds since the epoch; None if it has none."""
+    value = next((wrapper[each] for each in _TIMES if each in wrapper), None)
+    if not wrapper and (logged := _LOGGED.match(raw)):
+        value = logged[1].decode().replace(",", ".")
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return value if value > _IN_MILLISECONDS else value * 1000
+    try:
+        moment = datetime.fromisoformat(value) if isinstance(value, str) else None
+    except ValueError:
+        return None
+    if moment is None:
+        return None
+    return (moment if moment.tzinfo else moment.replace(tzinfo=timezone.utc)).timestamp() * 1000
+
+
+_IN_MILLISECONDS = 1e11
+"""Greater numbers are milliseconds; in seconds, this is the year 5138."""
+
+
+def _row(head: dict[str, Any], name: str, value: bytes) -> str:
+    members = to_json({key: each for key, each in head.items() if each is not None})
+    return _escaped(b'%b,"%b":%b}' % (members[:-1], name.encode(), value))
+
+
+def _escaped(row: bytes) -> str:
+    """Return a row that HTML reads as text. In JSON, these characters are only in strings, or are white space."""
+    text = row.decode(errors="replace").replace("\r", " ")
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
