@@ -141,7 +141,7 @@ const ACTIONS = {
   Escape: () => open(null),
 };
 
-const isFound = ({ item, answer }) => Boolean(item.severity || answer?.severity);
+const isFound = ({ item, answer }) => [item, answer].some((each) => /error|warning/.test(each?.severity));
 
 document.addEventListener("keydown", (event) => {
   const isModified = event.ctrlKey || event.metaKey || event.altKey;

@@ -51,6 +51,12 @@ function duration(milliseconds) {
   return minutes < 60 ? `${minutes} min ${rest} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
+/** A round duration on a scale: `0`, `200 ms`, `5 s`, `2 min`. */
+function rounded(milliseconds) {
+  const [size, unit] = [[36e5, "h"], [6e4, "min"], [1e3, "s"]].find(([each]) => milliseconds >= each) ?? [1, "ms"];
+  return milliseconds ? `${milliseconds / size} ${unit}` : "0";
+}
+
 /** Milliseconds since the beginning as a clock: `0.000`, `1:02.345`, `2:01:02.345`. */
 function clock(milliseconds) {
   const rounded = Math.round(milliseconds);

@@ -68,20 +68,28 @@ class Timeline {
     pen.scale(scale, scale);
     const colours = getComputedStyle(this.#canvas);
     const colour = (name) => colours.getPropertyValue(`--${name}`);
-    const x = (index) => Math.round(this.#places[index] * (width - 2));
-    const middle = (height - 12) / 2;
+    const x = (index) => Math.round(this.#places[index] * (width - 3));
+    const bottom = height - 14;
+    const middle = bottom / 2;
 
-    pen.fillStyle = colour("rule");
     pen.font = `11px ${colours.fontFamily}`;
     for (const tick of ticksOf(length, width / 110)) {
-      const at = Math.round((tick / length) * (width - 2));
+      const at = Math.round((tick / length) * (width - 3));
       pen.fillStyle = colour("rule");
       pen.fillRect(at, 0, 1, height);
       pen.fillStyle = colour("soft");
-      if (at < width - 40) pen.fillText(tick ? duration(tick) : "0", at + 4, height - 3);
+      if (at < width - 40) pen.fillText(rounded(tick), at + 4, height - 3);
     }
 
-    // The client above the line, the agent below it; how many messages there are at each place, by their root.
+    // The turns of the agent, from each prompt to its answer.
+    pen.fillStyle = colour("turn");
+    for (const { item } of this.#rows) {
+      if (item.method !== "session/prompt" || item.kind !== "request") continue;
+      const end = item.isOpen ? width : x(item.answer.row >= 0 ? item.answer.row : item.row);
+      pen.fillRect(x(item.row), 2, Math.max(3, end - x(item.row) + 3), bottom - 4);
+    }
+
+    // How many messages there are at each place, by their root: the client above the line, the agent below it.
     const counts = { client: new Map(), agent: new Map() };
     this.#rows.forEach(({ item, answer }, index) => {
       for (const each of answer ? [item, answer] : [item]) {
@@ -89,18 +97,19 @@ class Timeline {
         side?.set(x(index), (side.get(x(index)) ?? 0) + each.rows.length);
       }
     });
-    const most = Math.sqrt(Math.max(1, ...counts.client.values(), ...counts.agent.values()));
+    let most = 1;
+    for (const side of Object.values(counts)) for (const count of side.values()) most = Math.max(most, count);
     for (const [side, sign] of [["client", -1], ["agent", 1]]) {
       pen.fillStyle = colour(side);
       for (const [at, count] of counts[side]) {
-        const size = Math.max(2, (Math.sqrt(count) / most) * (middle - 2));
-        pen.fillRect(at, sign < 0 ? middle - size : middle + 1, 2, size);
+        const size = 5 + Math.sqrt(count / most) * (middle - 9);
+        pen.fillRect(at, sign < 0 ? middle - size : middle + 1, 3, size);
       }
     }
-    for (const severity of SEVERITIES.toReversed()) {
+    for (const severity of ["warning", "error"]) {
       pen.fillStyle = colour(severity);
       for (const { item, severity: its } of this.#conversation.findings) {
-        if (its === severity && item?.row >= 0) pen.fillRect(x(item.row) - 1, 0, 3, height - 12);
+        if (its === severity && item?.row >= 0) pen.fillRect(x(item.row), 0, 3, bottom);
       }
     }
     pen.fillStyle = colour("hit");
