@@ -4,15 +4,16 @@
         for found in Check(lines):
             print(found)
 
-It requires only pydantic. Only the command does I/O.
+`LiveCheck` checks a conversation while it happens. Both require only pydantic. Only the command does I/O.
 """
 
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ._checking import Check as Check
-    from ._checking import Found as Found
     from ._inputs import Unusable as Unusable
+    from ._live import Found as Found
+    from ._live import LiveCheck as LiveCheck
     from ._report import SCHEMA as SCHEMA
     from ._rules import RULES as RULES
     from ._rules.rule import Rule as Rule
@@ -22,9 +23,10 @@ else:
     __all__, __getattr__, __dir__ = lazy_names(
         __name__,
         {
-            "_checking": "Check Found",
+            "_checking": "Check",
             "command": "",
             "_inputs": "Unusable",
+            "_live": "Found LiveCheck",
             "_report": "SCHEMA",
             "_rules": "RULES",
             "_rules.rule": "Rule",

@@ -6,7 +6,7 @@ import difflib
 import re
 from bisect import bisect_left
 from collections.abc import Hashable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from json import JSONDecoder
 from typing import Annotated, Any, Literal, NamedTuple, TypeAlias, cast, get_args, get_origin
@@ -16,43 +16,14 @@ from pydantic_core import to_json
 from acp_bindings._json import items_of, members_of
 from acp_bindings._lazy import PACKAGES
 from acp_bindings._models.base import Model
-from acp_bindings.check._conversation import Conversation, ObservedMessage, Unanswered, issues_as
+from acp_bindings.check._conversation import Conversation, ObservedMessage, issues_as
 from acp_bindings.check._inputs import Document, Line, Numbered, Unusable, is_message, read_input, unwrap
-from acp_bindings.check._rules import END, LOOKS
-from acp_bindings.check._rules.lifecycle import AFTER_CANCEL, CANCELLED
+from acp_bindings.check._live import Findings, Found, found_in
 from acp_bindings.decoding import decode
-from acp_bindings.errors import DecodeError, Finding, Path, format_path
+from acp_bindings.errors import DecodeError, Finding, Path
 from acp_bindings.jsonrpc import ProtocolPackage
 from acp_bindings.setup._versions import name_of, package_named
-from acp_bindings.setup.capabilities import Side
-from acp_bindings.setup.errors import Remark, Severity
-
-
-@dataclass(frozen=True, kw_only=True)
-class Found:
-    """A broken rule, a likely mistake or a hint. Only `value` may contain a secret."""
-
-    rule: str
-    """The id of the rule: its family, a dot and its name."""
-    severity: Severity
-    message: str
-    """The problem and what to do."""
-    path: Path = ()
-    """The path in the JSON of the line, or in the document, by wire name and index."""
-    line: int | None = None
-    """The line in the input, from 1; None if it is about the whole input."""
-    sender: Side | None = None
-    """The sender, in a conversation."""
-    method: str | None = None
-    """The method of the message, or of the request that it answers."""
-    value: str | None = None
-    """The JSON at `path`, which may be a secret. It is only set if the check has `show_values=True`."""
-
-    def __str__(self) -> str:
-        """`3: error[capability.load]: …`, in the form of compilers. Put the file name and a colon before it."""
-        line = f"{self.line}: " if self.line is not None else " "
-        value = f" (it is {self.value})" if self.value is not None else ""
-        return f"{line}{self.severity}[{self.rule}]: {format_path(self.path)}{self.message}{value}"
+from acp_bindings.setup.errors import Remark
 
 
 class Places:
@@ -233,15 +204,6 @@ def _classes(type_: Any) -> Iterator[type[Model]]:
 
 InputKind: TypeAlias = Literal["conversation", "messages", "payloads"]
 
-MOST_UNANSWERED = 20
-"""The maximum number of requests without a response that are reported."""
-
-MOST_NO_JSON = 20
-"""The maximum number of lines without valid JSON that are reported one by one."""
-
-LONGEST_VALUE = 200
-"""The maximum number of characters of a value that are shown."""
-
 
 class Check:
     """The check of one input. Iterate over it to get the findings; its attributes are complete afterwards.
@@ -320,47 +282,11 @@ class Check:
 
     def _conversation(self, lines: Iterable[Numbered]) -> Iterator[Found]:
         self.kind = "conversation"
-        conversation = Conversation(self._protocol)
-        unread: list[int] = []
+        findings = Findings(self._protocol, show_values=self._show_values, in_list=isinstance(self._input, Document))
         for number, line in lines:
-            observed = conversation.hear(line, number=number)
-            self._count(name_of(observed.protocol))
-            unread += [number] if line.value is None else []
-            if line.value is not None or len(unread) <= MOST_NO_JSON:
-                yield from _found(observed, number, show_values=self._show_values)
-            conversation.take(observed)
-        if untold := unread[MOST_NO_JSON:]:
-            message = f"this line and {len(untold) - 1} more are not JSON either"
-            yield Found(rule="schema.json", severity="error", message=message, line=untold[0])
-        # Mistakes come first, so that the limit does not drop them.
-        unanswered = sorted(conversation.unanswered(), key=lambda each: each.cancelled is None)[:MOST_UNANSWERED]
-        for each in sorted(unanswered, key=lambda each: each.request.line):
-            yield self._unanswered(each, more=conversation.heard - each.request.line)
-
-    def _unanswered(self, each: Unanswered, *, more: int) -> Found:
-        """Return the finding for a request without a response, after which *more* lines came."""
-        rule = AFTER_CANCEL if each.cancelled else END
-        if each.cancelled:
-            message = (
-                f"the client cancelled the prompt in line {each.cancelled} and has not responded to this; {CANCELLED}"
-            )
-        elif each.ended:
-            message = "it has no response on its connection"
-        else:
-            message = f"it has no response {self._behind(more)}; was the recording cut off?"
-        return Found(
-            rule=rule.id,
-            severity=rule.severity,
-            message=message,
-            line=each.request.line,
-            path=(each.request.line - 1,) if isinstance(self._input, Document) else (),
-            sender=each.request.sender,
-            method=each.request.method,
-        )
-
-    def _behind(self, more: int) -> str:
-        what = "message" if isinstance(self._input, Document) else "line"
-        return f"in the {f'{more} {what}s' if more > 1 else what} after it" if more else "here"
+            yield from findings.hear(line, number)
+            self.messages, self.read_as = findings.messages, findings.read_as
+        yield from findings.end()
 
     def _one(self, line: Line, number: int | None) -> Iterator[Found]:
         """Yield the findings for a message or a payload outside of a conversation."""
@@ -377,7 +303,7 @@ class Check:
             # Outside of a conversation, it cannot be sent at the wrong time.
             observed.before, observed.untimely = None, None
             self._count(name_of(observed.protocol))
-            yield from _found(observed, number, show_values=self._show_values)
+            yield from found_in(observed, number, show_values=self._show_values)
             return
         member = next((each for each in ("params", "result") if each in value), None)
         if value.get("jsonrpc") != "2.0":
@@ -391,13 +317,13 @@ class Check:
         observed = ObservedMessage(
             kind="unreadable", protocol=self._package, wrong=(Remark(line.at, rule, message, "error"),)
         )
-        yield from _found(observed, number, show_values=False)
+        yield from found_in(observed, number, show_values=False)
 
     def _payload(self, value: Any, at: Path, number: int | None, type_: Type | None = None) -> Iterator[Found]:
         named = type_ or self._type
         types = [named] if named else types_of(value, protocol=self._package)
         self._count(" or ".join(map(str, types[:3])) + (" or …" if len(types) > 3 else ""))
-        yield from _found(payload_as(value, types[0], at=at), number, show_values=self._show_values)
+        yield from found_in(payload_as(value, types[0], at=at), number, show_values=self._show_values)
 
     @property
     def _package(self) -> ProtocolPackage:
@@ -415,57 +341,6 @@ class Check:
         self.messages += 1
         if read_as not in self.read_as:
             self.read_as.append(read_as)
-
-
-def _found(observed: ObservedMessage, number: int | None, *, show_values: bool) -> Iterator[Found]:
-    """Yield the findings of all rules for a message."""
-    covered: set[Path] = set()
-    for look in LOOKS:
-        for each in look.find(observed):
-            if each.rule.startswith("schema."):
-                if each.rule in _GENERAL and not covered.isdisjoint(_ways_to(each.path)):
-                    continue
-                covered.add(each.path)
-                if each.rule == "schema.server-type":
-                    # It is read as another type than intended, so the missing fields of that type are not reported.
-                    covered.update((*each.path[:-1], name) for name in _BY_TYPE)
-            yield Found(
-                rule=each.rule,
-                severity=each.severity,
-                message=each.message,
-                path=each.path,
-                line=number,
-                sender=observed.sender,
-                method=observed.method,
-                value=_value_at(observed, each.path) if show_values else None,
-            )
-
-
-def _ways_to(path: Path) -> Iterator[Path]:
-    """Return *path* and the paths of all values around it, outermost first."""
-    return (path[:length] for length in range(len(path) + 1))
-
-
-_GENERAL = frozenset({"schema.params", "schema.result", "schema.payload"})
-"""The rules that do not report a value if a more specific rule has reported it."""
-
-
-_BY_TYPE = ("command", "args", "env", "url", "headers")
-"""The fields of an MCP server that depend on its type."""
-
-
-def _value_at(observed: ObservedMessage, path: Path) -> str | None:
-    """Return the JSON at *path*, cut to `LONGEST_VALUE`; None if it has no value, and for a whole message."""
-    value: Any = observed.message
-    if path == observed.top:
-        return None
-    try:
-        for step in path[len(observed.top) :]:
-            value = value[step]
-        text = to_json(value).decode()
-    except (LookupError, TypeError, ValueError):
-        return None
-    return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}…"
 
 
 def _begins_conversation(items: list[Line]) -> bool:

@@ -39,6 +39,15 @@ def is_message(value: Any) -> bool:
     )
 
 
+def is_event(value: Any) -> bool:
+    """Return True if *value* is a line of a recording that is not about a message, such as a line of standard error."""
+    members = members_of(value)
+    return "time" in members and "message" not in members and not _EVENTS.isdisjoint(members)
+
+
+_EVENTS = frozenset({"stderr", "receipt", "finding", "end"})
+
+
 def unwrap(text: bytes, value: Any) -> Line:
     """Return the message in a line that may have a wrapper, such as `{"direction": "client", "message": …}`.
 
@@ -46,7 +55,7 @@ def unwrap(text: bytes, value: Any) -> Line:
     message may have any name, and is an object or a string with its line. Any other value is itself the message.
     """
     wrapper = members_of(value)
-    if "jsonrpc" in wrapper:
+    if "jsonrpc" in wrapper or is_event(value):
         return Line(text, value, None, ())
     direction = next((wrapper[each] for each in ("direction", "from", "dir", "sender") if each in wrapper), None)
     has_direction = isinstance(direction, str)
@@ -214,7 +223,7 @@ def _conversation(lines: Iterator[tuple[int, bytes]], *, of_messages: bool) -> I
         if head[0][1].startswith(b"Content-Length:"):
             break
         value = line_of(each[1]).value
-        if is_message(value) or _begins_message(each[1]) or (value is not None and not of_messages):
+        if is_message(value) or is_event(value) or _begins_message(each[1]) or (value is not None and not of_messages):
             return ((number, line_of(line)) for number, line in chain(head, lines))
         if len(head) == MOST_WITHOUT:
             break

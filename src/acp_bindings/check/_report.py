@@ -6,8 +6,9 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from acp_bindings.check._checking import Check, Found
+from acp_bindings.check._checking import Check
 from acp_bindings.check._inputs import Unusable
+from acp_bindings.check._live import Found
 from acp_bindings.check._rules import RULES
 
 

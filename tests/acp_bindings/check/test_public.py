@@ -5,7 +5,7 @@ import acp_bindings.check
 
 def test_the_public_names_are_these() -> None:
     names: list[str] = getattr(acp_bindings.check, "__all__")  # noqa: B009 - it is made when the package is loaded
-    assert names == ["Check", "Found", "RULES", "Rule", "SCHEMA", "Unusable"]
+    assert names == ["Check", "Found", "LiveCheck", "RULES", "Rule", "SCHEMA", "Unusable"]
     assert set(names) <= set(dir(acp_bindings.check))
 
 

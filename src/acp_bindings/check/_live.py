@@ -1,0 +1,217 @@
+"""The findings of a conversation, one line at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic_core import to_json
+
+from acp_bindings.check._conversation import Conversation, ObservedMessage, Unanswered
+from acp_bindings.check._inputs import Line, is_event, line_of
+from acp_bindings.check._rules import END, LOOKS
+from acp_bindings.check._rules.lifecycle import AFTER_CANCEL, CANCELLED
+from acp_bindings.errors import Path, format_path
+from acp_bindings.jsonrpc import ProtocolPackage
+from acp_bindings.setup._versions import name_of
+from acp_bindings.setup.capabilities import Side
+from acp_bindings.setup.errors import Severity
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """A broken rule, a likely mistake or a hint. Only `value` may contain a secret."""
+
+    rule: str
+    """The id of the rule: its family, a dot and its name."""
+    severity: Severity
+    message: str
+    """The problem and what to do."""
+    path: Path = ()
+    """The path in the JSON of the line, or in the document, by wire name and index."""
+    line: int | None = None
+    """The line in the input, from 1; None if it is about the whole input."""
+    sender: Side | None = None
+    """The sender, in a conversation."""
+    method: str | None = None
+    """The method of the message, or of the request that it answers."""
+    value: str | None = None
+    """The JSON at `path`, which may be a secret. It is only set if the check has `show_values=True`."""
+
+    def __str__(self) -> str:
+        """`3: error[capability.load]: …`, in the form of compilers. Put the file name and a colon before it."""
+        line = f"{self.line}: " if self.line is not None else " "
+        value = f" (it is {self.value})" if self.value is not None else ""
+        return f"{line}{self.severity}[{self.rule}]: {format_path(self.path)}{self.message}{value}"
+
+
+class LiveCheck:
+    """The check of a conversation while it happens, such as by a program between client and agent.
+
+        check = LiveCheck()
+        for line in lines:
+            report(check.feed(line))
+        report(check.finish())
+
+    It uses the same rules as `Check`.
+    """
+
+    def __init__(self, protocol: ProtocolPackage | None = None, *, show_values: bool = False) -> None:
+        """Start before the first line.
+
+        Args:
+            protocol: the protocol package to use if the conversation has no `initialize`; by default `v1`.
+            show_values: add the value at each path to the findings. It may be a secret.
+        """
+        self._findings = Findings(protocol, show_values=show_values)
+        self._lines = 0
+
+    def feed(self, line: bytes) -> list[Found]:
+        """Return the findings for the next line of a recording: a message, possibly in a wrapper, or an event.
+
+        Each line is counted. Events of a recording and empty lines have no findings.
+        """
+        self._lines += 1
+        return [*self._findings.hear(line_of(line), self._lines)] if line.strip() else []
+
+    def finish(self) -> list[Found]:
+        """Return the findings that are only known at the end of the conversation, such as requests without a response.
+
+        Do not call `feed` after this.
+        """
+        return [*self._findings.end()]
+
+
+MOST_UNANSWERED = 20
+"""The maximum number of requests without a response that are reported."""
+
+MOST_NO_JSON = 20
+"""The maximum number of lines without valid JSON that are reported one by one."""
+
+LONGEST_VALUE = 200
+"""The maximum number of characters of a value that are shown."""
+
+
+class Findings:
+    """The findings of one conversation, whose lines are parsed already."""
+
+    def __init__(self, protocol: ProtocolPackage | None, *, show_values: bool, in_list: bool = False) -> None:
+        """Start before the first line.
+
+        Args:
+            protocol: as in `LiveCheck`.
+            show_values: as in `LiveCheck`.
+            in_list: True if the messages are items of a JSON list instead of lines.
+        """
+        self.messages = 0
+        """The number of messages."""
+        self.read_as: list[str] = []
+        """The protocol packages by which they were read."""
+        self._conversation = Conversation(protocol)
+        self._show_values = show_values
+        self._in_list = in_list
+        self._not_json = 0
+        self._not_reported: int | None = None
+        """The number of the first line that is not JSON and was not reported."""
+
+    def hear(self, line: Line, number: int) -> Iterator[Found]:
+        """Yield the findings for a line."""
+        if is_event(line.value):
+            return
+        observed = self._conversation.hear(line, number=number)
+        self.messages += 1
+        if (read_as := name_of(observed.protocol)) not in self.read_as:
+            self.read_as.append(read_as)
+        self._not_json += line.value is None
+        if line.value is not None or self._not_json <= MOST_NO_JSON:
+            yield from found_in(observed, number, show_values=self._show_values)
+        elif self._not_reported is None:
+            self._not_reported = number
+        self._conversation.take(observed)
+
+    def end(self) -> Iterator[Found]:
+        """Yield what is only known at the end."""
+        if self._not_reported is not None:
+            message = f"this line and {self._not_json - MOST_NO_JSON - 1} more are not JSON either"
+            yield Found(rule="schema.json", severity="error", message=message, line=self._not_reported)
+        # Mistakes come first, so that the limit does not drop them.
+        unanswered = sorted(self._conversation.unanswered(), key=lambda each: each.cancelled is None)[:MOST_UNANSWERED]
+        for each in sorted(unanswered, key=lambda each: each.request.line):
+            yield self._unanswered(each, more=self._conversation.heard - each.request.line)
+
+    def _unanswered(self, each: Unanswered, *, more: int) -> Found:
+        """Return the finding for a request without a response, after which *more* lines came."""
+        rule = AFTER_CANCEL if each.cancelled else END
+        if each.cancelled:
+            message = (
+                f"the client cancelled the prompt in line {each.cancelled} and has not responded to this; {CANCELLED}"
+            )
+        elif each.ended:
+            message = "it has no response on its connection"
+        else:
+            message = f"it has no response {self._behind(more)}; was the recording cut off?"
+        return Found(
+            rule=rule.id,
+            severity=rule.severity,
+            message=message,
+            line=each.request.line,
+            path=(each.request.line - 1,) if self._in_list else (),
+            sender=each.request.sender,
+            method=each.request.method,
+        )
+
+    def _behind(self, more: int) -> str:
+        what = "message" if self._in_list else "line"
+        return f"in the {f'{more} {what}s' if more > 1 else what} after it" if more else "here"
+
+
+def found_in(observed: ObservedMessage, number: int | None, *, show_values: bool) -> Iterator[Found]:
+    """Yield the findings of all rules for a message."""
+    covered: set[Path] = set()
+    for look in LOOKS:
+        for each in look.find(observed):
+            if each.rule.startswith("schema."):
+                if each.rule in _GENERAL and not covered.isdisjoint(_ways_to(each.path)):
+                    continue
+                covered.add(each.path)
+                if each.rule == "schema.server-type":
+                    # It is read as another type than intended, so the missing fields of that type are not reported.
+                    covered.update((*each.path[:-1], name) for name in _BY_TYPE)
+            yield Found(
+                rule=each.rule,
+                severity=each.severity,
+                message=each.message,
+                path=each.path,
+                line=number,
+                sender=observed.sender,
+                method=observed.method,
+                value=_value_at(observed, each.path) if show_values else None,
+            )
+
+
+def _ways_to(path: Path) -> Iterator[Path]:
+    """Return *path* and the paths of all values around it, outermost first."""
+    return (path[:length] for length in range(len(path) + 1))
+
+
+_GENERAL = frozenset({"schema.params", "schema.result", "schema.payload"})
+"""The rules that do not report a value if a more specific rule has reported it."""
+
+
+_BY_TYPE = ("command", "args", "env", "url", "headers")
+"""The fields of an MCP server that depend on its type."""
+
+
+def _value_at(observed: ObservedMessage, path: Path) -> str | None:
+    """Return the JSON at *path*, cut to `LONGEST_VALUE`; None if it has no value, and for a whole message."""
+    value: Any = observed.message
+    if path == observed.top:
+        return None
+    try:
+        for step in path[len(observed.top) :]:
+            value = value[step]
+        text = to_json(value).decode()
+    except (LookupError, TypeError, ValueError):
+        return None
+    return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}…"

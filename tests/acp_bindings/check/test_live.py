@@ -1,0 +1,76 @@
+"""A conversation that is checked while it happens, and recordings with events."""
+
+import json
+from typing import Any
+
+import pytest
+
+from acp_bindings import v1_unstable
+from acp_bindings.check import Check, Found, LiveCheck
+from tests.acp_bindings.check.conversations import CLEAN, as_lines, call, check, new, opening, prompt, where
+from tests.acp_bindings.check.test_rules import BROKEN
+
+TIME = "2026-11-27T11:45:49.123456Z"
+EVENTS: list[dict[str, Any]] = [
+    {"time": TIME, "from": "agent", "stderr": json.dumps(opening()[0])},
+    {"time": TIME, "receipt": {"server": "github", "event": "started"}},
+    {"time": TIME, "finding": {"line": 1, "rule": "path.cwd", "severity": "error", "message": "m", "path": []}},
+    {"time": TIME, "end": {"exitStatus": 0}},
+]
+
+
+def live(*messages: Any, **options: Any) -> list[Found]:
+    check = LiveCheck(**options)
+    return [each for line in as_lines(messages) for each in check.feed(line)] + check.finish()
+
+
+@pytest.mark.parametrize("rule", BROKEN)
+def test_a_live_check_reports_what_a_check_reports(rule: str) -> None:
+    lines = BROKEN[rule]
+    if len(lines) > 1:
+        assert live(*lines) == check(*lines)
+        assert live(*lines, protocol=v1_unstable, show_values=True) == check(
+            *lines, protocol=v1_unstable, show_values=True
+        )
+
+
+def test_a_live_check_reports_a_line_before_it_sees_the_next() -> None:
+    check = LiveCheck()
+    lines = as_lines([*opening(), *new(cwd=".")])
+    assert [[each.rule for each in check.feed(line)] for line in lines] == [[], [], ["path.cwd"], []]
+    assert check.finish() == []
+
+
+def test_a_live_check_counts_empty_lines_and_may_have_no_line() -> None:
+    assert live(b"", *opening(), b" ", *new(cwd="."))[0].line == 5
+    assert LiveCheck().finish() == []
+
+
+def test_a_live_check_reports_a_line_that_is_not_json() -> None:
+    found = live(*opening(), b"hello")
+    assert [(each.rule, where(each)) for each in found] == [("schema.json", "3")]
+
+
+@pytest.mark.parametrize("event", EVENTS)
+def test_events_of_a_recording_are_skipped_and_their_lines_counted(event: dict[str, Any]) -> None:
+    talk = [{"time": TIME, "from": "agent" if "result" in each else "client", "message": each} for each in new(cwd=".")]
+    lines = [event, *opening(), event, *talk, event]
+    assert [(each.rule, where(each)) for each in check(*lines)] == [("path.cwd", "5 message.params.cwd")]
+    assert live(*lines) == check(*lines)
+
+
+def test_events_are_not_messages() -> None:
+    inspected = Check(as_lines([*EVENTS * 10, *CLEAN, *EVENTS]))
+    assert list(inspected) == []
+    assert (inspected.kind, inspected.messages) == ("conversation", len(CLEAN))
+
+
+def test_a_recording_may_consist_of_events() -> None:
+    inspected = Check(as_lines(EVENTS))
+    assert (list(inspected), inspected.kind, inspected.messages) == ([], "conversation", 0)
+
+
+def test_a_message_with_a_time_is_no_event() -> None:
+    late = {"time": TIME, "end": 1, "message": call("session/nwe", {}, id=9), "from": "client"}
+    found = check(*opening(), *new(), *prompt(2), late)
+    assert [each.rule for each in found] == ["schema.method", "lifecycle.unanswered"]
