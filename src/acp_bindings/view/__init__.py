@@ -1,11 +1,17 @@
-"""A picture of a recorded conversation, as the command `acp-bindings view` makes it.
+"""Draw a recorded conversation as a page for the browser, as the command `acp-bindings view` does.
 
-    with open("talk.ndjson", "rb") as lines, open("talk.html", "w", encoding="utf-8") as page:
-        page.writelines(page_of(lines, name="talk.ndjson"))
+    with open("talk.ndjson", "rb") as lines, open("talk.html", "w", encoding="utf-8") as file:
+        file.writelines(page_of(lines, name="talk.ndjson"))
 
-`LiveView` shows a recording in the browser while it is written. Both require only pydantic.
+`LiveView` serves the page on loopback and follows a recording while it is written. Both require only pydantic.
 """
 
-from __future__ import annotations
+from typing import TYPE_CHECKING
 
-from collections.abc import Iterable, Iterator
+if TYPE_CHECKING:
+    from ._page import page_of as page_of
+    from ._serving import LiveView as LiveView
+else:
+    from acp_bindings._lazy import lazy_names
+
+    __all__, __getattr__, __dir__ = lazy_names(__name__, {"_page": "page_of", "_serving": "LiveView"})

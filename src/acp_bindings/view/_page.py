@@ -10,18 +10,30 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
+from itertools import chain
+
+from acp_bindings.view._reading import rows_of
 
 _SCRIPTS = ("text", "briefs", "conversation", "diagram", "timeline", "panel", "page")
 
 
-def page_of(rows: Iterable[str], *, name: str, live: str | None = None) -> Iterator[str]:
-    """Yield the parts of the page.
+def page_of(lines: Iterable[bytes], *, name: str, show_secrets: bool = False) -> Iterator[str]:
+    """Yield the parts of the page for a recording.
 
     Args:
-        rows: what it shows, from the beginning.
-        name: the name of the recording.
-        live: the URL of the event stream with further rows.
+        lines: the recording, such as a file that is open for reading bytes. All inputs of `acp-bindings check` with
+            whole messages are read.
+        name: the name of the recording, which the page shows.
+        show_secrets: True to show the values of `env` and `headers`, and other secrets.
+
+    Raises:
+        Unusable: *lines* contains no messages.
     """
+    return filled(rows_of(lines, show_secrets=show_secrets), name=name)
+
+
+def filled(rows: Iterable[str], *, name: str, live: str | None = None) -> Iterator[str]:
+    """Yield the parts of a page with *rows*, which are those of `rows_of`; more come from the event stream *live*."""
     script, style = "\n".join(_read(f"{each}.js") for each in _SCRIPTS), _read("page.css")
     policy = (
         f"default-src 'none'; script-src {_digest(script)}; style-src {_digest(style)}; img-src data:; "
@@ -36,8 +48,11 @@ def page_of(rows: Iterable[str], *, name: str, live: str | None = None) -> Itera
     }
     before, after = _read("page.html").split("{{ rows }}\n")
     fill = re.compile(r"\{\{ (\w+) \}\}")
+    # The first row comes first, because there may be none: then nothing is written.
+    rows = iter(rows)
+    first = next(rows, None)
     yield fill.sub(lambda found: parts[found[1]], before)
-    yield from (f"{row}\n" for row in rows)
+    yield from (f"{row}\n" for row in (() if first is None else chain((first,), rows)))
     yield fill.sub(lambda found: parts[found[1]], after)
 
 

@@ -17,14 +17,13 @@ from typing import Any
 from pydantic_core import from_json, to_json
 
 from acp_bindings._json import items_of, members_of, refuse_names
-from acp_bindings.check._checking import _found
-from acp_bindings.check._conversation import Conversation, sender_of
-from acp_bindings.check._inputs import Document, Line, Unusable, is_message, line_of, read_input
+from acp_bindings.check._inputs import Document, Line, Unusable, is_event, is_message, line_of, read_input
+from acp_bindings.check._live import Findings, Found
 from acp_bindings.check._rules import END
 from acp_bindings.recordings import Recorder
 
-_SHOWN = ("stderr", "receipt", "dropped", "end")
-_SKIPPED = ("finding",)  # findings are found again, by the rules of this version
+
+_SHOWN = {"stderr", "receipt", "dropped", "end"}
 
 
 def rows_of(raw: Iterable[bytes], *, show_secrets: bool = False) -> Iterator[str]:
@@ -44,6 +43,7 @@ def rows_of(raw: Iterable[bytes], *, show_secrets: bool = False) -> Iterator[str
         read = ((number, line_of(each)) for number, each in [*kept.items()])
     for number, line in read:
         yield from rows.read(number, kept.pop(number), line)
+    yield from rows.end()
 
 
 def _keeping(raw: Iterable[bytes], kept: dict[int, bytes]) -> Iterator[bytes]:
@@ -57,7 +57,7 @@ class Rows:
     """Makes the rows of one recording, a line at a time."""
 
     def __init__(self, *, show_secrets: bool = False) -> None:
-        self._conversation = Conversation()
+        self._findings = Findings(None, show_values=False)
         self._redactor = Recorder(BytesIO(), secrets=None if show_secrets else ())
 
     def read(self, number: int, raw: bytes, line: Line | None = None) -> Iterator[str]:
@@ -71,35 +71,35 @@ class Rows:
         line = line or line_of(raw)
         wrapper = _parsed(raw) if line.at else members_of(line.value)
         head = {"line": number, "time": _time_in(wrapper, raw)}
-        if not line.at and not is_message(wrapper) and (event := _event_in(wrapper)):
-            if event in _SHOWN:
+        if is_event(line.value):
+            # Recorded findings are found again, by the rules of this version.
+            for event in _SHOWN & wrapper.keys():
                 yield _row({**head, "from": wrapper.get("from")}, event, to_json(self._shown(wrapper[event])))
             return
-        sender = line.sender or sender_of(line.value, self._conversation)
-        observed = self._conversation.hear(line, number=number)
-        found = [*_found(observed, number, show_values=False)]
-        self._conversation.take(observed)
-        # A line that is not JSON becomes a string.
+        found = [*self._findings.hear(line, number)]
         message = self._redactor._recorded(line.text)
-        what = "message" if line.value is not None and _is_strict(message) else "text"
-        yield _row({**head, "from": sender}, what, message if message.startswith(b'"') or what == "message" else to_json(message))
-        for each in found:
-            if each.rule != END.id:
-                about = {
-                    "line": number,
-                    "rule": each.rule,
-                    "severity": each.severity,
-                    "message": self._shown(each.message),
-                    "path": each.path[len(line.at) :],
-                }
-                yield _escaped(to_json({"finding": about}))
+        if line.value is None or not _is_strict(message):
+            message = to_json(message.decode(errors="replace"))
+        what = "text" if message.startswith(b'"') else "message"
+        yield _row({**head, "from": self._findings.sender}, what, message)
+        yield from (self._finding(each, within=len(line.at)) for each in found)
+
+    def end(self) -> Iterator[str]:
+        """Yield the findings that are only known at the end. The page shows by itself what has no response."""
+        yield from (self._finding(each) for each in self._findings.end() if each.rule != END.id)
+
+    def _finding(self, found: Found, *, within: int = 0) -> str:
+        about = {
+            "line": found.line,
+            "rule": found.rule,
+            "severity": found.severity,
+            "message": self._shown(found.message),
+            "path": found.path[within:],
+        }
+        return _escaped(to_json({"finding": about}))
 
     def _shown(self, value: Any) -> Any:
         return self._redactor._redactor.json(value) if self._redactor._redactor else value
-
-
-def _event_in(wrapper: dict[str, Any]) -> str | None:
-    return next((each for each in (*_SHOWN, *_SKIPPED) if each in wrapper), None)
 
 
 def _parsed(raw: bytes) -> dict[str, Any]:
@@ -125,7 +125,7 @@ _LOGGED = re.compile(rb"\W{0,9}(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:
 def _time_in(wrapper: dict[str, Any], raw: bytes) -> float | None:
     """Return the time of a line in milliseconds since the epoch; None if it has none."""
     value = next((wrapper[each] for each in _TIMES if each in wrapper), None)
-    if not wrapper and (logged := _LOGGED.match(raw)):
+    if value is None and (logged := _LOGGED.match(raw)):
         value = logged[1].decode().replace(",", ".")
     if isinstance(value, int | float) and not isinstance(value, bool):
         return value if value > _IN_MILLISECONDS else value * 1000

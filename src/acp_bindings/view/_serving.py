@@ -13,7 +13,7 @@ from socketserver import ThreadingTCPServer
 from typing import BinaryIO
 from urllib.parse import urlsplit
 
-from acp_bindings.view._page import page_of
+from acp_bindings.view._page import filled
 from acp_bindings.view._reading import Rows
 
 _PAUSE = 0.1
@@ -141,7 +141,7 @@ class LiveView:
             if what:
                 self._send_events(request)
             else:
-                page = "".join(page_of([], name=self._file.name, live="events"))
+                page = "".join(filled([], name=self._file.name, live="events"))
                 request.wfile.write(page.encode())
 
     def _send_events(self, request: BaseHTTPRequestHandler) -> None:

@@ -43,7 +43,7 @@ const OTHER = { client: "agent", agent: "client" };
 class Conversation {
   items = [];
   findings = [];
-  sessions = new Map(); // id → { id, cwd, title, messages }
+  sessions = new Map(); // id → { id, hue, cwd, title, messages }
   columns = ["client", "agent"];
   names = { client: "client", agent: "agent" };
   messages = 0;
@@ -189,7 +189,11 @@ class Conversation {
   }
 
   #session(id) {
-    if (!this.sessions.has(id)) this.sessions.set(id, { id, cwd: undefined, title: undefined, messages: 0 });
+    if (!this.sessions.has(id)) {
+      // Hues by the golden angle, so that any number of them differ.
+      const hue = (25 + this.sessions.size * 137.5) % 360;
+      this.sessions.set(id, { id, hue, cwd: undefined, title: undefined, messages: 0 });
+    }
     return this.sessions.get(id);
   }
 

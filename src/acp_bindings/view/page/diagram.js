@@ -177,6 +177,11 @@ class Diagram {
     if (item.failed || answer?.failed) row.classList.add("failed");
     if (item.isOpen) row.classList.add("open");
     row.append(this.#time(index, item));
+    if (item.session !== undefined && this.#conversation.sessions.size > 1) {
+      const mark = element("i", { class: "session" });
+      mark.style.setProperty("--hue", this.#conversation.sessions.get(item.session).hue);
+      row.append(mark);
+    }
     for (const [side, part] of Object.entries(busy)) {
       const bar = element("i", { class: `busy ${part}` });
       bar.style.left = `${this.#x[side]}px`;

@@ -195,6 +195,7 @@ if (live) {
     for (const row of data.split("\n")) conversation.add(row);
     update();
   };
+  source.addEventListener("again", () => location.reload()); // the file was begun anew
   source.onopen = () => ($("#live").textContent = "live");
   source.onerror = () => ($("#live").textContent = "not connected");
 } else {

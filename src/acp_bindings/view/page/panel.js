@@ -51,15 +51,18 @@ class Panel {
         entry.classList.add("slow");
         return entry;
       }),
-      this.#section("Sessions", [...sessions.values()], "", (session) =>
-        element(
+      this.#section("Sessions", [...sessions.values()], "", (session) => {
+        const entry = element(
           "button",
           { class: "entry", onclick: () => this.#onsession(session.id) },
+          element("i", { class: "session" }),
           element("b", {}, ...shown(session.title ?? session.id)),
           element("span", { class: "brief" }, ...shown(session.cwd ?? "")),
           element("small", {}, counted(session.messages, "message")),
-        ),
-      ),
+        );
+        entry.style.setProperty("--hue", session.hue);
+        return entry;
+      }),
       element(
         "section",
         { class: "keys" },
@@ -98,7 +101,7 @@ class Panel {
           element("p", {}, ...shown(finding.message)),
         ),
       ),
-      item.text ? element("div", { class: "text" }, ...cut(item.text)) : null,
+      item.text ? element("div", { class: "prose" }, ...cut(item.text)) : null,
       item.isOpen ? element("p", { class: "none" }, "There is no response in this recording.") : null,
       this.#messages(request),
       answer ? this.#messages(answer) : null,
@@ -180,7 +183,7 @@ function directionOf(item, { names }) {
 /** The JSON of a row of the recording, with the places of findings marked. */
 function treeOf(row, findings) {
   const { line, message, text, stderr, receipt, end } = JSON.parse(row);
-  if (message === undefined && (text ?? stderr) !== undefined) return element("div", { class: "text" }, ...cut(text ?? stderr));
+  if (message === undefined && (text ?? stderr) !== undefined) return element("div", { class: "prose" }, ...cut(text ?? stderr));
   const marked = Map.groupBy(
     findings.filter((finding) => finding.line === line),
     (finding) => finding.path.join("\0"),
