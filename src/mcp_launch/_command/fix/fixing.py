@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from acp_bindings._redact import Redactor
-from acp_bindings.check._rules.secret import secret_arguments
+from acp_bindings._secrets import secret_arguments
 from mcp_launch._command.find_servers import config_sessions, inputs_of, started_ahead, text_of
 from mcp_launch._command.fix.draft import Draft, Remedy
 from mcp_launch._command.fix.packages import exists
