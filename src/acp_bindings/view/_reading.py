@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timezone
-from io import BytesIO
 from typing import Any
 
 from pydantic_core import from_json, to_json
@@ -20,7 +19,7 @@ from acp_bindings._json import items_of, members_of, refuse_names
 from acp_bindings.check._inputs import Document, Line, Unusable, is_event, is_message, line_of, read_input
 from acp_bindings.check._live import Findings, Found
 from acp_bindings.check._rules import END
-from acp_bindings.recordings import Recorder
+from acp_bindings.recordings import Redaction
 
 
 _SHOWN = {"stderr", "receipt", "dropped", "end"}
@@ -58,7 +57,7 @@ class Rows:
 
     def __init__(self, *, show_secrets: bool = False) -> None:
         self._findings = Findings(None, show_values=False)
-        self._redactor = Recorder(BytesIO(), secrets=None if show_secrets else ())
+        self._redaction = Redaction(None if show_secrets else ())
 
     def read(self, number: int, raw: bytes, line: Line | None = None) -> Iterator[str]:
         """Yield the row of a line, and one for each finding in it.
@@ -74,11 +73,11 @@ class Rows:
         if is_event(line.value):
             # Recorded findings are found again, by the rules of this version.
             for event in _SHOWN & wrapper.keys():
-                yield _row({**head, "from": wrapper.get("from")}, event, to_json(self._shown(wrapper[event])))
+                yield _row({**head, "from": wrapper.get("from")}, event, to_json(self._redaction.json(wrapper[event])))
             return
         found = [*self._findings.hear(line, number)]
-        message = self._redactor._recorded(line.text)
-        if line.value is None or not _is_strict(message):
+        message = self._redaction.message(line.text)
+        if not _is_strict(message):
             message = to_json(message.decode(errors="replace"))
         what = "text" if message.startswith(b'"') else "message"
         yield _row({**head, "from": self._findings.sender}, what, message)
@@ -93,13 +92,10 @@ class Rows:
             "line": found.line,
             "rule": found.rule,
             "severity": found.severity,
-            "message": self._shown(found.message),
+            "message": self._redaction.json(found.message),
             "path": found.path[within:],
         }
         return _escaped(to_json({"finding": about}))
-
-    def _shown(self, value: Any) -> Any:
-        return self._redactor._redactor.json(value) if self._redactor._redactor else value
 
 
 def _parsed(raw: bytes) -> dict[str, Any]:
