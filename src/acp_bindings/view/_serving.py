@@ -7,6 +7,7 @@ import secrets
 import threading
 from collections.abc import Iterable
 from contextlib import suppress
+from functools import partial
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from socketserver import ThreadingTCPServer
@@ -63,7 +64,8 @@ class LiveView:
         """The address of the page. Anyone who has it can read the conversation."""
 
     def __enter__(self) -> LiveView:
-        for work in (self._follow, self._server.serve_forever):
+        serve = partial(self._server.serve_forever, poll_interval=_PAUSE)
+        for work in (self._follow, serve):
             threading.Thread(target=work, name="acp-bindings view", daemon=True).start()
         return self
 

@@ -107,17 +107,18 @@ class Conversation {
   }
 
   #message(row, message) {
-    const { method, id, params = {} } = Object(message);
+    const { method, id } = Object(message);
+    const params = Object(message?.params);
     const from = row.from ?? "client";
     if (method === undefined) return this.#answer(row, from, message);
     if (method === "initialize" && id !== undefined) this.#open.clear(); // a new connection begins
     const kind = id === undefined ? "notice" : "request";
-    const session = params?.sessionId;
+    const session = params.sessionId;
     if (method === "session/update") return this.#update(row, from, session, Object(params.update));
     const item = new Item(kind, from, OTHER[from], row);
     item.method = method;
     if (kind === "request") this.#open.set(keyOf(from, id), item);
-    if (method === "initialize") this.#introduce("client", params?.clientInfo ?? params?.info);
+    if (method === "initialize") this.#introduce("client", params.clientInfo ?? params.info);
     return this.#push(item, method, briefOf(method, params, this.#tools), session);
   }
 
@@ -179,7 +180,7 @@ class Conversation {
   }
 
   #push(item, label, brief = "", session = undefined) {
-    Object.assign(item, { label, brief, session, index: this.items.length });
+    Object.assign(item, { label: String(label), brief: String(brief ?? ""), session, index: this.items.length });
     this.items.push(item);
     if (session !== undefined) {
       this.#session(session).messages++;

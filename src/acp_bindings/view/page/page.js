@@ -119,10 +119,13 @@ function step(forward, wanted) {
 }
 
 function move(by) {
-  const { rows, selected, inSight } = diagram;
-  const from = selected >= 0 ? selected + by : inSight[0];
-  const index = Math.max(0, Math.min(rows.length - 1, from));
-  if (rows.length) open(rows[index].item);
+  const { selected, inSight } = diagram;
+  goTo(selected >= 0 ? selected + by : inSight[0]);
+}
+
+function goTo(index) {
+  const { rows } = diagram;
+  if (rows.length) open(rows[Math.max(0, Math.min(rows.length - 1, index))].item);
 }
 
 const ACTIONS = {
@@ -132,8 +135,8 @@ const ACTIONS = {
   k: () => move(-1),
   PageDown: () => move(diagram.pageSize),
   PageUp: () => move(-diagram.pageSize),
-  Home: () => move(-Infinity),
-  End: () => move(Infinity),
+  Home: () => goTo(0),
+  End: () => goTo(Infinity),
   n: () => step(true, isFound),
   p: () => step(false, isFound),
   r: () => opened && (opened.answer ?? opened.request) && open(opened.answer ?? opened.request),
@@ -153,17 +156,25 @@ document.addEventListener("keydown", (event) => {
   action();
 });
 
-let typed = 0;
+let typing = 0; // a timer, so that not every key searches
+
+function find() {
+  clearTimeout(typing);
+  const text = $("#search").value;
+  const found = text ? patternFor(text) : null;
+  if (String(found) === String(needle)) return;
+  needle = found;
+  refresh();
+}
+
 $("#search").addEventListener("input", () => {
-  clearTimeout(typed);
-  typed = setTimeout(() => {
-    const text = $("#search").value;
-    needle = text ? patternFor(text) : null;
-    refresh();
-  }, 150);
+  clearTimeout(typing);
+  typing = setTimeout(find, 150);
 });
 $("#search").addEventListener("keydown", (event) => {
-  if (event.key === "Enter") step(!event.shiftKey, (row) => row.hit);
+  if (event.key !== "Enter") return;
+  find();
+  step(!event.shiftKey, (row) => row.hit);
 });
 $("#session").addEventListener("change", refresh);
 $("#kinds").addEventListener("change", refresh);

@@ -15,8 +15,9 @@ function escapeOf(character) {
   return code.length > 4 ? `\\u{${code}}` : `\\u${code.padStart(4, "0")}`;
 }
 
-/** A text node or a list of nodes for `text`, in which escapes are set apart from what was sent. */
-function shown(text) {
+/** Nodes for what a peer has sent, in which escapes are set apart from what was sent. */
+function shown(value) {
+  const text = String(value);
   const nodes = [];
   let from = 0;
   for (const found of text.matchAll(UNSEEN)) {
@@ -69,7 +70,7 @@ function clock(milliseconds) {
 
 /** The first `most` characters of a text on one line, for a preview. */
 function preview(text, most = 240) {
-  const line = text.slice(0, 2 * most).trim().replace(/\s+/g, " ");
+  const line = text.slice(0, 2 * most).replace(/[ \t\r\n]+/g, " ").replace(/^ | $/g, "");
   return line.length > most || text.length > 2 * most ? `${line.slice(0, most)}…` : line;
 }
 

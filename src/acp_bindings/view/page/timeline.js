@@ -89,6 +89,13 @@ class Timeline {
       pen.fillRect(x(item.row), 2, Math.max(3, end - x(item.row) + 3), bottom - 4);
     }
 
+    for (const severity of ["warning", "error"]) {
+      pen.fillStyle = colour(severity);
+      for (const { item, severity: its } of this.#conversation.findings) {
+        if (its === severity && item?.row >= 0) pen.fillRect(x(item.row), 0, 3, bottom);
+      }
+    }
+
     // How many messages there are at each place, by their root: the client above the line, the agent below it.
     const counts = { client: new Map(), agent: new Map() };
     this.#rows.forEach(({ item, answer }, index) => {
@@ -104,12 +111,6 @@ class Timeline {
       for (const [at, count] of counts[side]) {
         const size = 5 + Math.sqrt(count / most) * (middle - 9);
         pen.fillRect(at, sign < 0 ? middle - size : middle + 1, 3, size);
-      }
-    }
-    for (const severity of ["warning", "error"]) {
-      pen.fillStyle = colour(severity);
-      for (const { item, severity: its } of this.#conversation.findings) {
-        if (its === severity && item?.row >= 0) pen.fillRect(x(item.row), 0, 3, bottom);
       }
     }
     pen.fillStyle = colour("hit");
