@@ -26,11 +26,15 @@ SECONDS = 2.0
 """The goal for `opened`."""
 
 WATCH = """
-new MutationObserver((_, observer) => {
-  if (!document.querySelector(".row")) return;
-  observer.disconnect();
-  requestAnimationFrame(() => requestAnimationFrame(() => { window.opened = performance.now(); }));
-}).observe(document, { childList: true, subtree: true });
+const when = (isSo) => new Promise((done) => {
+  new MutationObserver((_, observer) => {
+    if (!isSo()) return;
+    observer.disconnect();
+    requestAnimationFrame(() => requestAnimationFrame(() => done(performance.now())));
+  }).observe(document, { childList: true, subtree: true, characterData: true });
+});
+window.opened = when(() => document.querySelector(".row"));
+window.read = when(() => document.querySelector("#figures")?.textContent.startsWith("MESSAGES messages"));
 """
 SCROLL = """
 async () => {
@@ -73,10 +77,9 @@ def look(page: Path, messages: int) -> float:
         chromium = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         tab: Any = browser.new_page(viewport={"width": 1440, "height": 900})
-        tab.add_init_script(WATCH)
+        tab.add_init_script(WATCH.replace("MESSAGES", f"{messages:,}"))
         tab.goto(page.as_uri(), wait_until="commit")
-        tab.wait_for_function(f"document.querySelector('#figures')?.textContent.startsWith('{messages:,} messages')")
-        read: float = tab.evaluate("performance.now()")
+        read: float = tab.evaluate("window.read")
         opened: float = tab.evaluate("window.opened")
         rows: int = tab.evaluate("document.querySelector('.row').ariaSetSize")
         frames: list[float] = sorted(tab.evaluate(SCROLL))

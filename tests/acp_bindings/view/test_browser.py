@@ -95,7 +95,7 @@ def test_requests_are_joined_with_their_responses_and_chunks_with_each_other(ope
         "agent message ×3 I am the engine.",
         "session/prompt end_turn 3.00 s",
     ]
-    assert tab.locator("#figures").inner_text() == "9 messages · 1 session · 5.00 s · ACP version 1"
+    assert tab.locator("#figures").inner_text() == "9 messages · 1 session · 5.00 s · ACP v1"
     assert tab.locator("#verdict").inner_text() == "Nothing wrong"
 
 
@@ -353,7 +353,7 @@ def test_a_growing_recording_is_followed(browser: Any, tmp_path: Path) -> None:
             more.writelines(update(6000 + each, "plan", entries=[]) for each in range(200))
         # It was at the end, so it follows.
         tab.wait_for_selector("#row-204")
-        assert tab.locator("#figures").inner_text() == "209 messages · 1 session · 6.20 s · ACP version 1"
+        assert tab.locator("#figures").inner_text() == "209 messages · 1 session · 6.20 s · ACP v1"
         file.write_bytes(TURN[0])
         wait_for_text(tab, "#figures", re.compile("^1 message "))
         assert {*watched.requests} == {view.url, f"{view.url}events"}

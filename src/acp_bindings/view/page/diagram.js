@@ -130,8 +130,8 @@ class Diagram {
   #placeColumns({ columns, names }) {
     const width = this.#scroller.clientWidth;
     const servers = columns.length - 2;
-    const lane = servers ? Math.max(56, Math.min(96, (width * 0.35) / servers)) : 0;
-    const agent = Math.max(GUTTER + 200, width - 44 - lane * servers);
+    const lane = servers ? Math.max(32, Math.min(96, (width * 0.35) / servers)) : 0;
+    const agent = Math.max(GUTTER + 110, width - 44 - lane * servers);
     columns.forEach((column, index) => {
       this.#x[column] = index === 0 ? GUTTER + 20 : agent + (index - 1) * lane;
     });

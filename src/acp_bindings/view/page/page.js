@@ -50,7 +50,7 @@ function summarize() {
     counted(sessions.size, "session"),
     end > start && duration(end - start),
     open && `${open} without a response`,
-    version !== undefined && `ACP version ${version}`,
+    version !== undefined && `ACP v${version}`,
   ]
     .filter(Boolean)
     .join(" · ");
