@@ -9,7 +9,7 @@ from itertools import count, islice
 from typing import Any
 
 START = datetime(2026, 11, 27, 9, tzinfo=UTC)
-WORDS = "the analytical engine weaves algebraic patterns just as the loom weaves flowers and leaves".split()
+WORDS = ["the", "analytical", "engine", "weaves", "algebraic", "patterns", "as", "the", "loom", "weaves", "leaves"]
 
 
 def recording(messages: int) -> Iterator[bytes]:

@@ -100,6 +100,8 @@ NOT_RUN = {
     "docs/models.md: pip install 'acp-bindings[openai-agents]",  # already done where the tests run
     "docs/models.md: pip install 'acp-bindings[pydantic-ai]'",
     "docs/remote.md: pip install 'acp-bindings[remote]'",  # already done where the tests run
+    "docs/view.md: acp-bindings view talk.ndjson",  # it opens a browser
+    "docs/view.md: acp-bindings view talk.ndjson --serve --",
     "docs/tutorial.md: {",  # the settings of an editor
     "docs/tutorial.md: pip install '.[launch]'",  # already done where the tests run
 }

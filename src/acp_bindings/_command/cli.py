@@ -147,7 +147,7 @@ def view(
 
     Exit status: 0; 2 if FILE or the command line cannot be used. Ctrl-C ends --serve.
     """
-    from acp_bindings._command.viewing import serve_page, write_page  # noqa: PLC0415
+    from acp_bindings._command.view import serve_page, write_page  # noqa: PLC0415
 
     if serve and (html is not None or file == "-"):
         raise typer.BadParameter("--serve needs a FILE of its own, and no --html.")

@@ -1,16 +1,16 @@
 """Reads recordings as the rows of the page: a JSON object for each line, and one for each finding.
 
-    {"line": 3, "time": 1764243949123.456, "from": "client", "message": {…}}   the time is in milliseconds
-    {"line": 4, "from": "agent", "text": "…"}                                  a line that is not JSON
-    {"line": 5, "from": "agent", "stderr": "…"}                                an event of a recording
-    {"finding": {"line": 3, "rule": "…", "severity": "error", "message": "…", "path": […]}}
+{"line": 3, "time": 1764243949123.456, "from": "client", "message": {…}}   the time is in milliseconds
+{"line": 4, "from": "agent", "text": "…"}                                  a line that is not JSON
+{"line": 5, "from": "agent", "stderr": "…"}                                an event of a recording
+{"finding": {"line": 3, "rule": "…", "severity": "error", "message": "…", "path": […]}}
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from typing import Any
 
 from pydantic_core import from_json, to_json
@@ -20,7 +20,6 @@ from acp_bindings.check._inputs import Document, Line, Unusable, is_event, is_me
 from acp_bindings.check._live import Findings, Found
 from acp_bindings.check._rules import END
 from acp_bindings.recordings import Redaction
-
 
 _SHOWN = {"stderr", "receipt", "dropped", "end"}
 
@@ -131,7 +130,7 @@ def _time_in(wrapper: dict[str, Any], raw: bytes) -> float | None:
         return None
     if moment is None:
         return None
-    return (moment if moment.tzinfo else moment.replace(tzinfo=timezone.utc)).timestamp() * 1000
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000
 
 
 _IN_MILLISECONDS = 1e11

@@ -118,7 +118,7 @@ class LiveView:
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
-                view._respond(self)  # noqa: SLF001 - its own
+                view._respond(self)
 
             def log_message(self, format: str, *args: object) -> None:  # noqa: A002
                 pass
@@ -152,13 +152,13 @@ class LiveView:
         count = int(sent) if sent.isdecimal() else 0
         while not self._closed.is_set():
             with self._changed:
-                self._changed.wait_for(
-                    lambda: str(self._run) != run or len(self._rows) > count or self._closed.is_set(), timeout=_ALIVE
-                )
-                if str(self._run) != run:
-                    request.wfile.write(b"event: again\ndata:\n\n")
-                    return
+                if str(self._run) == run and len(self._rows) <= count:
+                    self._changed.wait(_ALIVE)
+                is_over = str(self._run) != run
                 rows = self._rows[count : count + _MOST]
+            if is_over:
+                request.wfile.write(b"event: again\ndata:\n\n")
+                return
             count += len(rows)
             event = f"id: {run}-{count}\n" + "".join(f"data: {row}\n" for row in rows) if rows else ":\n"
             request.wfile.write(f"{event}\n".encode())

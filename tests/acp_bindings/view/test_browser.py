@@ -48,10 +48,14 @@ class Watched:
         self.tab = browser.new_page(viewport={"width": width, "height": 800}, **options)
         self.requests: list[str] = []
         self.incidents: list[str] = []
-        self.tab.on("request", lambda request: self.requests.append(request.url))
-        self.tab.on("console", lambda message: self.incidents.append(message.text))
-        self.tab.on("pageerror", lambda error: self.incidents.append(error.message))
-        self.tab.on("dialog", lambda dialog: (self.incidents.append(dialog.message), dialog.dismiss()))
+        self.tab.on("request", self._note(self.requests, "url"))
+        self.tab.on("console", self._note(self.incidents, "text"))
+        self.tab.on("pageerror", self._note(self.incidents, "message"))
+        self.tab.on("dialog", self._note(self.incidents, "message"))
+
+    @staticmethod
+    def _note(notes: list[str], name: str) -> Callable[[Any], None]:
+        return lambda event: notes.append(getattr(event, name))
 
 
 @pytest.fixture
@@ -75,7 +79,11 @@ def open_page(browser: Any, tmp_path: Path) -> Iterator[Open]:
 
 
 def labels(tab: Any) -> list[str]:
-    return [" ".join(each.split()) for each in tab.locator(".row .label").all_inner_texts()]
+    return [plain(each) for each in tab.locator(".row .label").all_inner_texts()]
+
+
+def plain(text: str) -> str:
+    return " ".join(text.split()).replace("\N{MULTIPLICATION SIGN}", "x")
 
 
 def wait_for_text(tab: Any, selector: str, text: str | re.Pattern[str]) -> None:
@@ -83,7 +91,7 @@ def wait_for_text(tab: Any, selector: str, text: str | re.Pattern[str]) -> None:
 
 
 def chosen(tab: Any) -> str:
-    return " ".join(tab.locator(".row[aria-selected=true] .label").inner_text().split())
+    return plain(tab.locator(".row[aria-selected=true] .label").inner_text())
 
 
 def test_requests_are_joined_with_their_responses_and_chunks_with_each_other(open_page: Open) -> None:
@@ -92,7 +100,7 @@ def test_requests_are_joined_with_their_responses_and_chunks_with_each_other(ope
         "initialize version 1 · editor 1 version 1 · Aria 2 20 ms",
         "session/new /home/ada s1 1.50 s",
         "session/prompt Who are you?",
-        "agent message ×3 I am the engine.",
+        "agent message x3 I am the engine.",
         "session/prompt end_turn 3.00 s",
     ]
     assert tab.locator("#figures").inner_text() == "9 messages · 1 session · 5.00 s · ACP v1"
@@ -109,7 +117,11 @@ def test_a_click_opens_a_message_with_all_that_was_sent(open_page: Open) -> None
     assert "There is no response" in panel
     tab.locator(".row", has_text="agent message").click()
     assert tab.locator("#panel .prose").inner_text() == "I am the engine."
-    assert tab.locator("#panel summary").all_inner_texts() == ["line 6 · +< 1 ms", "line 7 · +100 ms", "line 8 · +200 ms"]
+    assert tab.locator("#panel summary").all_inner_texts() == [
+        "line 6 · +< 1 ms",
+        "line 7 · +100 ms",
+        "line 8 · +200 ms",
+    ]
 
 
 def test_findings_are_marked_and_lead_to_their_place(open_page: Open) -> None:
@@ -157,7 +169,7 @@ def test_servers_and_standard_error_are_shown(open_page: Open) -> None:
     assert labels(tab)[-4:] == [
         "files started",
         "github failed refused",
-        "stderr ×2 Traceback: no luck",
+        "stderr x2 Traceback: no luck",
         "agent ended exit status 1",
     ]
     boxes = [tab.locator(".row.receipt .arrow").nth(each).bounding_box() for each in range(2)]
@@ -175,17 +187,17 @@ def test_a_session_at_a_time(open_page: Open) -> None:
         chunk(6005, "two", session="s2"),
     ]
     tab = open_page([*TURN, *second])
-    assert labels(tab)[-2:] == ["agent message ×2 one one", "agent message ×2 two two"]
+    assert labels(tab)[-2:] == ["agent message x2 one one", "agent message x2 two two"]
     tab.locator("#session").select_option("s2")
     assert [each.split(" ")[0] for each in labels(tab)] == ["initialize", "session/new", "agent"]
-    assert labels(tab)[-1] == "agent message ×2 two two"
+    assert labels(tab)[-1] == "agent message x2 two two"
 
 
 def test_kinds_can_be_hidden(open_page: Open) -> None:
     tab = open_page([*TURN, event(6000, **{"from": "agent"}, stderr="ready")])
     assert tab.locator("#kinds label:visible").all_inner_texts() == ["Requests", "Updates", "Standard error"]
     tab.get_by_label("Requests").uncheck()
-    assert labels(tab) == ["agent message ×3 I am the engine.", "stderr ready"]
+    assert labels(tab) == ["agent message x3 I am the engine.", "stderr ready"]
 
 
 def test_the_search_finds_text_across_chunks_and_escapes(open_page: Open) -> None:
@@ -222,7 +234,7 @@ def test_an_address_with_a_line_opens_its_message(open_page: Open, tmp_path: Pat
     assert tab.url.endswith("#line-6")
     tab.reload()
     tab.wait_for_selector(".row[aria-selected=true]")
-    assert chosen(tab) == "agent message ×3 I am the engine."
+    assert chosen(tab) == "agent message x3 I am the engine."
     assert tab.evaluate("performance.getEntriesByType('resource').length") == 0
 
 
@@ -292,7 +304,9 @@ def test_writing_of_people_is_not_escaped(open_page: Open) -> None:
     tab = open_page([*TURN, prompt(6000, 3, text)])
     assert tab.locator(".row").last.locator(".escape").count() == 0
     tab.locator(".row").last.click()
-    assert text.replace("\N{NO-BREAK SPACE}", " ") in tab.locator("#panel").inner_text().replace("\N{NO-BREAK SPACE}", " ")
+    assert text.replace("\N{NO-BREAK SPACE}", " ") in tab.locator("#panel").inner_text().replace(
+        "\N{NO-BREAK SPACE}", " "
+    )
 
 
 def test_strange_messages_are_drawn(open_page: Open) -> None:
@@ -308,11 +322,22 @@ def test_strange_messages_are_drawn(open_page: Open) -> None:
         {"jsonrpc": "2.0", "id": 1, "result": None},
         {"jsonrpc": "2.0", "id": None, "error": "x"},
         {"jsonrpc": "2.0", "id": 3, "method": "session/new", "params": [None]},
-        {"jsonrpc": "2.0", "id": 4, "method": "session/request_permission", "params": {"options": [None], "toolCall": 1}},
+        {
+            "jsonrpc": "2.0",
+            "id": 4,
+            "method": "session/request_permission",
+            "params": {"options": [None], "toolCall": 1},
+        },
         {"jsonrpc": "2.0", "method": "session/update", "params": {"update": {"sessionUpdate": "plan", "entries": [1]}}},
-        {"jsonrpc": "2.0", "method": "session/update", "params": {"update": {"sessionUpdate": "tool_call", "content": 1}}},
+        {
+            "jsonrpc": "2.0",
+            "method": "session/update",
+            "params": {"update": {"sessionUpdate": "tool_call", "content": 1}},
+        },
     ]
-    lines = [as_line(time=at(6000 + each), **{"from": "agent"}, message=message) for each, message in enumerate(strange)]
+    lines = [
+        as_line(time=at(6000 + each), **{"from": "agent"}, message=message) for each, message in enumerate(strange)
+    ]
     tab = open_page([*TURN, *lines])
     rows = tab.locator(".row").count()
     for index in range(rows):
@@ -331,7 +356,7 @@ def test_nothing_overflows_the_window(open_page: Open, width: int) -> None:
 
 
 def test_both_schemes_have_their_colours(open_page: Open) -> None:
-    colours = set()
+    colours = set[str]()
     for scheme in ("light", "dark"):
         tab = open_page(TURN, color_scheme=scheme)
         colours.add(tab.evaluate("getComputedStyle(document.documentElement).backgroundColor"))

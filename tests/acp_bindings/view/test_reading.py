@@ -117,7 +117,12 @@ SERVERS: list[Any] = [
         "url": "https://ada:p4ssw0rd@example.com/mcp?api_key=query-secret",
         "headers": [{"name": "Authorization", "value": "Bearer token-1815-1852"}],
     },
-    {"name": "files", "command": "/bin/files", "args": ["--token", "argument-secret"], "env": [{"name": "GREETING", "value": "Hi Ada"}]},
+    {
+        "name": "files",
+        "command": "/bin/files",
+        "args": ["--token", "argument-secret"],
+        "env": [{"name": "GREETING", "value": "Hi Ada"}],
+    },
 ]
 SECRETS = ("p4ssw0rd", "query-secret", "token-1815-1852", "argument-secret")
 

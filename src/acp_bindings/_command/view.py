@@ -10,8 +10,8 @@ import webbrowser
 from contextlib import suppress
 from pathlib import Path
 
-from acp_bindings._cli import shown_on
-from acp_bindings._command.checking import lines_in
+from acp_bindings._command.check import lines_in
+from acp_bindings._standard_streams import shown_on
 from acp_bindings.check._inputs import Unusable
 from acp_bindings.check._report import printable
 from acp_bindings.view import LiveView, page_of
