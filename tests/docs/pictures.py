@@ -1,4 +1,4 @@
-"""The pictures of docs/pictures: `mcp-launch check` on a terminal, the page that its `--html` writes, and a conversation.
+"""The pictures of docs/pictures: `mcp-launch check` on a terminal, its page, and the page of a conversation.
 
 The command checks real servers, most of them from examples/. Its output becomes SVG, for light and dark; the page is
 opened in Chromium, for light and dark, wide and narrow. So is the page of `acp-bindings view` for

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, get_args
 
 from pydantic_core import from_json, to_json
 
@@ -20,6 +20,7 @@ from acp_bindings.check._inputs import Document, Line, Unusable, is_event, is_me
 from acp_bindings.check._live import Findings, Found
 from acp_bindings.check._rules import END
 from acp_bindings.recordings import Redaction
+from acp_bindings.setup.capabilities import Side
 
 _SHOWN = {"stderr", "receipt", "dropped", "end"}
 
@@ -72,7 +73,8 @@ class Rows:
         if is_event(line.value):
             # Recorded findings are found again, by the rules of this version.
             for event in _SHOWN & wrapper.keys():
-                yield _row({**head, "from": wrapper.get("from")}, event, to_json(self._redaction.json(wrapper[event])))
+                about = to_json(self._redaction.json(wrapper[event]))
+                yield _row({**head, "from": _side(wrapper.get("from"))}, event, about)
             return
         found = [*self._findings.hear(line, number)]
         message = self._redaction.message(line.text)
@@ -95,6 +97,10 @@ class Rows:
             "path": found.path[within:],
         }
         return _escaped(to_json({"finding": about}))
+
+
+def _side(value: object) -> str | None:
+    return next((each for each in get_args(Side) if each == value), None)
 
 
 def _parsed(raw: bytes) -> dict[str, Any]:
@@ -143,6 +149,6 @@ def _row(head: dict[str, Any], name: str, value: bytes) -> str:
 
 
 def _escaped(row: bytes) -> str:
-    """Return a row that HTML reads as text. In JSON, these characters are only in strings, or are white space."""
-    text = row.decode(errors="replace").replace("\r", " ")
+    """Return a row on one line that HTML reads as text. In JSON, these characters are in strings, or white space."""
+    text = row.decode(errors="replace").replace("\r", " ").replace("\n", " ")
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

@@ -202,7 +202,7 @@ def test_kinds_can_be_hidden(open_page: Open) -> None:
 
 def test_the_search_finds_text_across_chunks_and_escapes(open_page: Open) -> None:
     tab = open_page([*TURN, prompt(6000, 3, 'say "a < b"'), prompt(6001, 4, "say nothing")])
-    for text, found in (("AM THE ENG", "agent message"), ('"a < b"', "session/prompt"), ("2026-11-27", "")):
+    for text, found in (("AM THE ENG", "agent message"), ('"a < b"', "session/prompt"), ("line", "")):
         tab.keyboard.press("Escape")
         tab.fill("#search", text)
         tab.press("#search", "Enter")
@@ -373,8 +373,14 @@ def test_a_growing_recording_is_followed(browser: Any, tmp_path: Path) -> None:
         tab.wait_for_selector("#row-3")
         wait_for_text(tab, "#live", "live")
         assert tab.locator(".row.open .badge").inner_text() == "no response"
+        tab.keyboard.press("End")
+        tab.keyboard.press("k")
+        assert "There is no response" in tab.locator("#panel").inner_text()
         with file.open("ab") as more:
             more.write(TURN[-1])
+        sync_api.expect(tab.locator("#panel summary")).to_have_text(["line 5", "line 9"], timeout=30000)
+        tab.keyboard.press("Escape")
+        with file.open("ab") as more:
             more.writelines(update(6000 + each, "plan", entries=[]) for each in range(200))
         # It was at the end, so it follows.
         tab.wait_for_selector("#row-204")

@@ -60,6 +60,13 @@ def test_a_list_of_messages_is_a_conversation() -> None:
     assert messages(document) == messages(TURN)
 
 
+def test_a_single_message_may_have_several_lines() -> None:
+    text = json.dumps(json.loads(TURN[0])["message"], indent=2).replace("\n", "\r\n").encode()
+    (row,) = rows_of(text.splitlines(keepends=True))
+    assert json.loads(row) == {"line": 1, "from": "client", "message": json.loads(text)}
+    assert "\n" not in row
+
+
 def test_a_log_has_the_times_of_its_lines() -> None:
     log = [
         b"2026-11-27 12:00:01,500 DEBUG starting\n",

@@ -33,7 +33,7 @@ class Item {
   }
 
   contains(needle) {
-    return needle.test(this.text) || needle.test(this.label) || this.rows.some((row) => needle.test(row));
+    return needle.test(this.text) || needle.test(this.label) || this.rows.some((row) => needle.test(sentIn(row)));
   }
 }
 
@@ -203,6 +203,11 @@ class Conversation {
     if (typeof name === "string") this.names[side] = info.version ? `${name} ${info.version}` : name;
   }
 }
+
+const HEAD = /^\{"line":\d+(?:,"time":[^,]+)?(?:,"from":"\w+")?,"\w+":/;
+
+/** The JSON of a message or an event in a row, as it was sent: parsed again, numbers would lose their digits. */
+const sentIn = (row) => row.slice(HEAD.exec(row)[0].length, -1);
 
 const keyOf = (sender, id) => `${sender} ${JSON.stringify(id)}`;
 const paramsOf = (item) => Object(JSON.parse(item.rows[0]).message.params);

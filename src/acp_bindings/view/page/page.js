@@ -189,11 +189,16 @@ async function read(rows) {
   }
 }
 
+let known = ""; // of the opened item, what the panel shows
+
 function update() {
   const follows = live && diagram.isAtEnd && !opened;
   summarize();
   refresh();
+  const now = opened && `${opened.rows.length} ${opened.answer?.line} ${opened.findings.length}`;
   if (!opened) panel.overview(conversation);
+  else if (now !== known) panel.item(opened, conversation);
+  known = now;
   if (follows) diagram.reveal(diagram.rows.length - 1);
 }
 
@@ -202,9 +207,14 @@ const line = /^#line-(\d+)$/.exec(location.hash)?.[1];
 
 if (live) {
   const source = new EventSource(live);
+  let waiting = 0;
   source.onmessage = ({ data }) => {
     for (const row of data.split("\n")) conversation.add(row);
-    update();
+    // Not for each message: a long conversation takes some milliseconds to draw.
+    waiting ||= setTimeout(() => {
+      waiting = 0;
+      update();
+    }, 100);
   };
   source.addEventListener("again", () => location.reload()); // the file was begun anew
   source.onopen = () => ($("#live").textContent = "live");

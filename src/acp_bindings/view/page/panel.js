@@ -156,9 +156,10 @@ class Panel {
   }
 
   #show(kind, ...children) {
+    const { className, scrollTop } = this.#panel;
     this.#panel.className = kind;
     this.#panel.replaceChildren(...children.flat().filter(Boolean));
-    this.#panel.scrollTop = 0;
+    this.#panel.scrollTop = kind === "overview" && className === kind ? scrollTop : 0;
   }
 }
 
@@ -182,14 +183,11 @@ function directionOf(item, { names }) {
 
 /** The JSON of a row of the recording, with the places of findings marked. */
 function treeOf(row, findings) {
-  const { line, message, text, stderr, receipt, end } = JSON.parse(row);
-  if (message === undefined && (text ?? stderr) !== undefined) return element("div", { class: "prose" }, ...cut(text ?? stderr));
+  const { line, text, stderr } = JSON.parse(row);
+  if ((text ?? stderr) !== undefined) return element("div", { class: "prose" }, ...cut(text ?? stderr));
   const marked = Map.groupBy(
     findings.filter((finding) => finding.line === line),
     (finding) => finding.path.join("\0"),
   );
-  // The row is `{…, "message": …}`, and what was sent is taken from its text, so that numbers keep their digits.
-  const key = message !== undefined ? "message" : receipt ? "receipt" : "end";
-  const start = row.indexOf(`"${key}":`) + key.length + 3;
-  return jsonTree(row.slice(start, -1), marked);
+  return jsonTree(sentIn(row), marked);
 }
