@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -36,14 +37,17 @@ def path_of(view: LiveView) -> str:
     return urlsplit(view.url).path
 
 
+def lines_in(stream: http.client.HTTPResponse) -> Iterator[str]:
+    """Yield the lines of an event stream, which must not be without news for long."""
+    for line in stream:
+        assert line != b":\n", "there was nothing new"
+        yield line.decode().rstrip("\n")
+
+
 def rows_in(stream: http.client.HTTPResponse, count: int) -> list[Any]:
     """Read *count* rows of an event stream."""
-    found: list[Any] = []
-    while len(found) < count:
-        line = stream.readline().decode().rstrip("\n")
-        if line.startswith("data: "):
-            found.append(json.loads(line.removeprefix("data: ")))
-    return found
+    data = (each.removeprefix("data: ") for each in lines_in(stream) if each.startswith("data: "))
+    return [json.loads(each) for each in islice(data, count)]
 
 
 def test_the_page_is_at_the_url_with_the_token(file: Path) -> None:
@@ -80,13 +84,16 @@ def test_lines_that_are_added_are_sent(file: Path) -> None:
     with LiveView(file) as view:
         stream = get(view, f"{path_of(view)}events")
         assert [each["line"] for each in rows_in(stream, len(TURN))] == [*range(1, 10)]
-        half, rest = chunk(6000, "Ada")[:40], chunk(6000, "Ada")[40:]
-        with file.open("ab") as more:
-            more.write(half)
-            more.flush()
-            more.write(rest)
-        (added,) = rows_in(stream, 1)
-        assert (added["line"], added["message"]["params"]["update"]["content"]["text"]) == (10, "Ada")
+        with file.open("ab", buffering=0) as more:
+            more.write(chunk(6000, "Ada") + chunk(6001, "Lovelace")[:40])
+            # Now it has also read the first half of the next line.
+            (added,) = rows_in(stream, 1)
+            more.write(chunk(6001, "Lovelace")[40:])
+        texts = {
+            each["line"]: each["message"]["params"]["update"]["content"]["text"]
+            for each in (added, *rows_in(stream, 1))
+        }
+        assert texts == {10: "Ada", 11: "Lovelace"}
 
 
 def test_a_stream_goes_on_where_a_lost_one_ended(file: Path) -> None:
@@ -106,8 +113,7 @@ def test_a_file_that_begins_anew_reloads_the_page(file: Path, how: str) -> None:
             other = file.with_suffix(".new")
             other.write_bytes(b"".join(TURN[:1]))
             shutil.move(other, file)
-        events = iter(stream.readline, b"")
-        assert b"event: again\n" in events
+        assert "event: again" in lines_in(stream)
         assert [each["line"] for each in rows_in(get(view, f"{path_of(view)}events"), 1)] == [1]
 
 

@@ -17,11 +17,10 @@ class Item {
     Object.assign(this, { kind, from, to, line: row.line, at: row.time, until: row.time });
   }
 
-  /** Milliseconds from the request to its answer, or from the first chunk to the last. */
+  /** Milliseconds from the request to its answer; undefined if one of them or a time is missing. */
   get took() {
-    const end = this.kind === "request" ? this.answer?.at : this.request ? this.at : this.until;
-    const start = this.request?.at ?? this.at;
-    return end === undefined || start === undefined ? undefined : end - start;
+    const [request, answer] = this.kind === "answer" ? [this.request, this] : [this, this.answer];
+    return request?.at === undefined || answer?.at === undefined ? undefined : answer.at - request.at;
   }
 
   get isOpen() {

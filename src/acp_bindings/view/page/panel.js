@@ -78,7 +78,8 @@ class Panel {
     const { answer } = request;
     const facts = [
       ["time", item.at === undefined ? undefined : `${clock(item.at - conversation.start)} · ${new Date(item.at).toISOString()}`],
-      ["took", request.took ? duration(request.took) : undefined],
+      ["took", request.took === undefined ? undefined : duration(request.took)],
+      ["lasted", item.until > item.at ? duration(item.until - item.at) : undefined],
       ["session", item.session],
     ];
     this.#show(
