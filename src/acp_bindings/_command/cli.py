@@ -136,6 +136,15 @@ def view(
             "--open/--no-open", help="Open the page in the browser.  [default: only without --html and --serve]"
         ),
     ] = None,
+    protocol: Annotated[
+        str | None,
+        typer.Option(
+            "--protocol",
+            metavar="PACKAGE",
+            callback=_known_protocol,
+            help=f"The protocol of messages without an initialize: {', '.join(PACKAGES)}.  [default: v1]",
+        ),
+    ] = None,
     show_secrets: Annotated[
         bool, typer.Option("--show-secrets", help="Show the values of env and headers, and other secrets.")
     ] = False,
@@ -152,5 +161,7 @@ def view(
     if serve and (html is not None or file == "-"):
         raise typer.BadParameter("--serve needs a FILE of its own, and no --html.")
     if serve:
-        raise typer.Exit(serve_page(file, open_browser=bool(open_browser), show_secrets=show_secrets))
-    raise typer.Exit(write_page(file, html, open_browser=open_browser, show_secrets=show_secrets))
+        raise typer.Exit(
+            serve_page(file, protocol=protocol, open_browser=bool(open_browser), show_secrets=show_secrets)
+        )
+    raise typer.Exit(write_page(file, html, protocol=protocol, open_browser=open_browser, show_secrets=show_secrets))

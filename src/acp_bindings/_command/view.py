@@ -14,12 +14,16 @@ from acp_bindings._command.check import lines_in
 from acp_bindings._standard_streams import shown_on
 from acp_bindings.check._inputs import Unusable
 from acp_bindings.check._report import printable
+from acp_bindings.jsonrpc import ProtocolPackage
+from acp_bindings.setup._versions import package_named
 from acp_bindings.view import LiveView, page_of
 
 
-def write_page(name: str, out: str | None, *, open_browser: bool | None, show_secrets: bool) -> int:
+def write_page(
+    name: str, out: str | None, *, protocol: str | None, open_browser: bool | None, show_secrets: bool
+) -> int:
     """Write the page for a recording and return the exit status. Without *out*, it becomes a temporary file."""
-    parts = page_of(lines_in(name), name=Path(name).name, show_secrets=show_secrets)
+    parts = page_of(lines_in(name), name=Path(name).name, protocol=_package(protocol), show_secrets=show_secrets)
     try:
         first = next(parts)
         if out == "-":
@@ -42,10 +46,10 @@ def write_page(name: str, out: str | None, *, open_browser: bool | None, show_se
     return 0
 
 
-def serve_page(name: str, *, open_browser: bool, show_secrets: bool) -> int:
+def serve_page(name: str, *, protocol: str | None, open_browser: bool, show_secrets: bool) -> int:
     """Serve the page for a recording until Ctrl-C, and return the exit status."""
     try:
-        live = LiveView(name, show_secrets=show_secrets)
+        live = LiveView(name, protocol=_package(protocol), show_secrets=show_secrets)
     except OSError as error:
         return _refused(name, f"it cannot be read: {error.strerror}")
     with live, suppress(KeyboardInterrupt):
@@ -55,6 +59,10 @@ def serve_page(name: str, *, open_browser: bool, show_secrets: bool) -> int:
         while True:
             time.sleep(3600)
     return 0
+
+
+def _package(name: str | None) -> ProtocolPackage | None:
+    return package_named(name) if name else None
 
 
 def _print(text: str) -> None:

@@ -12,24 +12,29 @@ from hashlib import sha256
 from importlib.resources import files
 from itertools import chain
 
+from acp_bindings.jsonrpc import ProtocolPackage
 from acp_bindings.view._reading import rows_of
 
 _SCRIPTS = ("text", "briefs", "conversation", "diagram", "timeline", "panel", "page")
 
 
-def page_of(lines: Iterable[bytes], *, name: str, show_secrets: bool = False) -> Iterator[str]:
+def page_of(
+    lines: Iterable[bytes], *, name: str, protocol: ProtocolPackage | None = None, show_secrets: bool = False
+) -> Iterator[str]:
     """Yield the parts of the page for a recording.
 
     Args:
         lines: the recording, such as a file that is open for reading bytes. All inputs of `acp-bindings check` with
             whole messages are read.
         name: the name of the recording, which the page shows.
+        protocol: as in `Check`, the protocol package to use if the recording begins after `initialize`, or if
+            `initialize` negotiates its version.
         show_secrets: True to show the values of `env` and `headers`, and other secrets.
 
     Raises:
         Unusable: *lines* contains no messages.
     """
-    return filled(rows_of(lines, show_secrets=show_secrets), name=name)
+    return filled(rows_of(lines, protocol=protocol, show_secrets=show_secrets), name=name)
 
 
 def filled(rows: Iterable[str], *, name: str, live: str | None = None) -> Iterator[str]:

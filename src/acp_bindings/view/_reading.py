@@ -19,19 +19,22 @@ from acp_bindings._json import items_of, members_of, refuse_names
 from acp_bindings.check._inputs import Document, Line, Unusable, is_event, is_message, line_of, read_input
 from acp_bindings.check._live import Findings, Found
 from acp_bindings.check._rules import END
+from acp_bindings.jsonrpc import ProtocolPackage
 from acp_bindings.recordings import Redaction
 from acp_bindings.setup.capabilities import Side
 
 _SHOWN = {"stderr", "receipt", "dropped", "end"}
 
 
-def rows_of(raw: Iterable[bytes], *, show_secrets: bool = False) -> Iterator[str]:
+def rows_of(
+    raw: Iterable[bytes], *, protocol: ProtocolPackage | None = None, show_secrets: bool = False
+) -> Iterator[str]:
     """Yield the rows of a whole recording: a conversation as `acp-bindings check` reads it, or a list of messages.
 
     Raises:
         Unusable: it contains no messages.
     """
-    rows = Rows(show_secrets=show_secrets)
+    rows = Rows(protocol=protocol, show_secrets=show_secrets)
     kept: dict[int, bytes] = {}
     read = read_input(_keeping(raw, kept))
     if isinstance(read, Document):
@@ -55,8 +58,8 @@ def _keeping(raw: Iterable[bytes], kept: dict[int, bytes]) -> Iterator[bytes]:
 class Rows:
     """Makes the rows of one recording, a line at a time."""
 
-    def __init__(self, *, show_secrets: bool = False) -> None:
-        self._findings = Findings(None, show_values=False)
+    def __init__(self, *, protocol: ProtocolPackage | None = None, show_secrets: bool = False) -> None:
+        self._findings = Findings(protocol, show_values=False)
         self._redaction = Redaction(None if show_secrets else ())
 
     def read(self, number: int, raw: bytes, line: Line | None = None) -> Iterator[str]:

@@ -14,6 +14,7 @@ from socketserver import ThreadingTCPServer
 from typing import BinaryIO
 from urllib.parse import urlsplit
 
+from acp_bindings.jsonrpc import ProtocolPackage
 from acp_bindings.view._page import filled
 from acp_bindings.view._reading import Rows
 
@@ -36,18 +37,21 @@ class LiveView:
     that neither other users nor web pages can read the conversation.
     """
 
-    def __init__(self, file: str | Path, *, show_secrets: bool = False) -> None:
+    def __init__(
+        self, file: str | Path, *, protocol: ProtocolPackage | None = None, show_secrets: bool = False
+    ) -> None:
         """Open the recording.
 
         Args:
             file: the file, with one message or event on each line.
+            protocol: as in `page_of`.
             show_secrets: True to show the values of `env` and `headers`, and other secrets.
 
         Raises:
             OSError: the file cannot be opened, or no port is free.
         """
         self._file = Path(file)
-        self._show_secrets = show_secrets
+        self._rows_of_run = partial(Rows, protocol=protocol, show_secrets=show_secrets)
         self._open: BinaryIO = self._file.open("rb")
         self._token = secrets.token_urlsafe()
         self._changed = threading.Condition()
@@ -78,7 +82,7 @@ class LiveView:
 
     def _follow(self) -> None:
         """Read what is added to the file. If it is truncated or replaced, begin again."""
-        rows, number, rest = Rows(show_secrets=self._show_secrets), 0, b""
+        rows, number, rest = self._rows_of_run(), 0, b""
         while not self._closed.is_set():
             if added := self._open.read(1 << 20):
                 *lines, rest = (rest + added).split(b"\n")
@@ -87,7 +91,7 @@ class LiveView:
                     if line.strip():
                         self._add(rows.read(number, line))
             elif self._begins_anew():
-                rows, number, rest = Rows(show_secrets=self._show_secrets), 0, b""
+                rows, number, rest = self._rows_of_run(), 0, b""
                 with self._changed:
                     self._run, self._rows = self._run + 1, []
                     self._changed.notify_all()

@@ -109,7 +109,10 @@ def test_requests_are_joined_with_their_responses_and_chunks_with_each_other(ope
 
 def test_a_second_response_belongs_to_no_request(open_page: Open) -> None:
     tab = open_page([*TURN, end_of_turn(6000, 2)])
-    assert labels(tab)[-2:] == ["session/prompt end_turn 3.00 s", 'response to nothing {"stopReason":"end_turn"} lifecycle.unasked']
+    assert labels(tab)[-2:] == [
+        "session/prompt end_turn 3.00 s",
+        'response to nothing {"stopReason":"end_turn"} lifecycle.unasked',
+    ]
 
 
 def test_a_click_opens_a_message_with_all_that_was_sent(open_page: Open) -> None:
@@ -207,7 +210,7 @@ def test_kinds_can_be_hidden(open_page: Open) -> None:
 
 def test_the_search_finds_text_across_chunks_and_escapes(open_page: Open) -> None:
     tab = open_page([*TURN, prompt(6000, 3, 'say "a < b"'), prompt(6001, 4, "say nothing")])
-    for text, found in (("AM THE ENG", "agent message"), ('"a < b"', "session/prompt"), ("line", "")):
+    for text, found in (("am the eng", "agent message"), ('"A < B"', "session/prompt"), ("line", "")):
         tab.keyboard.press("Escape")
         tab.fill("#search", text)
         tab.press("#search", "Enter")
@@ -215,6 +218,7 @@ def test_the_search_finds_text_across_chunks_and_escapes(open_page: Open) -> Non
         assert tab.locator(".row.hit").count() == bool(found)
         if found:
             assert chosen(tab).startswith(found)
+            assert tab.evaluate("[...CSS.highlights.get('hit')].map(String)") == [text.lower()]
 
 
 def test_keys_move_through_the_messages(open_page: Open) -> None:

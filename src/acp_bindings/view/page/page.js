@@ -79,6 +79,7 @@ function open(item, { middle = false } = {}) {
   diagram.select(item.row);
   diagram.reveal(item.row, { middle });
   panel.item(item, conversation);
+  highlight($("#panel"), needle);
   history.replaceState(null, "", `#line-${item.line}`);
 }
 

@@ -182,6 +182,21 @@ function directionOf(item, { names }) {
   return item.from === item.to ? [side(item.from)] : [side(item.from), " → ", side(item.to)];
 }
 
+/** Highlight what is searched for in the text of an element. */
+function highlight(within, needle) {
+  const ranges = [];
+  const texts = document.createTreeWalker(within, NodeFilter.SHOW_TEXT);
+  while (needle && texts.nextNode()) {
+    for (const { index, 0: found } of texts.currentNode.data.matchAll(new RegExp(needle, "gi"))) {
+      const range = new Range();
+      range.setStart(texts.currentNode, index);
+      range.setEnd(texts.currentNode, index + found.length);
+      ranges.push(range);
+    }
+  }
+  CSS.highlights?.set("hit", new Highlight(...ranges));
+}
+
 /** The JSON of a row of the recording, with the places of findings marked. */
 function treeOf(row, findings) {
   const { line, text, stderr } = JSON.parse(row);
