@@ -214,9 +214,11 @@ class Diagram {
 
   #label(item, answer, findings, severity) {
     const { client, agent } = this.#x;
-    const label = element("span", { class: "label" });
+    const between = agent - client - 28;
+    const isNarrow = between < 180; // then labels reach over the columns of servers
+    const label = element("span", { class: isNarrow ? "label narrow" : "label" });
     label.style.left = `${client + 14}px`;
-    label.style.width = `${agent - client - 28}px`;
+    label.style.width = `${isNarrow ? this.#scroller.clientWidth - client - 20 : between}px`;
     const text = item.brief || preview(item.text);
     label.append(element("b", {}, ...shown(item.label)));
     if (item.kind === "receipt") label.prepend(element("bdi", { class: "server" }, ...shown(this.#conversation.names[item.to])));
