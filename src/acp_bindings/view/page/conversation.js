@@ -1,30 +1,29 @@
 // The conversation: rows of the recording become items, which are what is drawn.
 
 /**
- * One thing to draw: a request, an answer, an update or several chunks of one, lines of standard error, an event.
+ * One thing to draw: a request, a response, an update or several chunks of one, lines of standard error, an event.
  * `rows` are the lines of the recording in it, as JSON; they are parsed again when the item is opened.
  */
 class Item {
   rows = [];
   findings = [];
   text = ""; // the joined text of chunks, or of standard error
-  request = null; // of an answer
-  answer = null; // of a request
-  index = 0; // its place in the list of items
+  request = null; // of a response
+  response = null; // of a request
   row = -1; // its place among those that are drawn
 
   constructor(kind, from, to, row) {
     Object.assign(this, { kind, from, to, line: row.line, at: row.time, until: row.time });
   }
 
-  /** Milliseconds from the request to its answer; undefined if one of them or a time is missing. */
+  /** Milliseconds from the request to its response; undefined if one of them or a time is missing. */
   get took() {
-    const [request, answer] = this.kind === "answer" ? [this.request, this] : [this, this.answer];
-    return request?.at === undefined || answer?.at === undefined ? undefined : answer.at - request.at;
+    const [request, response] = this.kind === "response" ? [this.request, this] : [this, this.response];
+    return request?.at === undefined || response?.at === undefined ? undefined : response.at - request.at;
   }
 
   get isOpen() {
-    return this.kind === "request" && !this.answer;
+    return this.kind === "request" && !this.response;
   }
 
   get severity() {
@@ -50,7 +49,7 @@ class Conversation {
   start = undefined; // the time of the first line, in milliseconds
   end = undefined;
 
-  #open = new Map(); // requests without an answer, by sender and id
+  #open = new Map(); // requests without a response, by sender and id
   #last = new Map(); // the last item of each session, to which a chunk may be added
   #tools = new Map(); // titles of tool calls
   #lines = new Map(); // items by the number of a line
@@ -73,7 +72,7 @@ class Conversation {
     return this.#lines.get(line);
   }
 
-  /** Requests without an answer, in their order. */
+  /** Requests without a response, in their order. */
   get unanswered() {
     return this.items.filter((item) => item.isOpen);
   }
@@ -109,10 +108,10 @@ class Conversation {
     const { method, id } = Object(message);
     const params = Object(message?.params);
     const from = row.from ?? "client";
-    if (method === undefined) return this.#answer(row, from, message);
+    if (method === undefined) return this.#response(row, from, message);
     if (method === "initialize" && id !== undefined) this.#open.clear(); // a new connection begins
     const kind = id === undefined ? "notice" : "request";
-    const session = params.sessionId;
+    const session = idOf(params.sessionId);
     if (method === "session/update") return this.#update(row, from, session, Object(params.update));
     const item = new Item(kind, from, OTHER[from], row);
     item.method = method;
@@ -121,21 +120,21 @@ class Conversation {
     return this.#push(item, method, briefOf(method, params, this.#tools), session);
   }
 
-  #answer(row, from, message) {
+  #response(row, from, message) {
     const { id, result, error } = Object(message);
     const key = keyOf(OTHER[from], id);
     const request = this.#open.get(key) ?? null;
     this.#open.delete(key);
-    const item = new Item("answer", from, OTHER[from], row);
-    if (request) request.answer = item;
+    const item = new Item("response", from, OTHER[from], row);
+    if (request) request.response = item;
     Object.assign(item, { request, method: request?.method, failed: error != null });
     if (item.method === "initialize") {
       this.version = result?.protocolVersion;
       this.#introduce("agent", result?.agentInfo ?? result?.info);
     }
-    const session = request?.session ?? result?.sessionId;
+    const session = request?.session ?? idOf(result?.sessionId);
     if (request && session && !request.session) {
-      request.session = session; // of a new session, the id is only in the answer
+      request.session = session; // of a new session, the id is only in the response
       this.#session(session).messages++;
     }
     if (session && /^session\/(new|load|resume|fork)$/.test(item.method)) {
@@ -179,7 +178,7 @@ class Conversation {
   }
 
   #push(item, label, brief = "", session = undefined) {
-    Object.assign(item, { label: String(label), brief: String(brief ?? ""), session, index: this.items.length });
+    Object.assign(item, { label: String(label), brief: String(brief ?? ""), session });
     this.items.push(item);
     if (session !== undefined) {
       this.#session(session).messages++;
@@ -208,5 +207,6 @@ const HEAD = /^\{"line":\d+(?:,"time":[^,]+)?(?:,"from":"\w+")?,"\w+":/;
 /** The JSON of a message or an event in a row, as it was sent: parsed again, numbers would lose their digits. */
 const sentIn = (row) => row.slice(HEAD.exec(row)[0].length, -1);
 
+const idOf = (value) => (value === undefined ? undefined : String(value));
 const keyOf = (sender, id) => `${sender} ${JSON.stringify(id)}`;
 const paramsOf = (item) => Object(JSON.parse(item.rows[0]).message.params);

@@ -5,15 +5,15 @@ const GUTTER = 84;
 const AHEAD = 12; // rows drawn above and below those in sight
 const GAP = 1000; // milliseconds of silence that are worth telling
 
-/** Items as rows. An answer that directly follows its request is part of its row. */
+/** Items as rows. A response that directly follows its request is part of its row. */
 function rowsOf(items) {
   const rows = [];
   for (const item of items) {
     const last = rows.at(-1);
-    if (item.request && last?.item === item.request && !last.answer) {
-      last.answer = item;
+    if (item.request && last?.item === item.request && !last.response) {
+      last.response = item;
     } else {
-      rows.push({ item, answer: null, busy: {}, hit: false });
+      rows.push({ item, response: null, busy: {}, hit: false });
     }
     item.row = rows.length - 1;
   }
@@ -21,13 +21,15 @@ function rowsOf(items) {
   return rows;
 }
 
-/** Note in each row which side has a request to answer there, and whether this begins or ends in it. */
+/** Note in each row which side has an open request there, and whether this begins or ends in it. */
 function markBusy(rows) {
-  const open = { client: 0, agent: 0 };
-  for (const { item, answer, busy } of rows) {
-    const before = { ...open };
-    if (item.kind === "request" && !answer && item.to in open) open[item.to]++;
-    if (item.kind === "answer" && item.request?.row >= 0) open[item.from]--;
+  let open = { client: 0, agent: 0 };
+  for (const { item, response, busy } of rows) {
+    const before = open;
+    // A new connection has no open requests.
+    open = item.kind === "request" && item.method === "initialize" ? { client: 0, agent: 0 } : { ...open };
+    if (item.kind === "request" && !response && item.to in open) open[item.to]++;
+    if (item.kind === "response" && item.request?.row >= 0) open[item.from]--;
     for (const side of ["client", "agent"]) {
       if (before[side] && open[side]) busy[side] = "through";
       else if (open[side]) busy[side] = "begins";
@@ -159,8 +161,8 @@ class Diagram {
   }
 
   #draw(index) {
-    const { item, answer, busy, hit } = this.rows[index];
-    const findings = answer ? [...item.findings, ...answer.findings] : item.findings;
+    const { item, response, busy, hit } = this.rows[index];
+    const findings = response ? [...item.findings, ...response.findings] : item.findings;
     const severity = SEVERITIES.find((each) => findings.some((finding) => finding.severity === each));
     const row = element("div", {
       id: `row-${index}`,
@@ -174,7 +176,7 @@ class Diagram {
     row.style.top = `${index * ROW}px`;
     if (hit) row.classList.add("hit");
     if (severity) row.classList.add(severity);
-    if (item.failed || answer?.failed) row.classList.add("failed");
+    if (item.failed || response?.failed) row.classList.add("failed");
     if (item.isOpen) row.classList.add("open");
     row.append(this.#time(index, item));
     if (item.session !== undefined && this.#conversation.sessions.size > 1) {
@@ -187,15 +189,15 @@ class Diagram {
       bar.style.left = `${this.#x[side]}px`;
       row.append(bar);
     }
-    if (item.from !== item.to) row.append(this.#arrow(item, answer));
-    row.append(this.#label(item, answer, findings, severity));
+    if (item.from !== item.to) row.append(this.#arrow(item, response));
+    row.append(this.#label(item, response, findings, severity));
     return row;
   }
 
   #time(index, item) {
     const { start } = this.#conversation;
     const before = this.rows[index - 1];
-    const quiet = before && item.at - (before.answer ?? before.item).until;
+    const quiet = before && item.at - (before.response ?? before.item).until;
     return element(
       "span",
       { class: "time" },
@@ -204,15 +206,15 @@ class Diagram {
     );
   }
 
-  #arrow(item, answer) {
+  #arrow(item, response) {
     const [from, to] = [this.#x[item.from], this.#x[item.to]];
-    const arrow = element("i", { class: `arrow ${from < to ? "right" : "left"}${answer ? " both" : ""}` });
+    const arrow = element("i", { class: `arrow ${from < to ? "right" : "left"}${response ? " both" : ""}` });
     arrow.style.left = `${Math.min(from, to)}px`;
     arrow.style.width = `${Math.abs(to - from)}px`;
     return arrow;
   }
 
-  #label(item, answer, findings, severity) {
+  #label(item, response, findings, severity) {
     const { client, agent } = this.#x;
     const between = agent - client - 28;
     const isNarrow = between < 180; // then labels reach over the columns of servers
@@ -224,9 +226,9 @@ class Diagram {
     if (item.kind === "receipt") label.prepend(element("bdi", { class: "server" }, ...shown(this.#conversation.names[item.to])));
     if (item.count > 1) label.append(element("span", { class: "count" }, `×${item.count.toLocaleString("en")}`));
     if (text) label.append(element("bdi", { class: "brief" }, ...shown(text)));
-    if (answer?.brief) label.append(element("bdi", { class: "brief answer" }, ...shown(answer.brief)));
+    if (response?.brief) label.append(element("bdi", { class: "brief response" }, ...shown(response.brief)));
     if (item.isOpen) label.append(element("span", { class: "badge open" }, "no response"));
-    const took = item.kind === "answer" || answer ? (answer ?? item).took : undefined;
+    const took = item.kind === "response" || response ? (response ?? item).took : undefined;
     if (took !== undefined) label.append(element("span", { class: "took" }, duration(took)));
     if (findings.length) {
       const more = findings.length > 1 ? ` +${findings.length - 1}` : "";

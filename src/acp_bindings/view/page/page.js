@@ -3,16 +3,16 @@
 const $ = (selector) => document.querySelector(selector);
 
 const KINDS = {
-  requests: (item) => item.kind === "request" || item.kind === "answer",
+  requests: (item) => item.kind === "request" || item.kind === "response",
   updates: (item) => item.kind === "update",
   stderr: (item) => item.kind === "stderr",
   servers: (item) => item.kind === "receipt",
 };
 
 const conversation = new Conversation();
-const diagram = new Diagram($("#diagram"), $("#columns"), (row) => open(diagram.rows[row].item));
+const diagram = new Diagram($("#diagram"), $("#columns"), (row) => openItem(diagram.rows[row].item));
 const timeline = new Timeline($("#timeline"), (row) => diagram.reveal(row, { middle: true }));
-const panel = new Panel($("#panel"), { onopen: open, onsession: chooseSession });
+const panel = new Panel($("#panel"), { onopen: openItem, onsession: chooseSession });
 diagram.onsight = () => timeline.see(diagram.inSight);
 
 let opened = null; // the item in the panel
@@ -67,7 +67,7 @@ function summarize() {
 }
 
 /** Open an item in the panel and show where it is; null for the overview. */
-function open(item, { middle = false } = {}) {
+function openItem(item, { middle = false } = {}) {
   opened = item;
   if (item === null) {
     diagram.select(-1);
@@ -96,7 +96,7 @@ function chooseSession(id) {
 
 /** Mark the rows that contain what is searched for. */
 function search(rows = diagram.rows) {
-  const contains = ({ item, answer }) => item.contains(needle) || answer?.contains(needle);
+  const contains = ({ item, response }) => item.contains(needle) || response?.contains(needle);
   for (const row of rows) row.hit = needle !== null && Boolean(contains(row));
   const hits = rows.filter((row) => row.hit).length;
   $("#hits").textContent = needle === null ? "" : hits ? counted(hits, "place") : "not found";
@@ -115,7 +115,7 @@ function step(forward, wanted) {
   const begin = selected >= 0 ? selected : forward ? -1 : rows.length;
   for (let steps = 1; steps <= rows.length; steps++) {
     const index = (begin + (forward ? steps : -steps) + 2 * rows.length) % rows.length;
-    if (wanted(rows[index])) return open(rows[index].item);
+    if (wanted(rows[index])) return openItem(rows[index].item);
   }
 }
 
@@ -126,7 +126,7 @@ function move(by) {
 
 function goTo(index) {
   const { rows } = diagram;
-  if (rows.length) open(rows[Math.max(0, Math.min(rows.length - 1, index))].item);
+  if (rows.length) openItem(rows[Math.max(0, Math.min(rows.length - 1, index))].item);
 }
 
 const ACTIONS = {
@@ -140,12 +140,12 @@ const ACTIONS = {
   End: () => goTo(Infinity),
   n: () => step(true, isFound),
   p: () => step(false, isFound),
-  r: () => opened && (opened.answer ?? opened.request) && open(opened.answer ?? opened.request),
+  r: () => opened && (opened.response ?? opened.request) && openItem(opened.response ?? opened.request),
   "/": () => $("#search").select(),
-  Escape: () => open(null),
+  Escape: () => openItem(null),
 };
 
-const isFound = ({ item, answer }) => [item, answer].some((each) => /error|warning/.test(each?.severity));
+const isFound = ({ item, response }) => [item, response].some((each) => /error|warning/.test(each?.severity));
 
 document.addEventListener("keydown", (event) => {
   const isModified = event.ctrlKey || event.metaKey || event.altKey;
@@ -196,7 +196,7 @@ function update() {
   const follows = live && diagram.isAtEnd && !opened;
   summarize();
   refresh();
-  const now = opened && `${opened.rows.length} ${opened.answer?.line} ${opened.findings.length}`;
+  const now = opened && `${opened.rows.length} ${opened.response?.line} ${opened.findings.length}`;
   if (!opened) panel.overview(conversation);
   else if (now !== known) panel.item(opened, conversation);
   known = now;
@@ -225,6 +225,6 @@ if (live) {
   $("#rows").remove();
   read(rows ? rows.split("\n") : []).then(() => {
     const item = conversation.itemOf(Number(line));
-    if (item) open(item, { middle: true });
+    if (item) openItem(item, { middle: true });
   });
 }

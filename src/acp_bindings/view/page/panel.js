@@ -75,7 +75,7 @@ class Panel {
   /** Show one item with its messages. */
   item(item, conversation) {
     const request = item.request ?? item;
-    const { answer } = request;
+    const { response } = request;
     const facts = [
       ["time", item.at === undefined ? undefined : `${clock(item.at - conversation.start)} · ${new Date(item.at).toISOString()}`],
       ["took", request.took === undefined ? undefined : duration(request.took)],
@@ -94,7 +94,7 @@ class Panel {
           .filter(([, value]) => value !== undefined)
           .map(([name, value]) => element("div", {}, element("dt", {}, name), element("dd", {}, ...shown(value)))),
       ),
-      ...[...request.findings, ...(answer?.findings ?? [])].map((finding) =>
+      ...[...request.findings, ...(response?.findings ?? [])].map((finding) =>
         element(
           "div",
           { class: `finding ${finding.severity}` },
@@ -105,7 +105,7 @@ class Panel {
       item.text ? element("div", { class: "prose" }, ...cut(item.text)) : null,
       item.isOpen ? element("p", { class: "none" }, "There is no response in this recording.") : null,
       this.#messages(request),
-      answer ? this.#messages(answer) : null,
+      response ? this.#messages(response) : null,
     );
   }
 

@@ -60,9 +60,9 @@ function rounded(milliseconds) {
 
 /** Milliseconds since the beginning as a clock: `0.000`, `1:02.345`, `2:01:02.345`. */
 function clock(milliseconds) {
-  const rounded = Math.round(milliseconds);
-  const [hours, minutes] = [Math.floor(rounded / 3600000), Math.floor(rounded / 60000) % 60];
-  const seconds = ((rounded % 60000) / 1000).toFixed(3);
+  const whole = Math.round(milliseconds);
+  const [hours, minutes] = [Math.floor(whole / 3600000), Math.floor(whole / 60000) % 60];
+  const seconds = ((whole % 60000) / 1000).toFixed(3);
   if (!hours && !minutes) return seconds;
   const padded = seconds.padStart(6, "0");
   return hours ? `${hours}:${String(minutes).padStart(2, "0")}:${padded}` : `${minutes}:${padded}`;
@@ -94,7 +94,7 @@ function jsonTree(text, marked = new Map()) {
   return tree;
 
   function write(into, value, path, depth, before, after) {
-    const line = element("div", { class: "line", style: undefined });
+    const line = element("div", { class: "line" });
     line.style.setProperty("--depth", depth);
     for (const finding of marked.get(path.join("\0")) ?? []) line.classList.add("marked", finding.severity);
     if (before) line.append(...before);

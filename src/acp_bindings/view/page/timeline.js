@@ -81,11 +81,11 @@ class Timeline {
       if (at < width - 40) pen.fillText(rounded(tick), at + 4, height - 3);
     }
 
-    // The turns of the agent, from each prompt to its answer.
+    // The turns of the agent, from each prompt to its response.
     pen.fillStyle = colour("turn");
     for (const { item } of this.#rows) {
       if (item.method !== "session/prompt" || item.kind !== "request") continue;
-      const end = item.isOpen ? width : x(item.answer.row >= 0 ? item.answer.row : item.row);
+      const end = item.isOpen ? width : x(item.response.row >= 0 ? item.response.row : item.row);
       pen.fillRect(x(item.row), 2, Math.max(3, end - x(item.row) + 3), bottom - 4);
     }
 
@@ -98,8 +98,8 @@ class Timeline {
 
     // How many messages there are at each place, by their root: the client above the line, the agent below it.
     const counts = { client: new Map(), agent: new Map() };
-    this.#rows.forEach(({ item, answer }, index) => {
-      for (const each of answer ? [item, answer] : [item]) {
+    this.#rows.forEach(({ item, response }, index) => {
+      for (const each of response ? [item, response] : [item]) {
         const side = counts[each.from];
         side?.set(x(index), (side.get(x(index)) ?? 0) + each.rows.length);
       }
