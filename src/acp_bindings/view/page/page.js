@@ -180,13 +180,12 @@ $("#search").addEventListener("keydown", (event) => {
 $("#session").addEventListener("change", refresh);
 $("#kinds").addEventListener("change", refresh);
 
-/** Add rows, in portions, so that the first ones are drawn before the last ones are read. */
+/** Add rows, in growing portions, so that the first ones are drawn long before the last ones are read. */
 async function read(rows) {
-  const portion = 20000;
-  for (let from = 0; from < rows.length; from += portion) {
+  for (let from = 0, portion = 2000; from < rows.length; from += portion, portion = 25000) {
+    if (from) await new Promise((done) => setTimeout(done));
     for (const row of rows.slice(from, from + portion)) conversation.add(row);
     update();
-    if (from + portion < rows.length) await new Promise((done) => setTimeout(done));
   }
 }
 
