@@ -389,7 +389,7 @@ def agents(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def bench(session: nox.Session) -> None:
-    """Measure speed in comparison with others: `-- bindings`, `command`, `connection`, `launch`, `limits`, `remote`, `view`."""
+    """Measure speed next to others: `-- bindings`, `command`, `connection`, `launch`, `limits`, `remote`, `view`."""
     name, *options = session.posargs or ["bindings"]
     session.install(EXTRA, *group(f"bench-{name}"))
     if name in ("command", "remote") and shutil.which("npm"):
