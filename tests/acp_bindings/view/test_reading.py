@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from acp_bindings import v1
 from acp_bindings.check import Unusable
 from acp_bindings.view._reading import rows_of
 from tests.acp_bindings.view.recordings import TURN, as_line, at, event, line, opening, prompt
@@ -65,6 +66,12 @@ def test_a_single_message_may_have_several_lines() -> None:
     (row,) = rows_of(text.splitlines(keepends=True))
     assert json.loads(row) == {"line": 1, "from": "client", "message": json.loads(text)}
     assert "\n" not in row
+
+
+def test_a_recording_that_begins_later_is_read_by_the_named_protocol() -> None:
+    rules = [each["finding"]["rule"] for each in rows(TURN[4:]) if "finding" in each]
+    assert rules == ["lifecycle.not-initialized"]
+    assert not any("finding" in row for row in rows_of(TURN[4:], protocol=v1))
 
 
 def test_a_log_has_the_times_of_its_lines() -> None:
