@@ -47,6 +47,7 @@ _PAGES = {
     "setup": "acp_bindings.setup",
     "check": "acp_bindings.check",
     "play": "acp_bindings.play",
+    "view": "acp_bindings.view",
     "mcp_launch": "mcp_launch",
     "testing": "mcp_launch.testing",
 }
