@@ -48,6 +48,7 @@ _PAGES = {
     "check": "acp_bindings.check",
     "recordings": "acp_bindings.recordings",
     "play": "acp_bindings.play",
+    "view": "acp_bindings.view",
     "mcp_launch": "mcp_launch",
     "testing": "mcp_launch.testing",
 }

@@ -46,7 +46,7 @@ class Recorder:
             secrets: further values to redact; None to redact nothing.
         """
         self._file = file
-        self._redactor = None if secrets is None else Redactor(secrets)
+        self._redaction = Redaction(secrets)
         self.lines = 0
         """The number of lines so far, which is the number of the last line."""
 
@@ -59,17 +59,16 @@ class Recorder:
         """Write a line of the conversation; empty lines are left out."""
         line = line.strip()
         if line:
-            self._write(b'"from":"%b","message":%b' % (sender.encode(), self._recorded(line)), time)
+            self._write(b'"from":"%b","message":%b' % (sender.encode(), self._redaction.message(line)), time)
 
     def stderr(self, line: bytes, *, time: float | None = None) -> None:
         """Write a line of the agent's standard error."""
         text = _text(line.rstrip(b"\r\n"))
-        self._write(b'"from":"agent","stderr":' + to_json(self._redactor(text) if self._redactor else text), time)
+        self._write(b'"from":"agent","stderr":' + to_json(self._redaction.json(text)), time)
 
     def event(self, name: str, about: Mapping[str, Any], *, time: float | None = None) -> None:
         """Write an event, such as `receipt`, `finding`, `dropped` or `end`."""
-        shown = self._redactor.json(dict(about)) if self._redactor else about
-        self._write(to_json(name) + b":" + to_json(shown, fallback=str), time)
+        self._write(to_json(name) + b":" + to_json(self._redaction.json(dict(about)), fallback=str), time)
 
     def _write(self, members: bytes, time: float | None) -> None:
         moment = datetime.fromtimestamp(clock.time() if time is None else time, UTC)
@@ -77,7 +76,18 @@ class Recorder:
         self._file.write(b'{"time":"%b",%b}\n' % (stamp, members))
         self.lines += 1
 
-    def _recorded(self, line: bytes) -> bytes:
+
+class Redaction:
+    """Redacts the secrets of one conversation, which it learns from the MCP servers in its messages."""
+
+    def __init__(self, secrets: Iterable[str] | None = ()) -> None:
+        self._redactor = None if secrets is None else Redactor(secrets)
+
+    def json(self, value: Any) -> Any:
+        """Return a JSON value without the secrets of earlier messages."""
+        return self._redactor.json(value) if self._redactor else value
+
+    def message(self, line: bytes) -> bytes:
         """Return the message as JSON, or the line as a JSON string if it is not a message."""
         try:
             value = from_json(line)

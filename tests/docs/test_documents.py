@@ -106,6 +106,8 @@ NOT_RUN = {
     "docs/tap.md: acp-bindings tap -o talk.ndjson -- my-ag",  # the agent is the reader's
     "docs/tap.md: {",  # the settings of an editor
     'docs/tap.md: {"time": "2026-11-27T11:45:49.123456Z",',  # lines of a recording
+    "docs/view.md: acp-bindings view talk.ndjson",  # it opens a browser
+    "docs/view.md: acp-bindings view talk.ndjson --serve --",
     "docs/tutorial.md: {",  # the settings of an editor
     "docs/tutorial.md: pip install '.[launch]'",  # already done where the tests run
 }

@@ -201,3 +201,51 @@ def play(
             show=show,
         )
     )
+
+
+@app.command()
+def view(
+    file: Annotated[str, typer.Argument(metavar="FILE", help='A recording, or "-" for standard input.')],
+    *,
+    html: Annotated[
+        str | None,
+        typer.Option("--html", metavar="OUT", help='Write the page to OUT, or to standard output if it is "-".'),
+    ] = None,
+    serve: Annotated[
+        bool, typer.Option("--serve", help="Serve the page on this machine and follow FILE while it grows.")
+    ] = False,
+    open_browser: Annotated[
+        bool | None,
+        typer.Option(
+            "--open/--no-open", help="Open the page in the browser.  [default: only without --html and --serve]"
+        ),
+    ] = None,
+    protocol: Annotated[
+        str | None,
+        typer.Option(
+            "--protocol",
+            metavar="PACKAGE",
+            callback=_known_protocol,
+            help=f"The protocol of messages without an initialize: {', '.join(PACKAGES)}.  [default: v1]",
+        ),
+    ] = None,
+    show_secrets: Annotated[
+        bool, typer.Option("--show-secrets", help="Show the values of env and headers, and other secrets.")
+    ] = False,
+) -> None:
+    """Draw the recorded conversation in FILE as a page for the browser.
+
+    The page has all messages with their times, and what `acp-bindings check` finds in them. It is one file that needs
+    no network. Without --html and --serve, it is a temporary file, which is opened in the browser.
+
+    Exit status: 0; 2 if FILE or the command line cannot be used. Ctrl-C ends --serve.
+    """
+    from acp_bindings._command.view import serve_page, write_page  # noqa: PLC0415
+
+    if serve and (html is not None or file == "-"):
+        raise typer.BadParameter("--serve needs a FILE of its own, and no --html.")
+    if serve:
+        raise typer.Exit(
+            serve_page(file, protocol=protocol, open_browser=bool(open_browser), show_secrets=show_secrets)
+        )
+    raise typer.Exit(write_page(file, html, protocol=protocol, open_browser=open_browser, show_secrets=show_secrets))

@@ -108,6 +108,8 @@ class Findings:
         """The number of messages."""
         self.read_as: list[str] = []
         """The protocol packages by which they were read."""
+        self.sender: Side | None = None
+        """The sender of the last message, which may be inferred."""
         self._conversation = Conversation(protocol)
         self._show_values = show_values
         self._in_list = in_list
@@ -121,6 +123,7 @@ class Findings:
             return
         observed = self._conversation.hear(line, number=number)
         self.messages += 1
+        self.sender = observed.sender
         if (read_as := name_of(observed.protocol)) not in self.read_as:
             self.read_as.append(read_as)
         self._not_json += line.value is None

@@ -217,7 +217,7 @@ def test_the_conversation_goes_on_without_the_recording_process(tmp_path: Path) 
         assert process.stderr
         for number in range(100):
             if number == 1:
-                os.kill(recording_process_of(process.pid), signal.SIGKILL)
+                os.kill(child_of(process.pid, b"recording"), signal.SIGKILL)
             os.write(process.stdin.fileno(), b"%03d" % number)
             assert os.read(process.stdout.fileno(), 3) == b"%03d" % number
         process.stdin.close()
@@ -225,7 +225,36 @@ def test_the_conversation_goes_on_without_the_recording_process(tmp_path: Path) 
         assert process.wait(timeout=10) == 0
 
 
-def recording_process_of(tap: int) -> int:
-    children = Path(f"/proc/{tap}/task/{tap}/children").read_text().split()
-    [found] = [int(each) for each in children if b"recording" in Path(f"/proc/{each}/cmdline").read_bytes()]
+def test_the_conversation_goes_on_without_the_viewer(tmp_path: Path) -> None:
+    # Without a browser.
+    with running(tap("-o", str(tmp_path / "talk"), "--view", agent=ECHO), BROWSER="true") as process:
+        assert process.stdin
+        assert process.stdout
+        assert process.stderr
+        said = b""
+        while b"http://127.0.0.1:" not in said:
+            said = process.stderr.readline()
+        for number in range(100):
+            if number == 1:
+                os.kill(child_of(child_of(process.pid, b"recording"), b"view"), signal.SIGKILL)
+            os.write(process.stdin.fileno(), b"%03d" % number)
+            assert os.read(process.stdout.fileno(), 3) == b"%03d" % number
+        process.communicate(timeout=10)
+    assert process.returncode == 0
+    assert "end" in lines_of(tmp_path / "talk")[-1]
+
+
+def test_the_viewer_ends_with_the_agent(tmp_path: Path) -> None:
+    with running(tap("-o", str(tmp_path / "talk"), "--view", agent=ECHO), BROWSER="true") as process:
+        assert process.stderr
+        while b"http://127.0.0.1:" not in process.stderr.readline():
+            pass
+        # The viewer has standard error open, too.
+        process.communicate(timeout=10)
+    assert process.returncode == 0
+
+
+def child_of(parent: int, named: bytes) -> int:
+    children = Path(f"/proc/{parent}/task/{parent}/children").read_text().split()
+    [found] = [int(each) for each in children if named in Path(f"/proc/{each}/cmdline").read_bytes()]
     return found
