@@ -52,8 +52,7 @@ class Recorder:
 
     def hide(self, secrets: Iterable[str]) -> None:
         """Redact these values as well, unless nothing is redacted."""
-        if self._redactor:
-            self._redactor.add(secrets)
+        self._redaction.add(secrets)
 
     def message(self, sender: Side, line: bytes, *, time: float | None = None) -> None:
         """Write a line of the conversation; empty lines are left out."""
@@ -82,6 +81,11 @@ class Redaction:
 
     def __init__(self, secrets: Iterable[str] | None = ()) -> None:
         self._redactor = None if secrets is None else Redactor(secrets)
+
+    def add(self, secrets: Iterable[str]) -> None:
+        """Redact these values as well."""
+        if self._redactor:
+            self._redactor.add(secrets)
 
     def json(self, value: Any) -> Any:
         """Return a JSON value without the secrets of earlier messages."""

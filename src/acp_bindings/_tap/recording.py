@@ -44,6 +44,7 @@ def main() -> None:
             ending.callback(recording.relays.close)
         for frame in frames_of(sys.stdin.buffer):
             recording.take(frame)
+        recording.end_agent()
 
 
 class Recording:
@@ -117,13 +118,15 @@ class Recording:
         with self._writing, contextlib.suppress(OSError):
             write_all(1, framed(kind, line))
 
-    def finish(self) -> None:
-        """Report what is only known at the end, and end the agent if the tap was killed."""
+    def end_agent(self) -> None:
+        """Kill the agent if the tap was killed, as it would have been without the tap."""
         if self._agent is not None:
-            # It would have been killed itself if it had been started directly.
             with contextlib.suppress(OSError):
                 os.kill(self._agent, getattr(signal, "SIGKILL", signal.SIGTERM))
             self._finish_lines(None)
+
+    def finish(self) -> None:
+        """Report what is only known at the end."""
         if check := self._check:
             self._check = None
             self._report(check.finish())

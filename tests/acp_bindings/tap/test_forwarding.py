@@ -231,9 +231,7 @@ def test_the_conversation_goes_on_without_the_viewer(tmp_path: Path) -> None:
         assert process.stdin
         assert process.stdout
         assert process.stderr
-        said = b""
-        while b"http://127.0.0.1:" not in said:
-            said = process.stderr.readline()
+        assert b"http://127.0.0.1:" in process.stderr.readline()
         for number in range(100):
             if number == 1:
                 os.kill(child_of(child_of(process.pid, b"recording"), b"view"), signal.SIGKILL)
@@ -247,8 +245,7 @@ def test_the_conversation_goes_on_without_the_viewer(tmp_path: Path) -> None:
 def test_the_viewer_ends_with_the_agent(tmp_path: Path) -> None:
     with running(tap("-o", str(tmp_path / "talk"), "--view", agent=ECHO), BROWSER="true") as process:
         assert process.stderr
-        while b"http://127.0.0.1:" not in process.stderr.readline():
-            pass
+        assert b"http://127.0.0.1:" in process.stderr.readline()
         # The viewer has standard error open, too.
         process.communicate(timeout=10)
     assert process.returncode == 0
