@@ -1,12 +1,14 @@
 """What the tap records: lines with time and sender, findings, gaps, and no secrets."""
 
 import json
+import signal
+import sys
 import threading
 from pathlib import Path
 
 from acp_bindings._tap.forwarding import Copies, Frame, framed, frames_of
 from acp_bindings._tap.recording import Recording
-from tests.acp_bindings.tap.support import lines_of, run, tap
+from tests.acp_bindings.tap.support import lines_of, run, running, tap
 
 AGENT = """
 import os, sys
@@ -105,3 +107,14 @@ def frames(data: bytes) -> list[Frame]:
     import io
 
     return [*frames_of(io.BytesIO(data))]
+
+
+def test_a_failure_of_the_recording_process_does_not_end_the_agent(tmp_path: Path) -> None:
+    options = {"file": str(tmp_path / "talk"), "check": False, "view": False, "receipts": False, "secrets": False}
+    command = [sys.executable, "-m", "acp_bindings._tap.recording", json.dumps(options)]
+    with running([sys.executable, "-c", "input()"]) as agent:
+        known = framed(b"s", json.dumps({"pid": agent.pid, "command": []}).encode())
+        assert run(command, known + framed(b"s", b"not JSON")).returncode == 1
+        assert agent.poll() is None
+        assert run(command, known).returncode == 0
+        assert agent.wait(timeout=10) == -signal.SIGKILL
