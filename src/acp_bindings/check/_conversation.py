@@ -17,6 +17,7 @@ from acp_bindings._lazy import PACKAGES
 from acp_bindings._models.base import Model
 from acp_bindings.check._inputs import Line
 from acp_bindings.check._sessions import Session, Transcript
+from acp_bindings.check._turns import OF_TURNS, Turns, Unfinished, text_in
 from acp_bindings.decoding import decode
 from acp_bindings.errors import AcpError, DecodeError, Finding, Issue, Path
 from acp_bindings.jsonrpc import (
@@ -106,6 +107,12 @@ class ObservedMessage:
         """The id of the session that it is about."""
         id_ = self.members.get("sessionId")
         return id_ if isinstance(id_, str) else None
+
+    @property
+    def session(self) -> Session | None:
+        """The session that it, or the request that it answers, is about."""
+        id_ = self.session_id if self.request is None else members_of(self.request.body).get("sessionId")
+        return self.before.session(id_) if self.before and isinstance(id_, str) else None
 
     @property
     def opens(self) -> bool:
@@ -292,6 +299,7 @@ def _unknown(method: str, protocol: ProtocolPackage) -> str:
 
 
 PROMPT, PERMISSION = "session/prompt", "session/request_permission"
+_CREATING = frozenset({"session/new", "session/fork"})
 
 
 @dataclass(frozen=True)
@@ -339,6 +347,8 @@ class Conversation:
         """The *protocol* argument."""
         self.sessions: dict[str, Session] = {}
         """The sessions by their ids, on this connection and earlier ones."""
+        self.early: dict[str, Session] = {}
+        """Sessions that have updates before the response that creates them, while such a response is awaited."""
         self.heard = 0
         """The number of the last line."""
         self._left: list[Unanswered] = []
@@ -349,6 +359,10 @@ class Conversation:
         """Reset the state of the connection, because a new one begins."""
         self.begun_before = False
         """True if the recording begins later than the connection."""
+        self.is_unclear = False
+        """True if a response that creates a session is invalid, so that its id may not be known."""
+        self.last_unknown: str | None = None
+        """The last session that an update has named and that does not exist, which is reported once."""
         self.requested: int | None = None
         """The version that the client requested."""
         self.mismatched: tuple[int, int] | None = None
@@ -375,9 +389,38 @@ class Conversation:
         """Return the request of *sender* with this *id* that has no response yet."""
         return self._requests.get((sender, id)) if sender and _is_id(id) else None
 
+    def session(self, id_: str) -> Session | None:
+        """Return a session, also one that is about to be created."""
+        return self.sessions.get(id_) or self.early.get(id_)
+
+    @property
+    def is_creating(self) -> bool:
+        """True if a request that creates a session has no response yet."""
+        return any(each.method in _CREATING for each in self._requests.values())
+
+    def prompts(self, session_id: str) -> list[OpenRequest]:
+        """Return the prompts of a session that have no response yet."""
+        prompts = (each for each in self._requests.values() if each.method == PROMPT)
+        return [each for each in prompts if members_of(each.body).get("sessionId") == session_id]
+
+    def cancelled_after(self, session_id: str, line: int) -> int | None:
+        """Return the line, after *line*, in which the client last cancelled the turn of a session."""
+        cancelled = self._cancels.get(session_id, 0)
+        return cancelled if cancelled > line else None
+
+    def is_closing(self, session_id: str) -> bool:
+        """Return True if a request that closes or deletes the session has no response yet."""
+        closing = (each for each in self._requests.values() if each.method in ("session/close", "session/delete"))
+        return any(members_of(each.body).get("sessionId") == session_id for each in closing)
+
     def unanswered(self) -> list[Unanswered]:
         """Return the requests without a response, including those of earlier connections."""
         return [*self._left, *self._open(ended=False)]
+
+    def unfinished(self) -> list[Unfinished]:
+        """Return what is left to do in the sessions of this connection."""
+        sessions = (each for each in self.sessions.values() if each.phase == "open")
+        return sorted((left for each in sessions for left in each.turns.at_end()), key=lambda each: each.line)
 
     def _open(self, *, ended: bool) -> Iterator[Unanswered]:
         for each in self._requests.values():
@@ -397,8 +440,7 @@ class Conversation:
             return None
         if request.method not in (PROMPT, PERMISSION):
             return None
-        line = self._cancels.get(request.params.session_id, 0)
-        return line if line > request.line else None
+        return self.cancelled_after(request.params.session_id, request.line)
 
     def listing(self, session_id: str) -> list[Any] | None:
         """Return the session with this id, or else one with a similar id, as the sessions of a `session/list` response.
@@ -437,12 +479,30 @@ class Conversation:
         elif observed.kind in ("response", "error") and observed.request is not None:
             del self._requests[observed.request.sender, observed.request.id]
             self._answer(observed, observed.request)
-        elif observed.method == "session/update" and (session := self._session_of(observed)):
-            session.update(observed.typed.update)
+        elif observed.method == "session/update":
+            self._take_update(observed)
         elif observed.method == "session/cancel" and observed.session_id is not None:
             self._cancels[observed.session_id] = self.heard
+            if session := observed.session:
+                session.turns.prompted = 0
         elif observed.method == "$/cancel_request" and observed.typed is not None:
             self._withdraw(observed.sender, observed.typed.request_id)
+
+    def _take_update(self, observed: ObservedMessage) -> None:
+        session, id_ = observed.session, observed.session_id
+        update = members_of(observed.members.get("update"))
+        if id_ not in self.sessions and (not self.is_creating or update.get("sessionUpdate") in OF_TURNS):
+            self.last_unknown = id_
+        if session is None and id_ is not None and self.is_creating:
+            session = self.early[id_] = Session(id_, "/", "open")
+        if session is None:
+            return
+        if observed.typed is not None:
+            session.update(observed.typed.update)
+        session.turns.update(update, line=self.heard, is_history=session.replay is not None or session.turns.reopened)
+        if update.get("sessionUpdate") == "subagent_update":
+            for child in text_in(update, "sessionId") - self.sessions.keys():
+                self.sessions[child] = Session(child, session.cwd, "open", directories=session.directories)
 
     def _withdraw(self, sender: Side | None, id_: Id) -> None:
         # Either side may send it. Without a wrapper, the sender is not known.
@@ -468,8 +528,9 @@ class Conversation:
             self._left += self._open(ended=True)
             self._connect()
             self.sessions = {id_: each for id_, each in self.sessions.items() if each.phase in ("known", "open")}
+            self.early.clear()
             for session in self.sessions.values():
-                session.phase, session.replay = "known", None
+                session.phase, session.replay, session.turns = "known", None, Turns()
         self._opened_with = id_ if _is_id(id_) else None
         self.begun_before = False
 
@@ -499,6 +560,8 @@ class Conversation:
         if method == "initialize":
             self.requested = _version_in(observed.body)
             self.client_asking = self._client(observed.body)
+        if session := observed.session:
+            session.turns.request(method, observed.members, line=self.heard, version=observed.version)
         if observed.typed is None:
             return
         if observed.type_name in ("LoadSessionRequest", "ResumeSessionRequest"):
@@ -506,9 +569,6 @@ class Conversation:
         elif method == PROMPT and (session := self.sessions.get(observed.typed.session_id)):
             self._replays.prompted(session.id)
             session.prompt(observed.typed.prompt)
-
-    def _session_of(self, observed: ObservedMessage) -> Session | None:
-        return self.sessions.get(observed.typed.session_id) if observed.typed is not None else None
 
     def _load(self, params: Any) -> None:
         self._replays.expect(params)
@@ -523,9 +583,16 @@ class Conversation:
         return self.sessions.get(request.params.session_id)
 
     def _answer(self, observed: ObservedMessage, request: OpenRequest) -> None:
+        if session := observed.session:
+            result = observed.members if observed.kind == "response" else None
+            params = members_of(request.body)
+            session.turns.response(
+                request.method, params, result, line=self.heard, asked=request.line, version=observed.version
+            )
         if request.method == "initialize":
             self._initialized(observed, request)
         elif session := self._loading(request):
+            is_replayed = session.replay is not None
             session.replay = None
             if observed.kind == "error":
                 self._replays.failed(session.id)
@@ -533,17 +600,27 @@ class Conversation:
                     del self.sessions[session.id]
             else:
                 session.phase = "open"
+                session.directories = _directories(request.params)
+                session.turns.reopen(observed.members, is_replayed=is_replayed)
                 self._replays.opened(session.id)
         elif observed.typed is not None:
-            self._changed(observed.typed, request)
+            self._changed(observed, request)
+        elif request.method in _CREATING and observed.kind == "response":
+            self.is_unclear = True
 
-    def _changed(self, result: Any, request: OpenRequest) -> None:
+    def _changed(self, observed: ObservedMessage, request: OpenRequest) -> None:
         """Update the sessions from a result."""
-        if request.method in ("session/new", "session/fork"):
+        result = observed.typed
+        if request.method in _CREATING:
             cwd: str = request.params.cwd if request.params is not None else "/"
-            self.sessions[result.session_id] = Session(
-                result.session_id, cwd, "open", whole=request.method == "session/new"
-            )
+            is_new = request.method == "session/new"
+            session = Session(result.session_id, cwd, "open", whole=is_new, directories=_directories(request.params))
+            if early := self.early.pop(session.id, None):
+                session.turns = early.turns
+            session.turns.open(observed.members, is_known=is_new)
+            self.sessions[session.id] = session
+            if not self.is_creating:
+                self.early.clear()
             with suppress(SessionIdReused):
                 self._replays.created(result.session_id)
         elif request.method == "session/list":
@@ -554,7 +631,7 @@ class Conversation:
         elif request.method in ("session/close", "session/delete"):
             self._replays.closed(request.params.session_id)
             if session := self.sessions.get(request.params.session_id):
-                session.phase = "closed"
+                session.phase, session.turns = "closed", Turns()
         elif request.method == PROMPT and (session := self.sessions.get(request.params.session_id)):
             session.prompted = True
 
@@ -625,6 +702,10 @@ class _Update(NamedTuple):
 def _light(session_id: str, kind: str) -> _Update:
     """Return one object for all equal updates, because a history may be long."""
     return _Update(session_id, _Kind(kind))
+
+
+def _directories(params: Any) -> tuple[str, ...]:
+    return () if params is None else (params.cwd, *(getattr(params, "additional_directories", None) or ()))
 
 
 def _version_in(value: object) -> int | None:

@@ -10,7 +10,7 @@ from pydantic_core import to_json
 
 from acp_bindings.check._conversation import Conversation, ObservedMessage, Unanswered
 from acp_bindings.check._inputs import Line, is_event, line_of
-from acp_bindings.check._rules import END, LOOKS
+from acp_bindings.check._rules import END, LOOKS, UNFINISHED
 from acp_bindings.check._rules.lifecycle import AFTER_CANCEL, CANCELLED
 from acp_bindings.errors import Path, format_path
 from acp_bindings.jsonrpc import ProtocolPackage
@@ -139,6 +139,12 @@ class Findings:
         unanswered = sorted(self._conversation.unanswered(), key=lambda each: each.cancelled is None)[:MOST_UNANSWERED]
         for each in sorted(unanswered, key=lambda each: each.request.line):
             yield self._unanswered(each, more=self._conversation.heard - each.request.line)
+        for what, line in self._conversation.unfinished()[:MOST_UNANSWERED]:
+            rule, message = UNFINISHED[what]
+            sender: Side = "client" if what == "run" else "agent"
+            yield Found(
+                rule=rule.id, severity=rule.severity, message=message, line=line, path=self._item(line), sender=sender
+            )
 
     def _unanswered(self, each: Unanswered, *, more: int) -> Found:
         """Return the finding for a request without a response, after which *more* lines came."""
@@ -156,10 +162,13 @@ class Findings:
             severity=rule.severity,
             message=message,
             line=each.request.line,
-            path=(each.request.line - 1,) if self._in_list else (),
+            path=self._item(each.request.line),
             sender=each.request.sender,
             method=each.request.method,
         )
+
+    def _item(self, line: int) -> Path:
+        return (line - 1,) if self._in_list else ()
 
     def _behind(self, more: int) -> str:
         what = "message" if self._in_list else "line"

@@ -68,7 +68,7 @@ def test_responses_to_ids_used_by_both_sides_are_matched_by_result() -> None:
         *opening(),
         *new(),
         call("session/prompt", {"sessionId": "s1", "prompt": []}, id=7),
-        call("fs/read_text_file", {"sessionId": "s1", "path": "/x"}, id=7),
+        call("fs/read_text_file", {"sessionId": "s1", "path": "/home/me/x"}, id=7),
         result(7, {"stopReason": "end_turn"}),
         result(7, {"content": "late"}),
     ]
@@ -80,7 +80,7 @@ def test_ambiguous_responses_are_matched_to_the_side_that_asked_last() -> None:
         *opening(),
         *new(),
         call("session/prompt", {"sessionId": "s1", "prompt": []}, id=7),
-        call("fs/read_text_file", {"sessionId": "s1", "path": "/x"}, id=7),
+        call("fs/read_text_file", {"sessionId": "s1", "path": "/home/me/x"}, id=7),
     ]
     answer = result(7, {"stopReason": "end_turn"})
     assert check(*talk, error(7, -32000), answer) == []

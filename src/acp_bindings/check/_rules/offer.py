@@ -1,0 +1,79 @@
+"""Rules for modes, config options and commands that the agent has not offered."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+
+from acp_bindings._json import items_of, members_of
+from acp_bindings.check._conversation import PROMPT, ObservedMessage
+from acp_bindings.check._rules.rule import remark, rules
+from acp_bindings.check._turns import Offers, text_in
+from acp_bindings.setup.errors import Remark
+
+
+@rules(
+    {
+        "warning": {
+            "offer.config-option": "A config option, or its value, was never offered by the agent.",
+            "offer.mode": "A mode was never offered by the agent.",
+        },
+        "info": {"offer.command": "A prompt begins with a command that was never offered by the agent."},
+    }
+)
+def chosen(observed: ObservedMessage) -> Iterator[Remark]:
+    """Yield what is chosen although it was not offered."""
+    session = observed.session
+    if session is None or not session.turns.has_offers or session.phase != "open":
+        return
+    offers, params = session.turns.offers, observed.members
+    if observed.method == "session/update":
+        update = members_of(params.get("update"))
+        if update.get("sessionUpdate") == "current_mode_update" and text_in(update, "currentModeId") - offers.modes:
+            yield from _mode(observed, offers, "update", "currentModeId")
+    elif observed.kind != "request":
+        return
+    elif observed.method == "session/set_mode":
+        if text_in(params, "modeId") - offers.modes:
+            yield from _mode(observed, offers, "modeId")
+    elif observed.method == "session/set_config_option":
+        yield from _option(observed, offers)
+    elif observed.method == PROMPT:
+        yield from _command(observed, offers)
+
+
+def _mode(observed: ObservedMessage, offers: Offers, *path: str) -> Iterator[Remark]:
+    message = f"the agent has not offered this mode; it has offered {_listed(offers.modes)}"
+    yield remark(observed, "offer.mode", message, *path, severity="warning")
+
+
+def _option(observed: ObservedMessage, offers: Offers) -> Iterator[Remark]:
+    for id_ in text_in(observed.members, "configId"):
+        if id_ not in offers.options:
+            message = f"the agent has not offered this config option; it has offered {_listed(offers.options)}"
+            yield remark(observed, "offer.config-option", message, "configId", severity="warning")
+        elif (values := offers.options[id_]) is not None and observed.members.get("value") not in values:
+            message = f"the agent has not offered this value; it has offered {_listed(values)}"
+            yield remark(observed, "offer.config-option", message, "value", severity="warning")
+
+
+def _command(observed: ObservedMessage, offers: Offers) -> Iterator[Remark]:
+    first = members_of(next(iter(items_of(observed.members.get("prompt"))), None)).get("text")
+    found = _COMMAND.match(first) if isinstance(first, str) else None
+    # Without any command, the text is for the model.
+    if offers.commands and found and found[1] not in offers.commands:
+        message = f"the agent has not offered this command; it has offered {_listed(offers.commands)}"
+        yield remark(observed, "offer.command", message, "prompt", 0, severity="info")
+
+
+_COMMAND = re.compile(r"/([^\s/]+)(?=\s|$)")
+"""A command at the beginning of a prompt, but not a path."""
+
+
+def _listed(names: Collection[str]) -> str:
+    """Return the first of some names, or that there are none."""
+    shown = ", ".join(sorted(names)[:_MOST_LISTED])
+    return f"{shown}, …" if len(names) > _MOST_LISTED else shown or "none"
+
+
+_MOST_LISTED = 5

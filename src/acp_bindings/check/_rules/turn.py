@@ -1,0 +1,75 @@
+"""Rules for turns: their beginning, their end, and what may be sent between them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from acp_bindings._json import members_of
+from acp_bindings.check._conversation import PROMPT, ObservedMessage
+from acp_bindings.check._rules.rule import remark, rule, rules, whole
+from acp_bindings.check._turns import OF_TURNS, text_in
+from acp_bindings.setup.errors import Remark
+
+
+@rule("turn.update-after-end", "warning")
+def update_after_end(observed: ObservedMessage) -> Iterator[Remark]:
+    """An update of a turn of v1 is sent after the response to its prompt."""
+    if observed.method == "session/update" and observed.version == 1 and (session := observed.session):
+        turns, kind = session.turns, members_of(observed.members.get("update")).get("sessionUpdate")
+        is_late = turns.is_over and not turns.was_late and session.replay is None
+        if is_late and kind in OF_TURNS and session.phase == "open":
+            message = "the turn has ended with the response to its prompt; send this before the response"
+            yield remark(observed, "turn.update-after-end", message, "update", severity="warning")
+
+
+@rule("turn.prompt-in-turn", "warning")
+def prompt_in_turn(observed: ObservedMessage) -> Iterator[Remark]:
+    """A prompt of v1 is sent although the one before in the session has no response yet."""
+    if (
+        observed.method == PROMPT
+        and observed.kind == "request"
+        and observed.version == 1
+        and observed.before
+        and observed.session_id is not None
+        and (open_ := observed.before.prompts(observed.session_id))
+    ):
+        message = f"the prompt of line {open_[0].line} has no response yet; wait for it, or send session/cancel first"
+        yield whole(observed, "turn.prompt-in-turn", message, severity="warning")
+
+
+@rules(
+    {
+        "warning": {
+            "turn.cancelled-without-cancel": "A turn ends with `cancelled`, but neither the client nor the user has "
+            "cancelled it.",
+        },
+        "info": {
+            "turn.not-cancelled": "A turn ends with another stop reason than `cancelled` after it was cancelled.",
+        },
+    }
+)
+def end(observed: ObservedMessage) -> Iterator[Remark]:
+    """Yield what is wrong with the stop reason of a turn, in the response to the prompt or in the state of v2."""
+    if observed.before is None or (session := observed.session) is None or session.phase == "closed":
+        return
+    turns, path, body = session.turns, (), observed.members
+    if observed.version > 1:
+        path, body = ("update",), members_of(body.get("update"))
+        if observed.method != "session/update" or body.get("state") != "idle" or turns.state == "idle":
+            return
+    elif observed.kind != "response" or observed.method != PROMPT or observed.request is None:
+        return
+    began = turns.began if observed.request is None else observed.request.line
+    cancelled = observed.before.cancelled_after(session.id, began)
+    if observed.request is not None and observed.request.withdrawn:
+        return
+    for reason in text_in(body, "stopReason"):
+        if cancelled and reason != "cancelled":
+            message = (
+                f"the client cancelled the turn in line {cancelled}; the stop reason should be cancelled, unless the "
+                "turn had ended by then"
+            )
+            yield remark(observed, "turn.not-cancelled", message, *path, "stopReason", severity="info")
+        elif not cancelled and reason == "cancelled" and not (turns.refused or observed.before.is_closing(session.id)):
+            message = "the client has not sent session/cancel; use the stop reason that applies"
+            yield remark(observed, "turn.cancelled-without-cancel", message, *path, "stopReason", severity="warning")
