@@ -45,6 +45,8 @@ from acp_bindings.setup._versions import name_of, package_named, version_of
 from acp_bindings.setup.capabilities import CLOSE, WITHDRAWN, Side
 from acp_bindings.setup.errors import Remark, SessionIdReused
 
+PROMPT, PERMISSION, UPDATE = "session/prompt", "session/request_permission", "session/update"
+
 Kind: TypeAlias = Literal["request", "notification", "response", "error", "payload", "unreadable"]
 """A kind of message; or a payload: params or a result without the message around them."""
 
@@ -108,7 +110,12 @@ class ObservedMessage:
         id_ = self.members.get("sessionId")
         return id_ if isinstance(id_, str) else None
 
-    @property
+    @cached_property
+    def update(self) -> dict[str, Any]:
+        """The JSON of the update; empty for other messages."""
+        return members_of(self.members.get("update")) if self.method == UPDATE else {}
+
+    @cached_property
     def session(self) -> Session | None:
         """The session that it, or the request that it answers, is about."""
         id_ = self.session_id if self.request is None else members_of(self.request.body).get("sessionId")
@@ -298,7 +305,6 @@ def _unknown(method: str, protocol: ProtocolPackage) -> str:
     return f"there is no method {method[:100]}{hint}"
 
 
-PROMPT, PERMISSION = "session/prompt", "session/request_permission"
 _CREATING = frozenset({"session/new", "session/fork"})
 
 
@@ -479,7 +485,7 @@ class Conversation:
         elif observed.kind in ("response", "error") and observed.request is not None:
             del self._requests[observed.request.sender, observed.request.id]
             self._answer(observed, observed.request)
-        elif observed.method == "session/update":
+        elif observed.method == UPDATE:
             self._take_update(observed)
         elif observed.method == "session/cancel" and observed.session_id is not None:
             self._cancels[observed.session_id] = self.heard
@@ -489,8 +495,7 @@ class Conversation:
             self._withdraw(observed.sender, observed.typed.request_id)
 
     def _take_update(self, observed: ObservedMessage) -> None:
-        session, id_ = observed.session, observed.session_id
-        update = members_of(observed.members.get("update"))
+        session, id_, update = observed.session, observed.session_id, observed.update
         if id_ not in self.sessions and (not self.is_creating or update.get("sessionUpdate") in OF_TURNS):
             self.last_unknown = id_
         if session is None and id_ is not None and self.is_creating:

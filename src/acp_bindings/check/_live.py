@@ -10,7 +10,7 @@ from pydantic_core import to_json
 
 from acp_bindings.check._conversation import Conversation, ObservedMessage, Unanswered
 from acp_bindings.check._inputs import Line, is_event, line_of
-from acp_bindings.check._rules import END, LOOKS, UNFINISHED
+from acp_bindings.check._rules import END, UNFINISHED, looks_on
 from acp_bindings.check._rules.lifecycle import AFTER_CANCEL, CANCELLED
 from acp_bindings.errors import Path, format_path
 from acp_bindings.jsonrpc import ProtocolPackage
@@ -178,7 +178,7 @@ class Findings:
 def found_in(observed: ObservedMessage, number: int | None, *, show_values: bool) -> Iterator[Found]:
     """Yield the findings of all rules for a message."""
     covered: set[Path] = set()
-    for look in LOOKS:
+    for look in looks_on(observed.method):
         for each in look.find(observed):
             if each.rule.startswith("schema."):
                 if each.rule in _GENERAL and not covered.isdisjoint(_ways_to(each.path)):

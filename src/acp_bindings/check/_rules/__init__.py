@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from acp_bindings.check._rules import (
     capability,
     lifecycle,
@@ -22,7 +24,14 @@ LOOKS = [
     for look in vars(module).values()
     if isinstance(look, Look)
 ]
-"""The functions that check each message, in the order of their findings."""
+"""The functions that check messages, in the order of their findings."""
+
+
+@lru_cache(maxsize=1000)
+def looks_on(method: str | None) -> tuple[Look, ...]:
+    """Return the functions that check messages with this method."""
+    return tuple(each for each in LOOKS if method is None or each.on is None or method in each.on)
+
 
 END = Rule("lifecycle.unanswered", "info", "A request has no response in the recording.")
 """The rule for requests that is checked at the end of a conversation."""

@@ -125,29 +125,6 @@ def closed_session(observed: ObservedMessage) -> Iterator[Remark]:
             yield remark(observed, "lifecycle.closed-session", message, "sessionId")
 
 
-@rules(
-    {
-        "error": {
-            "lifecycle.no-session": "The agent names a session that does not exist.",
-            "lifecycle.update-before-session": "An update of a turn of v1 comes before the response to `session/new`.",
-        }
-    }
-)
-def no_session(observed: ObservedMessage) -> Iterator[Remark]:
-    """Yield what the agent sends for a session that was not created, loaded, resumed or listed."""
-    before, id_ = observed.before, observed.session_id
-    if before is None or before.begun_before or before.is_unclear or id_ is None or observed.method not in _OF_AGENTS:
-        return
-    if observed.kind not in ("request", "notification") or id_ in before.sessions or id_ == before.last_unknown:
-        return
-    if not before.is_creating:
-        message = "no session/new, session/load or session/resume on this connection has opened this session"
-        yield remark(observed, "lifecycle.no-session", message, "sessionId")
-    elif observed.version == 1 and members_of(observed.members.get("update")).get("sessionUpdate") in OF_TURNS:
-        message = "the client does not know the session yet; send it after the response to session/new"
-        yield remark(observed, "lifecycle.update-before-session", message, "sessionId")
-
-
 _OF_AGENTS = frozenset(
     {
         "elicitation/create",
@@ -163,6 +140,30 @@ _OF_AGENTS = frozenset(
     }
 )
 """What an agent sends in a session."""
+
+
+@rules(
+    {
+        "error": {
+            "lifecycle.no-session": "The agent names a session that does not exist.",
+            "lifecycle.update-before-session": "An update of a turn of v1 comes before the response to `session/new`.",
+        }
+    },
+    on=_OF_AGENTS,
+)
+def no_session(observed: ObservedMessage) -> Iterator[Remark]:
+    """Yield what the agent sends for a session that was not created, loaded, resumed or listed."""
+    before, id_ = observed.before, observed.session_id
+    if before is None or before.begun_before or before.is_unclear or id_ is None:
+        return
+    if observed.kind not in ("request", "notification") or id_ in before.sessions or id_ == before.last_unknown:
+        return
+    if not before.is_creating:
+        message = "no session/new, session/load or session/resume on this connection has opened this session"
+        yield remark(observed, "lifecycle.no-session", message, "sessionId")
+    elif observed.version == 1 and observed.update.get("sessionUpdate") in OF_TURNS:
+        message = "the client does not know the session yet; send it after the response to session/new"
+        yield remark(observed, "lifecycle.update-before-session", message, "sessionId")
 
 
 CANCELLED = "respond with the outcome cancelled, which agents wait for"

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterator
 
 from acp_bindings._json import items_of, members_of
-from acp_bindings.check._conversation import PROMPT, ObservedMessage
+from acp_bindings.check._conversation import PROMPT, UPDATE, ObservedMessage
 from acp_bindings.check._rules.rule import remark, rules
 from acp_bindings.check._turns import Offers, text_in
 from acp_bindings.setup.errors import Remark
@@ -19,7 +19,8 @@ from acp_bindings.setup.errors import Remark
             "offer.mode": "A mode was never offered by the agent.",
         },
         "info": {"offer.command": "A prompt begins with a command that was never offered by the agent."},
-    }
+    },
+    on=[UPDATE, PROMPT, "session/set_mode", "session/set_config_option"],
 )
 def chosen(observed: ObservedMessage) -> Iterator[Remark]:
     """Yield what is chosen although it was not offered."""
@@ -27,8 +28,8 @@ def chosen(observed: ObservedMessage) -> Iterator[Remark]:
     if session is None or not session.turns.has_offers or session.phase != "open":
         return
     offers, params = session.turns.offers, observed.members
-    if observed.method == "session/update":
-        update = members_of(params.get("update"))
+    if observed.method == UPDATE:
+        update = observed.update
         if update.get("sessionUpdate") == "current_mode_update" and text_in(update, "currentModeId") - offers.modes:
             yield from _mode(observed, offers, "update", "currentModeId")
     elif observed.kind != "request":
@@ -38,7 +39,7 @@ def chosen(observed: ObservedMessage) -> Iterator[Remark]:
             yield from _mode(observed, offers, "modeId")
     elif observed.method == "session/set_config_option":
         yield from _option(observed, offers)
-    elif observed.method == PROMPT:
+    else:
         yield from _command(observed, offers)
 
 

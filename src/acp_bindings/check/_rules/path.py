@@ -11,7 +11,7 @@ from typing import Any
 
 from acp_bindings._json import items_of, members_of
 from acp_bindings.check._conversation import ObservedMessage
-from acp_bindings.check._rules.rule import remark, rule
+from acp_bindings.check._rules.rule import OPENING, remark, rule
 from acp_bindings.setup._paths import NotAbsolute, is_absolute, require_absolute
 from acp_bindings.setup.errors import Remark
 
@@ -23,14 +23,14 @@ def cwd(observed: ObservedMessage) -> Iterator[Remark]:
         yield from _absolute(observed, "path.cwd", "cwd")
 
 
-@rule("path.additional-directory", "error")
+@rule("path.additional-directory", "error", on=OPENING)
 def additional_directory(observed: ObservedMessage) -> Iterator[Remark]:
     """One of the `additionalDirectories` of a session is not an absolute path."""
     for index, _ in enumerate(items_of(observed.members.get("additionalDirectories")) if observed.opens else ()):
         yield from _absolute(observed, "path.additional-directory", "additionalDirectories", index)
 
 
-@rule("path.command", "warning")
+@rule("path.command", "warning", on=OPENING)
 def command(observed: ObservedMessage) -> Iterator[Remark]:
     """The `command` of an MCP server is not an absolute path; agents refuse it, or look for it in different places."""
     for each in observed.servers_remarks:
@@ -45,11 +45,11 @@ def file(observed: ObservedMessage) -> Iterator[Remark]:
         yield from _absolute(observed, "path.file", "path")
 
 
-@rule("path.outside", "warning")
+@rule("path.outside", "warning", on=["fs/read_text_file", "fs/write_text_file"])
 def outside(observed: ObservedMessage) -> Iterator[Remark]:
     """`fs/read_text_file` or `fs/write_text_file` names a file outside of the directories of the session."""
     session = observed.session
-    if session is None or observed.type_name not in ("ReadTextFileRequest", "WriteTextFileRequest"):
+    if session is None or observed.kind != "request":
         return
     path, directories = observed.members.get("path"), [each for each in session.directories if is_absolute(each)]
     if not isinstance(path, str) or not is_absolute(path) or not directories:
@@ -66,10 +66,10 @@ def _is_within(path: str, directory: str) -> bool:
     return bool(inner == outer or inner.startswith(outer.rstrip(flavour.sep) + flavour.sep))
 
 
-@rule("path.line", "warning")
+@rule("path.line", "warning", on=["fs/read_text_file"])
 def line(observed: ObservedMessage) -> Iterator[Remark]:
     """`fs/read_text_file` begins at line 0, but the first line is 1."""
-    if observed.type_name == "ReadTextFileRequest" and observed.members.get("line") == 0:
+    if observed.kind == "request" and observed.members.get("line") == 0:
         yield remark(observed, "path.line", "the first line is 1", "line", severity="warning")
 
 

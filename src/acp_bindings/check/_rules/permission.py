@@ -20,11 +20,12 @@ from acp_bindings.setup.errors import Remark
             "permission.no-options": "A permission request of v1 has no options; an error in v2.",
             "permission.unknown-tool-call": "Permission is requested in v1 for a tool call that has not begun.",
         },
-    }
+    },
+    on=[PERMISSION],
 )
 def request(observed: ObservedMessage) -> Iterator[Remark]:
     """Yield what is wrong with a permission request."""
-    if observed.kind != "request" or observed.method != PERMISSION:
+    if observed.kind != "request":
         return
     seen: set[str] = set()
     options = items_of(observed.members.get("options"))
@@ -41,10 +42,10 @@ def request(observed: ObservedMessage) -> Iterator[Remark]:
         yield remark(observed, "permission.unknown-tool-call", message, "toolCall", "toolCallId", severity="warning")
 
 
-@rule("permission.unknown-option", "error")
+@rule("permission.unknown-option", "error", on=[PERMISSION])
 def unknown_option(observed: ObservedMessage) -> Iterator[Remark]:
     """The client chooses an option that the permission request does not have."""
-    if observed.kind == "response" and observed.method == PERMISSION and observed.request:
+    if observed.kind == "response" and observed.request:
         offered = items_of(members_of(observed.request.body).get("options"))
         ids = {id_ for each in offered for id_ in text_in(each, "optionId")}
         if text_in(observed.members.get("outcome"), "optionId") - ids:
@@ -52,11 +53,11 @@ def unknown_option(observed: ObservedMessage) -> Iterator[Remark]:
             yield remark(observed, "permission.unknown-option", message, "outcome", "optionId")
 
 
-@rule("permission.cancelled-without-cancel", "info")
+@rule("permission.cancelled-without-cancel", "info", on=[PERMISSION])
 def cancelled_without_cancel(observed: ObservedMessage) -> Iterator[Remark]:
     """The response to a permission request of v1 is `cancelled`, but the client has not cancelled the turn."""
     asked, session, before = observed.request, observed.session, observed.before
-    if asked is None or session is None or before is None or observed.method != PERMISSION or observed.version > 1:
+    if asked is None or session is None or before is None or observed.version > 1:
         return
     if members_of(observed.members.get("outcome")).get("outcome") != "cancelled" or asked.withdrawn:
         return

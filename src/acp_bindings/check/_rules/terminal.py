@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
-from acp_bindings._json import items_of, members_of
-from acp_bindings.check._conversation import ObservedMessage
+from acp_bindings._json import items_of
+from acp_bindings.check._conversation import UPDATE, ObservedMessage
 from acp_bindings.check._rules.rule import remark, rules
 from acp_bindings.check._turns import Terminal, embedded_terminals, text_in
 from acp_bindings.setup.errors import Remark
+
+_USING = frozenset(
+    {"terminal/cancel", "terminal/kill", "terminal/output", "terminal/release", "terminal/wait_for_exit"}
+)
 
 NOT_CREATED = "no terminal with this id was created in this session"
 
@@ -20,28 +23,28 @@ NOT_CREATED = "no terminal with this id was created in this session"
             "terminal.released": "A terminal is used after it was released.",
             "terminal.unknown": "A message names a terminal that was not created.",
         }
-    }
+    },
+    on=[UPDATE, *_USING],
 )
 def reference(observed: ObservedMessage) -> Iterator[Remark]:
     """Yield the terminals that do not exist, or do not exist any longer."""
     if (session := observed.session) is None or session.phase != "open" or observed.kind == "response":
         return
     known = session.turns.terminals
-    if observed.method in _USING:
+    if observed.method != UPDATE:
         for id_ in text_in(observed.members, "terminalId"):
             if id_ not in known:
                 yield remark(observed, "terminal.unknown", NOT_CREATED, "terminalId")
             elif known[id_].is_released:
                 yield remark(observed, "terminal.released", "the terminal was released before", "terminalId")
-    elif observed.method == "session/update" and session.turns.is_known and not session.turns.reopened:
-        update = members_of(observed.members.get("update"))
-        yield from (_embedded if observed.version == 1 else _in_background)(observed, known, update)
+    elif session.turns.is_known and not session.turns.reopened:
+        yield from (_embedded if observed.version == 1 else _in_background)(observed, known)
 
 
-def _embedded(observed: ObservedMessage, known: dict[str, Terminal], update: dict[str, Any]) -> Iterator[Remark]:
-    if update.get("sessionUpdate") not in ("tool_call", "tool_call_update"):
+def _embedded(observed: ObservedMessage, known: dict[str, Terminal]) -> Iterator[Remark]:
+    if observed.update.get("sessionUpdate") not in ("tool_call", "tool_call_update"):
         return
-    for id_, index in embedded_terminals(update):
+    for id_, index in embedded_terminals(observed.update):
         path = ("update", "content", index, "terminalId")
         if id_ not in known:
             yield remark(observed, "terminal.unknown", NOT_CREATED, *path)
@@ -50,13 +53,8 @@ def _embedded(observed: ObservedMessage, known: dict[str, Terminal], update: dic
             yield remark(observed, "terminal.released", message, *path)
 
 
-def _in_background(observed: ObservedMessage, known: dict[str, Terminal], update: dict[str, Any]) -> Iterator[Remark]:
-    for index, each in enumerate(items_of(update.get("background"))):
+def _in_background(observed: ObservedMessage, known: dict[str, Terminal]) -> Iterator[Remark]:
+    for index, each in enumerate(items_of(observed.update.get("background"))):
         if text_in(each, "terminalId") - known.keys():
             path = ("update", "background", index, "terminalId")
             yield remark(observed, "terminal.unknown", "send terminal_update first", *path)
-
-
-_USING = frozenset(
-    {"terminal/cancel", "terminal/kill", "terminal/output", "terminal/release", "terminal/wait_for_exit"}
-)

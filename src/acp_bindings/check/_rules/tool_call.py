@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from acp_bindings._json import items_of, members_of
-from acp_bindings.check._conversation import PROMPT, ObservedMessage
+from acp_bindings._json import items_of
+from acp_bindings.check._conversation import PERMISSION, PROMPT, UPDATE, ObservedMessage
 from acp_bindings.check._rules.rule import remark, rule, rules, whole
 from acp_bindings.check._turns import text_in
 from acp_bindings.setup.errors import Remark
@@ -16,16 +16,16 @@ from acp_bindings.setup.errors import Remark
     {
         "error": {"tool-call.unknown": "A message names a tool call that has not begun."},
         "warning": {"tool-call.begun-twice": "A tool call of v1 begins twice."},
-    }
+    },
+    on=[UPDATE, PERMISSION, "tool_call/cancel", "elicitation/create"],
 )
 def reference(observed: ObservedMessage) -> Iterator[Remark]:
     """Yield the tool calls that do not exist, and those that exist already."""
     if (session := observed.session) is None or not session.turns.is_known or observed.kind == "response":
         return
     known = session.turns.tool_calls
-    if observed.method == "session/update":
-        update = members_of(observed.members.get("update"))
-        kind = update.get("sessionUpdate")
+    if observed.method == UPDATE:
+        update, kind = observed.update, observed.update.get("sessionUpdate")
         if kind == "tool_call" and session.replay is None and not session.turns.reopened:
             for id_ in text_in(update, "toolCallId"):
                 if known.get(id_):
@@ -36,9 +36,9 @@ def reference(observed: ObservedMessage) -> Iterator[Remark]:
         elif kind == "state_update":
             for index, each in enumerate(items_of(update.get("background"))):
                 yield from _unknown(observed, known, each, "update", "background", index)
-    elif observed.method in ("tool_call/cancel", "elicitation/create"):
+    elif observed.method != PERMISSION:
         yield from _unknown(observed, known, observed.members)
-    elif observed.method == "session/request_permission" and observed.version > 1:
+    elif observed.version > 1:
         yield from _unknown(observed, known, observed.members.get("subject"), "subject")
 
 
@@ -53,11 +53,11 @@ def _unknown(observed: ObservedMessage, known: dict[str, bool], value: Any, *pat
         yield remark(observed, "tool-call.unknown", message, *path, "toolCallId")
 
 
-@rule("tool-call.unfinished", "warning")
+@rule("tool-call.unfinished", "warning", on=[PROMPT])
 def unfinished(observed: ObservedMessage) -> Iterator[Remark]:
     """A turn of v1 ends, but one of its tool calls is neither completed nor failed."""
     session, request = observed.session, observed.request
-    if session is None or request is None or observed.before is None or observed.method != PROMPT:
+    if session is None or request is None or observed.before is None:
         return
     if observed.kind != "response" or observed.version > 1 or len(observed.before.prompts(session.id)) > 1:
         return
@@ -68,11 +68,12 @@ def unfinished(observed: ObservedMessage) -> Iterator[Remark]:
         yield whole(observed, "tool-call.unfinished", message, severity="warning")
 
 
-@rule("turn.unknown-plan", "warning")
+@rule("turn.unknown-plan", "warning", on=[UPDATE])
 def plan(observed: ObservedMessage) -> Iterator[Remark]:
     """A plan is removed that does not exist."""
-    if observed.method == "session/update" and (session := observed.session) and session.turns.is_known:
-        update = members_of(observed.members.get("update"))
-        if update.get("sessionUpdate") == "plan_removed" and text_in(update, "planId") - session.turns.plans:
-            message = "no plan_update in this session has created this plan, or it was removed already"
-            yield remark(observed, "turn.unknown-plan", message, "update", "planId", severity="warning")
+    turns = observed.session.turns if observed.session else None
+    if turns is None or not turns.is_known or observed.update.get("sessionUpdate") != "plan_removed":
+        return
+    if text_in(observed.update, "planId") - turns.plans:
+        message = "no plan_update in this session has created this plan, or it was removed already"
+        yield remark(observed, "turn.unknown-plan", message, "update", "planId", severity="warning")

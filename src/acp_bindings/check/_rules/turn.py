@@ -4,30 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from acp_bindings._json import members_of
-from acp_bindings.check._conversation import PROMPT, ObservedMessage
+from acp_bindings.check._conversation import PROMPT, UPDATE, ObservedMessage
 from acp_bindings.check._rules.rule import remark, rule, rules, whole
 from acp_bindings.check._turns import OF_TURNS, text_in
 from acp_bindings.setup.errors import Remark
 
 
-@rule("turn.update-after-end", "warning")
+@rule("turn.update-after-end", "warning", on=[UPDATE])
 def update_after_end(observed: ObservedMessage) -> Iterator[Remark]:
     """An update of a turn of v1 is sent after the response to its prompt."""
-    if observed.method == "session/update" and observed.version == 1 and (session := observed.session):
-        turns, kind = session.turns, members_of(observed.members.get("update")).get("sessionUpdate")
-        is_late = turns.is_over and not turns.was_late and session.replay is None
-        if is_late and kind in OF_TURNS and session.phase == "open":
+    if observed.version == 1 and (session := observed.session):
+        is_late = session.turns.is_over and not session.turns.was_late and session.replay is None
+        if is_late and observed.update.get("sessionUpdate") in OF_TURNS and session.phase == "open":
             message = "the turn has ended with the response to its prompt; send this before the response"
             yield remark(observed, "turn.update-after-end", message, "update", severity="warning")
 
 
-@rule("turn.prompt-in-turn", "warning")
+@rule("turn.prompt-in-turn", "warning", on=[PROMPT])
 def prompt_in_turn(observed: ObservedMessage) -> Iterator[Remark]:
     """A prompt of v1 is sent although the one before in the session has no response yet."""
     if (
-        observed.method == PROMPT
-        and observed.kind == "request"
+        observed.kind == "request"
         and observed.version == 1
         and observed.before
         and observed.session_id is not None
@@ -46,7 +43,8 @@ def prompt_in_turn(observed: ObservedMessage) -> Iterator[Remark]:
         "info": {
             "turn.not-cancelled": "A turn ends with another stop reason than `cancelled` after it was cancelled.",
         },
-    }
+    },
+    on=[PROMPT, UPDATE],
 )
 def end(observed: ObservedMessage) -> Iterator[Remark]:
     """Yield what is wrong with the stop reason of a turn, in the response to the prompt or in the state of v2."""
@@ -54,10 +52,10 @@ def end(observed: ObservedMessage) -> Iterator[Remark]:
         return
     turns, path, body = session.turns, (), observed.members
     if observed.version > 1:
-        path, body = ("update",), members_of(body.get("update"))
-        if observed.method != "session/update" or body.get("state") != "idle" or turns.state == "idle":
+        path, body = ("update",), observed.update
+        if body.get("state") != "idle" or turns.state == "idle":
             return
-    elif observed.kind != "response" or observed.method != PROMPT or observed.request is None:
+    elif observed.kind != "response" or observed.request is None:
         return
     began = turns.began if observed.request is None else observed.request.line
     cancelled = observed.before.cancelled_after(session.id, began)
