@@ -1,15 +1,19 @@
-"""The command `acp-bindings`."""
+"""The entry point of `acp-bindings`, which says what to install if the extra is missing."""
 
 from __future__ import annotations
 
 import sys
+from importlib.util import find_spec
 
 
 def main() -> None:
     """Run the command."""
-    from acp_bindings.check.command import main as run  # noqa: PLC0415 - `import acp_bindings.__main__` loads nothing
+    if find_spec("typer") is None:
+        sys.stderr.write("acp-bindings needs typer: pip install 'acp-bindings[tools]'\n")
+        raise SystemExit(2)
+    from acp_bindings._command.cli import main as run  # noqa: PLC0415 - `import acp_bindings.__main__` loads nothing
 
-    sys.exit(run())
+    run()
 
 
 if __name__ == "__main__":

@@ -141,21 +141,23 @@ def test_the_bindings_require_only_pydantic(installed: Path) -> None:
     ]
 
 
-def test_the_check_needs_nothing_else(installed: Path) -> None:
-    payload = '{"cwd": ".", "mcpServers": []}'
-    result = subprocess.run(
-        [installed.with_name("acp-bindings"), "check", "-"], input=payload, capture_output=True, text=True, check=False
-    )
-    assert (result.returncode, result.stderr) == (1, "")
-    assert result.stdout.startswith("-:1: error[path.cwd]: cwd: ")
+def test_the_check_needs_nothing_else_in_python(installed: Path) -> None:
+    code = """
+from acp_bindings.check import Check
+for found in Check([b'{"cwd": ".", "mcpServers": []}']):
+    print(found.line, found.rule)
+"""
+    result = subprocess.run([installed, "-c", code], capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "1 path.cwd\n", "")
 
 
-def test_the_command_without_its_extra_names_what_to_install(installed: Path) -> None:
+@pytest.mark.parametrize(("command", "extra"), [("acp-bindings", "tools"), ("mcp-launch", "launch")])
+def test_a_command_without_its_extra_names_what_to_install(installed: Path, command: str, extra: str) -> None:
     result = subprocess.run(
-        [installed.with_name("mcp-launch"), "check", "x.json"], capture_output=True, text=True, check=False
+        [installed.with_name(command), "check", "x.json"], capture_output=True, text=True, check=False
     )
     assert result.returncode == 2
-    assert "pip install 'acp-bindings[launch]'" in result.stderr
+    assert f"pip install 'acp-bindings[{extra}]'" in result.stderr
     assert result.stdout == ""
 
 

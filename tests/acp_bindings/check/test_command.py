@@ -13,8 +13,9 @@ from typing import Any, cast
 import jsonschema_rs
 import pytest
 
+from acp_bindings._command import check
+from acp_bindings._command.cli import main
 from acp_bindings.check import RULES, SCHEMA
-from acp_bindings.check.command import main
 from tests.acp_bindings.check.conversations import CLEAN, HTTP, STDIO, as_lines, new, opening
 from tests.acp_bindings.check.test_rules import BROKEN
 
@@ -28,11 +29,9 @@ def run(*arguments: str, given: bytes = b"") -> tuple[int, str, str]:
     with pytest.MonkeyPatch.context() as patch:
         for name, stream in streams.items():
             patch.setattr(sys, name, io.TextIOWrapper(stream, "utf-8", write_through=True))
-        try:
-            status = main(arguments)
-        except SystemExit as end:
-            status = cast("int", end.code)
-        return status, printed.getvalue().decode(), told.getvalue().decode()
+        with pytest.raises(SystemExit) as end:
+            main(arguments)
+        return cast("int", end.value.code), printed.getvalue().decode(), told.getvalue().decode()
 
 
 def run_apart(*arguments: str, given: bytes = b"") -> tuple[int, str, str]:
@@ -84,7 +83,7 @@ def test_output_cannot_contain_commands_for_a_ci_runner() -> None:
         (["check", "-"], b"{", "it is not JSON"),
         (["check", "-"], b"{}", "--type"),
         (["check", "-", "--type", "v1.Nothing"], b"{}", 'v1 has no type "Nothing"'),
-        (["check", "-", "--protocol", "v9"], b"{}", "invalid choice"),
+        (["check", "-", "--protocol", "v9"], b"{}", "'v9' is not one of v1"),
         (["check", "/"], b"", "it cannot be read"),
         (["check"], b"", "FILE"),
         ([], b"", "COMMAND"),
@@ -186,7 +185,9 @@ def test_a_closed_standard_input_does_not_matter_if_a_file_is_named(
     file = tmp_path / "talk.ndjson"
     file.write_bytes(text_of(CLEAN))
     monkeypatch.setattr(sys, "stdin", None)
-    assert main(["check", str(file)]) == 0
+    with pytest.raises(SystemExit) as end:
+        main(["check", str(file)])
+    assert end.value.code == 0
 
 
 def test_a_closed_standard_input_is_reported() -> None:
@@ -206,7 +207,7 @@ def test_a_closed_standard_input_is_reported() -> None:
 )
 def test_a_signal_status_takes_precedence_over_a_write_error(status: int, told: int, says: bytes) -> None:
     code = f"""
-from acp_bindings._cli import written_by
+from acp_bindings._standard_streams import written_by
 with written_by("acp-bindings"):
     print("that the terminal is gone")
     raise SystemExit({status})
@@ -341,17 +342,20 @@ def test_a_reader_that_stops_early_causes_no_error_message() -> None:
         assert process.stderr.read() == b""
 
 
-def test_the_command_requires_only_pydantic() -> None:
+def test_help_imports_neither_pydantic_nor_an_event_loop() -> None:
     code = """
-import sys
-before = set(sys.modules)
-from acp_bindings.check.command import main
-main(["check", "-"])
-print(sorted({name.split(".")[0] for name in set(sys.modules) - before} - set(sys.stdlib_module_names)))
+import atexit, sys
+atexit.register(lambda: print({"pydantic", "asyncio", "anyio", "rich", "jinja2"} & set(sys.modules)))
+from acp_bindings._command.cli import main
+main(["--help"])
 """
-    done = subprocess.run(
-        [sys.executable, "-c", code], input=text_of(CLEAN), capture_output=True, timeout=60, check=True
-    )
-    loaded = set(json.loads(done.stdout.decode().splitlines()[-1].replace("'", '"')))
-    brought = {"annotated_types", "pydantic", "pydantic_core", "typing_extensions", "typing_inspection"}
-    assert {each for each in loaded if not each.startswith("_sysconfigdata")} <= {"acp_bindings"} | brought
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60, check=True, text=True)
+    assert done.stdout.splitlines()[-1] == "set()"
+
+
+def test_ctrl_c_exits_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object, **__: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(check, "check_files", interrupted)
+    assert run("check", "-")[0] == 130

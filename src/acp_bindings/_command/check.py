@@ -1,0 +1,94 @@
+"""Runs `acp-bindings check` and `acp-bindings rules`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import nullcontext
+from functools import partial
+
+from acp_bindings._standard_streams import shown_on
+from acp_bindings.check._checking import Check
+from acp_bindings.check._inputs import Unusable
+from acp_bindings.check._report import SCHEMA, document_of, lines_of, printable, unusable_document
+from acp_bindings.check._rules import RULES
+from acp_bindings.setup._versions import package_named
+
+
+def check_files(
+    files: Sequence[str],
+    *,
+    type_name: str | None = None,
+    protocol: str | None = None,
+    as_json: bool = False,
+    show_secrets: bool = False,
+) -> int:
+    """Print the problems in *files* and return the exit status."""
+    check_one = partial(_check_one, type_name=type_name, protocol=protocol, as_json=as_json, show_secrets=show_secrets)
+    if not as_json:
+        return max(map(check_one, files))
+    status, separator = 0, ""
+    sys.stdout.write('{"files":[')
+    for each in files:
+        sys.stdout.write(separator)
+        status, separator = max(status, check_one(each)), ",\n"
+    sys.stdout.write("]}\n")
+    return status
+
+
+def _check_one(name: str, *, type_name: str | None, protocol: str | None, as_json: bool, show_secrets: bool) -> int:
+    package = package_named(protocol) if protocol else None
+    try:
+        check = Check(_raw(name), protocol=package, type=type_name, show_values=show_secrets)
+        lines = (shown_on(sys.stdout, line) for line in lines_of(check, name=name))
+        _write(document_of(check, name=name) if as_json else lines)
+    except Unusable as error:
+        if as_json:
+            sys.stdout.write(unusable_document(name, error))
+        else:
+            sys.stdout.flush()
+            sys.stderr.write(shown_on(sys.stderr, f"acp-bindings check: {printable(name)}: {error}\n"))
+        return 2
+    if check.unusable:
+        return 2
+    return 1 if check.errors else 0
+
+
+def print_rules() -> None:
+    """Print all rules."""
+    width = max(len(each.id) for each in RULES)
+    _write(f"{each.id:{width}}  {each.severity:7}  {each.doc}\n" for each in RULES)
+
+
+def print_schema() -> None:
+    """Print the JSON schema of the document of `--json`."""
+    sys.stdout.write(f"{json.dumps(SCHEMA, indent=2)}\n")
+
+
+def _write(pieces: Iterable[str]) -> None:
+    for each in pieces:
+        sys.stdout.write(each)
+
+
+LONGEST_LINE = 256 * 2**20
+"""The maximum length of a line in bytes. Some files, such as devices, have no end."""
+
+
+def _raw(name: str) -> Iterator[bytes]:
+    """Yield the lines of a file or of standard input.
+
+    Raises:
+        Unusable: it cannot be read.
+    """
+    # It is None if the parent process has closed it.
+    if name == "-" and sys.stdin is None:
+        raise Unusable("standard input is closed")
+    try:
+        with nullcontext(sys.stdin.buffer) if name == "-" else open(name, "rb") as file:
+            for line in iter(partial(file.readline, LONGEST_LINE), b""):
+                if len(line) == LONGEST_LINE:
+                    raise Unusable(f"it has a line of more than {LONGEST_LINE // 2**20} MB")
+                yield line
+    except (OSError, ValueError) as error:
+        raise Unusable(f"it cannot be read: {getattr(error, 'strerror', None) or error}") from None
