@@ -490,7 +490,7 @@ class Conversation:
         elif observed.method == "session/cancel" and observed.session_id is not None:
             self._cancels[observed.session_id] = self.heard
             if session := observed.session:
-                session.turns.prompted = 0
+                session.turns.was_cancelled = True
         elif observed.method == "$/cancel_request" and observed.typed is not None:
             self._withdraw(observed.sender, observed.typed.request_id)
 

@@ -81,11 +81,13 @@ class Turns:
     refused: bool = False
     """True if the user has refused something in this turn, for which some agents end it."""
     began: int = 0
-    """The line in which the turn has begun: the prompt, or in v2 also the state that follows it."""
+    """The line in which the turn has begun: the prompt, or in v2 the state if there was no prompt."""
     prompted: int = 0
     """The line of a prompt of v2 for which the agent does not run yet; 0 if there is none."""
     inserted: bool = False
     """True if the agent has responded to that prompt."""
+    was_cancelled: bool = False
+    """True if the client has cancelled that prompt, so that it may not run."""
     state: str = "idle"
     """The state in v2."""
     user_messages: set[str] = field(default_factory=set[str])
@@ -130,16 +132,15 @@ class Turns:
     def _state(self, update: dict[str, Any], line: int) -> None:
         state = str(update.get("state"))
         if state != "idle":
-            if self.state == "idle":
-                self.began = self.prompted or line
-                self.refused = False
+            if self.state == "idle" and not self.prompted:
+                self.began, self.refused = line, False
             self.prompted = 0
         self.state = state
 
     def request(self, method: str, params: dict[str, Any], *, line: int, version: int) -> None:
         """Take a request in the session."""
         if method == "session/prompt":
-            self.reopened = self.is_over = self.was_late = self.inserted = False
+            self.reopened = self.is_over = self.was_late = self.inserted = self.was_cancelled = False
             if version == 1 or self.state == "idle":
                 self.began, self.refused = line, False
             if version > 1 and self.state == "idle":
@@ -192,7 +193,7 @@ class Turns:
         """Yield what is left to do if the conversation ends now."""
         if self.state != "idle":
             yield Unfinished("end", self.began)
-        elif self.prompted and self.inserted:
+        elif self.prompted and self.inserted and not self.was_cancelled:
             yield Unfinished("run", self.prompted)
         else:
             yield from (Unfinished("message", line) for line in self.missing.values())

@@ -179,6 +179,11 @@ ORDERS = [
     Case("turn.cancelled-without-cancel", [*V1, ASKED, CANCELLED], [*V1, ASKED, CANCEL, CANCELLED]),
     Case(
         "turn.cancelled-without-cancel",
+        [*V2, CANCEL, RUNNING, STOPPED],
+        [*V2, ASKED, CANCEL, RUNNING, ECHO, ACCEPTED, STOPPED],
+    ),
+    Case(
+        "turn.cancelled-without-cancel",
         [*V1, CANCEL, ASKED, BEGUN, question(ALLOW), chosen("yes"), DONE, CANCELLED],
         [*V1, ASKED, BEGUN, question(ALLOW, REJECT), chosen("no"), CANCELLED],
     ),
@@ -199,7 +204,7 @@ ORDERS = [
     Case(
         "turn.never-runs",
         [*V2, ASKED, ACCEPTED, ECHO],
-        [*V2, ASKED, RUNNING, ACCEPTED, ECHO, IDLE],
+        [*V2, ASKED, RUNNING, ACCEPTED, ECHO, IDLE, prompt(3)[0], CANCEL, result(3, {"messageId": "m"})],
     ),
     Case(
         "turn.never-ends",
