@@ -687,26 +687,27 @@ class Conversation:
         """Return the remarks of `ReplayCollector` on *observed*."""
         if observed.typed is None or observed.method != "session/update":
             return ()
-        before = len(self._replays.remarks)
-        self._replays.receive(_light(observed.typed.session_id, observed.typed.update.session_update))
+        before, update = len(self._replays.remarks), observed.typed.update
+        self._replays.receive(_light(observed.typed.session_id, update.session_update, getattr(update, "state", None)))
         return tuple(self._replays.remarks[before:])
 
 
 class _Kind(NamedTuple):
     session_update: str
+    state: str | None
 
 
 class _Update(NamedTuple):
-    """An update, reduced to its session and its kind."""
+    """An update, reduced to its session, its kind and the state in it."""
 
     session_id: str
     update: _Kind
 
 
 @lru_cache(maxsize=1000)
-def _light(session_id: str, kind: str) -> _Update:
+def _light(session_id: str, kind: str, state: str | None) -> _Update:
     """Return one object for all equal updates, because a history may be long."""
-    return _Update(session_id, _Kind(kind))
+    return _Update(session_id, _Kind(kind, state))
 
 
 def _directories(params: Any) -> tuple[str, ...]:

@@ -8,10 +8,10 @@ from typing import Any, Literal, NamedTuple
 
 from acp_bindings._json import items_of, members_of
 
-OF_TURNS = frozenset({"agent_message_chunk", "agent_thought_chunk", "tool_call", "tool_call_update", "plan"})
+OF_TURNS = ("agent_message_chunk", "agent_thought_chunk", "tool_call", "tool_call_update", "plan")
 """The updates of v1 that belong to a turn. The others may be sent at any time."""
 
-_FINAL = frozenset({"completed", "failed", "cancelled"})
+_FINAL = ("completed", "failed", "cancelled")
 """The states in which a tool call has ended."""
 
 
@@ -78,6 +78,8 @@ class Turns:
     """True if an update has come after that response."""
     reopened: bool = False
     """True from the response that loads or resumes the session to the next prompt."""
+    repeats: bool = False
+    """True if the agent has sent history since then."""
     refused: bool = False
     """True if the user has refused something in this turn, for which some agents end it."""
     began: int = 0
@@ -101,10 +103,12 @@ class Turns:
         if self.is_over and not is_history and kind in OF_TURNS:
             self.was_late = True
         if kind in ("tool_call", "tool_call_update", "tool_call_content_chunk"):
+            self.repeats = self.repeats or (self.reopened and self.begins_again(update))
             self._tool_call(update, begins=kind == "tool_call", is_history=is_history)
         elif kind == "state_update":
             self._state(update, line)
         elif kind in ("user_message", "user_message_chunk"):
+            self.repeats = self.repeats or self.reopened
             for id_ in text_in(update, "messageId"):
                 self.user_messages.add(id_)
                 self.missing.pop(id_, None)
@@ -117,6 +121,11 @@ class Turns:
             self.plans -= text_in(update, "planId")
         elif kind in ("available_commands_update", "config_option_update"):
             self.offers.take(update)
+
+    def begins_again(self, update: dict[str, Any]) -> bool:
+        """Return True if an update begins a tool call of v1 that has begun before."""
+        is_first = update.get("sessionUpdate") == "tool_call"
+        return is_first and any(self.tool_calls.get(id_) for id_ in text_in(update, "toolCallId"))
 
     def _tool_call(self, update: dict[str, Any], *, begins: bool, is_history: bool) -> None:
         for id_ in text_in(update, "toolCallId"):
@@ -187,7 +196,7 @@ class Turns:
     def reopen(self, result: dict[str, Any], *, is_replayed: bool) -> None:
         """Take the response that loads or resumes the session."""
         self.open(result, is_known=self.is_known or is_replayed)
-        self.reopened, self.is_over = True, False
+        self.reopened, self.is_over, self.repeats = True, False, False
 
     def at_end(self) -> Iterator[Unfinished]:
         """Yield what is left to do if the conversation ends now."""

@@ -149,6 +149,11 @@ ORDERS = [
             said("agent_message", session="s2", messageId="a"),
         ],
     ),
+    Case(
+        "lifecycle.replay-after-answer",
+        [*V1, ASKED, BEGUN, DONE, ENDED, *load(3, update(USER, "hello")), BEGUN, DONE, update(USER, "hello")],
+        [*V1, ASKED, BEGUN, DONE, ENDED, *load(3, update(USER, "hello"), BEGUN, DONE), update(AGENT, "back again")],
+    ),
     # Turns
     Case(
         "turn.update-after-end",

@@ -287,7 +287,7 @@ BROKEN: dict[str, list[Any]] = {
 }
 """A conversation for each rule that breaks it."""
 
-BROKEN |= {each.rule: each.broken for each in ORDERS}
+BROKEN = {each.rule: each.broken for each in ORDERS} | BROKEN
 
 ELSEWHERE = {"schema.payload"}
 """Rules that no conversation here breaks; `test_payloads` tests them."""

@@ -236,8 +236,14 @@ _OF_LOADS = {each.id.partition(".")[2]: each.id for each in load.rules}
     }
 )
 def replay(observed: ObservedMessage) -> Iterator[Remark]:
-    """Yield the remarks of `ReplayCollector`."""
+    """Yield the remarks of `ReplayCollector`, and late history that begins with a known tool call."""
+    turns = observed.session.turns if observed.session else None
+    if turns and turns.reopened and not turns.repeats and turns.begins_again(observed.update):
+        message = "this tool call is history, which must be sent before the response to the request"
+        yield remark(observed, "lifecycle.replay-after-answer", message, "update")
     for each in observed.replayed:
+        if each.rule == "replay-after-answer" and turns and turns.repeats:
+            continue
         if (id_ := f"lifecycle.{each.rule}") in _OF_REPLAYS:
             yield under(observed, each, id_)
 

@@ -53,7 +53,7 @@ def _option(observed: ObservedMessage, offers: Offers) -> Iterator[Remark]:
         if id_ not in offers.options:
             message = f"the agent has not offered this config option; it has offered {_listed(offers.options)}"
             yield remark(observed, "offer.config-option", message, "configId", severity="warning")
-        elif (values := offers.options[id_]) is not None and observed.members.get("value") not in values:
+        elif (values := offers.options[id_]) is not None and not text_in(observed.members, "value") & values:
             message = f"the agent has not offered this value; it has offered {_listed(values)}"
             yield remark(observed, "offer.config-option", message, "value", severity="warning")
 

@@ -26,11 +26,11 @@ def reference(observed: ObservedMessage) -> Iterator[Remark]:
     known = session.turns.tool_calls
     if observed.method == UPDATE:
         update, kind = observed.update, observed.update.get("sessionUpdate")
-        if kind == "tool_call" and session.replay is None and not session.turns.reopened:
-            for id_ in text_in(update, "toolCallId"):
-                if known.get(id_):
-                    message = "this tool call has begun before; send tool_call_update, or use another id"
-                    yield remark(observed, "tool-call.begun-twice", message, "update", "toolCallId", severity="warning")
+        if session.turns.begins_again(update):
+            # In a session that was loaded, this is history, for which there is another rule.
+            if session.replay is None and not session.turns.reopened:
+                message = "this tool call has begun before; send tool_call_update, or use another id"
+                yield remark(observed, "tool-call.begun-twice", message, "update", "toolCallId", severity="warning")
         elif kind == _UPDATING.get(observed.version):
             yield from _unknown(observed, known, update, "update")
         elif kind == "state_update":
