@@ -504,7 +504,8 @@ class Conversation:
             return
         if observed.typed is not None:
             session.update(observed.typed.update)
-        session.turns.update(update, line=self.heard, is_history=session.replay is not None or session.turns.reopened)
+        is_history = session.replay is not None or session.turns.reopened
+        session.turns.update(update, line=self.heard, is_history=is_history, version=observed.version)
         if update.get("sessionUpdate") == "subagent_update":
             for child in text_in(update, "sessionId") - self.sessions.keys():
                 self.sessions[child] = Session(child, session.cwd, "open", directories=session.directories)
@@ -688,7 +689,8 @@ class Conversation:
         if observed.typed is None or observed.method != "session/update":
             return ()
         before, update = len(self._replays.remarks), observed.typed.update
-        self._replays.receive(_light(observed.typed.session_id, update.session_update, getattr(update, "state", None)))
+        state = str(update.state) if update.session_update == "state_update" and observed.version > 1 else None
+        self._replays.receive(_light(observed.typed.session_id, update.session_update, state))
         return tuple(self._replays.remarks[before:])
 
 

@@ -81,7 +81,8 @@ class Session:
             self.replay.pause()
         if author is None or (self.replay is None and author == "user"):  # outside a replay, this repeats the prompt
             return
-        (self.replay or self.transcript).add(author, _text(update.content))
+        # An update of another version has no content here.
+        (self.replay or self.transcript).add(author, _text(getattr(update, "content", None)))
 
 
 _AUTHORS: dict[str, Author] = {

@@ -97,7 +97,7 @@ class Turns:
     missing: dict[str, int] = field(default_factory=dict[str, int])
     """The messages of v2 that the agent has acknowledged and not sent, with the line of the response."""
 
-    def update(self, update: dict[str, Any], *, line: int, is_history: bool) -> None:
+    def update(self, update: dict[str, Any], *, line: int, is_history: bool, version: int) -> None:
         """Take an update."""
         kind = update.get("sessionUpdate")
         if self.is_over and not is_history and kind in OF_TURNS:
@@ -105,7 +105,7 @@ class Turns:
         if kind in ("tool_call", "tool_call_update", "tool_call_content_chunk"):
             self.repeats = self.repeats or (self.reopened and self.begins_again(update))
             self._tool_call(update, begins=kind == "tool_call", is_history=is_history)
-        elif kind == "state_update":
+        elif kind == "state_update" and version > 1:
             self._state(update, line)
         elif kind in ("user_message", "user_message_chunk"):
             self.repeats = self.repeats or self.reopened

@@ -346,7 +346,7 @@ class Conversation:
 
     def take_early(self, update: Any, *, replay: bool) -> None:
         """Handle an update of a session that had no prompt yet, which may be history."""
-        if update.session_update == "state_update":
+        if update.session_update == "state_update" and not self._is_first:
             self._take_state(update)
             return
         if self._loaded and replay:

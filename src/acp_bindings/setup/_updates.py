@@ -204,7 +204,7 @@ class _Session(Generic[N]):
     def take(self, notification: N) -> Update[N]:
         update = notification.update
         if update.session_update == "state_update":
-            self.is_busy = update.state != "idle"
+            self.is_busy = (getattr(update, "state", None) or "idle") != "idle"  # v1 does not have it
         if self.phase == "replaying":
             self.history.append(notification)
         elif self.phase == "loaded" and self.is_busy:

@@ -141,6 +141,12 @@ def test_a_single_message_is_not_checked_against_a_conversation(message: dict[st
     assert [each for each in check(message) if each.rule.startswith(("lifecycle.un", "lifecycle.c", "cap"))] == []
 
 
+@pytest.mark.parametrize("kind", ["agent_message", "user_message", "state_update"])
+def test_updates_of_another_version_are_unknown_updates(kind: str) -> None:
+    update = call("session/update", {"sessionId": "s1", "update": {"sessionUpdate": kind, "state": "running"}})
+    assert check(*opening(), *new(), update, *prompt(2)) == []
+
+
 def test_a_request_that_fails_leaves_nothing_behind() -> None:
     failed = [call("session/new", {"cwd": "/home/me", "mcpServers": []}, id=1), error(1, -32000)]
     assert check(*opening(), *failed, *new(1)) == []
