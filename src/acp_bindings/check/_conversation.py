@@ -620,11 +620,11 @@ class Conversation:
         if request.method in _CREATING:
             cwd: str = request.params.cwd if request.params is not None else "/"
             is_new = request.method == "session/new"
-            session = Session(result.session_id, cwd, "open", whole=is_new, directories=_directories(request.params))
-            if early := self.early.pop(session.id, None):
-                session.turns = early.turns
-            session.turns.open(observed.members, is_known=is_new)
-            self.sessions[session.id] = session
+            new = Session(result.session_id, cwd, "open", whole=is_new, directories=_directories(request.params))
+            if early := self.early.pop(new.id, None):
+                new.turns = early.turns
+            new.turns.open(observed.members, is_known=is_new)
+            self.sessions[new.id] = new
             if not self.is_creating:
                 self.early.clear()
             with suppress(SessionIdReused):

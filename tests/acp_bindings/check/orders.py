@@ -104,7 +104,7 @@ def mode(name: str) -> list[Any]:
     return [call("session/set_mode", {**S1, "modeId": name}, id=9), result(9, {})]
 
 
-COMMANDS = {"availableCommands": [{"name": "plan", "description": "P"}]}
+COMMANDS: dict[str, Any] = {"availableCommands": [{"name": "plan", "description": "P"}]}
 
 
 class Case(NamedTuple):

@@ -50,17 +50,17 @@ def end(observed: ObservedMessage) -> Iterator[Remark]:
     """Yield what is wrong with the stop reason of a turn, in the response to the prompt or in the state of v2."""
     if observed.before is None or (session := observed.session) is None or session.phase == "closed":
         return
-    turns, path, body = session.turns, (), observed.members
-    if observed.version > 1:
-        path, body = ("update",), observed.update
+    turns, prompt = session.turns, observed.request
+    if observed.version == 1:
+        if observed.kind != "response" or prompt is None or prompt.withdrawn:
+            return
+        path, body, began = list[str](), observed.members, prompt.line
+    else:
+        path, body, began = ["update"], observed.update, turns.began
         if body.get("state") != "idle" or turns.state == "idle":
             return
-    elif observed.kind != "response" or observed.request is None:
-        return
-    began = turns.began if observed.request is None else observed.request.line
     cancelled = observed.before.cancelled_after(session.id, began)
-    if observed.request is not None and observed.request.withdrawn:
-        return
+    is_excused = turns.refused or observed.before.is_closing(session.id) or session.replay is not None
     for reason in text_in(body, "stopReason"):
         if cancelled and reason != "cancelled":
             message = (
@@ -68,6 +68,6 @@ def end(observed: ObservedMessage) -> Iterator[Remark]:
                 "turn had ended by then"
             )
             yield remark(observed, "turn.not-cancelled", message, *path, "stopReason", severity="info")
-        elif not cancelled and reason == "cancelled" and not (turns.refused or observed.before.is_closing(session.id)):
+        elif not cancelled and reason == "cancelled" and not is_excused:
             message = "the client has not sent session/cancel; use the stop reason that applies"
             yield remark(observed, "turn.cancelled-without-cancel", message, *path, "stopReason", severity="warning")
