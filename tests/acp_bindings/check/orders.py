@@ -85,11 +85,11 @@ def offered(answer: dict[str, Any], *, version: int = 1) -> list[Any]:
 MODES = {"currentModeId": "ask", "availableModes": [{"id": "ask", "name": "Ask"}, {"id": "code", "name": "Code"}]}
 
 
-def options(version: int = 1) -> dict[str, Any]:
+def options(version: int = 1, *, value: str = "large") -> dict[str, Any]:
     """Return a selection in groups, and a switch."""
     id_, group = ("id", "group") if version == 1 else ("configId", "groupId")
     groups = [{group: "g", "name": "G", "options": [{"value": "large", "name": "L"}]}]
-    model = {id_: "model", "name": "M", "type": "select", "currentValue": "large", "options": groups}
+    model = {id_: "model", "name": "M", "type": "select", "currentValue": value, "options": groups}
     return {"configOptions": [model, {id_: "fast", "name": "F", "type": "boolean", "currentValue": True}]}
 
 
@@ -338,6 +338,17 @@ ORDERS = [
         "offer.mode",
         [*offered({"modes": MODES}), said("current_mode_update", currentModeId="fly")],
         [*offered({"modes": MODES}), said("current_mode_update", currentModeId="code")],
+    ),
+    Case(
+        "offer.current-value",
+        offered({"modes": MODES | {"currentModeId": "fly"}}),
+        [*offered({"modes": MODES}), said("current_mode_update", currentModeId="ask")],
+    ),
+    Case("offer.current-value", offered(options(value="small")), offered(options())),
+    Case(
+        "offer.current-value",
+        [*V2, said("config_option_update", **options(2, value="small"))],
+        [*V2, said("config_option_update", **options(2))],
     ),
     Case(
         "offer.config-option",

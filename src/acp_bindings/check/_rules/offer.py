@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterator
 
 from acp_bindings._json import items_of, members_of
 from acp_bindings.check._conversation import PROMPT, UPDATE, ObservedMessage
-from acp_bindings.check._rules.rule import remark, rules
-from acp_bindings.check._turns import Offers, text_in
+from acp_bindings.check._rules.rule import OPENING, remark, rules
+from acp_bindings.check._turns import Offers, text_in, values_of
 from acp_bindings.setup.errors import Remark
 
 
@@ -16,14 +16,16 @@ from acp_bindings.setup.errors import Remark
     {
         "warning": {
             "offer.config-option": "A config option, or its value, was never offered by the agent.",
+            "offer.current-value": "The current mode, or the value of a config option, is not among those offered.",
             "offer.mode": "A mode was never offered by the agent.",
         },
         "info": {"offer.command": "A prompt begins with a command that was never offered by the agent."},
     },
-    on=[UPDATE, PROMPT, "session/set_mode", "session/set_config_option"],
+    on=[UPDATE, PROMPT, "session/set_mode", "session/set_config_option", *OPENING],
 )
 def chosen(observed: ObservedMessage) -> Iterator[Remark]:
     """Yield what is chosen although it was not offered."""
+    yield from _current(observed)
     session = observed.session
     if session is None or not session.turns.has_offers or session.phase != "open":
         return
@@ -41,6 +43,23 @@ def chosen(observed: ObservedMessage) -> Iterator[Remark]:
         yield from _option(observed, offers)
     else:
         yield from _command(observed, offers)
+
+
+def _current(observed: ObservedMessage) -> Iterator[Remark]:
+    """Yield the current values, in a response or an update, that are not among the values offered with them."""
+    path = ["update"] if observed.method == UPDATE else list[str]()
+    offered = observed.update if path else observed.members
+    modes = members_of(offered.get("modes"))
+    known = {id_ for each in items_of(modes.get("availableModes")) for id_ in text_in(each, "id")}
+    if text_in(modes, "currentModeId") - known:
+        message = f"it is not one of availableModes: {_listed(known)}"
+        yield remark(observed, "offer.current-value", message, *path, "modes", "currentModeId", severity="warning")
+    for index, option in enumerate(items_of(offered.get("configOptions"))):
+        values = set(values_of(members_of(option)))
+        if members_of(option).get("type") == "select" and text_in(option, "currentValue") - values:
+            where = ("configOptions", index, "currentValue")
+            message = f"it is not one of the options: {_listed(values)}"
+            yield remark(observed, "offer.current-value", message, *path, *where, severity="warning")
 
 
 def _mode(observed: ObservedMessage, offers: Offers, *path: str) -> Iterator[Remark]:
