@@ -134,7 +134,6 @@ async def test_history_after_the_response_is_recognized(version: int) -> None:
         assert [getattr(each, "rule", None) for each in agent.remarks] == ["replay-after-answer"]
 
 
-@pytest.mark.anyio
 async def test_a_state_of_v2_from_an_agent_of_v1_is_an_unknown_update() -> None:
     raw = Agent(1, hello, history=[{"sessionUpdate": "state_update", "state": "running"}, *HISTORY])
     async with connected(raw) as agent, agent.load("old", cwd="/project") as session:
