@@ -8,8 +8,9 @@ from typing import Any
 
 from pydantic_core import to_json
 
-from acp_bindings.check._conversation import Conversation, ObservedMessage, Unanswered
+from acp_bindings.check._conversation import Conversation, Unanswered
 from acp_bindings.check._inputs import Line, is_event, line_of
+from acp_bindings.check._observed import ObservedMessage
 from acp_bindings.check._rules import END, UNFINISHED, looks_on
 from acp_bindings.check._rules.lifecycle import AFTER_CANCEL, CANCELLED
 from acp_bindings.errors import Path, format_path

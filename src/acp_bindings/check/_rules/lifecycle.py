@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from acp_bindings._json import members_of
-from acp_bindings.check._conversation import PERMISSION, PROMPT, ObservedMessage
+from acp_bindings.check._observed import PERMISSION, PROMPT, ObservedMessage
 from acp_bindings.check._rules.rule import remark, rule, rules, under, whole
 from acp_bindings.check._turns import OF_TURNS
 from acp_bindings.setup._records import SessionRecord, new_session_remarks

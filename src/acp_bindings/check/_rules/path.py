@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from acp_bindings._json import items_of, members_of
-from acp_bindings.check._conversation import ObservedMessage
+from acp_bindings.check._observed import ObservedMessage
 from acp_bindings.check._rules.rule import OPENING, remark, rule
 from acp_bindings.setup._paths import NotAbsolute, is_absolute, require_absolute
 from acp_bindings.setup.errors import Remark

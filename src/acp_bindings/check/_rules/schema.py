@@ -9,7 +9,7 @@ from dataclasses import replace
 from acp_bindings._models.base import Model
 from acp_bindings._models.types import NotEnum
 from acp_bindings._problems.mistakes import other_spelling
-from acp_bindings.check._conversation import ObservedMessage
+from acp_bindings.check._observed import ObservedMessage
 from acp_bindings.check._rules.rule import OPENING, remark, rule, rules
 from acp_bindings.errors import Finding
 from acp_bindings.setup._peer import repeated_version

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from acp_bindings._json import items_of, members_of
 from acp_bindings._secrets import has_login, has_token, is_secret, secret_arguments
-from acp_bindings.check._conversation import ObservedMessage
+from acp_bindings.check._observed import ObservedMessage
 from acp_bindings.check._rules.rule import OPENING, rule
 from acp_bindings.errors import Path
 from acp_bindings.setup.errors import Remark
