@@ -155,22 +155,6 @@ _LATE = 2.0
 """Seconds after which a prompt no longer waits for that."""
 _OF_THE_USER = frozenset({"user_message", "user_message_chunk"})
 """The prompt, which an agent of v2 sends back."""
-_CONVERSATION = frozenset(
-    {
-        "agent_message",
-        "agent_message_chunk",
-        "agent_thought",
-        "agent_thought_chunk",
-        "plan",
-        "plan_update",
-        "tool_call",
-        "tool_call_content_chunk",
-        "tool_call_update",
-        "user_message",
-        "user_message_chunk",
-    }
-)
-"""Updates that belong to a turn or to the history."""
 
 
 class Host(Protocol):
@@ -371,12 +355,11 @@ class Conversation:
 
     def take_early(self, update: Any, *, replay: bool) -> None:
         """Handle an update of a session that had no prompt yet, which may be history."""
-        kind: str = update.session_update
-        if kind == "state_update":
+        if update.session_update == "state_update" and not self._is_first:
             self._take_state(update)
             return
-        if self._loaded and not self._busy and kind in _CONVERSATION:
-            replay, self._last_late = True, anyio.current_time()
+        if self._loaded and replay:
+            self._last_late = anyio.current_time()
         self._replayed = self._replayed or replay
         for each in self.folding.in_v1(update):
             self._take_one(each, replay=replay)

@@ -96,6 +96,9 @@ class Network:
             trust_env=trust_env and not is_loopback(self.url.host),
             timeout=httpx.Timeout(timeout, pool=None),
             http2=not is_websocket,
+            # Many servers close an idle connection after 5 s, which is also httpx's default: a message that is sent at
+            # that moment would be lost.
+            limits=httpx.Limits(max_connections=100, max_keepalive_connections=20, keepalive_expiry=2.0),
             event_hooks={"request": [self._learn]},
         )
         self.client = self._new_client()
