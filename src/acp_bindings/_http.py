@@ -1,4 +1,4 @@
-"""What all HTTP clients of the project share: trusted certificates, cookies, and loopback."""
+"""Shared by all HTTP clients of the project: trusted certificates, cookies, and loopback."""
 
 from __future__ import annotations
 

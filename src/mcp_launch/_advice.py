@@ -1,4 +1,4 @@
-"""What to try after a failure: by its code, unless the diagnosis has more specific advice."""
+"""Advice after a failure: by its code, unless the diagnosis has more specific advice."""
 
 from __future__ import annotations
 

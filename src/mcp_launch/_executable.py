@@ -86,7 +86,7 @@ class CommandError(Exception):
         self.code: Code = code
         self.stage: Stage = stage
         self.advice = advice
-        """What to try, if more is known than the general advice for the code."""
+        """Advice, if there is more than the general advice for the code."""
         self.edit = edit
         """The change of the entry that the message suggests, as in the facts of a failure."""
 

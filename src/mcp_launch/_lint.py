@@ -67,7 +67,7 @@ class LintRule:
     doc: str
     """A description of the problem, in one line."""
     remedy: str
-    """What to change."""
+    """The change to make."""
     sources: Mapping[str, str]
     """The source of the fact for each target: a page, an issue, or a file of an SDK."""
     effect: str = "rejected by"

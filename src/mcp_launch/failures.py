@@ -90,7 +90,7 @@ class LaunchFailure(LaunchError):  # noqa: N818 - a launch that failed, not an e
         """Seconds from the start of this server until it failed."""
         self.facts: dict[str, Any] = dict(facts or {})
         self.advice: str = sentence(advice) if advice else ADVICE[code]
-        """What to try: the advice of the message in sentences, or the general advice for the code."""
+        """The advice of the message in sentences, or the general advice for the code."""
 
     def because(self, error: BaseException | None, *, hide: Redactor) -> Self:
         """Set the cause of this failure, unless it contains a secret, and return the failure."""

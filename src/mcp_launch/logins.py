@@ -57,7 +57,7 @@ class Login:
     client_given: bool
     """True if the user has registered the client, and not `mcp-launch login`."""
     auth_method: str | None
-    """How the client authenticates at the token endpoint."""
+    """The method of authentication at the token endpoint."""
     redirect_uri: str
     token_endpoint: str
     resource: str | None

@@ -81,7 +81,7 @@ class FailureJson(TypedDict):
     message: str
     """The event and the advice, for people."""
     advice: str
-    """What to try, in sentences."""
+    """The advice, in sentences."""
     elapsed: float
     """Seconds from the start of the server."""
     facts: dict[str, Any]

@@ -30,6 +30,7 @@ import sys
 import tempfile
 import textwrap
 from functools import cache
+from importlib import import_module
 from itertools import starmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast, get_args
@@ -176,13 +177,12 @@ def _help(command: str) -> str:
 
 
 def _commands(command: str) -> list[str]:
-    if command != "mcp-launch":
+    package = {"mcp-launch": "mcp_launch", "acp-bindings": "acp_bindings"}.get(command)
+    if package is None:
         return []
     import typer
 
-    from mcp_launch._command.cli import app
-
-    group: Any = typer.main.get_command(app)
+    group: Any = typer.main.get_command(import_module(f"{package}._command.cli").app)
     return [f"{command} {name}" for name in group.list_commands(None) if not group.commands[name].hidden]
 
 

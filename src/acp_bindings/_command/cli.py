@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from acp_bindings._cli import version, written_by
 from acp_bindings._lazy import PACKAGES
+from acp_bindings._standard_streams import version, written_by
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -53,7 +53,7 @@ def acp_bindings(
 
 def _print_schema(is_given: bool) -> None:
     if is_given:
-        from acp_bindings._command.checking import print_schema  # noqa: PLC0415
+        from acp_bindings._command.check import print_schema  # noqa: PLC0415
 
         print_schema()
         raise typer.Exit
@@ -104,7 +104,7 @@ def check(
     cannot be used; 130 after Ctrl-C.
     """
     # Imported here, like the code of each subcommand, so that --help stays fast.
-    from acp_bindings._command.checking import check_files  # noqa: PLC0415
+    from acp_bindings._command.check import check_files  # noqa: PLC0415
 
     raise typer.Exit(
         check_files(files, type_name=type_name, protocol=protocol, as_json=as_json, show_secrets=show_secrets)
@@ -114,6 +114,6 @@ def check(
 @app.command()
 def rules() -> None:
     """List the rules that check uses."""
-    from acp_bindings._command.checking import print_rules  # noqa: PLC0415
+    from acp_bindings._command.check import print_rules  # noqa: PLC0415
 
     print_rules()

@@ -25,7 +25,7 @@ _LASTING = 10.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reconnect:
-    """How a lost connection to a URL is made again."""
+    """The policy by which a lost connection to a URL is made again."""
 
     attempts: int = 8
     """The attempts before it is given up."""
@@ -41,7 +41,7 @@ class Reconnect:
 
 @dataclass(frozen=True, slots=True)
 class Reconnected:
-    """What happened to the sessions when a connection was made again."""
+    """The state of the sessions after a connection was made again."""
 
     reason: ConnectionClosed
     """Why the connection before was lost."""

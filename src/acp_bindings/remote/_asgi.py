@@ -76,7 +76,7 @@ Authenticate: TypeAlias = Callable[[Caller], Identity | Awaitable[Identity]]
 
 
 class Hosting(Protocol):
-    """What an application does with its connections: an agent, or plain handlers."""
+    """The program behind the connections of an application: an agent, or plain handlers."""
 
     def handlers_for(self, identity: str | None, /) -> Handlers | Mapping[Any, Handle[Any]]:
         """Return the handlers for the connections of an identity."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What a remote agent accepts from its clients."""
+    """The limits of what a remote agent accepts from its clients."""
 
     body: int = 32 * 1024 * 1024
     """Bytes of a message. A larger one is answered with 413."""

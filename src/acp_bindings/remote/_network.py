@@ -7,6 +7,7 @@ import ssl
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Self, TypeAlias, cast
 
 import anyio
@@ -93,7 +94,8 @@ class Network:
                 self._hide.add((user, password))
             case _:
                 pass
-        self.client = httpx.AsyncClient(
+        self._new_client = partial(
+            httpx.AsyncClient,
             # Compressed responses could be a thousand times as large as what was sent.
             headers={"accept-encoding": "identity", **(headers or {})},
             auth=cast("Any", auth),
@@ -102,9 +104,9 @@ class Network:
             proxy=proxy,
             trust_env=trust_env and not is_loopback(self.url.host),
             timeout=httpx.Timeout(timeout, pool=None),
-            limits=httpx.Limits(max_connections=None, max_keepalive_connections=20),
             http2=http2,
         )
+        self.client = self._new_client()
 
     async def post(self, content: bytes, headers: Mapping[str, str], *, limit: int) -> Reply:
         """Send a message and return the response, after retries that the server asks for."""
@@ -127,9 +129,17 @@ class Network:
 
     @asynccontextmanager
     async def stream(self, headers: Mapping[str, str], *, silence: float) -> AsyncGenerator[httpx.Response]:
-        """Open an event stream. No bytes for *silence* seconds are an error."""
+        """Open an event stream. No bytes for *silence* seconds are an error.
+
+        Each stream has its own TCP connection. If streams share one over HTTP/2, httpcore delivers events late: the
+        task that reads from the socket wakes the tasks of the other streams in turn, not the one whose event came, and
+        the next of them waits for the socket again.
+        """
         timeout = httpx.Timeout(self.timeout, read=silence, pool=None)
-        async with self.client.stream("GET", self.url, headers=headers, timeout=timeout) as response:
+        async with (
+            self._new_client() as client,
+            client.stream("GET", self.url, headers=headers, timeout=timeout) as response,
+        ):
             yield response
 
     async def start_of(self, response: httpx.Response) -> Reply:

@@ -79,7 +79,8 @@ class WebSocketLink:
 
     async def send(self, item: bytes, /) -> None:
         """Send each line as a frame."""
-        if self.failure is not None:
+        # The state changes first: `failure` is only set after what the protocol has to send.
+        if self.failure is not None or self._protocol.state is not OPEN:
             raise anyio.BrokenResourceError
         for line in item.splitlines():
             self._protocol.send_text(line)

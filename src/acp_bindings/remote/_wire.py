@@ -32,7 +32,7 @@ _OF_SESSION = re.compile(
 
 
 class Outline(NamedTuple):
-    """What a message is about."""
+    """The session, method and kind of a message."""
 
     method: str | None
     id: Any

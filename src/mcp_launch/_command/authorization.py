@@ -63,7 +63,7 @@ _PAGE = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """How the user logs in."""
+    """The way the user logs in."""
 
     headless: bool = False
     """True to show the URL and to read the redirect from standard input."""

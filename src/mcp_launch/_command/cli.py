@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from acp_bindings._cli import version, written_by
+from acp_bindings._standard_streams import version, written_by
 from mcp_launch._command.check import check_once, list_servers
 from mcp_launch._command.find_servers import (
     asked_in,

@@ -96,7 +96,7 @@ def trusted(sessions: list[Session], *, unusable: Callable[[UnusableInput], obje
 
 
 def _planned(session: Session, entry: Entry) -> PlannedServer:
-    from mcp_launch._spec import transport_meant  # noqa: PLC0415 - imports pydantic
+    from mcp_launch._spec import transport_meant  # noqa: PLC0415 - rarely needed
 
     written = as_members(entry.written)
     name = as_members(entry.server).get("name")
@@ -131,7 +131,7 @@ def _shown_url(url: str) -> str:
 
 
 def _arguments(args: list[object]) -> Iterator[str]:
-    from acp_bindings.check._rules.secret import secret_arguments  # noqa: PLC0415 - imports pydantic
+    from acp_bindings._secrets import secret_arguments  # noqa: PLC0415 - rarely needed
 
     shown = [_shown(each) for each in args]
     masked = set(secret_arguments(shown))

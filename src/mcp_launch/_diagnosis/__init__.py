@@ -18,7 +18,7 @@ class Diagnosis:
     stage: Stage | None = None
     """The stage, if the transport knows it better than the session."""
     advice: str | None = None
-    """What to try, if the diagnosis knows more than the general advice for the code."""
+    """Advice, if the diagnosis has more than the general advice for the code."""
 
 
 def advised(code: Code, event: str, advice: str, facts: dict[str, Any], *, said: str = "") -> Diagnosis:

@@ -53,7 +53,7 @@ class Via(NamedTuple):
 
     @property
     def advice(self) -> str:
-        """What to try if it is the reason."""
+        """Advice if it is the reason."""
         check = f"check that the proxy {self.url} runs and allows this host"
         return f"{check}, or correct or unset {self.variable}" if self.variable else check
 

@@ -12,7 +12,7 @@ from mcp.client import Transport
 from mcp.server import MCPServer, Server
 from mcp_types import CONNECTION_CLOSED, Implementation
 
-from acp_bindings._cli import version
+from acp_bindings._standard_streams import version
 from mcp_launch._servers.sdk_session import Protection, protected
 from mcp_launch._transports import Mode
 from mcp_launch._transports.messages import Reader

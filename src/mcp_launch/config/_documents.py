@@ -220,7 +220,7 @@ _WORDS = {
     "Invalid \\escape": "a backslash is not part of an escape",
     "Invalid \\uXXXX escape": "\\u is not followed by four hexadecimal digits",
 }
-"""What Python's messages about JSON mean."""
+"""The meaning of Python's messages about JSON."""
 
 
 def _diagnosed(text: str, error: json.JSONDecodeError, *, comments: bool, trailing_commas: bool) -> tuple[int, str]:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from mcp_launch._json_values import as_items
-from mcp_launch.config._documents import Document, Grammar, Path, Place, unusable, without_comments
+from mcp_launch.config._documents import Document, Grammar, Path, unusable, without_comments
 from mcp_launch.config._read import read_document, recognized
 from mcp_launch.failures import UnusableInput
 
@@ -49,16 +49,17 @@ def edit_text(text: str, edits: Iterable[Edit], *, source: str, grammar: Grammar
     """Return a text with these edits; like `edit_config` for a known grammar."""
     mark = "\ufeff" if text.startswith("\ufeff") else ""
     text = text[len(mark) :]
-    if grammar == "toml":
-        raise unusable(source, Place(1, 1), "TOML cannot be edited; change the file yourself")
     for edit in edits:
         document = read_document(text, source=source, grammar=grammar)
         try:
             wanted = _applied(document.value, edit)
-            steps = list(_steps(document, edit))
-            for step in steps:
-                change = _Yaml if grammar == "yaml" else _Json
-                text = change(text, read_document(text, source=source, grammar=grammar)).changed(step)
+            if grammar == "toml":
+                text = _edited_toml(text, edit)
+            else:
+                steps = list(_steps(document, edit))
+                for step in steps:
+                    change = _Yaml if grammar == "yaml" else _Json
+                    text = change(text, read_document(text, source=source, grammar=grammar)).changed(step)
             is_exact = read_document(text, source=source, grammar=grammar).value == wanted
         except (LookupError, TypeError, UnusableInput):
             is_exact = False
@@ -85,6 +86,38 @@ def _applied(value: Any, edit: Edit) -> Any:
                 raise LookupError(edit.value)
             holder[edit.value] = holder.pop(last)
     return copied
+
+
+def _edited_toml(text: str, edit: Edit) -> str:
+    """Return TOML with the edit. tomlkit preserves comments and layout."""
+    import tomlkit  # noqa: PLC0415 - slow to import, and most files are JSON
+
+    *steps, last = edit.path
+    if edit.action == "rename":
+        # tomlkit would move the member to the end. `edit_text` notices if this was another member.
+        pattern = rf"(?m)^(\s*){re.escape(str(last))}(?=\s*=)"
+        return re.sub(pattern, lambda found: f"{found[1]}{edit.value}", text, count=1)
+    newline = "\r\n" if "\r\n" in text else "\n"
+    document: Any = tomlkit.parse(text.replace("\r\n", "\n"))
+    holder: Any = document
+    for name in steps:
+        holder = holder[name]
+    old, new = holder.get(last), edit.value
+    if edit.action == "remove":
+        del holder[last]
+    elif isinstance(old, list) and isinstance(new, list):
+        array: Any = holder[last]
+        for step in _list_steps(edit.path, as_items(array), as_items(edit.value)):
+            match step.action:
+                case "insert":
+                    array.insert(step.number, step.value)
+                case "remove":
+                    del array[step.number]
+                case _:
+                    array[step.number] = step.value
+    else:
+        holder[last] = edit.value
+    return tomlkit.dumps(document).replace("\n", newline)
 
 
 class _Step(NamedTuple):

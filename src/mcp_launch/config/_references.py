@@ -17,7 +17,7 @@ Kind: TypeAlias = Literal["env", "input", "file", "workspace", "workspace name",
 
 
 class Values(NamedTuple):
-    """What references are replaced with."""
+    """The values that replace references."""
 
     env: Mapping[str, str]
     workspace: str | None

@@ -12,7 +12,7 @@ from typing import Any, cast
 import pytest
 from anyio.from_thread import BlockingPortal
 
-from acp_bindings._cli import without_ci_commands
+from acp_bindings._standard_streams import without_ci_commands
 from mcp_launch._command.find_servers import read_file
 from mcp_launch._servers.launched import LaunchedServer
 from mcp_launch.config import Entry, Finding

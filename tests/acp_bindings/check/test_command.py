@@ -13,7 +13,7 @@ from typing import Any, cast
 import jsonschema_rs
 import pytest
 
-from acp_bindings._command import checking
+from acp_bindings._command import check
 from acp_bindings._command.cli import main
 from acp_bindings.check import RULES, SCHEMA
 from tests.acp_bindings.check.conversations import CLEAN, HTTP, STDIO, as_lines, new, opening
@@ -207,7 +207,7 @@ def test_a_closed_standard_input_is_reported() -> None:
 )
 def test_a_signal_status_takes_precedence_over_a_write_error(status: int, told: int, says: bytes) -> None:
     code = f"""
-from acp_bindings._cli import written_by
+from acp_bindings._standard_streams import written_by
 with written_by("acp-bindings"):
     print("that the terminal is gone")
     raise SystemExit({status})
@@ -357,5 +357,5 @@ def test_ctrl_c_exits_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object, **__: object) -> int:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(checking, "check_files", interrupted)
+    monkeypatch.setattr(check, "check_files", interrupted)
     assert run("check", "-")[0] == 130

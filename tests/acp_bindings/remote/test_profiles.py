@@ -97,7 +97,7 @@ async def test_http_2_is_used_where_the_server_has_it(agent: Agent, serve: Serve
         await app(scope, receive, send)
 
     options = {"certfile": ours.server, "keyfile": ours.server}
-    with anyio.fail_after(20):
+    with anyio.fail_after(60):
         async with (
             serve(noting, **options) as url,
             Client("test", version="1.0").connect(f"{url}/acp", verify=ours.authority) as connected,

@@ -43,9 +43,25 @@ extensions:
 
     empty:
 """
+TOML = """# top
+model = "x"   # mine
+
+[mcp_servers.a]
+command = "npx -y it"  # note
+args = [
+  "-y",  # yes
+]
+env = { A = "b" }
+
+# about b
+[mcp_servers.b]
+comand = 'z'
+"""
 A, B, C = (("servers", each) for each in "abc")
+F, G = ("mcp_servers", "a"), ("mcp_servers", "b")
 D, E = ("extensions", "a"), ("extensions", "b")
-VSCODE, GOOSE = ".vscode/mcp.json", "goose/config.yaml"
+VSCODE, GOOSE, CODEX = ".vscode/mcp.json", "goose/config.yaml", ".codex/config.toml"
+TEXTS = {VSCODE: JSONC, GOOSE: YAML, CODEX: TOML}
 EDITS: tuple[tuple[str, Edit, str, str], ...] = (
     (VSCODE, Edit((*A, "command"), "npx"), '"npx -y it", // why', '"npx", // why'),
     (
@@ -75,13 +91,19 @@ EDITS: tuple[tuple[str, Edit, str, str], ...] = (
     (GOOSE, Edit((*E, "note"), action="remove"), "    note: |\n      long\n", ""),
     (GOOSE, Edit((*E, "empty"), "full"), "empty:", "empty: full"),
     (GOOSE, Edit((*E, "args"), ["a"]), "empty:\n", 'empty:\n    args: ["a"]\n'),
+    (CODEX, Edit((*F, "command"), "npx"), '"npx -y it"  # note', '"npx"  # note'),
+    (CODEX, Edit((*F, "args"), ["-y", "it"]), '"-y",  # yes\n', '"-y",  # yes\n  "it",\n'),
+    (CODEX, Edit((*F, "env", "A"), "c"), '{ A = "b" }', '{ A = "c" }'),
+    (CODEX, Edit((*F, "env"), action="remove"), 'env = { A = "b" }\n', ""),
+    (CODEX, Edit((*G, "comand"), "command", "rename"), "comand = 'z'", "command = 'z'"),
+    (CODEX, Edit((*G, "args"), ["a"]), "comand = 'z'\n", "comand = 'z'\nargs = [\"a\"]\n"),
 )  # fmt: skip
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
 @pytest.mark.parametrize(("source", "edit", "old", "new"), EDITS)
 def test_an_edit_changes_only_what_it_names(source: str, edit: Edit, old: str, new: str, newline: str) -> None:
-    text = YAML if source.endswith("yaml") else JSONC
+    text = TEXTS[source]
     assert text.count(old) == 1
 
     edited = edit_config(f"\ufeff{text}".replace("\n", newline), [edit], source=source)

@@ -1,4 +1,4 @@
-"""Fifty broken config files: what each says, and its entry after the fix, or None if no edit may be proposed.
+"""Broken config files: what each says, and its entry after the fix, or None if no edit may be proposed.
 
 `DIR` is the project, `BIN` the directory of the programs, `HOME` the home directory, `WEB` the origin of a server.
 """
@@ -57,6 +57,11 @@ def gemini(about: str, entry: str, fixed: Any, **more: bool) -> Broken:
 def goose(about: str, lines: str, fixed: Any, **more: bool) -> Broken:
     indented = "".join(f"    {line}\n" for line in lines.split("\n"))
     return Broken(f"goose {about}", "goose/config.yaml", f"# mine\nextensions:\n  one:\n{indented}", fixed, **more)
+
+
+def codex(about: str, lines: str, fixed: Any, **more: bool) -> Broken:
+    text = f'model = "x"  # mine\n\n[mcp_servers.one]\n{lines}\n'
+    return Broken(f"codex {about}", ".codex/config.toml", text, fixed, **more)
 
 
 def acp(about: str, entry: str, fixed: Any, **more: bool) -> Broken:
@@ -312,5 +317,14 @@ BROKEN = (
     vscode("nothing listens", '{"type": "http", "url": "http://127.0.0.1:9/mcp"}', None),
     zed("a crash", '{"command": "python3", "args": ["-c", "raise SystemExit(3)"]}', None),
     cursor("an echo", '{"command": "cat"}', None),
+    codex("one string", f'command = "python3 {SERVER}"  # note', {"command": "python3", "args": [SERVER]}),
+    codex("misspelt", f'comand = "python3"\nargs = ["{SERVER}"]', {"command": "python3", "args": [SERVER]}),
+    codex(
+        "a missing variable",
+        'command = "npx"\nargs = ["-y", "keyed-mcp"]',
+        {"command": "npx", "args": ["-y", "keyed-mcp"], "env_vars": ["WEATHER_KEY"]},
+        asks=True,
+    ),
+    codex("no scheme", 'url = "HOST/mcp"', {"url": "WEB/mcp"}),
     goose("anchors", "type: stdio\ncmd: &cmd python3 DIR/tools/server.py\ndescription: *cmd", None),
 )

@@ -137,10 +137,13 @@ def test_only_files_can_be_fixed(given: str, command: Command) -> None:
 
 
 def test_files_of_another_structure_are_rejected(folder: Path, command: Command) -> None:
-    (folder / "config.toml").write_text('[mcp_servers.a]\ncommand = "no-such-program"\n')
-    done = command("fix", str(folder / "config.toml"))
+    (folder / "opencode.json").write_text('{"mcp": {"a": {"type": "local", "command": ["no-such-program"]}}}')
+    done = command("fix", str(folder / "opencode.json"))
 
-    assert (done.status, done.err) == (2, f"mcp-launch: {folder / 'config.toml'}: fix does not edit files of Codex\n")
+    assert (done.status, done.err) == (
+        2,
+        f"mcp-launch: {folder / 'opencode.json'}: fix does not edit files of OpenCode\n",
+    )
 
 
 def test_values_that_look_like_secrets_are_not_shown(folder: Path, command: Command) -> None:

@@ -11,7 +11,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from acp_bindings._cli import without_ci_commands
+from acp_bindings._standard_streams import without_ci_commands
 from tests.mcp_launch.servers.ci import GITHUB, SAID
 from tests.mcp_launch.support import SERVERS, run_python
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import urlsplit
 
 from acp_bindings._json import items_of, members_of
+from acp_bindings._secrets import has_login, has_token, is_secret, secret_arguments
 from acp_bindings.check._conversation import ObservedMessage
 from acp_bindings.check._rules.rule import rule
 from acp_bindings.errors import Path
@@ -29,7 +30,7 @@ def argument(observed: ObservedMessage) -> Iterator[Remark]:
 def url(observed: ObservedMessage) -> Iterator[Remark]:
     """The URL of an MCP server contains a password or a token, and URLs end up in logs."""
     for entry, path in _entries(observed):
-        if isinstance(address := entry.get("url"), str) and (_has_login(address) or _has_token(address)):
+        if isinstance(address := entry.get("url"), str) and (has_login(address) or has_token(address)):
             message = "it seems to contain a secret, and URLs end up in logs; send it in headers"
             yield Remark((*path, "url"), "secret.url", message)
 
@@ -54,30 +55,6 @@ def recorded(observed: ObservedMessage) -> Iterator[Remark]:
                 yield Remark((*path, name, index), "secret.recorded", message, "info")
 
 
-def secret_arguments(arguments: Sequence[str]) -> Iterator[int]:
-    """Return the indices of the arguments that look like secrets, by themselves or by the name of their option."""
-    for index, (before, each) in enumerate(zip(["", *arguments], arguments, strict=False)):
-        option, _, value = each.partition("=")
-        given = _NAME.search(option) and len(value) >= _SHORTEST
-        follows = before.startswith("-") and "=" not in before and _NAME.search(before) and not each.startswith("-")
-        if given or follows or _TOKEN.search(each) or _has_login(each):
-            yield index
-
-
-_SHORTEST = 4
-
-_NAME = re.compile(
-    r"(?i)(^|[^a-z])(api[-_]?key|access[-_]?key|auth|authorization|bearer|cookie|credentials?|pass(word|wd|phrase)?|pat|"
-    r"private[-_]?key|secret|token)s?($|[^a-z])|apikey|(?<=[a-z_-])(key|token|secret|password)$"
-)
-"""Names of options, variables, headers and parameters that contain a secret."""
-
-_TOKEN = re.compile(
-    r"(?<![\w-])(sk-[\w-]{16,}|gh[opsur]_\w{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}|xox[abeprs]-[\w-]{10,}|"
-    r"AKIA[0-9A-Z]{16}|AIza[\w-]{30,}|eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*|(?i:bearer|basic) [\w.~+/=-]{8,})"
-)
-"""Secrets of widely used services."""
-
 _LOOPBACK = re.compile(r"localhost|.*\.localhost|127(\.\d+){3}|::1")
 
 
@@ -93,29 +70,10 @@ def _secrets(pairs: object) -> Iterator[int]:
     mapped = [{"name": name, "value": value} for name, value in members_of(pairs).items()]
     for index, each in enumerate(mapped or items_of(pairs)):
         match each:
-            case {"name": str(name), "value": str(value)} if _is_secret(name, value):
+            case {"name": str(name), "value": str(value)} if is_secret(name, value):
                 yield index
             case _:
                 pass
-
-
-def _is_secret(name: str, value: str) -> bool:
-    return bool((_NAME.search(name) and len(value) >= _SHORTEST) or _TOKEN.search(value))
-
-
-def _has_login(text: str) -> bool:
-    try:
-        return "://" in text and bool(urlsplit(text).password)
-    except ValueError:
-        return False
-
-
-def _has_token(address: str) -> bool:
-    try:
-        query = parse_qsl(urlsplit(address).query, max_num_fields=1000)
-    except ValueError:
-        return bool(_TOKEN.search(address))
-    return any(_is_secret(name, value) for name, value in query) or bool(_TOKEN.search(address))
 
 
 def _is_cleartext(address: str) -> bool:

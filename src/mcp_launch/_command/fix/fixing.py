@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from acp_bindings._redact import Redactor
-from acp_bindings.check._rules.secret import secret_arguments
+from acp_bindings._secrets import secret_arguments
 from mcp_launch._command.find_servers import config_sessions, inputs_of, started_ahead, text_of
 from mcp_launch._command.fix.draft import Draft, Remedy
 from mcp_launch._command.fix.packages import exists
@@ -58,7 +58,7 @@ class Outcome:
     tried: list[tuple[str, FailureJson]] = field(default_factory=list[tuple[str, FailureJson]])
     """The remedies that did not suffice, and the failures after them."""
     withheld: dict[str, str] = field(default_factory=dict[str, str])
-    """What was not tried without confirmation: the program, package or variable, and the remedy."""
+    """The edits that need confirmation: the program, package or variable, and the remedy."""
     recovered: bool = False
     """True if the unedited entry became ready in a second attempt."""
 
@@ -81,8 +81,8 @@ class Outcome:
         }
 
 
-_NOT_EDITED = frozenset(("codex", "opencode", "registry"))
-"""Formats that are TOML, or whose entries have another structure than a command and its args."""
+_NOT_EDITED = frozenset(("opencode", "registry"))
+"""Formats whose entries have another structure than a command and its args."""
 
 
 class _File:

@@ -118,7 +118,7 @@ _OLDER_SDK = (
     r"|cannot import name '[^']+' from '(?:partially initialized module )?mcp(?:\.[\w.]+)?'"
     r"|AttributeError: module 'mcp(?:\.[\w.]+)?' has no attribute"
 )
-"""What servers for version 1 of the MCP SDK say if version 2 is installed."""
+"""The output of servers for version 1 of the MCP SDK if version 2 is installed."""
 
 
 def _with(draft: Draft, *options: str) -> list[str]:

@@ -89,9 +89,10 @@ def missing(draft: Draft) -> Iterator[Remedy]:
         return
     beyond = f"the variable {missing}"
     what = f"pass {missing} on from the environment"
-    if isinstance(draft.form, MapFormat) and "env_keys" in draft.form.others:
-        keys = [*as_items(draft.raw.get("env_keys")), missing]
-        yield Remedy(what=what, edits=(Edit(draft.at("env_keys"), keys),), beyond=beyond)
+    others = draft.form.others if isinstance(draft.form, MapFormat) else frozenset[str]()
+    for listed in others & {"env_keys", "env_vars"}:  # Goose and Codex list such variables
+        names = [*as_items(draft.raw.get(listed)), missing]
+        yield Remedy(what=what, edits=(Edit(draft.at(listed), names),), beyond=beyond)
         return
     is_read = isinstance(draft.form, MapFormat) and called in draft.form.expands
     if written := draft.form.syntax.write(Reference("", "env", missing)) if is_read else None:

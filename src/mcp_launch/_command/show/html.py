@@ -14,7 +14,7 @@ from typing import Any, TextIO, cast
 from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup
 
-from acp_bindings._cli import version
+from acp_bindings._standard_streams import version
 from mcp_launch._command.show.text import elapsed, of_files, placed, visible, with_findings
 from mcp_launch.failures import Stage
 from mcp_launch.options import EVERYTHING

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any, TextIO, cast
 from xml.etree.ElementTree import Element, ElementTree, SubElement, indent
 
-from acp_bindings._cli import without_ci_commands
+from acp_bindings._standard_streams import without_ci_commands
 from mcp_launch._command.show.text import elapsed, of_files, shown, visible, with_findings
 from mcp_launch.failures import FailureJson
 from mcp_launch.report import CheckReport, ServerReport

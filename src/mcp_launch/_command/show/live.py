@@ -10,7 +10,7 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.live import Live
 from rich.text import Text
 
-from acp_bindings._cli import without_ci_commands
+from acp_bindings._standard_streams import without_ci_commands
 from mcp_launch._command.show.text import printable
 from mcp_launch._servers.launched import LaunchedServer
 from mcp_launch._servers.record import Change

@@ -12,7 +12,7 @@ from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
 from typing import Any, TextIO, TypeAlias
 
-from acp_bindings._cli import discard_unwritable, shown_on
+from acp_bindings._standard_streams import discard_unwritable, shown_on
 from mcp_launch.config._entries import Finding
 from mcp_launch.failures import UnusableInput
 from mcp_launch.report import CheckReport, FindingReport, ServerReport

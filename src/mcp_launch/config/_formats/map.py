@@ -62,9 +62,9 @@ class MapFormat(Format):
     unread: frozenset[str] = frozenset()
     """Members that the client supports but that are not supported here, so that the server may behave differently."""
     instead: Mapping[str, str] = {}
-    """What happens to members that this client does not have but others do, and what to write instead."""
+    """The effect of members that only other clients have, and what to write instead."""
     misplaced: str = "has no effect in a server of this type"
-    """What happens to members of another type of server."""
+    """The effect of members of another type of server."""
     expands = MEMBERS
     keeps: tuple[str, ...] = ()
     """Members of the file itself that are preserved when it is written."""

@@ -26,7 +26,7 @@ class _Runner(NamedTuple):
 
     programs: tuple[str, ...]
     version: str
-    """What stands between the name of a package and its version."""
+    """The separator between the name of a package and its version."""
     before: tuple[str, ...] = ()
     """The arguments before those of the file."""
     with_value: frozenset[str] = frozenset()

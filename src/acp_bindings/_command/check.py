@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from functools import partial
 
-from acp_bindings._cli import shown_on
+from acp_bindings._standard_streams import shown_on
 from acp_bindings.check._checking import Check
 from acp_bindings.check._inputs import Unusable
 from acp_bindings.check._report import SCHEMA, document_of, lines_of, printable, unusable_document

@@ -1,0 +1,56 @@
+"""Recognizes secrets by their names, by their form, and in URLs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from urllib.parse import parse_qsl, urlsplit
+
+from acp_bindings._redact import MASK
+
+
+def is_secret(name: str, value: str) -> bool:
+    """Return True if a variable, header or parameter looks like a secret that is not redacted."""
+    return MASK not in value and bool((_NAME.search(name) and len(value) >= _SHORTEST) or _TOKEN.search(value))
+
+
+def has_login(text: str) -> bool:
+    """Return True if *text* is a URL with a password."""
+    try:
+        return "://" in text and bool(urlsplit(text).password)
+    except ValueError:
+        return False
+
+
+def has_token(address: str) -> bool:
+    """Return True if a URL has a secret in its query."""
+    try:
+        query = parse_qsl(urlsplit(address).query, max_num_fields=1000)
+    except ValueError:
+        return bool(_TOKEN.search(address))
+    return any(is_secret(name, value) for name, value in query) or bool(_TOKEN.search(address))
+
+
+def secret_arguments(arguments: Sequence[str]) -> Iterator[int]:
+    """Return the indices of the arguments that look like secrets, by themselves or by the name of their option."""
+    for index, (before, each) in enumerate(zip(["", *arguments], arguments, strict=False)):
+        option, _, value = each.partition("=")
+        given = _NAME.search(option) and len(value) >= _SHORTEST
+        follows = before.startswith("-") and "=" not in before and _NAME.search(before) and not each.startswith("-")
+        if given or follows or _TOKEN.search(each) or has_login(each):
+            yield index
+
+
+_SHORTEST = 4
+
+_NAME = re.compile(
+    r"(?i)(^|[^a-z])(api[-_]?key|access[-_]?key|auth|authorization|bearer|cookie|credentials?|pass(word|wd|phrase)?|pat|"
+    r"private[-_]?key|secret|token)s?($|[^a-z])|apikey|(?<=[a-z_-])(key|token|secret|password)$"
+)
+"""Names of options, variables, headers and parameters that contain a secret."""
+
+_TOKEN = re.compile(
+    r"(?<![\w-])(sk-[\w-]{16,}|gh[opsur]_\w{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}|xox[abeprs]-[\w-]{10,}|"
+    r"AKIA[0-9A-Z]{16}|AIza[\w-]{30,}|eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*|(?i:bearer|basic) [\w.~+/=-]{8,})"
+)
+"""Secrets of widely used services."""
