@@ -9,6 +9,7 @@ import json
 import os
 import shutil
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, NamedTuple, Protocol, TypeAlias, cast
@@ -146,7 +147,8 @@ class Agent:
     async def _answer(self, request: Message) -> None:
         served = await self.serve(request)
         if served is not None and not self.has_ended:
-            await self.send({"jsonrpc": "2.0", "id": request["id"], **served})
+            with suppress(Failed):  # the check that waits for the agent notices its end
+                await self.send({"jsonrpc": "2.0", "id": request["id"], **served})
 
     def _add(self, sender: str, text: str, *, is_wrong: bool = False) -> Line:
         try:
@@ -189,7 +191,7 @@ class Agent:
                     if pieces > 1:
                         await anyio.sleep(0.002)  # so that they arrive one by one
             except (anyio.BrokenResourceError, anyio.ClosedResourceError):
-                raise Failed(f"the agent no longer reads{self._how()}", self.lines[-2:]) from None
+                raise Failed(f"the agent no longer reads{self.how_it_ended}", self.lines[-2:]) from None
         if scope.cancelled_caught:
             raise Failed(f"the agent has not read a line within {self.timeout:g} s", [line])
 
@@ -219,7 +221,7 @@ class Agent:
         if not await self.wait(lambda: call.response):
             method = call.request.message["method"]
             late = "" if self.has_ended else f" within {self.timeout:g} s"
-            raise Failed(f"`{method}` got no answer{late}{self._how()}", call.lines)
+            raise Failed(f"`{method}` got no answer{late}{self.how_it_ended}", call.lines)
         return call
 
     async def request(self, method: str, params: Any = None, **form: Any) -> Call:
@@ -239,7 +241,9 @@ class Agent:
         """Return the lines of the agent after *line*."""
         return [each for each in self.lines[self.lines.index(line) + 1 :] if each.sender == "agent"]
 
-    def _how(self) -> str:
+    @property
+    def how_it_ended(self) -> str:
+        """How the agent has ended, as the rest of a sentence; empty while it runs."""
         if not self.has_ended:
             return ""
         status = self.process.returncode if self.process else None

@@ -12,7 +12,7 @@ from typing import Any, TypeVar, cast
 import anyio
 from anyio.abc import TaskGroup
 
-from acp_bindings._cli import version as own_version
+from acp_bindings._standard_streams import version as own_version
 from acp_bindings.probe._agent import Agent, Call, Line, Message, start_process, start_url
 from acp_bindings.probe._client import Client
 from acp_bindings.probe._outcome import Failed, Outcome, Skipped
@@ -151,8 +151,10 @@ class Bench:
                 agent = await start_url(target, **shared)
             else:
                 agent = await start_process(target, cwd=os.getcwd(), env=self.options.env, **shared)
+        except FileNotFoundError:
+            raise NotStarted(f"{target[0]}: command not found; check the path") from None
         except OSError as error:
-            raise NotStarted(f"{error.filename or target}: {error.strerror or error}") from None
+            raise NotStarted(f"{target}: {error.strerror or error}") from None
         self.agents.append(agent)
         self.clients[agent] = client
         return agent

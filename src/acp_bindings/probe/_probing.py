@@ -115,8 +115,10 @@ async def _run(bench: Bench, check: Check) -> Result:
     try:
         if check.stdio_only and not bench.is_process:
             raise Skipped("it is about standard streams")
-        await bench.shared()  # nothing can be said of an agent that cannot be initialized
+        agent = await bench.shared()  # nothing can be said of an agent that cannot be initialized
         await check.run(bench)
+        if agent.has_ended:
+            raise Failed(f"the agent has ended{agent.how_it_ended}", agent.lines[-2:])
     except Outcome as error:
         outcome = error
     except (LookupError, TypeError, AttributeError, ValueError) as error:

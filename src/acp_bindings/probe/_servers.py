@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, cast
 
 import anyio
-from anyio.abc import SocketAttribute, SocketStream, TaskGroup
+from anyio.abc import SocketAttribute, SocketListener, SocketStream, TaskGroup
 from anyio.streams.buffered import BufferedByteReceiveStream
 
 from acp_bindings.probe import _mcp_stdio
@@ -39,7 +39,7 @@ class Servers:
         for handle in (self._hear_stdio, self._hear_http):
             listener = await anyio.create_tcp_listener(local_host="127.0.0.1", local_port=0)
             self._ports.append(listener.extra(SocketAttribute.local_port))
-            tasks.start_soon(listener.serve, handle)
+            tasks.start_soon(_serve, listener, handle)
 
     def stdio(self) -> Message:
         """Return the entry of a new stdio server."""
@@ -138,6 +138,11 @@ class Servers:
                 await stream.send(_head("202 Accepted", "Content-Length: 0"))
         else:
             await stream.send(_head("405 Method Not Allowed", "Content-Length: 0"))
+
+
+async def _serve(listener: SocketListener, handle: Callable[[SocketStream], Awaitable[None]]) -> None:
+    async with listener:
+        await listener.serve(handle)
 
 
 def _head(status: str, *fields: str) -> bytes:

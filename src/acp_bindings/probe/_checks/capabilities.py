@@ -62,6 +62,6 @@ async def _refused(bench: Bench, place: str, method: str, **params: object) -> N
         params["sessionId"] = (await bench.new_session(agent)).id
     call = await agent.request(method, params, is_wrong=True)
     if call.error is None:
-        raise Warned("it works, but clients do not know that", call.lines)
+        raise Warned("it succeeded, and clients do not know that it would", call.lines)
     if call.code not in _REFUSALS:
         raise Failed(f"the code is {call.code}, not -32601", call.lines)

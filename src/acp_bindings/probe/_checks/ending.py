@@ -9,9 +9,10 @@ import sys
 import anyio
 
 from acp_bindings.probe._agent import Agent, Message
-from acp_bindings.probe._bench import COUNT, Bench, first_session, first_turn
+from acp_bindings.probe._bench import COUNT, Bench, first_turn
 from acp_bindings.probe._check import check
-from acp_bindings.probe._outcome import Failed, Skipped, Warned
+from acp_bindings.probe._checks.servers import with_stdio
+from acp_bindings.probe._outcome import Failed, Outcome, Skipped, Warned
 
 _SOURCE = "protocol, Transports: stdio"
 _SECONDS = 5.0
@@ -67,10 +68,14 @@ async def killed(bench: Bench) -> None:
 
 async def _with_server(bench: Bench, agent: Agent) -> Message:
     """Open a session with an MCP server, which the agent may start."""
-    await bench.once(first_session)
     entry = bench.servers.stdio()
-    await bench.new_session(agent, mcpServers=[entry])
-    await bench.servers.wait(lambda: bench.servers.of(entry, "listed"), bench.patience)
+    try:
+        await bench.once(with_stdio)
+    except Outcome:
+        await bench.new_session(agent)
+    else:
+        await bench.new_session(agent, mcpServers=[entry])
+        await bench.servers.wait(lambda: bench.servers.of(entry, "listed"), bench.patience)
     return entry
 
 

@@ -15,13 +15,13 @@ _SOURCE = "protocol, Session Setup: MCP Servers"
 @check(_SOURCE, "Start the servers of `mcpServers` and initialize them when the session is created.")
 async def stdio(bench: Bench) -> None:
     """A stdio server is started and initialized."""
-    await bench.once(_with_stdio)
+    await bench.once(with_stdio)
 
 
 @check(_SOURCE, "Pass `args` and `env` on as they are, without a shell.")
 async def stdio_environment(bench: Bench) -> None:
     """A stdio server gets its arguments and environment variables."""
-    session, entry = await bench.once(_with_stdio)
+    session, entry = await bench.once(with_stdio)
     started = bench.servers.of(entry, "started")[0]
     if started["args"] != ARGUMENTS:
         raise Failed(f"its arguments were {started['args']}", session.call.lines)
@@ -32,7 +32,7 @@ async def stdio_environment(bench: Bench) -> None:
 @check(_SOURCE, "Request `tools/list` after `initialize`.")
 async def listed(bench: Bench) -> None:
     """The tools of a server are listed."""
-    session, entry = await bench.once(_with_stdio)
+    session, entry = await bench.once(with_stdio)
     if not await _after_prompt(bench, session, entry, "listed"):
         raise Failed("`tools/list` was not requested", session.call.lines)
 
@@ -40,7 +40,7 @@ async def listed(bench: Bench) -> None:
 @check(_SOURCE, "Offer the tools of the servers to the model.")
 async def called(bench: Bench) -> None:
     """A tool of a server can be called."""
-    session, entry = await bench.once(_with_stdio)
+    session, entry = await bench.once(with_stdio)
     if not bench.servers.of(entry, "called"):
         await session.turn(bench.text(TOOL))
     if not bench.servers.of(entry, "called"):
@@ -84,7 +84,7 @@ async def unadvertised(bench: Bench) -> None:
 @check(_SOURCE, "Report the server that failed, and go on with the others.")
 async def broken(bench: Bench) -> None:
     """A server that cannot be started does not cost the others."""
-    await bench.once(_with_stdio)
+    await bench.once(with_stdio)
     agent = await bench.shared()
     entry = bench.servers.stdio()
     params = bench.session_params(mcpServers=[*bench.servers.broken(), entry])
@@ -96,7 +96,8 @@ async def broken(bench: Bench) -> None:
         raise Failed("the server that works was not initialized", call.lines)
 
 
-async def _with_stdio(bench: Bench) -> tuple[Session, Message]:
+async def with_stdio(bench: Bench) -> tuple[Session, Message]:
+    """Return a session with a stdio server of the probe, once the agent has initialized it."""
     if bench.version > 1 and not await bench.advertises("session.mcp.stdio"):
         raise Skipped("`session.mcp.stdio` is not advertised")
     return await _with(bench, bench.servers.stdio(), is_advertised=bench.version > 1)
