@@ -98,4 +98,4 @@ class AcpCheck(pytest.Item):
 
     def reportinfo(self) -> tuple[Any, int | None, str]:
         """Return the file, line and name that pytest reports."""
-        return self.path, None, self.check.id
+        return self.path, 0, self.check.id

@@ -46,20 +46,17 @@ class Mcp:
         self.next_id = 0
         if self.kind == "stdio":
             env = os.environ | {each["name"]: each["value"] for each in entry["env"]}
-            args = [] if broken("servers.broken/args") else entry["args"]
+            args = entry["args"]
             if broken("servers.stdio-environment"):
                 env = dict(os.environ)
             if broken("servers.stdio-environment/args"):
                 args = [word for each in args for word in each.split()]
-            detached = broken("ending.killed/detached", "ending.children/detached")
             self.process = subprocess.Popen(
-                [entry["command"], *args], env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=detached
+                [entry["command"], *args], env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE
             )
             if broken("ending.killed"):
                 # A child that does not notice the end of the agent.
                 subprocess.Popen(["sleep", "20"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
-                if detached:
-                    self.keep = os.dup(self.process.stdin.fileno())
         elif self.kind == "sse":
             self.connect()
         if broken("servers.stdio/uninitialized") or (self.kind != "stdio" and broken(f"servers.{self.kind}/uninitialized")):
@@ -109,7 +106,7 @@ class Mcp:
         return json.loads(response.read())
 
     def close(self) -> None:
-        if self.process and not broken("ending.children", "ending.children/detached"):
+        if self.process and not broken("ending.children"):
             self.process.stdin.close()
             try:
                 self.process.wait(2)

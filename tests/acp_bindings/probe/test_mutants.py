@@ -31,6 +31,7 @@ async def probed(command: list[str], version: int, **options: Any) -> Report:
     return await probe(command, version=version, timeout=TIMEOUT, **options)
 
 
+@pytest.mark.anyio
 @pytest.mark.parametrize("version", [1, 2])
 async def test_a_correct_agent_fails_no_check(version: int) -> None:
     report = await probed(AGENT, version)
@@ -39,7 +40,8 @@ async def test_a_correct_agent_fails_no_check(version: int) -> None:
     assert report.count("ok") > 80
 
 
-@pytest.mark.parametrize("mutant", [each for each in MUTANTS if each.name in SAMPLE], ids=str)
+@pytest.mark.anyio
+@pytest.mark.parametrize("mutant", [each for each in MUTANTS if each.name in SAMPLE], ids=lambda it: f"{it.name}-v{it.version}")
 async def test_the_meant_check_catches_a_broken_agent(mutant: Mutant) -> None:
     (result,) = (await probed(mutant.command, mutant.version, only=[mutant.check])).results
 
@@ -48,6 +50,7 @@ async def test_the_meant_check_catches_a_broken_agent(mutant: Mutant) -> None:
 
 
 @pytest.mark.full
+@pytest.mark.anyio
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])
 async def test_at_least_95_of_100_broken_agents_are_caught_by_the_meant_check(anyio_backend: str) -> None:
     missed: list[Mutant] = []

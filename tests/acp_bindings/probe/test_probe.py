@@ -16,6 +16,7 @@ LOCKED = [*AGENT, "auth.login"]
 """An agent that requires a login, which does not help."""
 
 
+@pytest.mark.anyio
 async def test_only_and_skip_name_checks_and_families() -> None:
     report = await probe(AGENT, only=["negotiation", "sessions.new"], skip=["negotiation.newer-version"], timeout=5)
 
@@ -26,21 +27,25 @@ async def test_only_and_skip_name_checks_and_families() -> None:
     assert not report.has_failed
 
 
+@pytest.mark.anyio
 async def test_an_unknown_check_is_an_error() -> None:
     with pytest.raises(ValueError, match=r"there is no check 'sessions\.newer'"):
         await probe(AGENT, only=["sessions.newer"])
 
 
+@pytest.mark.anyio
 async def test_a_version_other_than_1_and_2_is_an_error() -> None:
     with pytest.raises(ValueError, match="version must be 1 or 2"):
         await probe(AGENT, version=3)
 
 
+@pytest.mark.anyio
 async def test_an_agent_that_does_not_exist_is_an_error() -> None:
     with pytest.raises(NotStarted, match="command not found"):
         await probe(["no-such-agent"])
 
 
+@pytest.mark.anyio
 async def test_each_result_is_reported_when_it_is_there() -> None:
     seen: list[Result] = []
 
@@ -50,6 +55,7 @@ async def test_each_result_is_reported_when_it_is_there() -> None:
     assert report.agent == "correct 1.0"
 
 
+@pytest.mark.anyio
 async def test_an_agent_that_exits_fails_once_and_the_rest_is_skipped() -> None:
     report = await probe([sys.executable, "-c", "print(1/0)"], timeout=5)
 
@@ -61,6 +67,7 @@ async def test_an_agent_that_exits_fails_once_and_the_rest_is_skipped() -> None:
 
 
 @pytest.mark.full
+@pytest.mark.anyio
 async def test_what_needs_a_login_is_skipped() -> None:
     report = await probe(LOCKED, timeout=3)
 
@@ -71,12 +78,14 @@ async def test_what_needs_a_login_is_skipped() -> None:
     assert by_id["messages.ids"].status == "ok"
 
 
+@pytest.mark.anyio
 async def test_a_login_that_does_not_help_is_a_failure() -> None:
     report = await probe(LOCKED, only=["auth.login"], auth="none", timeout=5)
 
     assert report.has_failed
 
 
+@pytest.mark.anyio
 async def test_a_failure_shows_the_lines_and_a_cure() -> None:
     report = await probe([*AGENT, "sessions.unique"], only=["sessions.unique"], timeout=5)
 
@@ -86,6 +95,7 @@ async def test_a_failure_shows_the_lines_and_a_cure() -> None:
     assert result.cure == "Make a new id for each session."
 
 
+@pytest.mark.anyio
 async def test_a_recording_can_be_checked(tmp_path: Path) -> None:
     file = tmp_path / "probe.ndjson"
 
@@ -96,12 +106,14 @@ async def test_a_recording_can_be_checked(tmp_path: Path) -> None:
     assert [each for each in Check(lines) if each.severity == "error"] == []
 
 
+@pytest.mark.anyio
 async def test_an_agent_that_says_nothing_is_given_up() -> None:
     report = await probe([sys.executable, "-c", "import sys; sys.stdin.read()"], timeout=0.5, only=["negotiation"])
 
     assert "got no answer within 0.5 s" in report.results[0].message
 
 
+@pytest.mark.anyio
 async def test_a_result_with_another_form_than_expected_is_a_failure(tmp_path: Path) -> None:
     agent = tmp_path / "agent.py"
     agent.write_text(ODD, encoding="utf-8")
