@@ -9,7 +9,8 @@ import anyio
 
 from acp_bindings._reports.files import put
 from acp_bindings._standard_streams import shown_on
-from acp_bindings.probe import CHECKS, NotStarted, Report, Result, probe
+from acp_bindings.errors import AcpError
+from acp_bindings.probe import CHECKS, Report, Result, probe
 from acp_bindings.probe._probing import choose
 from acp_bindings.probe._report import json_of, lines_of, summary_of
 
@@ -53,7 +54,7 @@ def probe_agent(
         return _refuse(f"{error}; --list lists them")
     try:
         report = anyio.run(run)
-    except (NotStarted, ImportError) as error:
+    except (AcpError, ImportError) as error:
         return _refuse(str(error))
     _write(f"{json_of(report) if as_json else summary_of(report)}\n")
     for path, form in ((junit, _junit), (html, _html)):

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from acp_bindings._lazy import lazy_names
 
 if TYPE_CHECKING:
-    from acp_bindings.probe._bench import NotStarted
     from acp_bindings.probe._check import Check
     from acp_bindings.probe._checks import CHECKS
     from acp_bindings.probe._outcome import Status
@@ -24,7 +23,6 @@ else:
     _, __getattr__, __dir__ = lazy_names(
         __name__,
         {
-            "_bench": "NotStarted",
             "_check": "Check",
             "_checks": "CHECKS",
             "_outcome": "Status",
@@ -33,4 +31,4 @@ else:
         },
     )
 
-__all__ = ["CHECKS", "Check", "NotStarted", "Report", "Result", "Status", "probe"]
+__all__ = ["CHECKS", "Check", "Report", "Result", "Status", "probe"]

@@ -6,8 +6,6 @@ Nothing here reads a message by its type, because the probe also sends wrong one
 from __future__ import annotations
 
 import json
-import os
-import shutil
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -17,7 +15,9 @@ from typing import Any, NamedTuple, Protocol, TypeAlias, cast
 import anyio
 from anyio.abc import TaskGroup, TaskStatus
 
-from acp_bindings._processes.process import ChildProcess, how_it_ended
+from acp_bindings._processes.process import ChildProcess, LineBuffer, how_it_ended
+from acp_bindings.connection._child import start_child
+from acp_bindings.connection.errors import ConnectionClosed
 from acp_bindings.probe._outcome import Failed
 
 Message: TypeAlias = dict[str, Any]
@@ -192,6 +192,8 @@ class Agent:
                         await anyio.sleep(0.002)  # so that they arrive one by one
             except (anyio.BrokenResourceError, anyio.ClosedResourceError):
                 raise Failed(f"the agent no longer reads{self.how_it_ended}", self.lines[-2:]) from None
+            except ConnectionClosed as error:
+                raise Failed(str(error), self.lines[-2:]) from error
         if scope.cancelled_caught:
             raise Failed(f"the agent has not read a line within {self.timeout:g} s", [line])
 
@@ -275,16 +277,14 @@ class _ProcessTransport:
 
 
 async def start_process(
-    command: Sequence[str], *, cwd: str, env: Mapping[str, str], tasks: TaskGroup, timeout: float, serve: Serve
+    command: Sequence[str], *, env: Mapping[str, str], tasks: TaskGroup, timeout: float, serve: Serve
 ) -> Agent:
     """Start a command as an agent.
 
     Raises:
-        OSError: it could not be started.
+        CannotStart: that is not possible.
     """
-    variables = os.environ | dict(env)
-    found = shutil.which(command[0], path=variables.get("PATH")) or command[0]
-    process = await ChildProcess.start([found, *command[1:]], cwd=cwd, env=variables)
+    process = await start_child(command, cwd=None, env=env)
     agent = Agent(_ProcessTransport(process), timeout, serve, process)
     tasks.start_soon(agent.read, tasks)
     tasks.start_soon(process.drain_stderr)
@@ -295,14 +295,15 @@ class _UrlTransport:
     """A link of `acp_bindings.remote`, which gives and takes bytes."""
 
     def __init__(self, link: Any) -> None:
-        from acp_bindings._processes.process import LineBuffer  # noqa: PLC0415 - only used here
-
         self._link = link
         self._buffer = LineBuffer(limit=LONGEST)
         self._lines: list[bytes] = []
 
     async def send(self, data: bytes, /) -> None:
-        await self._link.send(data)
+        try:
+            await self._link.send(data)
+        except anyio.BrokenResourceError:
+            raise self._link.failure or anyio.BrokenResourceError from None
 
     async def receive(self) -> bytes | None:
         while not self._lines:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,6 +12,7 @@ import anyio
 from anyio.abc import TaskGroup
 
 from acp_bindings._standard_streams import version as own_version
+from acp_bindings.connection.errors import ConnectionClosed
 from acp_bindings.probe._agent import Agent, Call, Line, Message, start_process, start_url
 from acp_bindings.probe._client import Client
 from acp_bindings.probe._outcome import Failed, Outcome, Skipped
@@ -43,10 +43,6 @@ class Options:
     env: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
-class NotStarted(Exception):  # noqa: N818 - says what it is
-    """The agent cannot be started, or nothing answers at its URL."""
-
-
 class Bench:
     """The agents, sessions and MCP servers of one probe."""
 
@@ -71,6 +67,11 @@ class Bench:
         return not isinstance(self.options.target, str)
 
     @property
+    def is_http(self) -> bool:
+        """True if the agent is at a URL of HTTP, which carries only messages, and each connection one `initialize`."""
+        return isinstance(self.options.target, str) and self.options.target.startswith("http")
+
+    @property
     def patience(self) -> float:
         """Seconds to wait for what need not come, such as the start of an MCP server."""
         return min(3.0, self.options.timeout)
@@ -91,7 +92,7 @@ class Bench:
         """Return an agent that was not initialized. It is stopped after the check.
 
         Raises:
-            NotStarted: it cannot be started.
+            CannotStart: it cannot be started.
         """
         agent = await self._start()
         self._of_check.append(agent)
@@ -126,7 +127,12 @@ class Bench:
     async def start_shared(self) -> Agent:
         """Start the agent that `shared` returns."""
         agent = await self._start()
-        await self.initialize(agent)
+        try:
+            await self.initialize(agent)
+        except Failed as error:
+            if isinstance(error.__cause__, ConnectionClosed):
+                raise error.__cause__ from None
+            raise
         return agent
 
     async def still_works(self, agent: Agent, what: str, lines: Sequence[Line]) -> None:
@@ -146,15 +152,10 @@ class Bench:
         client = Client(Path(self._folder).resolve())
         target = self.options.target
         shared: Any = {"tasks": self._tasks, "timeout": self.options.timeout, "serve": client.serve}
-        try:
-            if isinstance(target, str):
-                agent = await start_url(target, **shared)
-            else:
-                agent = await start_process(target, cwd=os.getcwd(), env=self.options.env, **shared)
-        except FileNotFoundError:
-            raise NotStarted(f"{target[0]}: command not found; check the path") from None
-        except OSError as error:
-            raise NotStarted(f"{target}: {error.strerror or error}") from None
+        if isinstance(target, str):
+            agent = await start_url(target, **shared)
+        else:
+            agent = await start_process(target, env=self.options.env, **shared)
         self.agents.append(agent)
         self.clients[agent] = client
         return agent

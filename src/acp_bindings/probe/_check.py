@@ -5,10 +5,14 @@ from __future__ import annotations
 import inspect
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
     from acp_bindings.probe._bench import Bench
+
+
+Over: TypeAlias = Literal["any", "lines", "stdio"]
+"""`lines`: transports that carry any line, which HTTP does not. `stdio`: standard streams of a process."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,13 +29,13 @@ class Check:
     """What to do if an agent fails."""
     versions: tuple[int, ...]
     """The versions of the protocol that it is for."""
-    stdio_only: bool
-    """True if it is about the streams or the process of an agent."""
+    over: Over
+    """The transports that it is for."""
     run: Callable[[Bench], Awaitable[None]]
 
 
 def check(
-    source: str, cure: str = "", *, versions: tuple[int, ...] = (1, 2), stdio_only: bool = False
+    source: str, cure: str, *, versions: tuple[int, ...] = (1, 2), over: Over = "any"
 ) -> Callable[[Callable[[Bench], Awaitable[None]]], Check]:
     """Make a check of a function. Its id is made of the names of its module and its own, the rest is its docstring."""
 
@@ -43,7 +47,7 @@ def check(
             source=source,
             cure=cure,
             versions=versions,
-            stdio_only=stdio_only,
+            over=over,
             run=function,
         )
 

@@ -13,7 +13,7 @@ from typing import Any, cast
 import anyio
 
 from acp_bindings.probe._agent import Message
-from acp_bindings.probe._bench import Bench, NotStarted, Options
+from acp_bindings.probe._bench import Bench, Options
 from acp_bindings.probe._check import Check
 from acp_bindings.probe._checks import CHECKS
 from acp_bindings.probe._outcome import Failed, Outcome, Skipped
@@ -50,7 +50,7 @@ async def probe(
         done: called with each result.
 
     Raises:
-        NotStarted: the agent cannot be started, or nothing answers at its URL.
+        CannotStart: the agent cannot be started.
         ValueError: *only* or *skip* names a check that does not exist, or *version* is not 1 or 2.
     """
     if version not in (1, 2):
@@ -113,8 +113,10 @@ async def _run(bench: Bench, check: Check) -> Result:
     bench.current = check.id
     outcome: Outcome | None = None
     try:
-        if check.stdio_only and not bench.is_process:
+        if check.over == "stdio" and not bench.is_process:
             raise Skipped("it is about standard streams")
+        if check.over == "lines" and bench.is_http:
+            raise Skipped("HTTP does not carry such a line")
         agent = await bench.shared()  # nothing can be said of an agent that cannot be initialized
         await check.run(bench)
         if agent.has_ended:
@@ -143,6 +145,3 @@ def _name(bench: Bench) -> str:
     info: Any = initialized.get("agentInfo" if bench.version == 1 else "info")
     info = cast("Message", info) if isinstance(info, dict) else {}
     return " ".join(str(info[each]) for each in ("name", "version") if each in info)
-
-
-__all__ = ["NotStarted", "probe"]

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from acp_bindings.check import Check
-from acp_bindings.probe import CHECKS, NotStarted, Result, probe
+from acp_bindings.connection import CannotStart
+from acp_bindings.probe import CHECKS, Result, probe
 from tests.acp_bindings.probe.mutants import AGENT
 
 LOCKED = [*AGENT, "auth.login"]
@@ -41,7 +42,7 @@ async def test_a_version_other_than_1_and_2_is_an_error() -> None:
 
 @pytest.mark.anyio
 async def test_an_agent_that_does_not_exist_is_an_error() -> None:
-    with pytest.raises(NotStarted, match="command not found"):
+    with pytest.raises(CannotStart, match="command not found"):
         await probe(["no-such-agent"])
 
 

@@ -43,7 +43,7 @@ def _of_family(family: str) -> Check:
         source="acp-bindings rules",
         cure="Each rule is explained in docs/check.md.",
         versions=(1, 2),
-        stdio_only=False,
+        over="any",
         run=run,
     )
 

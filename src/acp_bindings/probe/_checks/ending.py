@@ -18,7 +18,7 @@ _SOURCE = "protocol, Transports: stdio"
 _SECONDS = 5.0
 
 
-@check(_SOURCE, "Exit when standard input ends.", stdio_only=True)
+@check(_SOURCE, "Exit when standard input ends.", over="stdio")
 async def stdin(bench: Bench) -> None:
     """The agent exits with status 0 when its input is closed."""
     agent = await bench.fresh()
@@ -27,7 +27,7 @@ async def stdin(bench: Bench) -> None:
         raise Warned(f"its exit status is {status}")
 
 
-@check(_SOURCE, "Cancel the turn when standard input ends, and exit.", stdio_only=True)
+@check(_SOURCE, "Cancel the turn when standard input ends, and exit.", over="stdio")
 async def in_turn(bench: Bench) -> None:
     """The agent exits when its input is closed during a turn."""
     await bench.once(first_turn)
@@ -38,7 +38,7 @@ async def in_turn(bench: Bench) -> None:
     await _exits(bench, agent, "its input was closed in a turn")
 
 
-@check("lifecycle of MCP over stdio: shutdown", "End MCP servers, and every other child, before you exit.", stdio_only=True)
+@check("lifecycle of MCP over stdio: shutdown", "End MCP servers, and every other child, before you exit.", over="stdio")
 async def children(bench: Bench) -> None:
     """Nothing is left when the agent has exited: no MCP server, and no other process."""
     agent = await bench.fresh()
@@ -47,7 +47,7 @@ async def children(bench: Bench) -> None:
     await _nothing_left(bench, agent, entry)
 
 
-@check(_SOURCE, "Do not ignore SIGTERM.", stdio_only=True)
+@check(_SOURCE, "Do not ignore SIGTERM.", over="stdio")
 async def sigterm(bench: Bench) -> None:
     """The agent ends after SIGTERM."""
     agent = await bench.fresh()
@@ -56,7 +56,7 @@ async def sigterm(bench: Bench) -> None:
         raise Failed(f"it still runs {_seconds(bench):g} s after SIGTERM")
 
 
-@check(_SOURCE, "Start children so that they notice your end, such as by a closed input.", stdio_only=True)
+@check(_SOURCE, "Start children so that they notice your end, such as by a closed input.", over="stdio")
 async def killed(bench: Bench) -> None:
     """Nothing is left when the agent is killed: no MCP server, and no other process."""
     agent = await bench.fresh()

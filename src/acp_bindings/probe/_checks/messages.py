@@ -93,20 +93,20 @@ async def invalid_params(bench: Bench) -> None:
             raise Warned(f"the code is {call.code}, not -32602", call.lines)
 
 
-@check(_RPC + ", 5.1 Error object: -32700", "Answer with -32700 and the id null, and read on.")
+@check(_RPC + ", 5.1 Error object: -32700", "Answer with -32700 and the id null, and read on.", over="lines")
 async def malformed(bench: Bench) -> None:
     """A line that is not JSON is answered with -32700, and does not affect the lines after it."""
     await _after_wrong_line(bench, '{"jsonrpc": "2.0", "id": 5, "method": ', "a line that is not JSON", -32700)
 
 
-@check(_RPC + ", 5.1 Error object: -32600", "Answer with -32600 and the id null, and read on.")
+@check(_RPC + ", 5.1 Error object: -32600", "Answer with -32600 and the id null, and read on.", over="lines")
 async def not_a_message(bench: Bench) -> None:
     """JSON that is not a message is answered with -32600, and does not affect the lines after it."""
     for text in ('"text"', "{}", "null"):
         await _after_wrong_line(bench, text, f"the line {text}", -32600)
 
 
-@check(_RPC + ", 6 Batch", "Answer each request of it, or refuse it with -32600; read on.")
+@check(_RPC + ", 6 Batch", "Answer each request of it, or refuse it with -32600; read on.", over="lines")
 async def batch(bench: Bench) -> None:
     """A batch is served or refused, and does not affect the lines after it."""
     text = '[{"jsonrpc": "2.0", "id": "batch-1", "method": "_probe/ping", "params": {}}]'
@@ -127,19 +127,19 @@ async def huge_line(bench: Bench) -> None:
     await _read(bench, {"text": "x" * _HUGE}, "a line of 1 MiB")
 
 
-@check(_STDIO, "Collect bytes until the newline, and decode the whole line.", stdio_only=True)
+@check(_STDIO, "Collect bytes until the newline, and decode the whole line.", over="stdio")
 async def split_line(bench: Bench) -> None:
     """A line that arrives in pieces is read, also if a character is cut."""
     await _read(bench, {"text": "ünï-😀" * 10}, "a line in pieces", pieces=20)
 
 
-@check(_STDIO + "; JSON allows white space", "Strip white space at the ends of a line.", stdio_only=True)
+@check(_STDIO + "; JSON allows white space", "Strip white space at the ends of a line.", over="stdio")
 async def crlf(bench: Bench) -> None:
     """A line that ends with CR LF is read."""
     await _read(bench, {}, "a line that ends with CR LF", end="\r\n")
 
 
-@check(_STDIO, "Skip empty lines.", stdio_only=True)
+@check(_STDIO, "Skip empty lines.", over="stdio")
 async def empty_line(bench: Bench) -> None:
     """Empty lines are skipped."""
     agent = await bench.shared()
