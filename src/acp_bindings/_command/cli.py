@@ -122,7 +122,9 @@ def rules() -> None:
 @app.command()
 def probe(
     context: typer.Context,
-    url: Annotated[str | None, typer.Argument(metavar="[URL]", help="The URL of an agent that is not a command.")] = None,
+    url: Annotated[
+        str | None, typer.Argument(metavar="[URL]", help="The URL of an agent that is not a command.")
+    ] = None,
     *,
     version: Annotated[int, typer.Option("--version", min=1, max=2, help="The version of the protocol.")] = 1,
     prompt: Annotated[

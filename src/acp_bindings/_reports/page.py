@@ -15,9 +15,7 @@ from acp_bindings._reports.text import visible
 
 def page_environment() -> Environment:
     """Return an environment for templates. Every text is passed through `visible` and then escaped."""
-    return Environment(
-        autoescape=True, finalize=_seen, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
+    return Environment(autoescape=True, finalize=_seen, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
 
 
 def styled() -> dict[str, Any]:

@@ -42,6 +42,12 @@ class Line:
     is_wrong: bool = False
     """True if the probe has sent it knowing that it is wrong, so that the rules of `check` do not apply to it."""
 
+    @property
+    def fields(self) -> Message:
+        """The message, if it is an object; otherwise empty."""
+        message: Any = self.message
+        return cast("Message", message) if isinstance(message, dict) else {}
+
     def __str__(self) -> str:
         """Return the sender and the line, which is shortened."""
         text = self.text if len(self.text) <= _SHOWN else f"{self.text[:_SHOWN]}…"
@@ -58,7 +64,7 @@ class Call:
     @property
     def message(self) -> Message:
         """The response as JSON; empty without one."""
-        return cast("Message", self.response.message) if self.response else {}
+        return self.response.fields if self.response else {}
 
     @property
     def result(self) -> Any:
@@ -133,10 +139,7 @@ class Agent:
             self._moved()
 
     def _take(self, line: Line, tasks: TaskGroup) -> None:
-        message = line.message
-        if not isinstance(message, dict):
-            return
-        message = cast("Message", message)
+        message = line.fields
         if "method" in message and "id" in message:
             tasks.start_soon(self._answer, message)
         elif "method" not in message and (calls := self.open.get(key_of(message))):
@@ -152,7 +155,7 @@ class Agent:
 
     def _add(self, sender: str, text: str, *, is_wrong: bool = False) -> Line:
         try:
-            message = json.loads(text)
+            message: Any = json.loads(text)
         except ValueError:
             message = None
         line = Line(sender, text, message, datetime.now(UTC), is_wrong)
@@ -170,6 +173,11 @@ class Agent:
             while not holds() and not self.has_ended:
                 await self.moved.wait()
         return bool(holds())
+
+    async def wait_for_more(self, holds: Callable[[], Any]) -> bool:
+        """Wait until *holds* is true or another line has come. Return False if neither has."""
+        count = len(self.lines)
+        return await self.wait(lambda: holds() or len(self.lines) > count)
 
     async def send(self, message: Any, *, is_wrong: bool = False) -> Line:
         """Send a message, which may be any JSON."""
@@ -203,7 +211,13 @@ class Agent:
         return self.next_id
 
     async def begin(
-        self, method: str, params: Any = None, *, id: Any = ..., is_wrong: bool = False, **form: Any  # noqa: A002
+        self,
+        method: str,
+        params: Any = None,
+        *,
+        id: Any = ...,  # noqa: A002
+        is_wrong: bool = False,
+        **form: Any,
     ) -> Call:
         """Send a request. *form* is how `send_text` writes the line."""
         request: Message = {"jsonrpc": "2.0", "id": self.new_id() if id is ... else id, "method": method}

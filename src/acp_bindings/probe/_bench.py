@@ -175,9 +175,10 @@ class Bench:
             Failed: it refuses, or speaks another version.
         """
         call = await agent.request("initialize", self.initialization(**more))
-        if not isinstance(call.result, dict):
+        result: Any = call.result
+        if not isinstance(result, dict):
             raise Failed("`initialize` was refused", call.lines)
-        agent.initialized = cast("Message", call.result)
+        agent.initialized = cast("Message", result)
         if agent.initialized.get("protocolVersion") != self.version:
             answered = agent.initialized.get("protocolVersion")
             raise Failed(f"the agent speaks version {answered!r}, not {self.version}", call.lines)

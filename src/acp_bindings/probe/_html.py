@@ -7,6 +7,7 @@ from itertools import groupby
 
 from acp_bindings._reports.page import page_environment, styled
 from acp_bindings._standard_streams import version
+from acp_bindings.probe._outcome import Status
 from acp_bindings.probe._report import Report, Result
 
 
@@ -29,7 +30,7 @@ def html_of(report: Report) -> str:
     return f"{page}\n"
 
 
-_KINDS = {"fail": "failed", "warn": "warned", "ok": "works", "skip": "unsettled"}
+_KINDS: dict[Status, str] = {"fail": "failed", "warn": "warned", "ok": "works", "skip": "unsettled"}
 """The classes of `page.css` for each status."""
 
 

@@ -31,7 +31,8 @@ class AcpAgent(pytest.Collector):
 
     def collect(self) -> Iterator[AcpCheck]:
         """Yield a test for each check of the version."""
-        for each in choose(version=self.config.getoption("acp_version")):
+        version: Any = self.config.getoption("acp_version")
+        for each in choose(version=version):
             more = {"check": each}
             # pytest leaves its arguments without types.
             yield AcpCheck.from_parent(self, name=each.id, **more)  # pyright: ignore[reportUnknownMemberType]

@@ -1,9 +1,10 @@
-"""The MCP server that agents start over stdio. It tells the probe on a socket what it sees. It imports only this:"""
+"""The MCP server that agents start over stdio. It tells the probe on a socket what it sees."""
 
 import json
 import os
 import socket
 import sys
+from typing import Any
 
 
 def main() -> None:
@@ -26,12 +27,14 @@ def main() -> None:
             sys.stdout.flush()
 
 
-def answer(message: dict) -> tuple[str | None, dict | None]:  # type: ignore[type-arg]
+def answer(message: dict[str, Any]) -> tuple[str | None, dict[str, Any] | None]:
     """Return the event for the probe and the response to a message of an MCP client."""
-    method, params = message.get("method"), message.get("params") or {}
+    method: Any = message.get("method")
+    params: Any = message.get("params") or {}
     if "id" not in message or method is None:
         return None, None
-    event, result = None, None
+    event: str | None = None
+    result: dict[str, Any] | None = None
     if method == "initialize":
         event = "initialized"
         result = {
@@ -42,7 +45,7 @@ def answer(message: dict) -> tuple[str | None, dict | None]:  # type: ignore[typ
     elif method == "ping":
         result = {}
     elif method == "tools/list":
-        schema = {"type": "object", "properties": {}}
+        schema: dict[str, Any] = {"type": "object", "properties": {}}
         tool = {"name": "probe_word", "description": "Returns the word of the probe.", "inputSchema": schema}
         event, result = "listed", {"tools": [tool]}
     elif method == "tools/call":

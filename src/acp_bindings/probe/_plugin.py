@@ -5,6 +5,8 @@ pytest loads it always, so it imports only pytest until it is used.
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 import pytest
 
 
@@ -20,11 +22,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Reject a missing extra before the first test."""
-    if config.getoption("acp_agent"):
-        try:
-            import anyio  # noqa: F401, PLC0415 - not before it is used
-        except ModuleNotFoundError:
-            raise pytest.UsageError("--acp-agent needs anyio: pip install 'acp-bindings[tools]'") from None
+    if config.getoption("acp_agent") and find_spec("anyio") is None:
+        raise pytest.UsageError("--acp-agent needs anyio: pip install 'acp-bindings[tools]'")
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -63,6 +63,7 @@ async def probe(
     )
     began = time.monotonic()
     failure: BaseException | None = None
+    recording = ""
     with tempfile.TemporaryDirectory(prefix="acp-probe-", ignore_cleanup_errors=True) as folder:
         async with anyio.create_task_group() as tasks:
             bench = Bench(options, tasks, folder)
@@ -78,8 +79,9 @@ async def probe(
                 failure = error
             with anyio.CancelScope(shield=True):
                 await bench.stop()
-        if record is not None:
-            await anyio.Path(record).write_text(bench.recording(), encoding="utf-8")
+            recording = bench.recording()
+    if record is not None:
+        await anyio.Path(record).write_text(recording, encoding="utf-8")
     if failure is not None:
         raise failure
     report.seconds = time.monotonic() - began
@@ -141,7 +143,8 @@ async def _run(bench: Bench, check: Check) -> Result:
 
 
 def _name(bench: Bench) -> str:
-    initialized = next((each.initialized for each in bench.agents if each.initialized), {})
-    info: Any = initialized.get("agentInfo" if bench.version == 1 else "info")
+    info: Any = next((each.initialized for each in bench.agents if each.initialized), Message()).get(
+        "agentInfo" if bench.version == 1 else "info"
+    )
     info = cast("Message", info) if isinstance(info, dict) else {}
     return " ".join(str(info[each]) for each in ("name", "version") if each in info)

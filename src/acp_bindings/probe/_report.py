@@ -12,6 +12,7 @@ from acp_bindings.check._report import printable
 from acp_bindings.probe._check import Check
 from acp_bindings.probe._outcome import Status
 
+_COUNTED: dict[Status, str] = {"ok": "ok", "fail": "failed", "warn": "warned", "skip": "skipped"}
 WORDS: dict[Status, str] = {"ok": "ok", "fail": "FAIL", "warn": "warn", "skip": "skip"}
 
 
@@ -56,8 +57,7 @@ class Report:
     @property
     def summary(self) -> str:
         """The counts: `52 ok, 1 failed, 2 warnings, 8 skipped`."""
-        counts = (("ok", "ok"), ("fail", "failed"), ("warn", "warned"), ("skip", "skipped"))
-        return ", ".join(f"{self.count(status)} {word}" for status, word in counts if self.count(status))
+        return ", ".join(f"{self.count(status)} {word}" for status, word in _COUNTED.items() if self.count(status))
 
     def as_json(self) -> ReportJson:
         """Return the report as JSON."""

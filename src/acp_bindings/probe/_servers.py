@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any, cast
 
 import anyio
-from anyio.abc import SocketAttribute, SocketListener, SocketStream, TaskGroup
+from anyio.abc import SocketAttribute, SocketStream, TaskGroup
 from anyio.streams.buffered import BufferedByteReceiveStream
+from anyio.streams.stapled import MultiListener
 
 from acp_bindings.probe import _mcp_stdio
 from acp_bindings.probe._agent import Message
@@ -38,7 +39,7 @@ class Servers:
         self._ports: list[int] = []
         for handle in (self._hear_stdio, self._hear_http):
             listener = await anyio.create_tcp_listener(local_host="127.0.0.1", local_port=0)
-            self._ports.append(listener.extra(SocketAttribute.local_port))
+            self._ports.append(listener.extra(SocketAttribute.local_port))  # noqa: S610 - not Django's
             tasks.start_soon(_serve, listener, handle)
 
     def stdio(self) -> Message:
@@ -133,14 +134,16 @@ class Servers:
                     await self._streams[name].send(f"event: message\ndata: {json.dumps(response)}\n\n".encode())
             elif response:
                 data = json.dumps(response).encode()
-                await stream.send(_head("200 OK", "Content-Type: application/json", f"Content-Length: {len(data)}") + data)
+                await stream.send(
+                    _head("200 OK", "Content-Type: application/json", f"Content-Length: {len(data)}") + data
+                )
             else:
                 await stream.send(_head("202 Accepted", "Content-Length: 0"))
         else:
             await stream.send(_head("405 Method Not Allowed", "Content-Length: 0"))
 
 
-async def _serve(listener: SocketListener, handle: Callable[[SocketStream], Awaitable[None]]) -> None:
+async def _serve(listener: MultiListener[SocketStream], handle: Callable[[SocketStream], Awaitable[None]]) -> None:
     async with listener:
         await listener.serve(handle)
 

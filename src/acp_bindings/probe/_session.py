@@ -10,7 +10,9 @@ from acp_bindings.probe._agent import Agent, Call, Line, Message
 from acp_bindings.probe._outcome import Failed, Skipped
 
 AUTH_REQUIRED = -32000
-_OF_LOGIN = re.compile(r"(?i)\bauth|log(ged)?[ -]?in\b|sign(ed)?[ -]?in\b|api[ _-]?key|credential|unauthor|subscription")
+_OF_LOGIN = re.compile(
+    r"(?i)\bauth|log(ged)?[ -]?in\b|sign(ed)?[ -]?in\b|api[ _-]?key|credential|unauthor|subscription"
+)
 
 
 def needs_login(call: Call) -> bool:
@@ -59,10 +61,9 @@ class Session:
 
 def update_of(line: Line) -> tuple[Any, Message | None]:
     """Return the session and the update of a line; `(None, None)` if it is another message."""
-    message: Any = line.message
-    if not isinstance(message, dict) or cast("Message", message).get("method") != "session/update":
+    if line.fields.get("method") != "session/update":
         return None, None
-    params = cast("Message", message).get("params")
+    params: Any = line.fields.get("params")
     params = cast("Message", params) if isinstance(params, dict) else {}
     update: Any = params.get("update")
     return params.get("sessionId"), cast("Message", update) if isinstance(update, dict) else {}
@@ -91,7 +92,9 @@ class Turn:
         if not (end := self.end):
             return []
         after = lines[lines.index(end) + 1 :]
-        until = next((at for at, each in enumerate(after) if each.sender == "client" and self.session.id in each.text), None)
+        until = next(
+            (at for at, each in enumerate(after) if each.sender == "client" and self.session.id in each.text), None
+        )
         return [(line, update) for line in after[:until] if (update := self.session.update_in(line)) is not None]
 
     @property
@@ -130,8 +133,7 @@ class Turn:
     def requests(self, prefix: str) -> list[Line]:
         """Return the requests of the agent whose method begins with *prefix*, from the prompt on."""
         lines = self.session.agent.since(self.call.request)
-        messages = [(line, line.message) for line in lines if isinstance(line.message, dict)]
-        return [line for line, message in messages if "id" in message and str(message.get("method")).startswith(prefix)]
+        return [each for each in lines if "id" in each.fields and str(each.fields.get("method")).startswith(prefix)]
 
     @property
     def lines(self) -> list[Line]:
@@ -149,8 +151,7 @@ class Turn:
         agent = self.session.agent
         # A model may work for a while. Only silence is too long.
         while not self.end:
-            before = len(agent.lines)
-            if not await agent.wait(lambda: self.end or len(agent.lines) > before):
+            if not await agent.wait_for_more(lambda: self.end):
                 raise Failed(f"the turn has not ended: nothing came for {agent.timeout:g} s", self.lines)
         if needs_login(self.call):
             raise Skipped("the agent requires a login for prompts", self.call.lines)

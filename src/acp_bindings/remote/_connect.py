@@ -99,9 +99,11 @@ async def connect_url(
         "trust_env": trust_env,
         "timeout": timeout,
     }
-    async with open_link(url, limit=options.get("limit", LONGEST), **network) as link:
-        async with RemoteConnection(link, protocol=protocol, role=role, **options) as connection:
-            yield connection
+    async with (
+        open_link(url, limit=options.get("limit", LONGEST), **network) as link,
+        RemoteConnection(link, protocol=protocol, role=role, **options) as connection,
+    ):
+        yield connection
 
 
 @asynccontextmanager

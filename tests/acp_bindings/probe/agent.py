@@ -3,6 +3,8 @@
 It is written without this package, in plain JSON, so that a mistake of the package cannot hide in both.
 """
 
+# pyright: basic
+
 from __future__ import annotations
 
 import json
@@ -13,6 +15,9 @@ import sys
 import threading
 import time
 from queue import Queue
+from typing import Any, TypeAlias
+
+Json: TypeAlias = dict[str, Any]
 
 BROKEN = sys.argv[1] if len(sys.argv) > 1 else ""
 """The id of the check that must notice, and a slash and a variant if there are several."""
@@ -38,11 +43,11 @@ class RpcError(Exception):
 class Mcp:
     """A client of one MCP server: it initializes the server and lists its tools."""
 
-    def __init__(self, entry: dict) -> None:
+    def __init__(self, entry: Json) -> None:
         self.entry = entry
         self.kind = entry.get("type", "stdio")
-        self.process = None
-        self.stream = None
+        self.process: Any = None
+        self.stream: Any = None
         self.next_id = 0
         if self.kind == "stdio":
             env = os.environ | {each["name"]: each["value"] for each in entry["env"]}
@@ -59,14 +64,23 @@ class Mcp:
                 subprocess.Popen(["sleep", "20"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
         elif self.kind == "sse":
             self.connect()
-        if broken("servers.stdio/uninitialized") or (self.kind != "stdio" and broken(f"servers.{self.kind}/uninitialized")):
+        if broken("servers.stdio/uninitialized") or (
+            self.kind != "stdio" and broken(f"servers.{self.kind}/uninitialized")
+        ):
             return
-        self.request("initialize", {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}})
+        self.request(
+            "initialize",
+            {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}},
+        )
         if not broken("servers.listed"):
             self.request("tools/list", {})
 
-    def headers(self) -> dict:
-        own = {} if broken(f"servers.{self.kind}-headers") else {each["name"]: each["value"] for each in self.entry["headers"]}
+    def headers(self) -> Json:
+        own = (
+            {}
+            if broken(f"servers.{self.kind}-headers")
+            else {each["name"]: each["value"] for each in self.entry["headers"]}
+        )
         return {"Content-Type": "application/json", "Accept": "application/json, text/event-stream", **own}
 
     def connect(self) -> None:
@@ -86,7 +100,7 @@ class Mcp:
         self.stream.readline()
         return line.removeprefix("data:").strip()
 
-    def request(self, method: str, params: dict) -> dict:
+    def request(self, method: str, params: Json) -> Json:
         self.next_id += 1
         text = json.dumps({"jsonrpc": "2.0", "id": self.next_id, "method": method, "params": params})
         if self.process:
@@ -121,11 +135,11 @@ class Turn:
 
 
 class Session:
-    def __init__(self, agent: Agent, params: dict, number: int) -> None:
+    def __init__(self, agent: Agent, params: Json, number: int) -> None:
         self.id = "sess-0" if broken("sessions.unique") else f"sess-{number}"
         self.agent = agent
         self.cwd = params["cwd"]
-        self.history: list[dict] = []
+        self.history: list[Json] = []
         self.turns: list[Turn] = []
         self.mode = "ask"
         self.model = "small"
@@ -135,8 +149,8 @@ class Session:
         self.messages = 0
         self.servers = self.connect(params)
 
-    def connect(self, params: dict) -> list[Mcp]:
-        found = []
+    def connect(self, params: Json) -> list[Mcp]:
+        found: list[Mcp] = []
         for entry in params.get("mcpServers") or []:
             kind = entry.get("type", "stdio")
             if kind not in ("stdio", "http", "sse"):
@@ -155,7 +169,7 @@ class Session:
                     raise RpcError(-32603, "a server is broken") from None
         return found
 
-    def update(self, update: dict, *, is_replay: bool = False, session_id: str = "") -> None:
+    def update(self, update: Json, *, is_replay: bool = False, session_id: str = "") -> None:
         if not is_replay and update["sessionUpdate"].startswith(("agent_message", "user_message")):
             self.history.append(update)
         self.agent.notify("session/update", {"sessionId": session_id or self.id, "update": update})
@@ -165,7 +179,7 @@ class Session:
         if broken("prompts.two-sessions"):
             session_id = [*self.agent.sessions][-1]
         if broken("prompts.two-sessions/other"):
-            session_id = [*self.agent.sessions][0]
+            session_id = next(iter(self.agent.sessions))
         content = {"type": "text", "text": text}
         if broken("conversation.schema"):
             content = {"type": "text"}
@@ -182,7 +196,7 @@ class Session:
             fields["locations"] = [{"path": "relative.txt"}]
         self.update({"sessionUpdate": kind, **(TOOL if first else {"toolCallId": "call-1"}), **fields})
 
-    def settings(self) -> dict:
+    def settings(self) -> Json:
         key = "id" if self.agent.version == 1 else "configId"
         options = [{"value": each, "name": each} for each in ("small", "large")]
         model = "huge" if broken("sessions.config-options/current") else self.model
@@ -198,14 +212,16 @@ class Session:
             update = dict(each)
             if broken("sessions.load-equal") and each["sessionUpdate"].startswith("agent_message"):
                 update["content"] = {"type": "text", "text": "Something else."}
-            if broken("sessions.load/empty") or (broken("sessions.load-equal/user") and "user" in each["sessionUpdate"]):
+            if broken("sessions.load/empty") or (
+                broken("sessions.load-equal/user") and "user" in each["sessionUpdate"]
+            ):
                 if broken("sessions.load/empty"):
                     return
                 content = {"type": "text", "text": "Another prompt."}
                 update["content"] = content if self.agent.version == 1 else [content]
             self.update(update, is_replay=True)
 
-    def prompt(self, turn: Turn, request: dict) -> None:
+    def prompt(self, turn: Turn, request: Json) -> None:
         """Run a turn; two turns of one session run one after the other."""
         with self.lock:
             try:
@@ -238,14 +254,16 @@ class Session:
         if late:
             self.say("One more thing.")
 
-    def run(self, turn: Turn, request: dict) -> str:
+    def run(self, turn: Turn, request: Json) -> str:
         blocks = request["params"]["prompt"]
         text = blocks[0]["text"]
         version = self.agent.version
         self.messages += 1
         for block in blocks:
             names = {"image": "prompts.image", "audio": "prompts.audio", "resource": "prompts.embedded-resource"}
-            if broken(names.get(block["type"], "no")) or (broken("prompts.turn/link") and block["type"] == "resource_link"):
+            if broken(names.get(block["type"], "no")) or (
+                broken("prompts.turn/link") and block["type"] == "resource_link"
+            ):
                 raise RpcError(-32602, "unsupported content")
         message_id = f"user-{self.messages}"
         if version == 1:
@@ -271,7 +289,7 @@ class Session:
             self.tool(status="completed")
         elif "probe.txt" in text:
             return self.work(turn)
-        time.sleep(0.01)
+        time.sleep(0.5 if broken("prompts.two-prompts") else 0.01)
         if not broken("prompts.output"):
             self.say("Hello.")
         return "end_turn"
@@ -312,7 +330,7 @@ class Session:
         self.say("Done.")
         return "end_turn"
 
-    def ask(self) -> dict:
+    def ask(self) -> Json:
         params = {"sessionId": self.id, "options": [*OPTIONS]}
         if broken("permission.question"):
             params["options"] = [OPTIONS[0], {**OPTIONS[1], "optionId": "yes"}]
@@ -371,13 +389,13 @@ class Session:
 class Agent:
     def __init__(self) -> None:
         self.version = 0
-        self.client: dict = {}
+        self.client: Json = {}
         self.sessions: dict[str, Session] = {}
         self.writing = threading.Lock()
-        self.waiting: dict[str, Queue] = {}
+        self.waiting: dict[str, Queue[Json]] = {}
         self.count = 0
         self.created = 0
-        self.is_logged_in = False
+        self.is_stuck = False
 
     # Lines
 
@@ -407,13 +425,14 @@ class Agent:
             return
         self.write({"jsonrpc": "2.0", "id": id, "error": {"code": error.code, "message": str(error)}})
 
-    def notify(self, method: str, params: dict) -> None:
+    def notify(self, method: str, params: Json) -> None:
         self.write({"jsonrpc": "2.0", "method": method, "params": params})
 
-    def request(self, method: str, params: dict) -> dict:
+    def request(self, method: str, params: Json) -> Json:
         self.count += 1
         own = f"agent-{self.count}"
-        answer = self.waiting[own] = Queue()
+        answer: Queue[Json] = Queue()
+        self.waiting[own] = answer
         self.write({"jsonrpc": "2.0", "id": own, "method": method, "params": params})
         return answer.get()
 
@@ -435,7 +454,9 @@ class Agent:
             for server in session.servers:
                 server.close()
         if broken("ending.children/sleep"):
-            subprocess.Popen(["sleep", "20"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            subprocess.Popen(
+                ["sleep", "20"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            )
         sys.stdout.flush()
         os._exit(1 if broken("ending.stdin/status") else 0)
 
@@ -476,7 +497,11 @@ class Agent:
             if waiting:
                 waiting.put(message.get("result") or {})
             return
-        if broken("messages.unknown-fields") and "probeField" in (message.get("params") or {}) and message["method"] != "initialize":
+        if (
+            broken("messages.unknown-fields")
+            and "probeField" in (message.get("params") or {})
+            and message["method"] != "initialize"
+        ):
             self.fail(message.get("id"), RpcError(-32602, "unknown field"))
             return
         if "id" in message:
@@ -484,7 +509,7 @@ class Agent:
         else:
             self.serve_notification(message)
 
-    def serve_notification(self, message: dict) -> None:
+    def serve_notification(self, message: Json) -> None:
         if message["method"] == "session/cancel":
             session = self.sessions.get(message["params"]["sessionId"])
             if session:
@@ -494,14 +519,14 @@ class Agent:
         elif broken("messages.unknown-notification"):
             self.fail(None, RpcError(-32601, "Method not found"))
 
-    open_ids: set = set()  # noqa: RUF012
+    open_ids: set[Any] = set()  # noqa: RUF012
 
-    def serve_request(self, message: dict) -> None:
+    def serve_request(self, message: Json) -> None:
         if broken("messages.duplicate-id") and message["id"] in self.open_ids and message["id"] == "same":
             os._exit(1)
         self.open_ids.add(message["id"])
         try:
-            result = self.handle(message)
+            result: Any = self.handle(message)
         except RpcError as error:
             self.fail(message["id"], error)
         else:
@@ -510,8 +535,9 @@ class Agent:
 
     # Methods
 
-    def handle(self, message: dict) -> dict | None:
-        method, params = message["method"], message.get("params")
+    def handle(self, message: Json) -> Json | None:
+        method: str = message["method"]
+        params: Any = message.get("params")
         names = METHODS_1 if self.version < 2 else METHODS_2
         if method == "initialize":
             return self.initialize(params)
@@ -529,7 +555,7 @@ class Agent:
             params = {"cwd": "/", "mcpServers": []}
         return names[method](self, message, params)
 
-    def unknown(self, method: str) -> dict | None:
+    def unknown(self, method: str) -> Json | None:
         if broken("messages.unknown-method"):
             return {}
         if broken("messages.unknown-method/code"):
@@ -543,10 +569,10 @@ class Agent:
             return {}
         raise RpcError(-32601, f"Method not found: {method}")
 
-    def initialize(self, params: dict) -> dict:
+    def initialize(self, params: Json) -> Json:
         if self.version and broken("negotiation.initialize-twice"):
             os._exit(1)
-        if broken("negotiation.initialize"):
+        if self.is_stuck or broken("negotiation.initialize"):
             raise RpcError(-32603, "Internal error")
         asked = params.get("protocolVersion")
         if asked == 0 and broken("negotiation.version-zero"):
@@ -563,11 +589,11 @@ class Agent:
             raise RpcError(-32602, "unsupported version")
         if type(asked) is not int or not 0 <= asked <= 0xFFFF:
             if broken("negotiation.missing-version/stuck"):
-                self.initialize = lambda _: (_ for _ in ()).throw(RpcError(-32603, "stuck"))
+                self.is_stuck = True
             raise RpcError(-32602, "Invalid params")
         if "probeField" in params and broken("negotiation.unknown-fields"):
             raise RpcError(-32602, "unknown field")
-        version = 2 if asked > 2 else asked
+        version = min(asked, 2)
         if not version:
             raise RpcError(-32022, "unsupported version")
         if broken("negotiation.initialize/version"):
@@ -579,15 +605,15 @@ class Agent:
             result["authMethods"] = []
         return result
 
-    def abilities(self) -> dict:
+    def abilities(self) -> Json:
         info = {"name": "correct", "version": "1.0"}
         method = {"name": "No account"}
         yes: object = True if self.version == 1 else {}
-        prompt = {"image": yes, "audio": yes, "embeddedContext": yes}
+        prompt: Json = {"image": yes, "audio": yes, "embeddedContext": yes}
         if self.version == 1:
             mcp = {"http": True, "sse": True}
             names = ("list", "delete", "resume", "close", "additionalDirectories")
-            capabilities = {
+            capabilities: Json = {
                 "loadSession": True,
                 "promptCapabilities": prompt,
                 "mcpCapabilities": mcp,
@@ -598,7 +624,11 @@ class Agent:
         else:
             place = {"prompt": prompt, "mcp": {"stdio": {}, "http": {}}, "delete": {}, "additionalDirectories": {}}
             capabilities = {"session": place}
-            result = {"capabilities": capabilities, "info": info, "authMethods": [{"methodId": "none", "type": "agent", **method}]}
+            result = {
+                "capabilities": capabilities,
+                "info": info,
+                "authMethods": [{"methodId": "none", "type": "agent", **method}],
+            }
         withheld = WITHHELD.get(BROKEN.partition("/")[0])
         if withheld:
             capabilities.pop(withheld[0], None)
@@ -613,13 +643,12 @@ class Agent:
             capabilities["_meta"] = 5
         return {"protocolVersion": self.version, **result}
 
-    def log_in(self, _: dict, params: dict) -> dict:
+    def log_in(self, _: Json, params: Json) -> Json:
         if params["methodId"] != "none" and not broken("auth.unknown-method"):
             raise RpcError(-32602, "unknown method")
-        self.is_logged_in = True
         return {}
 
-    def new(self, message: dict, params: dict) -> dict:
+    def new(self, message: Json, params: Json) -> Json | None:
         if broken("auth.required"):
             raise RpcError(-32603, "You must log in first")
         if broken("auth.login"):
@@ -643,7 +672,7 @@ class Agent:
             return None
         return {"sessionId": session.id, **session.settings()}
 
-    def check_place(self, params: dict) -> None:
+    def check_place(self, params: Json) -> None:
         cwd = params.get("cwd")
         if broken("messages.invalid-params"):
             params.update(cwd=str(cwd), mcpServers=[])
@@ -654,13 +683,13 @@ class Agent:
         if not os.path.isabs(cwd) and not broken("sessions.relative-cwd"):
             raise RpcError(-32602, "cwd must be absolute")
 
-    def session(self, params: dict, *, stored: bool = False) -> Session:
-        session = self.sessions.get(params.get("sessionId"))
+    def session(self, params: Json, *, stored: bool = False) -> Session:
+        session = self.sessions.get(params.get("sessionId", ""))
         if session is None or not (session.is_open or stored):
             raise RpcError(-32002, "no such session")
         return session
 
-    def prompt(self, message: dict, params: dict) -> dict | None:
+    def prompt(self, message: Json, params: Json) -> Json | None:
         if broken("sessions.unknown") and params["sessionId"] not in self.sessions:
             return {"stopReason": "end_turn"} if self.version == 1 else {"messageId": "none"}
         session = self.session(params)
@@ -679,7 +708,7 @@ class Agent:
         threading.Thread(target=session.prompt, args=(turn, message), daemon=True).start()
         return None
 
-    def load(self, message: dict, params: dict) -> dict | None:
+    def load(self, message: Json, params: Json) -> Json | None:
         if broken("sessions.load-unknown") and params["sessionId"] not in self.sessions:
             return {}
         self.check_place(params)
@@ -703,7 +732,7 @@ class Agent:
             session.replay()
         return None
 
-    def resume(self, message: dict, params: dict) -> dict | None:
+    def resume(self, message: Json, params: Json) -> Json | None:
         if self.version > 1:
             return self.load(message, params)
         self.check_place(params)
@@ -716,7 +745,7 @@ class Agent:
             session.replay()
         return session.settings()
 
-    def list(self, _: dict, params: dict) -> dict:
+    def list_all(self, _: Json, params: Json) -> Json:
         cwd = None if broken("sessions.list-by-cwd") else params.get("cwd")
         found = [each for each in self.sessions.values() if cwd in (None, each.cwd)]
         if broken("sessions.list"):
@@ -726,21 +755,21 @@ class Agent:
         relative = broken("sessions.list/relative")
         return {"sessions": [{"sessionId": each.id, "cwd": "here" if relative else each.cwd} for each in found]}
 
-    def close(self, _: dict, params: dict) -> dict:
+    def close(self, _: Json, params: Json) -> Json:
         if broken("sessions.close/refused"):
             raise RpcError(-32603, "cannot close")
         session = self.session(params)
         session.close()
         return {}
 
-    def delete(self, _: dict, params: dict) -> dict:
+    def delete(self, _: Json, params: Json) -> Json:
         session = self.session(params, stored=True)
         session.close()
         if not broken("sessions.delete"):
             del self.sessions[session.id]
         return {}
 
-    def set_mode(self, _: dict, params: dict) -> dict:
+    def set_mode(self, _: Json, params: Json) -> Json:
         if params["modeId"] not in ("ask", "code") and not broken("sessions.modes"):
             raise RpcError(-32602, "unknown mode")
         if broken("sessions.modes/refused"):
@@ -748,15 +777,17 @@ class Agent:
         self.session(params).mode = params["modeId"]
         return {}
 
-    def set_option(self, _: dict, params: dict) -> dict:
+    def set_option(self, _: Json, params: Json) -> Json:
         session = self.session(params)
-        if (params["configId"] != "model" or params["value"] not in ("small", "large")) and not broken("sessions.config-unknown"):
+        if (params["configId"] != "model" or params["value"] not in ("small", "large")) and not broken(
+            "sessions.config-unknown"
+        ):
             raise RpcError(-32602, "unknown option or value")
         if not broken("sessions.config-options"):
             session.model = params["value"]
         return {"configOptions": session.settings()["configOptions"]}
 
-    def log_out(self, _: dict, __: dict) -> dict:
+    def log_out(self, _: Json, __: Json) -> Json:
         return {}
 
 
@@ -770,18 +801,18 @@ WITHHELD = {
 }
 """What is not advertised, and its method. The method answers with another error than it should, or works."""
 
-METHODS_2 = {
+METHODS_2: dict[str, Any] = {
     "auth/login": Agent.log_in,
     "auth/logout": Agent.log_out,
     "session/new": Agent.new,
     "session/prompt": Agent.prompt,
     "session/resume": Agent.resume,
-    "session/list": Agent.list,
+    "session/list": Agent.list_all,
     "session/close": Agent.close,
     "session/delete": Agent.delete,
     "session/set_config_option": Agent.set_option,
 }
-METHODS_1 = {
+METHODS_1: dict[str, Any] = {
     **{name: of for name, of in METHODS_2.items() if not name.startswith("auth/")},
     "authenticate": Agent.log_in,
     "session/load": Agent.load,

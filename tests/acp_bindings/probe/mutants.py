@@ -156,7 +156,7 @@ conversation.lifecycle
 conversation.path
 conversation.schema
 conversation.stdout
-""".split()
+""".split()  # noqa: SIM905 - easier to read
 
 ONLY_IN = {"sessions.resume/state": (2,)}
 """What can only be done wrong in one version, apart from what the checks are only for."""
@@ -189,8 +189,4 @@ class Mutant(NamedTuple):
 
 
 _VERSIONS = {each.id: each.versions for each in CHECKS}
-MUTANTS = [
-    Mutant(name, version)
-    for name in NAMES
-    for version in ONLY_IN.get(name, _VERSIONS[name.partition("/")[0]])
-]
+MUTANTS = [Mutant(name, version) for name in NAMES for version in ONLY_IN.get(name, _VERSIONS[name.partition("/")[0]])]

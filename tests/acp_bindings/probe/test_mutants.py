@@ -41,7 +41,9 @@ async def test_a_correct_agent_fails_no_check(version: int) -> None:
 
 
 @pytest.mark.anyio
-@pytest.mark.parametrize("mutant", [each for each in MUTANTS if each.name in SAMPLE], ids=lambda it: f"{it.name}-v{it.version}")
+@pytest.mark.parametrize(
+    "mutant", [each for each in MUTANTS if each.name in SAMPLE], ids=lambda it: f"{it.name}-v{it.version}"
+)
 async def test_the_meant_check_catches_a_broken_agent(mutant: Mutant) -> None:
     (result,) = (await probed(mutant.command, mutant.version, only=[mutant.check])).results
 
@@ -60,7 +62,8 @@ async def test_at_least_95_of_100_broken_agents_are_caught_by_the_meant_check(an
         async with limiter:
             options: dict[str, Any] = WITH.get(mutant.name, {})
             (result,) = (await probed(mutant.command, mutant.version, only=[mutant.check], **options)).results
-            if result.status not in CAUGHT:
+            # A mistake of the probe itself looks like an unexpected message.
+            if result.status not in CAUGHT or "another form" in result.message:
                 missed.append(mutant)
 
     async with anyio.create_task_group() as tasks:
@@ -87,7 +90,9 @@ def test_each_switch_of_the_agent_is_a_broken_agent() -> None:
 
     # The names of servers are put together, and what is not advertised has two forms.
     assert switches - set(NAMES) == set()
-    assert {name for name in NAMES if name not in switches and not name.startswith(("servers.", "capabilities."))} == set()
+    assert {
+        name for name in NAMES if name not in switches and not name.startswith(("servers.", "capabilities."))
+    } == set()
 
 
 _IDS = {each.id for each in CHECKS}

@@ -22,7 +22,7 @@ async def paths(bench: Bench) -> None:
     if not requests:
         raise Skipped("the prompt led to no request for a file; see --prompt")
     for line in requests:
-        path = Path(str(line.message["params"].get("path")))
+        path = Path(str(line.fields["params"].get("path")))
         if not path.is_absolute() or not path.is_relative_to(turn.session.cwd):
             raise Failed(f"the path is {str(path)!r}", [line])
 
@@ -58,7 +58,9 @@ async def refused(bench: Bench) -> None:
         client.refuses = False
 
 
-@check("protocol, Initialization: Client Capabilities", "Use your own file access if the client has none.", versions=(1,))
+@check(
+    "protocol, Initialization: Client Capabilities", "Use your own file access if the client has none.", versions=(1,)
+)
 async def unadvertised(bench: Bench) -> None:
     """The agent requests neither files nor terminals of a client that has not advertised them."""
     await bench.once(first_turn)

@@ -8,6 +8,7 @@ import sys
 
 import anyio
 
+from acp_bindings._processes.process import ChildProcess
 from acp_bindings.probe._agent import Agent, Message
 from acp_bindings.probe._bench import COUNT, Bench, first_turn
 from acp_bindings.probe._check import check
@@ -38,7 +39,9 @@ async def in_turn(bench: Bench) -> None:
     await _exits(bench, agent, "its input was closed in a turn")
 
 
-@check("lifecycle of MCP over stdio: shutdown", "End MCP servers, and every other child, before you exit.", over="stdio")
+@check(
+    "lifecycle of MCP over stdio: shutdown", "End MCP servers, and every other child, before you exit.", over="stdio"
+)
 async def children(bench: Bench) -> None:
     """Nothing is left when the agent has exited: no MCP server, and no other process."""
     agent = await bench.fresh()
@@ -80,37 +83,43 @@ async def _with_server(bench: Bench, agent: Agent) -> Message:
 
 
 async def _exits(bench: Bench, agent: Agent, after: str) -> int | None:
-    assert agent.process  # these checks are only for processes
-    await agent.process.close_input()
+    process = _process(agent)
+    await process.close_input()
     if not await _ended(bench, agent):
         raise Failed(f"it still runs {_seconds(bench):g} s after {after}", agent.lines[-2:])
-    return agent.process.returncode
+    return process.returncode
 
 
 async def _ended(bench: Bench, agent: Agent) -> bool:
-    assert agent.process
+    process = _process(agent)
     with anyio.move_on_after(_seconds(bench)):
-        await agent.process.wait()
-    return agent.process.returncode is not None
+        await process.wait()
+    return process.returncode is not None
 
 
 async def _nothing_left(bench: Bench, agent: Agent, entry: Message) -> None:
-    assert agent.process
-    servers = bench.servers
-    if not await servers.wait(lambda: len(servers.of(entry, "ended")) == len(servers.of(entry, "started")), _seconds(bench)):
+    process, servers = _process(agent), bench.servers
+    if not await servers.wait(
+        lambda: len(servers.of(entry, "ended")) == len(servers.of(entry, "started")), _seconds(bench)
+    ):
         raise Failed("the MCP server that it has started still runs")
     with anyio.move_on_after(_seconds(bench)):
-        while agent.process.has_children:
+        while process.has_children:
             await anyio.sleep(0.02)  # there is no event for that
-    if agent.process.has_children:
+    if process.has_children:
         raise Failed("a child process of it still runs")
 
 
 def _signal(agent: Agent, name: str) -> None:
-    assert agent.process
     if sys.platform == "win32":
         raise Skipped("Windows has no signals")
-    os.kill(agent.process.pid, getattr(signal, name))
+    os.kill(_process(agent).pid, getattr(signal, name))
+
+
+def _process(agent: Agent) -> ChildProcess:
+    if agent.process is None:
+        raise Skipped("the agent is not a process")
+    return agent.process
 
 
 def _seconds(bench: Bench) -> float:

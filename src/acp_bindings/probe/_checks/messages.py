@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 from acp_bindings.probe._agent import Agent, Call, Line, Message
 from acp_bindings.probe._bench import Bench
@@ -180,28 +180,24 @@ async def _after_wrong_line(bench: Bench, text: str, what: str, code: int) -> No
         each.is_wrong = True
     if not answers:
         raise Warned(f"{what} got no answer; JSON-RPC requires {code}", [line])
-    first: Any = answers[0].message
-    error = {} if isinstance(first, list) else cast("Message", first).get("error")
-    if isinstance(error, dict) and error and cast("Message", error).get("code") != code:
+    error: Any = answers[0].fields.get("error")
+    if error and error["code"] != code:
         raise Warned(f"the code of the answer is not {code}", [line, answers[0]])
 
 
 def _is_about(line: Line) -> bool:
     """Return True for an answer to a wrong line: it has no id, or that of the batch."""
-    message: Any = line.message
-    if isinstance(message, list):
-        return True
-    answers = isinstance(message, dict) and "method" not in message
-    return answers and cast("Message", message).get("id") in (None, "batch-1", 5)
+    answers = line.fields and "method" not in line.fields and line.fields.get("id") in (None, "batch-1", 5)
+    return isinstance(line.message, list) or bool(answers)
 
 
 async def _no_answer(agent: Agent, sent: list[Line], problem: str) -> None:
     for each in agent.since(sent[0]):
-        message: Any = each.message
-        if isinstance(message, dict) and "method" not in message and message.get("id") in (None, _UNASKED):
+        if each.fields and "method" not in each.fields and each.fields.get("id") in (None, _UNASKED):
             each.is_wrong = True
             raise Failed(problem, [sent[0], each])
 
 
 def _keys(call: Call) -> set[str]:
-    return set(call.result) if isinstance(call.result, dict) else set()
+    result: Any = call.result
+    return {*result} if isinstance(result, dict) else set()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 from acp_bindings.decoding import decode
-from acp_bindings.errors import DecodeError, Finding, format_path
+from acp_bindings.errors import DecodeError, Finding
 from acp_bindings.probe._agent import Agent, Call, Message
 from acp_bindings.probe._bench import Bench
 from acp_bindings.probe._check import check
@@ -34,7 +34,7 @@ async def response(bench: Bench) -> None:
     except DecodeError as error:
         raise Failed(str(error), agent.lines[:2]) from None
     if found:
-        raise Failed("; ".join(f"{format_path(each.path)}{each.message}" for each in found), agent.lines[:2])
+        raise Failed("; ".join(map(str, found)), agent.lines[:2])
 
 
 @check("protocol, Initialization: Implementation Information", "Send your name and your version.")

@@ -21,7 +21,7 @@ _KINDS = ("allow_once", "allow_always", "reject_once", "reject_always")
 async def question(bench: Bench) -> None:
     """A permission request has options whose ids differ, and kinds of the protocol."""
     for line in _questions(await bench.once(worked)):
-        options: Any = line.message["params"]["options"]
+        options: Any = line.fields["params"]["options"]
         ids = [each["optionId"] for each in options]
         if not ids or len(set(ids)) < len(ids):
             raise Failed(f"the ids of the options are {ids}", [line])
@@ -113,8 +113,8 @@ def _questions(turn: Turn) -> list[Line]:
 def _not_run(turn: Turn, what: str) -> None:
     """Check that no tool call of a permission request was completed."""
     for line in _questions(turn):
-        params: Any = line.message["params"]
-        subject = params.get("toolCall") or (params.get("subject") or {}).get("toolCall") or {}
+        params: Any = line.fields["params"]
+        subject: Any = params.get("toolCall") or params["subject"]["toolCall"]
         for update_line, update in turn.updates:
             if update.get("toolCallId") == subject.get("toolCallId") and update.get("status") == "completed":
                 raise Failed(f"the tool call was {what}, and completed", [line, update_line])

@@ -38,7 +38,11 @@ async def output(bench: Bench) -> None:
         raise Warned("there were no updates", first.lines)
 
 
-@check("protocol v2, Prompt Lifecycle: User Message", "Send a `user_message` with the `messageId` of the response.", versions=(2,))
+@check(
+    "protocol v2, Prompt Lifecycle: User Message",
+    "Send a `user_message` with the `messageId` of the response.",
+    versions=(2,),
+)
 async def user_message(bench: Bench) -> None:
     """The message of the user comes back with the id of the response."""
     first = (await bench.once(first_turn)).turns[0]
@@ -165,10 +169,8 @@ async def two_prompts(bench: Bench) -> None:
     agent = session.agent
     turns = [await session.prompt(bench.text(HELLO)) for _ in range(2)]
     for each in turns:
-        before = -1
-        while not each.call.response and before < len(agent.lines):
-            before = len(agent.lines)
-            await agent.wait(lambda each=each, before=before: each.call.response or len(agent.lines) > before)
+        while not each.call.response and await agent.wait_for_more(lambda each=each: each.call.response):
+            pass
         if not each.call.response:
             raise Failed("one of them was not answered", [turn.call.request for turn in turns])
     for each in turns:
@@ -214,4 +216,3 @@ async def _content(bench: Bench, name: str, block: Message) -> None:
         raise Skipped(f"`{place}` is not advertised")
     session = await _session(bench)
     await session.turn(bench.text(HELLO), block)
-

@@ -12,7 +12,6 @@ from acp_bindings.probe._outcome import Failed, Skipped, Warned
 from acp_bindings.probe._session import Session, said
 
 _SETUP = "protocol, Session Setup"
-_MOST_PAGES = 50
 
 
 @check(f"{_SETUP}: Creating a Session", "Answer with a `sessionId` that is a string and not empty.")
@@ -34,14 +33,16 @@ async def unique(bench: Bench) -> None:
 async def relative_cwd(bench: Bench) -> None:
     """A relative `cwd` is refused."""
     agent = (await bench.once(first_session)).agent
-    params = {"cwd": "probe/relative", "mcpServers": []}
+    params = bench.session_params(cwd="probe/relative")
     call = await agent.request("session/new", params, is_wrong=True)
     if call.error is None:
         # The protocol says what clients must send, not what agents must refuse.
         raise Warned("it was accepted", call.lines)
 
 
-@check("schema, NewSessionRequest: required fields", "Refuse it with -32602: the schema requires the field.", versions=(1,))
+@check(
+    "schema, NewSessionRequest: required fields", "Refuse it with -32602: the schema requires the field.", versions=(1,)
+)
 async def missing_servers(bench: Bench) -> None:
     """`session/new` without `mcpServers` is refused."""
     agent = (await bench.once(first_session)).agent
@@ -299,20 +300,20 @@ async def _need(bench: Bench, v1: str, v2: str) -> None:
 async def _listed(agent: Agent, **params: Any) -> tuple[dict[str, Message], Call]:
     """Return the sessions on all pages by id, and the last call."""
     found: dict[str, Message] = {}
-    for _ in range(_MOST_PAGES):
+    while True:
         call = await agent.request("session/list", params)
         result: Any = call.result
         if not isinstance(result, dict):
             raise Failed("`session/list` was refused", call.lines)
-        for each in cast("Any", result).get("sessions") or []:
+        result = cast("Message", result)
+        for each in result["sessions"]:
             if each["sessionId"] in found:
                 raise Failed(f"the session {each['sessionId']!r} is there twice", call.lines)
             found[each["sessionId"]] = each
-        cursor = cast("Any", result).get("nextCursor")
-        if cursor is None or len(found) > 10 * _MOST_PAGES:
-            break
+        cursor = result.get("nextCursor")
+        if cursor is None or not result["sessions"]:
+            return found, call
         params["cursor"] = cursor
-    return found, call
 
 
 def _id(option: Message) -> Any:
@@ -332,7 +333,7 @@ async def _select(session: Session) -> Message:
 def _values(option: Message) -> tuple[str, ...]:
     """Return the values of an option, which may be in groups."""
     given: Any = option.get("options") or []
-    items = [item for each in given for item in (each.get("options") or [each])]
+    items: list[Any] = [item for each in given for item in (each.get("options") or [each])]
     return tuple(str(each["value"]) for each in items)
 
 
