@@ -46,6 +46,7 @@ _PAGES = {
     "connection": "acp_bindings.connection",
     "setup": "acp_bindings.setup",
     "check": "acp_bindings.check",
+    "play": "acp_bindings.play",
     "mcp_launch": "mcp_launch",
     "testing": "mcp_launch.testing",
 }

@@ -15,6 +15,7 @@ import pytest
 import acp_bindings.agent
 import acp_bindings.client
 import acp_bindings.connection
+import acp_bindings.play
 import acp_bindings.remote
 import acp_bindings.setup
 import mcp_launch
@@ -101,6 +102,8 @@ NOT_RUN = {
     'docs/probe.md: $ pytest --acp-agent "python my_agent.py',  # the agent is the reader's
     "docs/models.md: pip install 'acp-bindings[openai-agents]",  # already done where the tests run
     "docs/models.md: pip install 'acp-bindings[pydantic-ai]'",
+    'docs/play.md: {"agent_servers": {"play": {"command": "',  # the settings of an editor
+    'docs/play.md: {"prompt": null}',  # tests/acp_bindings/play/test_script.py reads it
     "docs/remote.md: pip install 'acp-bindings[remote]'",  # already done where the tests run
     "docs/tutorial.md: {",  # the settings of an editor
     "docs/tutorial.md: pip install '.[launch]'",  # already done where the tests run
@@ -121,6 +124,7 @@ def test_the_page_of_errors_lists_every_public_error(root: type[Exception]) -> N
         acp_bindings.connection,
         acp_bindings.agent,
         acp_bindings.client,
+        acp_bindings.play,
         acp_bindings.remote,
         mcp_launch,
     ):

@@ -184,3 +184,53 @@ def probe(
         html=html,
     )
     raise typer.Exit(status)
+
+
+@app.command()
+def play(
+    script: Annotated[str | None, typer.Argument(metavar="[SCRIPT]", help="A script; by default the scenes.")] = None,
+    *,
+    replay: Annotated[
+        str | None, typer.Option("--replay", metavar="FILE", help="Say what the agent of a recording has said.")
+    ] = None,
+    protocol: Annotated[
+        int | None,
+        typer.Option("--version", min=1, max=2, help="The only version of the protocol.  [default: both]"),
+    ] = None,
+    without: Annotated[
+        list[str] | None,
+        typer.Option("--without", metavar="CAPABILITY", help="Leave out a capability, such as session.load."),
+    ] = None,
+    auth: Annotated[bool, typer.Option("--auth", help="Require a login before the first session.")] = False,
+    rude: Annotated[
+        list[str] | None, typer.Option("--rude", metavar="KIND", help="Break the protocol; /rude lists the kinds.")
+    ] = None,
+    http: Annotated[
+        str | None, typer.Option("--http", metavar="HOST:PORT", help="Serve clients at a URL, /acp.")
+    ] = None,
+    show: Annotated[
+        str | None, typer.Option("--show", metavar="SCENE", help="Print a scene as a script and exit.")
+    ] = None,
+) -> None:
+    """Be an agent that performs a script, for tests of clients.
+
+    Without SCRIPT, each slash command is a scene, such as /tool, /permission, /everything and /rude KIND. /help lists
+    them.
+
+    Exit status: 1 if the client has not met an expectation of the script; 2 if the command line or the script cannot
+    be used.
+    """
+    from acp_bindings._command.play import run_play  # noqa: PLC0415
+
+    raise typer.Exit(
+        run_play(
+            script,
+            replay=replay,
+            version=protocol,
+            without=without or (),
+            auth=auth,
+            rude=rude or (),
+            http=http,
+            show=show,
+        )
+    )

@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, Generic, Literal, Self, TypeAlias, TypeVar
 
@@ -15,9 +15,9 @@ from anyio.abc import TaskGroup
 from anyio.streams.buffered import BufferedByteReceiveStream
 
 from acp_bindings import v1, v2
-from acp_bindings.agent._offers import MODE, Command, Offers, Option
+from acp_bindings.agent._offers import MODE, Command, Offers, Option, Values
 from acp_bindings.agent._open_sessions import OpenSessions
-from acp_bindings.agent._session import M, McpProvider, Session, StopReason, log
+from acp_bindings.agent._session import M, McpProvider, NewId, Session, StopReason, log, random_id
 from acp_bindings.agent._stores import MemorySessions, SessionStore
 from acp_bindings.agent._turn import Turn
 from acp_bindings.connection import AgentHandlers, Connection, Handlers, connect_stdio
@@ -102,7 +102,9 @@ class Agent(Generic[M]):
         accepts: Collection[Content] = (),
         prompts: Literal["refuse", "queue"] = "refuse",
         capabilities: Collection[Capability] = (),
+        without: Collection[AgentCapability] = (),
         auth_methods: Sequence[Any] = (),
+        new_id: NewId = random_id,
     ) -> None:
         """Describe an agent.
 
@@ -119,10 +121,14 @@ class Agent(Generic[M]):
             prompts: the response to a prompt for a session that is busy: an error, or that of its own turn, which
                 begins when those before have ended.
             capabilities: further capabilities, whose methods you handle with `on`.
+            without: capabilities that the agent does not have, such as `session.delete`, which agents have by default.
             auth_methods: the authentication methods. Handle them with `login`.
+            new_id: returns the id of a session, a message or a tool call, which must be unique. By default they are
+                random; with a counter, each run of a test has the same ids.
 
         Raises:
-            UnknownCapability: an agent does not have one of the *capabilities* or the content that it *accepts*.
+            UnknownCapability: agents do not have one of the *capabilities*, of those in *without*, or the content that
+                it *accepts*.
         """
         self._name = name
         self._info = v1.Implementation(name=name, version=version, title=name if title is None else title)
@@ -141,9 +147,11 @@ class Agent(Generic[M]):
             *(mcp.capabilities if mcp else ()),
             *capabilities,
         }
-        for capability in self._capabilities:
+        for capability in (*self._capabilities, *without):
             known("agent", capability)
+        self._capabilities.difference_update(without)
         self._auth_methods = tuple(auth_methods)
+        self._new_id = new_id
         self._queued = prompts == "queue"
         self._offers = Offers()
         self._handler: PromptHandler[M] | None = None
@@ -204,7 +212,7 @@ class Agent(Generic[M]):
         self,
         id_: str,
         name: str,
-        values: Mapping[str, str] | None = None,
+        values: Values | None = None,
         *,
         default: str | bool,
         description: str | None = None,
@@ -216,7 +224,8 @@ class Agent(Generic[M]):
         Args:
             id_: the id.
             name: the name for users.
-            values: the names of the possible values by their ids; None for an option that is on or off.
+            values: the names of the possible values by their ids, or such mappings by the name of a group; None for an
+                option that is on or off.
             default: the value in new sessions.
             description: what the option does.
             category: `model`, `thought_level` or another category of the protocol.
@@ -407,6 +416,7 @@ class Agent(Generic[M]):
             queued=self._queued,
             on_open=self._on_open,
             identity=identity,
+            new_id=self._new_id,
         )
         if login := self._login:
             handlers.on("authenticate")(lambda request, _: login(request.method_id))

@@ -13,6 +13,9 @@ from acp_bindings.setup.errors import InvalidParams
 OnSet: TypeAlias = Callable[[Any, Any], Awaitable[None]]
 """Called with the `Session`, which is defined above this module, and the new value."""
 
+Values: TypeAlias = Mapping[str, str] | Mapping[str, Mapping[str, str]]
+"""The names of the values of an option by id; or such mappings by the name of a group."""
+
 MODE = "mode"
 """The id of the config option that has the modes in v2."""
 
@@ -31,7 +34,7 @@ class Option:
 
     id: str
     name: str
-    values: Mapping[str, str] | None
+    values: Values | None
     """The names of the values by id; None for on and off."""
     default: str | bool
     description: str | None = None
@@ -48,9 +51,10 @@ class Option:
             if isinstance(value, bool):
                 return value
             raise InvalidParams(f"{self.id}: must be true or false")
-        if isinstance(value, str) and value in self.values:
+        known = [id_ for name, each in self.values.items() for id_ in ([name] if isinstance(each, str) else each)]
+        if isinstance(value, str) and value in known:
             return value
-        raise InvalidParams(f"{self.id}: must be one of {', '.join(self.values)}")
+        raise InvalidParams(f"{self.id}: must be one of {', '.join(known)}")
 
     def restored(self, value: object) -> str | bool:
         """Return a stored *value* if it is still valid, otherwise the default."""
@@ -66,11 +70,17 @@ class Option:
         json |= {name: text for name, text in more.items() if text is not None}
         if self.values is None:
             return {"type": "boolean", **json}
-        return {
-            "type": "select",
-            **json,
-            "options": [{"value": id_, "name": name} for id_, name in self.values.items()],
-        }
+        return {"type": "select", **json, "options": _options(self.values)}
+
+
+def _options(values: Values) -> list[dict[str, Any]]:
+    """Return the values of an option as v1 has them."""
+    return [
+        {"value": name, "name": each}
+        if isinstance(each, str)
+        else {"group": name, "name": name, "options": _options(each)}
+        for name, each in values.items()
+    ]
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Awaitable, Callable
 from contextlib import asynccontextmanager
 from time import monotonic
@@ -13,7 +12,7 @@ from anyio.abc import TaskGroup
 
 from acp_bindings import v1
 from acp_bindings.agent._offers import MODE, Offers
-from acp_bindings.agent._session import M, McpProvider, Session, StopReason, log
+from acp_bindings.agent._session import M, McpProvider, NewId, Session, StopReason, log, random_id
 from acp_bindings.agent._stores import SessionStore, StoredSession
 from acp_bindings.agent._telemetry import span, traced
 from acp_bindings.agent._turn import Turn
@@ -49,6 +48,7 @@ class OpenSessions(Generic[M]):
         queued: bool,
         on_open: Callable[[Session[M]], Awaitable[object]] | None,
         identity: str | None = None,
+        new_id: NewId = random_id,
     ) -> None:
         self._handlers = handlers
         self._tasks = tasks
@@ -59,6 +59,7 @@ class OpenSessions(Generic[M]):
         self._queued = queued
         self._on_open = on_open
         self._identity = identity
+        self._new_id = new_id
         self._sessions: dict[str, Session[M]] = {}
         self._running = 0
         """The number of turns that are running."""
@@ -92,7 +93,7 @@ class OpenSessions(Generic[M]):
     async def new(self, request: Any, connection: Connection) -> Any:
         """Create a session."""
         stored = StoredSession(
-            session_id=str(uuid.uuid4()),
+            session_id=self._new_id("session"),
             cwd=request.cwd,
             additional_directories=tuple(request.additional_directories),
         )
@@ -242,6 +243,7 @@ class OpenSessions(Generic[M]):
             offers=self._offers,
             in_store=in_store,
             identity=self._identity,
+            new_id=self._new_id,
         )
         await self._tasks.start(session.run, self._mcp)
         self._sessions[session.id] = session

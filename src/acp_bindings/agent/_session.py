@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import uuid
 from collections import deque
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -45,6 +45,14 @@ _ACCEPTED: set[tuple[Any, Any]] = set()
 
 StopReason: TypeAlias = Literal["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"]
 """The reason why a turn has ended."""
+
+NewId: TypeAlias = Callable[[Literal["session", "message", "tool_call"]], str]
+"""Returns a new id for what it is called with."""
+
+
+def random_id(_: str) -> str:
+    """Return a random UUID."""
+    return str(uuid.uuid4())
 
 
 class RunningTurn(Protocol):
@@ -107,8 +115,9 @@ class Session(Generic[M]):
         offers: Offers,
         in_store: bool = False,
         identity: str | None = None,
+        new_id: NewId = random_id,
     ) -> None:
-        self.id = stored.session_id
+        self.id, self.new_id = stored.session_id, new_id
         """The id."""
         self.identity = identity
         """The user, as the `authenticate` of `Agent.asgi` has found; None without it."""
@@ -295,7 +304,7 @@ class Session(Generic[M]):
         """
         if isinstance(update, _CHUNKS) and update.message_id is None:
             # v2 requires it.
-            update = update.model_copy(update={"message_id": str(uuid.uuid4())})
+            update = update.model_copy(update={"message_id": self.new_id("message")})
         converted = from_v1(self.connection.protocol, update)
         if shown_as and self.client.version > 1:
             converted = converted.model_copy(update=shown_as)

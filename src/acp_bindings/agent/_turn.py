@@ -38,7 +38,7 @@ class Turn(Generic[M]):
         """The name of the slash command with which the prompt begins, if the agent has it."""
         self.arguments = ""
         """The text after the command."""
-        self.message_id = str(uuid.uuid4())
+        self.message_id = session.new_id("message")
         """The id of the user's message."""
         self.may_begin = anyio.Event()
         """Set when the turns that were queued before have ended."""
@@ -133,7 +133,7 @@ class Turn(Generic[M]):
     def _message_id(self, type_: Any) -> str:
         if self._speaking[0] is not type_:
             self._check_running()
-            self._speaking = (type_, str(uuid.uuid4()))
+            self._speaking = (type_, self.session.new_id("message"))
             # Only the text differs between the pieces of a message, so the rest is encoded once.
             wire: Any = self.session.connection.protocol
             empty = getattr(wire, type_.__name__)(content=wire.TextContent(text=""), message_id=self._speaking[1])
@@ -202,7 +202,8 @@ class Turn(Generic[M]):
         """
         given = {"name": name, "raw_input": arguments, "locations": locations_of(locations) or None}
         more: Any = {field: value for field, value in given.items() if value is not None}
-        begin = v1.ToolCall(tool_call_id=str(uuid.uuid4()), title=title, kind=kind, status="in_progress", **more)
+        id_ = self.session.new_id("tool_call")
+        begin = v1.ToolCall(tool_call_id=id_, title=title, kind=kind, status="in_progress", **more)
         return ToolCall(self, begin, self._provider)
 
     async def ask(self, question: str, *, call: ToolCall | None = None) -> bool:
@@ -232,7 +233,7 @@ class Turn(Generic[M]):
         protocol: Any = self.session.connection.protocol
         json: dict[str, Any] = {"sessionId": self.session.id, "options": from_json(encode(list(options)))}
         if self.session.client.version == 1:
-            id_ = call.id if call else str(uuid.uuid4())
+            id_ = call.id if call else self.session.new_id("tool_call")
             json["toolCall"] = {"toolCallId": id_, "title": question}
         else:
             json["title"] = question

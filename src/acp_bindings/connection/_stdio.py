@@ -47,7 +47,7 @@ async def connect_stdio(
         grace: seconds for handlers to finish the peer's last requests after standard input has ended.
         **options: `handlers`, `pass_unknown`, `limit`, `most_requests`, `most_bytes` and `trace`, as for `Connection`.
     """
-    with _standard_streams() as (source, sink):
+    with standard_streams() as (source, sink):
         try:
             connection = Connection(source, sink, protocol=protocol, role=role, grace=grace, **options)
         except BaseException:
@@ -60,7 +60,7 @@ async def connect_stdio(
 
 
 @contextmanager
-def _standard_streams() -> Generator[tuple[ByteSource, ByteSink]]:
+def standard_streams() -> Generator[tuple[ByteSource, ByteSink]]:
     """Take over standard input and output, and replace them for everything else in the process."""
     # Opened first: without standard error, this may get its number, which must not go to one of the streams.
     with open(os.devnull, "r+b", buffering=0) as nothing, contextlib.ExitStack() as at_end:

@@ -46,6 +46,56 @@ def settable(changes: list[Any] | None = None) -> Agent:
     return agent
 
 
+async def test_the_values_of_an_option_may_be_in_groups(version: int) -> None:
+    agent = settable()
+    agent.option("size", "Size", {"Few": {"one": "One"}, "Many": {"ten": "Ten"}}, default="one")
+    async with talking(agent, version) as client:
+        response = await client.ask("session/new", cwd="/", mcpServers=[])
+        groups = next(each for each in response.config_options if each.name == "Size").options
+        assert [(each.name, each.options[0].value) for each in groups] == [("Few", "one"), ("Many", "ten")]
+        change: dict[str, Any] = {"sessionId": response.session_id, "configId": "size"}
+        change |= {"type": "id"} if version == 2 else {}
+        await client.ask("session/set_config_option", **change, value="ten")
+        with pytest.raises(RequestFailed, match="must be one of one, ten"):
+            await client.ask("session/set_config_option", **change, value="Many")
+
+
+async def test_ids_are_made_by_new_id(version: int) -> None:
+    ids: list[str] = []
+
+    def new_id(kind: str) -> str:
+        ids.append(f"{kind}-{len(ids)}")
+        return ids[-1]
+
+    agent = Agent("numbered", version="1.0", new_id=new_id)
+
+    @agent.prompt
+    async def answer(turn: Turn) -> None:
+        async with turn.tool_call("Look") as call:
+            await turn.say(call.id)
+
+    async with talking(agent, version) as client:
+        session = await client.new()
+        await client.prompt(session, "hello")
+        assert (session, client.text(session)) == ("session-0", "tool_call-2")
+    assert ids == ["session-0", "message-1", "tool_call-2", "message-3"]
+
+
+async def test_capabilities_can_be_left_out() -> None:
+    agent = Agent("small", version="1.0", protocols=[v1], without={"session.load"})
+
+    @agent.prompt
+    async def answer(turn: Turn) -> None:
+        await turn.say("hello")
+
+    async with talking(agent, 1) as client:
+        session = await client.new()
+        with pytest.raises(RequestFailed, match="session/load"):
+            await client.ask("session/load", sessionId=session, cwd="/", mcpServers=[])
+    with pytest.raises(UnknownCapability):
+        Agent("small", version="1.0", without={"session.lod"})  # type: ignore[arg-type]
+
+
 async def test_new_sessions_have_the_defaults_and_advertise_their_settings(version: int) -> None:
     async with talking(settable(), version) as client:
         response = await client.ask("session/new", cwd="/", mcpServers=[])

@@ -1,0 +1,143 @@
+"""Replays a recording: sends what the agent has said in it, and waits for what the client has said."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import anyio
+from pydantic_core import from_json
+
+from acp_bindings._json import members_of
+from acp_bindings.check._conversation import Conversation
+from acp_bindings.connection._connection import ByteSource
+from acp_bindings.connection._outbox import ByteSink
+from acp_bindings.jsonrpc import INTERNAL_ERROR
+from acp_bindings.play._served import Served
+from acp_bindings.recordings import read_recording
+
+
+class _Event(NamedTuple):
+    from_client: bool
+    text: bytes
+    message: dict[str, Any]
+    """The message; empty for a line that is not one."""
+
+
+class Replay(Served):
+    """An agent that says what the agent of a recording has said.
+
+        with open("talk.ndjson", "rb") as recording:
+            replay = Replay(recording)
+        async with Client("editor", version="1.0").connect(replay.connected()) as agent: ...
+
+    Each message of the agent is sent when the messages of the client before it have arrived, in any order. They are
+    recognized by their methods. Responses get the ids of the requests that have arrived.
+    """
+
+    def __init__(self, recording: Iterable[bytes]) -> None:
+        """Read a recording: any conversation that `acp-bindings check` reads, with an event for its end.
+
+        Raises:
+            ValueError: the agent says nothing in it.
+        """
+        conversation = Conversation(None)
+        self._status = 0
+        self._events: list[_Event] = []
+        for number, _, event, about, line in read_recording(recording):
+            if event == "end":
+                self._status = members_of(about).get("exitStatus") or 0
+            if event is None:
+                observed = conversation.hear(line, number=number)
+                conversation.take(observed)
+                if observed.sender is None and line.value is not None:
+                    continue
+                self._events.append(_Event(observed.sender == "client", line.text, members_of(line.value)))
+        if not any(each.message and not each.from_client for each in self._events):
+            raise ValueError("the agent says nothing in it; does it have both sides?")
+
+    def run(self) -> int:
+        """Serve the client that started this process, and return the exit status of the recorded agent."""
+        anyio.run(self.serve)
+        return self._status
+
+    async def serve_over(self, source: ByteSource, sink: ByteSink) -> None:
+        """Serve one client over two byte streams, until it leaves."""
+        client = _Listener(source, sink, Counter(filter(None, map(_key, self._events))))
+        try:
+            for event in self._events:
+                if event.from_client:
+                    await client.expect(event)
+                else:
+                    await sink.send(client.readdressed(event) + b"\n")
+            # A process that has failed does not wait for the client.
+            while not self._status:
+                await client.listen()
+        except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
+            pass
+        finally:
+            with anyio.CancelScope(shield=True):
+                await source.aclose()
+                await sink.aclose()
+
+
+class _Listener:
+    """The messages of the client, as they arrive."""
+
+    def __init__(self, source: ByteSource, sink: ByteSink, expected: Counter[str]) -> None:
+        self._source, self._sink = source, sink
+        self._expected = expected
+        """How many messages of each kind the recording still has."""
+        self._arrived: list[tuple[str, dict[str, Any]]] = []
+        self._ids: dict[str, Any] = {}
+        """The ids of the requests that have arrived, by those in the recording."""
+        self._rest = b""
+
+    async def expect(self, event: _Event) -> None:
+        """Wait for the message of the client that is like *event*."""
+        key = _key(event)
+        if not key:
+            return
+        while (found := next((each for each in self._arrived if each[0] == key), None)) is None:
+            await self.listen()
+        self._arrived.remove(found)
+        if "id" in event.message and "method" in event.message:
+            self._ids[json.dumps(event.message["id"])] = found[1].get("id")
+
+    async def listen(self) -> None:
+        """Read what has arrived. A request that the recording does not have is answered with an error."""
+        *lines, self._rest = (self._rest + await self._source.receive()).split(b"\n")
+        for line in lines:
+            try:
+                message = members_of(from_json(line))
+            except ValueError:
+                continue
+            key = _key(_Event(from_client=True, text=line, message=message))
+            if key and self._expected[key]:
+                self._expected[key] -= 1
+                self._arrived.append((key, message))
+            elif "method" in message and "id" in message:
+                sys.stderr.write(f"the recording has no other {message['method']}\n")
+                error = {"code": INTERNAL_ERROR, "message": f"The recording has no other {message['method']}"}
+                answer = {"jsonrpc": "2.0", "id": message["id"], "error": error}
+                await self._sink.send(json.dumps(answer).encode() + b"\n")
+
+    def readdressed(self, event: _Event) -> bytes:
+        """Return a line of the agent; a response with the id of the request that has arrived."""
+        key = json.dumps(event.message.get("id"))
+        if "method" in event.message or key not in self._ids:
+            return event.text
+        return json.dumps({**event.message, "id": self._ids[key]}, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def _key(event: _Event) -> str | None:
+    """Return what makes a message of the client recognizable: its method, or the request that it answers."""
+    message = event.message
+    if not event.from_client or not message:
+        return None
+    if "method" in message:
+        return f"{'request' if 'id' in message else 'notification'} {message['method']}"
+    return f"response {json.dumps(message.get('id'))}"
