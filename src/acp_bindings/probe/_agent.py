@@ -39,6 +39,8 @@ class Line:
     message: Any
     """The parsed JSON; None if it is not JSON."""
     time: datetime
+    number: int
+    """Its place in the conversation, from 0."""
     is_wrong: bool = False
     """True if the probe has sent it knowing that it is wrong, so that the rules of `check` do not apply to it."""
 
@@ -158,7 +160,7 @@ class Agent:
             message: Any = json.loads(text)
         except ValueError:
             message = None
-        line = Line(sender, text, message, datetime.now(UTC), is_wrong)
+        line = Line(sender, text, message, datetime.now(UTC), len(self.lines), is_wrong)
         self.lines.append(line)
         self._moved()
         return line
@@ -255,7 +257,7 @@ class Agent:
 
     def since(self, line: Line) -> list[Line]:
         """Return the lines of the agent after *line*."""
-        return [each for each in self.lines[self.lines.index(line) + 1 :] if each.sender == "agent"]
+        return [each for each in self.lines[line.number + 1 :] if each.sender == "agent"]
 
     @property
     def how_it_ended(self) -> str:

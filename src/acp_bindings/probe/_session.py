@@ -79,19 +79,14 @@ class Turn:
     @property
     def updates(self) -> list[tuple[Line, Message]]:
         """The updates of the turn so far, with their lines."""
-        updates, end = self.session.updates(self.call.request), self.end
-        if end is None:
-            return updates
-        lines = self.session.agent.lines
-        return [each for each in updates if lines.index(each[0]) <= lines.index(end)]
+        return [(line, update) for line in self._lines_so_far if (update := self.session.update_in(line)) is not None]
 
     @property
     def late(self) -> list[tuple[Line, Message]]:
         """The updates after the end of the turn and before the client's next message for the session."""
-        lines = self.session.agent.lines
         if not (end := self.end):
             return []
-        after = lines[lines.index(end) + 1 :]
+        after = self.session.agent.lines[end.number + 1 :]
         until = next(
             (at for at, each in enumerate(after) if each.sender == "client" and self.session.id in each.text), None
         )
@@ -131,9 +126,20 @@ class Turn:
         return said(self.updates, "agent_message")
 
     def requests(self, prefix: str) -> list[Line]:
-        """Return the requests of the agent whose method begins with *prefix*, from the prompt on."""
-        lines = self.session.agent.since(self.call.request)
-        return [each for each in lines if "id" in each.fields and str(each.fields.get("method")).startswith(prefix)]
+        """Return the requests of the agent in this turn whose method begins with *prefix*."""
+        return [
+            each
+            for each in self._lines_so_far
+            if "id" in each.fields
+            and str(each.fields.get("method")).startswith(prefix)
+            and each.fields.get("params", {}).get("sessionId") == self.session.id
+        ]
+
+    @property
+    def _lines_so_far(self) -> list[Line]:
+        """The lines of the agent from the prompt to the end of the turn."""
+        lines, end = self.session.agent.since(self.call.request), self.end
+        return [each for each in lines if each.number <= end.number] if end else lines
 
     @property
     def lines(self) -> list[Line]:

@@ -114,7 +114,7 @@ def _not_run(turn: Turn, what: str) -> None:
     """Check that no tool call of a permission request was completed."""
     for line in _questions(turn):
         params: Any = line.fields["params"]
-        subject: Any = params.get("toolCall") or params["subject"]["toolCall"]
-        for update_line, update in turn.updates:
-            if update.get("toolCallId") == subject.get("toolCallId") and update.get("status") == "completed":
+        subject: Any = params.get("toolCall") or (params.get("subject") or params).get("toolCall")
+        for update_line, update in turn.updates if subject else ():
+            if update.get("toolCallId") == subject["toolCallId"] and update.get("status") == "completed":
                 raise Failed(f"the tool call was {what}, and completed", [line, update_line])

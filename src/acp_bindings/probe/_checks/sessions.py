@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, cast
 
-from acp_bindings.probe._agent import Agent, Call, Message
+from acp_bindings.probe._agent import Agent, Call, Line, Message
 from acp_bindings.probe._bench import COUNT, HELLO, Bench, first_session, first_turn
 from acp_bindings.probe._check import check
 from acp_bindings.probe._outcome import Failed, Skipped, Warned
@@ -129,7 +129,7 @@ async def load(bench: Bench) -> None:
 async def load_equal(bench: Bench) -> None:
     """The history of a loaded session is what the user and the agent have said."""
     before, call = await bench.once(_loaded)
-    updates = [each for each in before.updates(call.request) if _is_before(call, before.agent, each[0])]
+    updates = [each for each in before.updates(call.request) if _is_before(call, each[0])]
     asked, said_before = bench.text(HELLO), before.turns[0].text
     if asked not in (user := said(updates, "user_message")):
         raise Failed(f"the prompt was {asked!r}, and the history has {user!r}", call.lines)
@@ -145,7 +145,7 @@ async def resume(bench: Bench) -> None:
     call = await session.agent.request("session/resume", _open_again(session))
     if call.error:
         raise Failed("it was refused", call.lines)
-    updates = [each for each in session.updates(call.request) if _is_before(call, session.agent, each[0])]
+    updates = [each for each in session.updates(call.request) if _is_before(call, each[0])]
     if said(updates, "user_message"):
         raise Failed("the history was sent", [call.request, updates[0][0]])
     if bench.version > 1 and not any(each["sessionUpdate"] == "state_update" for _, each in updates):
@@ -269,7 +269,7 @@ async def _loaded(bench: Bench) -> tuple[Session, Call]:
     updates = session.updates(call.request)
     if not said(updates, "user_message"):
         raise Failed("the history does not have the prompt", call.lines)
-    late = [line for line, update in updates if _is_message(update) and not _is_before(call, agent, line)]
+    late = [line for line, update in updates if _is_message(update) and not _is_before(call, line)]
     if late:
         raise Failed("a part of the history came after the answer", [*call.lines, late[0]])
     return session, call
@@ -287,8 +287,8 @@ def _is_message(update: Message) -> bool:
     return str(update.get("sessionUpdate")).startswith(("user_message", "agent_message"))
 
 
-def _is_before(call: Call, agent: Agent, line: Any) -> bool:
-    return agent.lines.index(line) < agent.lines.index(cast("Any", call.response))
+def _is_before(call: Call, line: Line) -> bool:
+    return call.response is not None and line.number < call.response.number
 
 
 async def _need(bench: Bench, v1: str, v2: str) -> None:
