@@ -176,6 +176,10 @@ class Agent:
                 await self.moved.wait()
         return bool(holds())
 
+    async def has_answer(self, call: Call, *, seconds: float | None = None) -> bool:
+        """Wait for the response to a request. Return whether it has come."""
+        return await self.wait(lambda: call.response, seconds=seconds)
+
     async def wait_for_more(self, holds: Callable[[], Any]) -> bool:
         """Wait until *holds* is true or another line has come. Return False if neither has."""
         count = len(self.lines)
@@ -236,7 +240,7 @@ class Agent:
         Raises:
             Failed: there is none.
         """
-        if not await self.wait(lambda: call.response):
+        if not await self.has_answer(call):
             method = call.request.message["method"]
             late = "" if self.has_ended else f" within {self.timeout:g} s"
             raise Failed(f"`{method}` got no answer{late}{self.how_it_ended}", call.lines)
@@ -341,4 +345,5 @@ async def start_url(url: str, *, tasks: TaskGroup, timeout: float, serve: Serve)
             task_status.started(agent)
             await agent.read(tasks)
 
-    return await tasks.start(run)
+    agent: Agent = await tasks.start(run)
+    return agent

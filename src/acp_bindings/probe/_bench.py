@@ -291,4 +291,4 @@ async def _answered_method(bench: Bench) -> str:
     """Return a method that the agent answers, also with an error: an unknown one, unless it ignores that."""
     agent = await bench.shared()
     call = await agent.begin("_probe/ping", {}, is_wrong=True)
-    return "_probe/ping" if await agent.wait(lambda: call.response, seconds=bench.patience) else "initialize"
+    return "_probe/ping" if await agent.has_answer(call, seconds=bench.patience) else "initialize"

@@ -41,8 +41,9 @@ def check(
 
     def make(function: Callable[[Bench], Awaitable[None]]) -> Check:
         family = function.__module__.rpartition(".")[2]
+        name: str = getattr(function, "__name__", "")
         return Check(
-            id=f"{family}.{function.__name__.strip('_')}".replace("_", "-"),
+            id=f"{family}.{name.strip('_')}".replace("_", "-"),
             requires=" ".join((inspect.getdoc(function) or "").split()),
             source=source,
             cure=cure,

@@ -62,7 +62,7 @@ async def ids(bench: Bench) -> None:
     for each in IDS:
         call = await agent.begin("_probe/ping", {}, id=each, is_wrong=True)
         await bench.still_works(agent, f"the id {each!r}", [call.request])
-        if not await agent.wait(lambda call=call: call.response, seconds=_GRACE):
+        if not await agent.has_answer(call, seconds=_GRACE):
             raise Failed(f"no response has the id {each!r}", [call.request, *agent.since(call.request)])
 
 
@@ -152,7 +152,7 @@ async def _read(bench: Bench, params: Message, what: str, **form: Any) -> None:
     agent = await bench.shared()
     method = await bench.once(_asked)
     call = await agent.begin(method, params, is_wrong=True, **form)
-    if not await agent.wait(lambda: call.response):
+    if not await agent.has_answer(call):
         raise Failed(f"{what} got no answer", call.lines)
     await bench.still_works(agent, what, call.lines)
 
@@ -161,7 +161,7 @@ async def _asked(bench: Bench) -> str:
     """Check that an unknown method is answered at all, which these checks need."""
     agent = await bench.shared()
     call = await agent.begin("_probe/ping", {}, is_wrong=True)
-    if not await agent.wait(lambda: call.response, seconds=bench.patience):
+    if not await agent.has_answer(call, seconds=bench.patience):
         raise Skipped("the agent does not answer unknown methods")
     return "_probe/ping"
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from acp_bindings.probe._agent import Message
 from acp_bindings.probe._bench import COUNT, HELLO, Bench, first_turn
 from acp_bindings.probe._check import check
@@ -169,9 +171,10 @@ async def two_prompts(bench: Bench) -> None:
     agent = session.agent
     turns = [await session.prompt(bench.text(HELLO)) for _ in range(2)]
     for each in turns:
-        while not each.call.response and await agent.wait_for_more(lambda each=each: each.call.response):
+        call = each.call
+        while not call.response and await agent.wait_for_more(partial(getattr, call, "response")):
             pass
-        if not each.call.response:
+        if not call.response:
             raise Failed("one of them was not answered", [turn.call.request for turn in turns])
     for each in turns:
         if not each.call.error:
