@@ -236,8 +236,10 @@ class Bench:
 
         Raises:
             Failed: that is refused.
-            Skipped: the agent requires a login.
+            Skipped: the agent requires a login, or no session could be opened before.
         """
+        if isinstance(self._made.get(first_session, ("", None))[1], Outcome):
+            await self.once(first_session)
         params = self.session_params(**more)
         return self.session(agent, params, await agent.request("session/new", params))
 

@@ -653,9 +653,11 @@ class Agent:
             raise RpcError(-32603, "You must log in first")
         if broken("auth.login"):
             raise RpcError(-32000, "Authentication required")
+        self.check_place(params)
+        if broken("sessions.new/refused"):
+            raise RpcError(-32603, "no sessions today")
         if broken("sessions.new"):
             return {"sessionId": ""}
-        self.check_place(params)
         if self.version == 1 and "mcpServers" not in params and not broken("sessions.missing-servers"):
             raise RpcError(-32602, "mcpServers is missing")
         if self.version == 2 and "mcpServers" not in params and broken("sessions.omitted-servers"):

@@ -64,6 +64,7 @@ auth.unknown-method
 auth.required
 auth.login
 sessions.new
+sessions.new/refused
 sessions.unique
 sessions.relative-cwd
 sessions.missing-servers

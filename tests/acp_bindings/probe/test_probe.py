@@ -80,6 +80,13 @@ async def test_what_needs_a_login_is_skipped() -> None:
 
 
 @pytest.mark.anyio
+async def test_what_needs_a_session_fails_once() -> None:
+    report = await probe([*AGENT, "sessions.new/refused"], timeout=3)
+
+    assert [each.check.id for each in report.results if each.status == "fail"] == ["sessions.new"]
+
+
+@pytest.mark.anyio
 async def test_a_login_that_does_not_help_is_a_failure() -> None:
     report = await probe(LOCKED, only=["auth.login"], auth="none", timeout=5)
 

@@ -20,9 +20,9 @@ from acp_bindings.probe._checks import (
 _MODULES = (
     negotiation,
     messages,
-    capabilities,
     auth,
     sessions,
+    capabilities,
     servers,
     prompts,
     permission,

@@ -56,7 +56,8 @@ async def sigterm(bench: Bench) -> None:
     agent = await bench.fresh()
     _signal(agent, "SIGTERM")
     if not await _ended(bench, agent):
-        raise Failed(f"it still runs {_seconds(bench):g} s after SIGTERM")
+        # The protocol does not mention signals. Clients send this one if closing the input has not helped.
+        raise Warned(f"it still runs {_seconds(bench):g} s after SIGTERM")
 
 
 @check(_SOURCE, "Start children so that they notice your end, such as by a closed input.", over="stdio")
