@@ -137,7 +137,7 @@ def tests(session: nox.Session) -> None:
 @nox.session(default=False)
 def tests_full(session: nox.Session) -> None:
     """Run all tests, on both event loops, as CI does. Arguments go to pytest."""
-    session.install("-e", EXTRA, *group("codegen"), *group("test"))
+    session.install("-e", EXTRA, *group("codegen"), *group("pictures"), *group("test"))
     session.run("pytest", *FOUR_AT_ONCE, *session.posargs)
 
 
@@ -261,7 +261,7 @@ def conversation(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def pictures(session: nox.Session) -> None:
-    """Write docs/pictures: `mcp-launch check` in a terminal, and its HTML page. Needs Chromium."""
+    """Write docs/pictures: `mcp-launch check` in a terminal, and pages in the browser. Needs Chromium."""
     session.install("-e", EXTRA, *group("pictures"))
     session.run("python", "-m", "tests.docs.pictures")
 
@@ -341,7 +341,7 @@ def interop(session: nox.Session) -> None:
 @nox.session(default=False)
 def remote(session: nox.Session) -> None:
     """Run workers behind nginx and HAProxy with Redis, and kill them. Needs these programs. Arguments go to pytest."""
-    session.install("-e", EXTRA, *group("test"))
+    session.install("-e", EXTRA, *group("test"), *group("remote"))
     session.run("pytest", "-p", "no:cacheprovider", "tests/remote", *session.posargs)
 
 
@@ -389,7 +389,7 @@ def agents(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def bench(session: nox.Session) -> None:
-    """Measure speed in comparison with others: `-- bindings`, `command`, `connection`, `launch`, `limits`, `remote`."""
+    """Measure speed: `-- bindings`, `command`, `connection`, `launch`, `limits`, `remote`, `tap`, `view`."""
     name, *options = session.posargs or ["bindings"]
     session.install(EXTRA, *group(f"bench-{name}"))
     if name in ("command", "remote") and shutil.which("npm"):

@@ -46,7 +46,9 @@ _PAGES = {
     "connection": "acp_bindings.connection",
     "setup": "acp_bindings.setup",
     "check": "acp_bindings.check",
+    "recordings": "acp_bindings.recordings",
     "play": "acp_bindings.play",
+    "view": "acp_bindings.view",
     "mcp_launch": "mcp_launch",
     "testing": "mcp_launch.testing",
 }

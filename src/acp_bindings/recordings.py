@@ -22,7 +22,7 @@ from typing import Any, BinaryIO, NamedTuple, cast
 
 from pydantic_core import from_json, to_json
 
-from acp_bindings._json import members_of
+from acp_bindings._json import items_of, members_of
 from acp_bindings._redact import MASK, Redactor
 from acp_bindings._secrets import has_login, has_token, is_secret, secret_arguments
 from acp_bindings.check._inputs import Line, line_of
@@ -46,25 +46,28 @@ class Recorder:
             secrets: further values to redact; None to redact nothing.
         """
         self._file = file
-        self._redactor = None if secrets is None else Redactor(secrets)
+        self._redaction = Redaction(secrets)
         self.lines = 0
         """The number of lines so far, which is the number of the last line."""
+
+    def hide(self, secrets: Iterable[str]) -> None:
+        """Redact these values as well, unless nothing is redacted."""
+        self._redaction.add(secrets)
 
     def message(self, sender: Side, line: bytes, *, time: float | None = None) -> None:
         """Write a line of the conversation; empty lines are left out."""
         line = line.strip()
         if line:
-            self._write(b'"from":"%b","message":%b' % (sender.encode(), self._recorded(line)), time)
+            self._write(b'"from":"%b","message":%b' % (sender.encode(), self._redaction.message(line)), time)
 
     def stderr(self, line: bytes, *, time: float | None = None) -> None:
         """Write a line of the agent's standard error."""
         text = _text(line.rstrip(b"\r\n"))
-        self._write(b'"from":"agent","stderr":' + to_json(self._redactor(text) if self._redactor else text), time)
+        self._write(b'"from":"agent","stderr":' + to_json(self._redaction.json(text)), time)
 
     def event(self, name: str, about: Mapping[str, Any], *, time: float | None = None) -> None:
         """Write an event, such as `receipt`, `finding`, `dropped` or `end`."""
-        shown = self._redactor.json(dict(about)) if self._redactor else about
-        self._write(to_json(name) + b":" + to_json(shown, fallback=str), time)
+        self._write(to_json(name) + b":" + to_json(self._redaction.json(dict(about)), fallback=str), time)
 
     def _write(self, members: bytes, time: float | None) -> None:
         moment = datetime.fromtimestamp(clock.time() if time is None else time, UTC)
@@ -72,7 +75,23 @@ class Recorder:
         self._file.write(b'{"time":"%b",%b}\n' % (stamp, members))
         self.lines += 1
 
-    def _recorded(self, line: bytes) -> bytes:
+
+class Redaction:
+    """Redacts the secrets of one conversation, which it learns from the MCP servers in its messages."""
+
+    def __init__(self, secrets: Iterable[str] | None = ()) -> None:
+        self._redactor = None if secrets is None else Redactor(secrets)
+
+    def add(self, secrets: Iterable[str]) -> None:
+        """Redact these values as well."""
+        if self._redactor:
+            self._redactor.add(secrets)
+
+    def json(self, value: Any) -> Any:
+        """Return a JSON value without the secrets of earlier messages."""
+        return self._redactor.json(value) if self._redactor else value
+
+    def message(self, line: bytes) -> bytes:
         """Return the message as JSON, or the line as a JSON string if it is not a message."""
         try:
             value = from_json(line)
@@ -96,20 +115,17 @@ class Recorder:
     def _without_secrets(self, value: Any) -> Any:
         """Return *value* with the values of `env` and `headers` masked, and remember the secrets of its servers."""
         if isinstance(value, list):
-            return [self._without_secrets(each) for each in cast("list[Any]", value)]
+            return [self._without_secrets(each) for each in items_of(value)]
         members = members_of(value)
-        return (
-            {
-                name: self._masked(each) if name == "mcpServers" else self._without_secrets(each)
-                for name, each in members.items()
-            }
-            if members
-            else value
-        )
+        masked = {
+            name: self._masked(each) if name == "mcpServers" else self._without_secrets(each)
+            for name, each in members.items()
+        }
+        return masked or value
 
     def _masked(self, servers: Any) -> Any:
         if isinstance(servers, list):
-            return [self._masked_server(members_of(each)) or each for each in cast("list[Any]", servers)]
+            return [self._masked_server(members_of(each)) or each for each in items_of(servers)]
         # A map of names to servers, as in config files.
         return {name: self._masked_server(members_of(each)) or each for name, each in members_of(servers).items()}
 
@@ -145,7 +161,7 @@ def _secrets_of(entry: dict[str, Any]) -> Iterator[str]:
 def _items(value: Any) -> list[Any]:
     """Return the items of a list, or those of a map as names and values."""
     if isinstance(value, list):
-        return cast("list[Any]", value)
+        return items_of(value)
     return [{"name": name, "value": each} for name, each in members_of(value).items()]
 
 
@@ -153,7 +169,7 @@ def _masked_pairs(value: Any) -> Any:
     if isinstance(value, dict):
         return dict.fromkeys(cast("dict[str, Any]", value), MASK)
     if isinstance(value, list):
-        return [{**members_of(each), "value": MASK} if members_of(each) else MASK for each in cast("list[Any]", value)]
+        return [{**members_of(each), "value": MASK} if members_of(each) else MASK for each in items_of(value)]
     return value
 
 

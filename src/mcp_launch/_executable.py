@@ -64,12 +64,6 @@ def inherited_proxies() -> list[str]:
     return [os.environ[name] for name in _PROXIES if name in os.environ]
 
 
-def proxy_of(scheme: str, variables: Mapping[str, str]) -> tuple[str, str] | None:
-    """Return the variable that sets the proxy for URLs of a scheme and its value, as most programs read them."""
-    names = (name for kind in (scheme, "all") for name in (f"{kind}_proxy", f"{kind}_proxy".upper()))
-    return next(((name, variables[name]) for name in names if variables.get(name)), None)
-
-
 class CommandError(Exception):
     """The command of a specification cannot be run."""
 

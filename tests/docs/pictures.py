@@ -1,7 +1,8 @@
-"""The pictures of docs/pictures: `mcp-launch check` on a terminal, and the page that its `--html` writes.
+"""The pictures of docs/pictures: `mcp-launch check` on a terminal, its page, and the page of a conversation.
 
 The command checks real servers, most of them from examples/. Its output becomes SVG, for light and dark; the page is
-opened in Chromium, for light and dark, wide and narrow. Chromium is that of the system (on Debian
+opened in Chromium, for light and dark, wide and narrow. So is the page of `acp-bindings view` for
+examples/recording.ndjson, wide only. Chromium is that of the system (on Debian
 `apt-get install chromium fonts-inter fonts-texgyre`); CHROMIUM names another.
 """
 
@@ -26,6 +27,7 @@ from rich.console import Console
 from rich.terminal_theme import TerminalTheme
 from rich.text import Text
 
+from acp_bindings.view import page_of
 from examples.demo import web_server
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -49,7 +51,8 @@ _THEMES: Mapping[Literal["light", "dark"], TerminalTheme] = {
         *("171614", "ece7dd", "3a362f", "ff938c", "8ecb9d", "e3b15c", "8fc4de", "c9a3d4", "7fc4d0", "a9a193"),
     ),
 }
-_SIZES = {"wide": (1120, 1240), "narrow": (390, 1240)}
+_SIZES = {"report-wide": (1120, 1240), "report-narrow": (390, 1240)}
+_VIEW = {"view": (1440, 900)}
 
 
 def main() -> int:
@@ -72,7 +75,11 @@ def main() -> int:
         for scheme, theme in _THEMES.items():
             svg = _drawn(done.stdout.replace(str(folder), SHOWN), theme, title=" ".join(command))
             (PICTURES / f"check-{scheme}.svg").write_text(svg, encoding="utf-8")
-        _photograph(page)
+        _photograph(page, _SIZES)
+        conversation = folder / "conversation.html"
+        with (ROOT / "examples" / "recording.ndjson").open("rb") as lines:
+            conversation.write_text("".join(page_of(lines, name="recording.ndjson")), encoding="utf-8")
+        _photograph(conversation, _VIEW)
     return 0
 
 
@@ -107,13 +114,13 @@ def _drawn(printed: str, theme: TerminalTheme, *, title: str) -> str:
     return re.sub(r"\s*@font-face \{.*?\}", "", svg, flags=re.DOTALL)
 
 
-def _photograph(page: Path) -> None:
+def _photograph(page: Path, sizes: Mapping[str, tuple[int, int]]) -> None:
     """The top of the page as each kind of reader sees it; it must ask for nothing but itself, and need nothing."""
     sync_api: Any = importlib.import_module("playwright.sync_api")  # of a group that only this needs
     chromium = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
     with sync_api.sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        for size, (width, height) in _SIZES.items():
+        for size, (width, height) in sizes.items():
             for scheme in _THEMES:
                 viewport = {"width": width, "height": height}
                 tab = browser.new_page(viewport=viewport, color_scheme=scheme, device_scale_factor=1.5)
@@ -122,7 +129,7 @@ def _photograph(page: Path) -> None:
                 tab.on("request", partial(_note, asked, "url"))
                 tab.on("console", partial(_note, complaints, "text"))
                 tab.goto(page.as_uri())
-                tab.screenshot(path=PICTURES / f"report-{size}-{scheme}.png")
+                tab.screenshot(path=PICTURES / f"{size}-{scheme}.png")
                 assert asked == [page.as_uri()], asked
                 assert complaints == [], complaints
                 tab.close()

@@ -105,6 +105,11 @@ NOT_RUN = {
     'docs/play.md: {"agent_servers": {"play": {"command": "',  # the settings of an editor
     'docs/play.md: {"prompt": null}',  # tests/acp_bindings/play/test_script.py reads it
     "docs/remote.md: pip install 'acp-bindings[remote]'",  # already done where the tests run
+    "docs/tap.md: acp-bindings tap -o talk.ndjson -- my-ag",  # the agent is the reader's
+    "docs/tap.md: {",  # the settings of an editor
+    'docs/tap.md: {"time": "2026-11-27T11:45:49.123456Z",',  # lines of a recording
+    "docs/view.md: acp-bindings view talk.ndjson",  # it opens a browser
+    "docs/view.md: acp-bindings view talk.ndjson --serve --",
     "docs/tutorial.md: {",  # the settings of an editor
     "docs/tutorial.md: pip install '.[launch]'",  # already done where the tests run
 }

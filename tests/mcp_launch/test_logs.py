@@ -13,9 +13,9 @@ import pytest
 from mcp import MCPError
 
 import mcp_launch
+from acp_bindings._logs import LIBRARIES, kept_out_of_logs
 from acp_bindings._redact import Redactor
 from mcp_launch import Budgets, Options
-from mcp_launch._logs import LIBRARIES, kept_out_of_logs
 from tests.mcp_launch.servers.raw import Request, event, head, raw_server, reply, result, works
 from tests.mcp_launch.support import SECRET, Marked, ask, http, run_python
 

@@ -40,7 +40,7 @@ def check_files(
 def _check_one(name: str, *, type_name: str | None, protocol: str | None, as_json: bool, show_secrets: bool) -> int:
     package = package_named(protocol) if protocol else None
     try:
-        check = Check(_raw(name), protocol=package, type=type_name, show_values=show_secrets)
+        check = Check(lines_in(name), protocol=package, type=type_name, show_values=show_secrets)
         lines = (shown_on(sys.stdout, line) for line in lines_of(check, name=name))
         _write(document_of(check, name=name) if as_json else lines)
     except Unusable as error:
@@ -75,7 +75,7 @@ LONGEST_LINE = 256 * 2**20
 """The maximum length of a line in bytes. Some files, such as devices, have no end."""
 
 
-def _raw(name: str) -> Iterator[bytes]:
+def lines_in(name: str) -> Iterator[bytes]:
     """Yield the lines of a file or of standard input.
 
     Raises:

@@ -187,6 +187,40 @@ def probe(
 
 
 @app.command()
+def tap(
+    context: typer.Context,
+    *,
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="The file to write, or a directory for a new file of each start."
+        ),
+    ] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Report problems on standard error and in the recording as they happen.")
+    ] = False,
+    view: Annotated[bool, typer.Option("--view", help="Serve a page that shows the conversation.")] = False,
+    receipts: Annotated[
+        bool, typer.Option("--receipts", help="Record what the agent does with its MCP servers, and why one fails.")
+    ] = False,
+    secrets: Annotated[bool, typer.Option("--secrets", help="Do not redact secrets in the recording.")] = False,
+) -> None:
+    """Run an agent and record its conversation.
+
+    The command of the agent follows the options: acp-bindings tap [OPTIONS] -- COMMAND [ARGUMENT]... A client starts
+    this in place of the agent. Everything is forwarded unchanged, also standard error and signals.
+
+    Exit status: that of the agent, or 128 and the number of the signal that ended it; 126 or 127 if it cannot be
+    started; 2 if the command line cannot be used.
+    """
+    from acp_bindings._tap.tap import tap as run  # noqa: PLC0415
+
+    if not context.obj:
+        raise typer.BadParameter("put -- and the command of the agent at the end", param_hint="COMMAND")
+    raise typer.Exit(run(context.obj, output=output, check=check, view=view, receipts=receipts, secrets=secrets))
+
+
+@app.command()
 def play(
     script: Annotated[str | None, typer.Argument(metavar="[SCRIPT]", help="A script; by default the scenes.")] = None,
     *,
@@ -234,3 +268,51 @@ def play(
             show=show,
         )
     )
+
+
+@app.command()
+def view(
+    file: Annotated[str, typer.Argument(metavar="FILE", help='A recording, or "-" for standard input.')],
+    *,
+    html: Annotated[
+        str | None,
+        typer.Option("--html", metavar="OUT", help='Write the page to OUT, or to standard output if it is "-".'),
+    ] = None,
+    serve: Annotated[
+        bool, typer.Option("--serve", help="Serve the page on this machine and follow FILE while it grows.")
+    ] = False,
+    open_browser: Annotated[
+        bool | None,
+        typer.Option(
+            "--open/--no-open", help="Open the page in the browser.  [default: only without --html and --serve]"
+        ),
+    ] = None,
+    protocol: Annotated[
+        str | None,
+        typer.Option(
+            "--protocol",
+            metavar="PACKAGE",
+            callback=_known_protocol,
+            help=f"The protocol of messages without an initialize: {', '.join(PACKAGES)}.  [default: v1]",
+        ),
+    ] = None,
+    show_secrets: Annotated[
+        bool, typer.Option("--show-secrets", help="Show the values of env and headers, and other secrets.")
+    ] = False,
+) -> None:
+    """Draw the recorded conversation in FILE as a page for the browser.
+
+    The page has all messages with their times, and what `acp-bindings check` finds in them. It is one file that needs
+    no network. Without --html and --serve, it is a temporary file, which is opened in the browser.
+
+    Exit status: 0; 2 if FILE or the command line cannot be used. Ctrl-C ends --serve.
+    """
+    from acp_bindings._command.view import serve_page, write_page  # noqa: PLC0415
+
+    if serve and (html is not None or file == "-"):
+        raise typer.BadParameter("--serve needs a FILE of its own, and no --html.")
+    if serve:
+        raise typer.Exit(
+            serve_page(file, protocol=protocol, open_browser=bool(open_browser), show_secrets=show_secrets)
+        )
+    raise typer.Exit(write_page(file, html, protocol=protocol, open_browser=open_browser, show_secrets=show_secrets))

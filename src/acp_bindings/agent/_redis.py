@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 from uuid import uuid4
 
-from redis.asyncio import Redis, from_url
+from redis.asyncio import BlockingConnectionPool, Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import ExponentialBackoff
 from redis.exceptions import RedisError
@@ -44,6 +44,9 @@ from acp_bindings.agent.errors import SessionInUse, SessionUnreadable, StoreFail
 from acp_bindings.setup.errors import SessionNotFound
 
 log = logging.getLogger("acp_bindings.agent")
+
+_CONNECTIONS = 50
+"""The maximum number of connections to a server that was given by its URL."""
 
 
 class RedisSessions:
@@ -206,7 +209,11 @@ class RedisSessions:
             ) from None
         if self._client is None:
             # Without this, the first call after the server has closed an idle connection fails.
-            self._client = from_url(str(self._url), retry=Retry(ExponentialBackoff(), 3))
+            retry = Retry(ExponentialBackoff(), 3)
+            # With this pool, a call waits for a connection. The default one raises an error if all are in use.
+            kind: Any = BlockingConnectionPool
+            pool = kind.from_url(str(self._url), max_connections=_CONNECTIONS, retry=retry)
+            self._client = Redis.from_pool(pool)
         return self._client
 
 

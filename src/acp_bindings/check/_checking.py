@@ -16,9 +16,10 @@ from pydantic_core import to_json
 from acp_bindings._json import items_of, members_of
 from acp_bindings._lazy import PACKAGES
 from acp_bindings._models.base import Model
-from acp_bindings.check._conversation import Conversation, ObservedMessage, issues_as
+from acp_bindings.check._conversation import Conversation
 from acp_bindings.check._inputs import Document, Line, Numbered, Unusable, is_message, read_input, unwrap
 from acp_bindings.check._live import Findings, Found, found_in
+from acp_bindings.check._observed import ObservedMessage, issues_as
 from acp_bindings.decoding import decode
 from acp_bindings.errors import DecodeError, Finding, Path
 from acp_bindings.jsonrpc import ProtocolPackage

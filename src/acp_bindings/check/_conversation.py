@@ -1,156 +1,36 @@
-"""The state of a recorded conversation, and each message in it as the rules see it."""
+"""The state of a recorded conversation."""
 
 from __future__ import annotations
 
-import difflib
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
-from typing import Any, Literal, NamedTuple, TypeAlias, cast
+from functools import lru_cache
+from typing import Any, NamedTuple, cast
 
 from pydantic_core import to_json
 
-from acp_bindings._json import items_of, members_of
+from acp_bindings._json import members_of
 from acp_bindings._lazy import PACKAGES
-from acp_bindings._models.base import Model
 from acp_bindings.check._inputs import Line
+from acp_bindings.check._observed import PERMISSION, PROMPT, UPDATE, ObservedMessage, observed_of
 from acp_bindings.check._sessions import Session, Transcript
+from acp_bindings.check._turns import OF_TURNS, Turns, Unfinished, text_in
 from acp_bindings.decoding import decode
-from acp_bindings.errors import AcpError, DecodeError, Finding, Issue, Path
+from acp_bindings.errors import AcpError, DecodeError
 from acp_bindings.jsonrpc import (
-    INVALID_PARAMS,
-    METHOD_NOT_FOUND,
-    PARSE_ERROR,
-    BadLine,
-    BadResponse,
     Codec,
-    ErrorResponse,
-    Message,
-    Notification,
     ProtocolPackage,
-    Request,
-    Response,
 )
 from acp_bindings.messages import Id
 from acp_bindings.setup._handshake import AgentHandshake, Lifecycle
 from acp_bindings.setup._history import History
 from acp_bindings.setup._peer import AgentPeer, ClientPeer
 from acp_bindings.setup._records import loosely
-from acp_bindings.setup._servers import servers_remarks
 from acp_bindings.setup._updates import ReplayCollector
-from acp_bindings.setup._versions import name_of, package_named, version_of
-from acp_bindings.setup.capabilities import CLOSE, WITHDRAWN, Side
+from acp_bindings.setup._versions import package_named, version_of
+from acp_bindings.setup.capabilities import Side
 from acp_bindings.setup.errors import Remark, SessionIdReused
-
-Kind: TypeAlias = Literal["request", "notification", "response", "error", "payload", "unreadable"]
-"""A kind of message; or a payload: params or a result without the message around them."""
-
-
-@dataclass(kw_only=True)
-class ObservedMessage:
-    """A message or a payload, decoded as far as possible, with the state of the conversation before it.
-
-    Paths begin at the top of the line or of the document.
-    """
-
-    kind: Kind
-    protocol: ProtocolPackage
-    body: Any = None
-    """The JSON of the params, of the result, or of the payload."""
-    at: Path = ()
-    """The path to `body`."""
-    message: Any = None
-    """The JSON of the message, or of the payload."""
-    top: Path = ()
-    """The path to `message`."""
-    typed: Any = None
-    """`body` as an object of its type; None if it is invalid or has no type."""
-    type_name: str | None = None
-    """The name of the type of `body`."""
-    method: str | None = None
-    """The method of the message, or of the request that it answers."""
-    id: Id = None
-    has_id: bool = False
-    """True if it has a valid id."""
-    sender: Side | None = None
-    """The sender; None if it is not known."""
-    wrong: tuple[Remark, ...] = ()
-    """The errors that prevented reading, with the ids of rules."""
-    findings: tuple[Finding, ...] = ()
-    """The tolerated errors, with paths in `body`."""
-    error_code: int | None = None
-    """The code of an error response."""
-    request: OpenRequest | None = None
-    """The request that it answers."""
-    before: Conversation | None = None
-    """The conversation before it; None for a message outside of one."""
-    untimely: AcpError | None = None
-    """The error of `Lifecycle` if it was sent at the wrong time."""
-    replayed: tuple[Remark, ...] = ()
-    """The remarks of `ReplayCollector`, with paths in `body`."""
-
-    @property
-    def version(self) -> int:
-        """The version of the protocol that it is read by."""
-        return version_of(self.protocol)
-
-    @property
-    def members(self) -> dict[str, Any]:
-        """The fields of `body`; empty if it is not an object."""
-        return members_of(self.body)
-
-    @property
-    def session_id(self) -> str | None:
-        """The id of the session that it is about."""
-        id_ = self.members.get("sessionId")
-        return id_ if isinstance(id_, str) else None
-
-    @property
-    def opens(self) -> bool:
-        """True if it requests a new or an earlier session."""
-        return self.type_name in _OPENING
-
-    @cached_property
-    def objects(self) -> list[tuple[Path, Model, dict[str, Any]]]:
-        """The objects in `typed`, each with its path in `body` and its fields as they were sent."""
-        return [*_objects(self.typed, self.body, ())]
-
-    @cached_property
-    def servers(self) -> tuple[list[Any], Path]:
-        """The MCP servers in it as JSON, and the path to their list."""
-        if self.type_name == "McpServers":
-            return items_of(self.body), self.at
-        if self.type_name == "McpServer":
-            return [self.body], self.at
-        return items_of(self.members.get("mcpServers") if self.opens else None), (*self.at, "mcpServers")
-
-    @cached_property
-    def servers_remarks(self) -> list[Remark]:
-        """The known problems of these servers."""
-        servers, path = self.servers
-        remarks = servers_remarks(map(members_of, servers), version=self.version, path=path)
-        if self.type_name != "McpServer":
-            return remarks
-        # It is not in a list, so its path has no index.
-        return [replace(each, path=(*path, *each.path[len(path) + 1 :])) for each in remarks]
-
-
-_OPENING = {"NewSessionRequest", "LoadSessionRequest", "ResumeSessionRequest", "ForkSessionRequest"}
-
-
-def _objects(value: object, raw: object, path: Path) -> Iterator[tuple[Path, Model, dict[str, Any]]]:
-    if isinstance(value, Model):
-        members = members_of(raw)
-        yield path, value, members
-        for name, info in type(value).__pydantic_fields__.items():
-            known_as = info.alias or name
-            yield from _objects(getattr(value, name), members.get(known_as), (*path, known_as))
-    elif isinstance(value, list) and len(cast("list[object]", value)) == len(items_of(raw)):
-        for index, (each, its) in enumerate(zip(cast("list[object]", value), items_of(raw), strict=True)):
-            yield from _objects(each, its, (*path, index))
-
 
 SIDES: tuple[Side, ...] = ("client", "agent")
 OTHER: dict[Side, Side] = {"client": "agent", "agent": "client"}
@@ -193,105 +73,7 @@ def _fits(result: Any, type_: Any) -> bool:
     return True
 
 
-def observed_of(message: Message, line: Line, sender: Side | None, protocol: ProtocolPackage) -> ObservedMessage:
-    """Return the *message* that a codec of *protocol* has read from *line*, in the form for rules."""
-    value = members_of(line.value)
-    id_: Any = value.get("id")
-    has_id = "id" in value and isinstance(id_, int | str) and not isinstance(id_, bool)
-    observed = ObservedMessage(kind="unreadable", protocol=protocol, sender=sender, message=line.value, top=line.at)
-    observed.id, observed.has_id = (id_, True) if has_id else (None, False)
-    if isinstance(method := value.get("method"), str):
-        observed.method = method
-    match message:
-        case Request(params=params, type=type_) | Notification(params=params, type=type_):
-            observed.kind = "request" if isinstance(message, Request) else "notification"
-            observed.typed, observed.type_name = (params, type_.params_name) if type_ else (None, None)
-            observed.findings = message.findings
-        case Response(result=result):
-            observed.kind, observed.typed, observed.findings = "response", result, message.findings
-        case ErrorResponse(error=error):
-            observed.kind, observed.error_code = "error", error.code
-        case BadResponse():
-            observed.kind = "response"
-            observed.wrong = tuple(_bad_response(message, value, line.at))
-        case BadLine():
-            if "method" not in value and value.keys() & {"result", "error"}:
-                observed.kind = "response" if value.get("error") is None else "error"
-            else:
-                observed.wrong = tuple(_bad_line(message, observed, line.at))
-    _find_body(observed, value, line.at, message)
-    return observed
-
-
-def issues_as(rule: str, issues: Iterable[Issue], at: Path) -> Iterator[Remark]:
-    """The *issues* with the value at the path *at*, as remarks of *rule*."""
-    for each in issues:
-        yield Remark((*at, *each.path), rule, str(replace(each, path=())), "error")
-
-
-def _find_body(observed: ObservedMessage, value: dict[str, Any], at: Path, message: Message) -> None:
-    if observed.kind in ("response", "error"):
-        observed.body = value.get("result")
-        observed.at = (*at, "result")
-        if isinstance(message, Response | BadResponse):
-            known = observed.protocol.METHODS.get(message.method)
-            observed.method = message.method
-            observed.type_name = known.request.result_name if known and known.request else None
-            # This is JSON also if the protocol version at the time of the request did not have the method.
-            if observed.type_name is None or not isinstance(observed.typed, Model):
-                observed.typed = None
-    else:
-        observed.body = value.get("params")
-        observed.at = (*at, "params")
-        if observed.type_name is None and (known := observed.protocol.METHODS.get(observed.method or "")):
-            type_ = known.request if observed.has_id else known.notification
-            observed.type_name = type_.params_name if type_ else None
-
-
-def _bad_response(message: BadResponse, value: dict[str, Any], at: Path) -> Iterator[Remark]:
-    if not message.issues:
-        yield Remark(at, "schema.message", message.message, "error")
-    what = "result" if value.get("error") is None else "error"
-    yield from issues_as(f"schema.{what}", message.issues, (*at, what))
-
-
-def _bad_line(message: BadLine, observed: ObservedMessage, at: Path) -> Iterator[Remark]:
-    if message.code == INVALID_PARAMS:
-        yield from issues_as("schema.params", message.issues, (*at, "params"))
-    elif message.code == METHOD_NOT_FOUND:
-        reason = message.message.partition(": ")[2] or _unknown(observed.method or "", observed.protocol)
-        yield Remark((*at, "method"), "schema.method", reason, "error")
-    elif message.code == PARSE_ERROR:
-        yield Remark(at, "schema.json", _no_json(message.message), "error")
-    else:
-        yield Remark(at, "schema.message", message.message, "error")
-
-
-def _no_json(reason: str) -> str:
-    """Return why a line is not JSON. Only the character is given, because the line number would always be 1."""
-    reason = re.sub(r" at line 1 column (\d+)", r" at character \1", reason.removeprefix("Parse error: "))
-    if reason.startswith("EOF"):
-        return "it ends in the middle of a message; was it cut off?"
-    return f"it is not JSON: {reason}" + ("" if "; " in reason else "; a message is one line of JSON in UTF-8")
-
-
-def _unknown(method: str, protocol: ProtocolPackage) -> str:
-    """Return the message for an unknown method, with a hint."""
-    here = name_of(protocol)
-    having = [each for each in PACKAGES if method in package_named(each).METHODS]
-    if having:
-        text = f"{here} has no {method}, which {' and '.join(having)} {'have' if len(having) > 1 else 'has'}"
-        draft = f"{here}_unstable"
-        return f"{text}; --protocol {draft} reads it" if draft in having else text
-    if instead := WITHDRAWN.get(method):
-        return f"{method} was in drafts of the protocol; now there is {instead}"
-    known = protocol.METHODS if len(method) < 100 else ()
-    close = difflib.get_close_matches(method, known, n=1, cutoff=CLOSE)
-    hint = f"; did you mean {close[0]}?" if close else "; names of extensions begin with an underscore"
-    return f"there is no method {method[:100]}{hint}"
-
-
-PROMPT, PERMISSION = "session/prompt", "session/request_permission"
+_CREATING = frozenset({"session/new", "session/fork"})
 
 
 @dataclass(frozen=True)
@@ -339,6 +121,8 @@ class Conversation:
         """The *protocol* argument."""
         self.sessions: dict[str, Session] = {}
         """The sessions by their ids, on this connection and earlier ones."""
+        self.early: dict[str, Session] = {}
+        """Sessions that have updates before the response that creates them, while such a response is awaited."""
         self.heard = 0
         """The number of the last line."""
         self._left: list[Unanswered] = []
@@ -349,6 +133,10 @@ class Conversation:
         """Reset the state of the connection, because a new one begins."""
         self.begun_before = False
         """True if the recording begins later than the connection."""
+        self.is_unclear = False
+        """True if a response that creates a session is invalid, so that its id may not be known."""
+        self.last_unknown: str | None = None
+        """The last session that an update has named and that does not exist, which is reported once."""
         self.requested: int | None = None
         """The version that the client requested."""
         self.mismatched: tuple[int, int] | None = None
@@ -375,9 +163,38 @@ class Conversation:
         """Return the request of *sender* with this *id* that has no response yet."""
         return self._requests.get((sender, id)) if sender and _is_id(id) else None
 
+    def session(self, id_: str) -> Session | None:
+        """Return a session, also one that is about to be created."""
+        return self.sessions.get(id_) or self.early.get(id_)
+
+    @property
+    def is_creating(self) -> bool:
+        """True if a request that creates a session has no response yet."""
+        return any(each.method in _CREATING for each in self._requests.values())
+
+    def prompts(self, session_id: str) -> list[OpenRequest]:
+        """Return the prompts of a session that have no response yet."""
+        prompts = (each for each in self._requests.values() if each.method == PROMPT)
+        return [each for each in prompts if members_of(each.body).get("sessionId") == session_id]
+
+    def cancelled_after(self, session_id: str, line: int) -> int | None:
+        """Return the line, after *line*, in which the client last cancelled the turn of a session."""
+        cancelled = self._cancels.get(session_id, 0)
+        return cancelled if cancelled > line else None
+
+    def is_closing(self, session_id: str) -> bool:
+        """Return True if a request that closes or deletes the session has no response yet."""
+        closing = (each for each in self._requests.values() if each.method in ("session/close", "session/delete"))
+        return any(members_of(each.body).get("sessionId") == session_id for each in closing)
+
     def unanswered(self) -> list[Unanswered]:
         """Return the requests without a response, including those of earlier connections."""
         return [*self._left, *self._open(ended=False)]
+
+    def unfinished(self) -> list[Unfinished]:
+        """Return what is left to do in the sessions of this connection."""
+        sessions = (each for each in self.sessions.values() if each.phase == "open")
+        return sorted((left for each in sessions for left in each.turns.at_end()), key=lambda each: each.line)
 
     def _open(self, *, ended: bool) -> Iterator[Unanswered]:
         for each in self._requests.values():
@@ -397,8 +214,7 @@ class Conversation:
             return None
         if request.method not in (PROMPT, PERMISSION):
             return None
-        line = self._cancels.get(request.params.session_id, 0)
-        return line if line > request.line else None
+        return self.cancelled_after(request.params.session_id, request.line)
 
     def listing(self, session_id: str) -> list[Any] | None:
         """Return the session with this id, or else one with a similar id, as the sessions of a `session/list` response.
@@ -437,12 +253,30 @@ class Conversation:
         elif observed.kind in ("response", "error") and observed.request is not None:
             del self._requests[observed.request.sender, observed.request.id]
             self._answer(observed, observed.request)
-        elif observed.method == "session/update" and (session := self._session_of(observed)):
-            session.update(observed.typed.update)
+        elif observed.method == UPDATE:
+            self._take_update(observed)
         elif observed.method == "session/cancel" and observed.session_id is not None:
             self._cancels[observed.session_id] = self.heard
+            if session := observed.session:
+                session.turns.was_cancelled = True
         elif observed.method == "$/cancel_request" and observed.typed is not None:
             self._withdraw(observed.sender, observed.typed.request_id)
+
+    def _take_update(self, observed: ObservedMessage) -> None:
+        session, id_, update = observed.session, observed.session_id, observed.update
+        if id_ not in self.sessions and (not self.is_creating or update.get("sessionUpdate") in OF_TURNS):
+            self.last_unknown = id_
+        if session is None and id_ is not None and self.is_creating:
+            session = self.early[id_] = Session(id_, "/", "open")
+        if session is None:
+            return
+        if observed.typed is not None:
+            session.update(observed.typed.update)
+        is_history = session.replay is not None or session.turns.reopened
+        session.turns.update(update, line=self.heard, is_history=is_history, version=observed.version)
+        if update.get("sessionUpdate") == "subagent_update":
+            for child in text_in(update, "sessionId") - self.sessions.keys():
+                self.sessions[child] = Session(child, session.cwd, "open", directories=session.directories)
 
     def _withdraw(self, sender: Side | None, id_: Id) -> None:
         # Either side may send it. Without a wrapper, the sender is not known.
@@ -468,8 +302,9 @@ class Conversation:
             self._left += self._open(ended=True)
             self._connect()
             self.sessions = {id_: each for id_, each in self.sessions.items() if each.phase in ("known", "open")}
+            self.early.clear()
             for session in self.sessions.values():
-                session.phase, session.replay = "known", None
+                session.phase, session.replay, session.turns = "known", None, Turns()
         self._opened_with = id_ if _is_id(id_) else None
         self.begun_before = False
 
@@ -499,6 +334,8 @@ class Conversation:
         if method == "initialize":
             self.requested = _version_in(observed.body)
             self.client_asking = self._client(observed.body)
+        if session := observed.session:
+            session.turns.request(method, observed.members, line=self.heard, version=observed.version)
         if observed.typed is None:
             return
         if observed.type_name in ("LoadSessionRequest", "ResumeSessionRequest"):
@@ -506,9 +343,6 @@ class Conversation:
         elif method == PROMPT and (session := self.sessions.get(observed.typed.session_id)):
             self._replays.prompted(session.id)
             session.prompt(observed.typed.prompt)
-
-    def _session_of(self, observed: ObservedMessage) -> Session | None:
-        return self.sessions.get(observed.typed.session_id) if observed.typed is not None else None
 
     def _load(self, params: Any) -> None:
         self._replays.expect(params)
@@ -523,9 +357,16 @@ class Conversation:
         return self.sessions.get(request.params.session_id)
 
     def _answer(self, observed: ObservedMessage, request: OpenRequest) -> None:
+        if session := observed.session:
+            result = observed.members if observed.kind == "response" else None
+            params = members_of(request.body)
+            session.turns.response(
+                request.method, params, result, line=self.heard, asked=request.line, version=observed.version
+            )
         if request.method == "initialize":
             self._initialized(observed, request)
         elif session := self._loading(request):
+            is_replayed = session.replay is not None
             session.replay = None
             if observed.kind == "error":
                 self._replays.failed(session.id)
@@ -533,17 +374,27 @@ class Conversation:
                     del self.sessions[session.id]
             else:
                 session.phase = "open"
+                session.directories = _directories(request.params)
+                session.turns.reopen(observed.members, is_replayed=is_replayed)
                 self._replays.opened(session.id)
         elif observed.typed is not None:
-            self._changed(observed.typed, request)
+            self._changed(observed, request)
+        elif request.method in _CREATING and observed.kind == "response":
+            self.is_unclear = True
 
-    def _changed(self, result: Any, request: OpenRequest) -> None:
+    def _changed(self, observed: ObservedMessage, request: OpenRequest) -> None:
         """Update the sessions from a result."""
-        if request.method in ("session/new", "session/fork"):
+        result = observed.typed
+        if request.method in _CREATING:
             cwd: str = request.params.cwd if request.params is not None else "/"
-            self.sessions[result.session_id] = Session(
-                result.session_id, cwd, "open", whole=request.method == "session/new"
-            )
+            is_new = request.method == "session/new"
+            new = Session(result.session_id, cwd, "open", whole=is_new, directories=_directories(request.params))
+            if early := self.early.pop(new.id, None):
+                new.turns = early.turns
+            new.turns.open(observed.members, is_known=is_new)
+            self.sessions[new.id] = new
+            if not self.is_creating:
+                self.early.clear()
             with suppress(SessionIdReused):
                 self._replays.created(result.session_id)
         elif request.method == "session/list":
@@ -554,7 +405,7 @@ class Conversation:
         elif request.method in ("session/close", "session/delete"):
             self._replays.closed(request.params.session_id)
             if session := self.sessions.get(request.params.session_id):
-                session.phase = "closed"
+                session.phase, session.turns = "closed", Turns()
         elif request.method == PROMPT and (session := self.sessions.get(request.params.session_id)):
             session.prompted = True
 
@@ -605,26 +456,32 @@ class Conversation:
         """Return the remarks of `ReplayCollector` on *observed*."""
         if observed.typed is None or observed.method != "session/update":
             return ()
-        before = len(self._replays.remarks)
-        self._replays.receive(_light(observed.typed.session_id, observed.typed.update.session_update))
+        before, update = len(self._replays.remarks), observed.typed.update
+        state = str(update.state) if update.session_update == "state_update" and observed.version > 1 else None
+        self._replays.receive(_light(observed.typed.session_id, update.session_update, state))
         return tuple(self._replays.remarks[before:])
 
 
 class _Kind(NamedTuple):
     session_update: str
+    state: str | None
 
 
 class _Update(NamedTuple):
-    """An update, reduced to its session and its kind."""
+    """An update, reduced to its session, its kind and the state in it."""
 
     session_id: str
     update: _Kind
 
 
 @lru_cache(maxsize=1000)
-def _light(session_id: str, kind: str) -> _Update:
+def _light(session_id: str, kind: str, state: str | None) -> _Update:
     """Return one object for all equal updates, because a history may be long."""
-    return _Update(session_id, _Kind(kind))
+    return _Update(session_id, _Kind(kind, state))
+
+
+def _directories(params: Any) -> tuple[str, ...]:
+    return () if params is None else (params.cwd, *(getattr(params, "additional_directories", None) or ()))
 
 
 def _version_in(value: object) -> int | None:

@@ -8,9 +8,10 @@ from typing import Any
 
 from pydantic_core import to_json
 
-from acp_bindings.check._conversation import Conversation, ObservedMessage, Unanswered
+from acp_bindings.check._conversation import Conversation, Unanswered
 from acp_bindings.check._inputs import Line, is_event, line_of
-from acp_bindings.check._rules import END, LOOKS
+from acp_bindings.check._observed import ObservedMessage
+from acp_bindings.check._rules import END, UNFINISHED, looks_on
 from acp_bindings.check._rules.lifecycle import AFTER_CANCEL, CANCELLED
 from acp_bindings.errors import Path, format_path
 from acp_bindings.jsonrpc import ProtocolPackage
@@ -108,6 +109,8 @@ class Findings:
         """The number of messages."""
         self.read_as: list[str] = []
         """The protocol packages by which they were read."""
+        self.sender: Side | None = None
+        """The sender of the last message, which may be inferred."""
         self._conversation = Conversation(protocol)
         self._show_values = show_values
         self._in_list = in_list
@@ -121,6 +124,7 @@ class Findings:
             return
         observed = self._conversation.hear(line, number=number)
         self.messages += 1
+        self.sender = observed.sender
         if (read_as := name_of(observed.protocol)) not in self.read_as:
             self.read_as.append(read_as)
         self._not_json += line.value is None
@@ -139,6 +143,12 @@ class Findings:
         unanswered = sorted(self._conversation.unanswered(), key=lambda each: each.cancelled is None)[:MOST_UNANSWERED]
         for each in sorted(unanswered, key=lambda each: each.request.line):
             yield self._unanswered(each, more=self._conversation.heard - each.request.line)
+        for what, line in self._conversation.unfinished()[:MOST_UNANSWERED]:
+            rule, message = UNFINISHED[what]
+            sender: Side = "client" if what == "run" else "agent"
+            yield Found(
+                rule=rule.id, severity=rule.severity, message=message, line=line, path=self._item(line), sender=sender
+            )
 
     def _unanswered(self, each: Unanswered, *, more: int) -> Found:
         """Return the finding for a request without a response, after which *more* lines came."""
@@ -156,10 +166,13 @@ class Findings:
             severity=rule.severity,
             message=message,
             line=each.request.line,
-            path=(each.request.line - 1,) if self._in_list else (),
+            path=self._item(each.request.line),
             sender=each.request.sender,
             method=each.request.method,
         )
+
+    def _item(self, line: int) -> Path:
+        return (line - 1,) if self._in_list else ()
 
     def _behind(self, more: int) -> str:
         what = "message" if self._in_list else "line"
@@ -169,7 +182,7 @@ class Findings:
 def found_in(observed: ObservedMessage, number: int | None, *, show_values: bool) -> Iterator[Found]:
     """Yield the findings of all rules for a message."""
     covered: set[Path] = set()
-    for look in LOOKS:
+    for look in looks_on(observed.method):
         for each in look.find(observed):
             if each.rule.startswith("schema."):
                 if each.rule in _GENERAL and not covered.isdisjoint(_ways_to(each.path)):

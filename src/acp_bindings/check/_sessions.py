@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any, Literal, TypeAlias
 
+from acp_bindings.check._turns import Turns
+
 Author: TypeAlias = Literal["user", "agent"]
 
 Phase: TypeAlias = Literal["loading", "known", "open", "closed"]
@@ -63,6 +65,9 @@ class Session:
     transcript: Transcript = field(default_factory=Transcript)
     replay: Transcript | None = None
     """The replayed text while the session is loading."""
+    directories: tuple[str, ...] = ()
+    """The working directory and the additional ones; empty if they are not known."""
+    turns: Turns = field(default_factory=Turns)
 
     def prompt(self, blocks: list[Any]) -> None:
         """Add the text of a prompt."""
@@ -76,7 +81,8 @@ class Session:
             self.replay.pause()
         if author is None or (self.replay is None and author == "user"):  # outside a replay, this repeats the prompt
             return
-        (self.replay or self.transcript).add(author, _text(update.content))
+        # An update of another version has no content here.
+        (self.replay or self.transcript).add(author, _text(getattr(update, "content", None)))
 
 
 _AUTHORS: dict[str, Author] = {

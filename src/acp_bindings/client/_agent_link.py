@@ -17,7 +17,7 @@ from acp_bindings.client._files import Files
 from acp_bindings.client._permission import PermissionAnswer, PermissionQuestion, as_option, question_of
 from acp_bindings.client._reconnecting import Reconnected
 from acp_bindings.client._terminals import OpenTerminals, Terminals
-from acp_bindings.client._turns import Conversation
+from acp_bindings.client._turns import Conversation, Running
 from acp_bindings.connection._connection import Connection
 from acp_bindings.connection._handlers import Handlers
 from acp_bindings.connection._opening import initialize
@@ -67,6 +67,8 @@ class AgentLink:
         self.updates: ReplayCollector[Any] = ReplayCollector()
         self.online = anyio.Event()
         """Set while there is a connection; requests wait for it."""
+        self.reconnects = False
+        """True if a connection that is lost is made again."""
         self._settings = settings
         self._tasks = tasks
         self._conversations: dict[str, Conversation] = {}
@@ -76,6 +78,8 @@ class AgentLink:
         self._handlers: Handlers | None = None
         """The handlers in which those of this object are registered."""
         self._given_up: ConnectionClosed | None = None
+        self._failing: list[Running] = []
+        """The turns of the connection that was lost. Later ones wait for the next connection."""
 
     async def open(self, connection: Connection, handshake: ClientHandshake, *, timeout: float | None) -> None:
         """Send `initialize` on a connection, and use the connection from now on.
@@ -106,13 +110,28 @@ class AgentLink:
             for each in ("create", "kill", "output", "release", "wait_for_exit"):
                 handlers.on(f"terminal/{each}")(partial(self._terminal, self._terminals))
 
-    async def ask(self, request: Any, *, timeout: float | None = None) -> Any:
-        """Send a request, and return the response; errors as for `ConnectedAgent.ask`."""
+    async def ready(self) -> None:
+        """Wait for the next connection, if one was lost.
+
+        Raises:
+            ConnectionClosed: no other is made.
+        """
         if not self.online.is_set():
             await self.online.wait()
         if self._given_up is not None:
             raise self._given_up.of(None)
-        return await self._ask(request, timeout=timeout)
+
+    async def ask(self, request: Any, *, timeout: float | None = None) -> Any:
+        """Send a request, and return the response; errors as for `ConnectedAgent.ask`."""
+        await self.ready()
+        connection = self.connection
+        try:
+            return await self._ask(request, timeout=timeout)
+        except ConnectionClosed:
+            if self.reconnects and connection is self.connection:
+                # Before the caller tries again, which has to wait for the next connection.
+                self.go_offline()
+            raise
 
     async def _ask(self, request: Any, *, timeout: float | None = None) -> Any:
         try:
@@ -155,6 +174,13 @@ class AgentLink:
         conversation.opened(response, loaded=loads)
         return session
 
+    def go_offline(self) -> None:
+        """Let requests wait for the next connection."""
+        if self.online.is_set():
+            self.online = anyio.Event()
+            turns = [each.turn for each in self._conversations.values()]
+            self._failing = [each for each in turns if each is not None and each.on_connection]
+
     def give_up(self, reason: ConnectionClosed) -> None:
         """Fail all requests from now on."""
         self._given_up = reason
@@ -162,7 +188,7 @@ class AgentLink:
 
     async def turns_ended(self) -> None:
         """Wait until the turns of a connection that was lost have failed."""
-        for turn in [each.turn for each in self._conversations.values() if each.turn is not None]:
+        for turn in self._failing:
             await turn.ended.wait()
 
     async def restore(self, reason: ConnectionClosed) -> Reconnected:

@@ -19,6 +19,7 @@ from acp_bindings.client._reconnecting import Reconnect, Reconnected, stay_conne
 from acp_bindings.connection._child import connect_process
 from acp_bindings.connection._connection import Connection, Trace
 from acp_bindings.connection._handlers import Handlers
+from acp_bindings.connection.errors import ConnectionClosed
 from acp_bindings.setup._handshake import OPENING, ClientHandshake
 from acp_bindings.setup._versions import version_of
 
@@ -187,8 +188,8 @@ class Client:
                 )
                 connection = await stack.enter_async_context(process)
             async with anyio.create_task_group() as tasks:
+                link = AgentLink(self._settings, tasks)
                 try:
-                    link = AgentLink(self._settings, tasks)
                     if reach is not None:
                         stay = partial(
                             stay_connected,
@@ -210,6 +211,9 @@ class Client:
                 except BaseException as caught:  # noqa: BLE001 - the task group would wrap it
                     error = caught
                 tasks.cancel_scope.cancel()
+                if link.reconnects:
+                    # Requests of other tasks may be waiting for the next connection.
+                    link.give_up(ConnectionClosed("the connection was closed"))
         if error is not None:
             raise error
 

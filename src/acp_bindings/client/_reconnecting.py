@@ -72,6 +72,7 @@ async def stay_connected(
     """
     reason: ConnectionClosed | None = None
     attempt = 0
+    link.reconnects = reconnect is not None
     while True:
         try:
             async with connect() as connection:
@@ -100,8 +101,7 @@ async def stay_connected(
         if reconnect is None or attempt >= reconnect.attempts:
             link.give_up(ended)
             return
-        if link.online.is_set():
-            await link.turns_ended()
-            link.online = anyio.Event()
+        link.go_offline()
+        await link.turns_ended()
         await anyio.sleep(max(reconnect.before(attempt), min(wait, reconnect.longest)))
         attempt += 1

@@ -72,6 +72,8 @@ class Running:
         """True if the agent was asked to end the turn."""
         self.abandoned = False
         """True if the turn is no longer awaited."""
+        self.on_connection = False
+        """True if the turn ends when the connection is lost. Before, it waits for the next connection."""
         self.accepted = False
         """True if the agent has responded to the prompt, which does not end the turn in v2."""
         self.begun = False
@@ -153,22 +155,6 @@ _LATE = 2.0
 """Seconds after which a prompt no longer waits for that."""
 _OF_THE_USER = frozenset({"user_message", "user_message_chunk"})
 """The prompt, which an agent of v2 sends back."""
-_CONVERSATION = frozenset(
-    {
-        "agent_message",
-        "agent_message_chunk",
-        "agent_thought",
-        "agent_thought_chunk",
-        "plan",
-        "plan_update",
-        "tool_call",
-        "tool_call_content_chunk",
-        "tool_call_update",
-        "user_message",
-        "user_message_chunk",
-    }
-)
-"""Updates that belong to a turn or to the history."""
 
 
 class Host(Protocol):
@@ -181,6 +167,7 @@ class Host(Protocol):
     def connection(self) -> Connection: ...
     @property
     def peer(self) -> AgentPeer: ...
+    async def ready(self) -> None: ...
     async def ask(self, request: Any, *, timeout: float | None = None) -> Any: ...
     def start(self, work: Callable[..., Coroutine[Any, Any, object]], *arguments: object) -> None: ...
     def prompted(self, session_id: str) -> None: ...
@@ -284,8 +271,14 @@ class Conversation:
             turn.finish()
 
     async def _finished(self, turn: Running) -> str:
+        await self.host.ready()
         if self._loaded:
             await self._history_complete()
+            await self.host.ready()
+        if self.closed:
+            # It could not be loaded again over the next connection.
+            raise SessionClosed(self.id)
+        turn.on_connection = True
         if turn.cancelled:
             return "cancelled"
         self.host.prompted(self.id)
@@ -362,12 +355,11 @@ class Conversation:
 
     def take_early(self, update: Any, *, replay: bool) -> None:
         """Handle an update of a session that had no prompt yet, which may be history."""
-        kind: str = update.session_update
-        if kind == "state_update":
+        if update.session_update == "state_update" and not self._is_first:
             self._take_state(update)
             return
-        if self._loaded and not self._busy and kind in _CONVERSATION:
-            replay, self._last_late = True, anyio.current_time()
+        if self._loaded and replay:
+            self._last_late = anyio.current_time()
         self._replayed = self._replayed or replay
         for each in self.folding.in_v1(update):
             self._take_one(each, replay=replay)

@@ -391,9 +391,13 @@ class AcpApp:
         except Exception as error:
             await send({"type": "lifespan.startup.failed", "message": str(error)})
             raise
-        await send({"type": "lifespan.startup.complete"})
-        await receive()
-        await running.stop()
+        try:
+            await send({"type": "lifespan.startup.complete"})
+            await receive()
+        finally:
+            # Also if the server is cancelled: nothing else ends the agent then.
+            with anyio.CancelScope(shield=True):
+                await running.stop()
         await send({"type": "lifespan.shutdown.complete"})
 
     async def _run(self) -> _Running:

@@ -10,6 +10,7 @@ import anyio
 import httpx
 
 from acp_bindings._http import Cert, Verify
+from acp_bindings._logs import kept_out_of_logs
 from acp_bindings.connection._connection import LONGEST, Connection, Options
 from acp_bindings.connection.errors import ConnectionClosed
 from acp_bindings.jsonrpc import ProtocolPackage, Role
@@ -117,9 +118,10 @@ async def open_link(
     is_websocket = scheme in ("ws", "wss")
     # httpx knows only its own schemes.
     base = url.replace("ws", "http", 1) if is_websocket else url
-    network = Network(base, timeout=timeout, http2=not is_websocket, **_DEFAULTS | options)
+    network = Network(base, timeout=timeout, is_websocket=is_websocket, **_DEFAULTS | options)
     error: BaseException | None = None
     async with AsyncExitStack() as stack:
+        stack.enter_context(kept_out_of_logs(network.hide))
         await stack.enter_async_context(network.client)
         link: Any
         if is_websocket:

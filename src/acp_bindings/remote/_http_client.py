@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from contextlib import suppress
 from typing import Any, cast
 
@@ -13,6 +14,7 @@ from acp_bindings._envelope import line_of
 from acp_bindings._events import EventBuffer, EventTooLong, event_of
 from acp_bindings.jsonrpc import INTERNAL_ERROR
 from acp_bindings.remote._network import Network
+from acp_bindings.remote._reasons import Reply
 from acp_bindings.remote._wire import (
     CONNECTION_ID,
     EVENT_STREAM,
@@ -22,6 +24,7 @@ from acp_bindings.remote._wire import (
     SESSION_ID,
     Outline,
     as_line,
+    is_sendable,
     outline,
     session_of,
 )
@@ -52,7 +55,7 @@ class _Stream:
         self.opened = anyio.Event()
         """Set when the server has accepted the stream, or will not now."""
         self.retry = anyio.Event()
-        self.last = b""
+        self.last = ""
         """The id of the last event."""
         self.moved = anyio.Event()
         """Replaced at each event."""
@@ -134,11 +137,11 @@ class HttpLink:
 
     async def _initialize(self, line: bytes) -> None:
         response = await self._network.post(line, {"content-type": JSON, "accept": JSON}, limit=self._limit)
-        if response.status_code != 200 or CONNECTION_ID not in response.headers:
-            reason = "" if response.status_code != 200 else "the response to initialize has no Acp-Connection-Id"
-            self._fail(self._network.refused(response, reason))
+        id_ = response.headers.get(CONNECTION_ID, "")
+        if response.status_code != 200 or not id_ or not is_sendable(id_) or response.is_compressed:
+            self._fail(self._network.refused(response))
             return
-        self._id = response.headers[CONNECTION_ID]
+        self._id = id_
         await self._feed(as_line(response.content))
         self._open(None)
 
@@ -149,7 +152,7 @@ class HttpLink:
         headers = {"content-type": JSON, CONNECTION_ID: self._id or ""}
         if about.is_request:
             self._requests[about.key] = about
-        if session_id is not None and session_id.isascii():
+        if session_id is not None and is_sendable(session_id):
             headers[SESSION_ID] = session_id
             if about.is_request:
                 stream = self._open(session_id)
@@ -162,9 +165,10 @@ class HttpLink:
             del headers[SESSION_ID]
             response = await self._network.post(line, headers, limit=self._limit)
         status = response.status_code
-        if response.is_success:
-            if status == 200 and outline(response.content) is not None:
-                await self._feed(as_line(response.content))
+        if status == 200 and response.content and outline(response.content) is not None:
+            await self._feed(as_line(response.content))
+            return
+        if response.is_success and not (status == 200 and (response.content or response.is_compressed)):
             return
         gone = "no longer knows the connection (404)" if status == 404 else ""
         if status == 404 and b"session" in (body := response.content.lower()) and b"connection" not in body:
@@ -201,13 +205,12 @@ class HttpLink:
             if session_id is not None:
                 headers[SESSION_ID] = session_id
             if stream.last:
-                headers["last-event-id"] = stream.last.decode("latin-1")
+                headers["last-event-id"] = stream.last
             before = stream.last
-            reason = "the server closed an event stream"
             failure: Unreachable | None = None
             try:
                 async with self._network.stream(headers, silence=SILENCE) as response:
-                    if response.status_code == 200:
+                    if Reply(response.status_code, response.headers, b"").is_event_stream:
                         stream.opened.set()
                         failures = 0
                         await self._read(response, session_id, stream)
@@ -216,8 +219,7 @@ class HttpLink:
                         gone = "no longer knows the connection (404)" if start.status_code == 404 else ""
                         failure = self._network.refused(start, gone)
             except (httpx.HTTPError, EventTooLong) as error:
-                failure = self._network.explain(error)
-                reason = str(failure)
+                failure = self._network.explain(error, silence=SILENCE)
             if stream.last != before:
                 failures = 0
             if failure and failure.status == 404 and session_id is not None and not stream.last:
@@ -226,15 +228,28 @@ class HttpLink:
                 await stream.retry.wait()
                 stream.retry = anyio.Event()
                 continue
-            status = failure.status if failure else None
+            failure = failure or self._network.lost("the server closed an event stream")
             can_go_on = bool(stream.last) or not stream.opened.is_set()
             failures += 1
-            if status in _FATAL or failures >= len(_RETRY) or not can_go_on:
-                self._fail(failure or self._network.lost(reason))
+            if failure.status in _FATAL or failure.code == "not_acp" or failures >= len(_RETRY) or not can_go_on:
+                self._fail(failure)
+                return
 
     async def _read(self, response: httpx.Response, session_id: str | None, stream: _Stream) -> None:
+        chunks = response.aiter_bytes()
+        try:
+            await self._read_events(chunks, session_id, stream)
+        except BaseException:
+            # This ends httpx's generators, which would be left to the garbage collector: Trio complains about that.
+            with anyio.CancelScope() as reading:
+                reading.cancel()
+                async for _ in chunks:
+                    pass
+            raise
+
+    async def _read_events(self, chunks: AsyncIterator[bytes], session_id: str | None, stream: _Stream) -> None:
         buffer = EventBuffer(self._limit)
-        async for chunk in response.aiter_bytes():
+        async for chunk in chunks:
             for block in buffer.feed(chunk):
                 if (event := event_of(block)) is None:
                     continue
@@ -242,18 +257,18 @@ class HttpLink:
                     await self._wait_for_history(block)
                 await self._take(as_line(event.data), session_id)
                 for field in event.about.splitlines():
-                    if field.startswith(b"id:"):
-                        stream.last = field[3:].strip()
+                    if field.startswith(b"id:") and is_sendable(id_ := field[3:].strip().decode("latin-1")):
+                        stream.last = id_
                 stream.moved.set()
 
     async def _wait_for_history(self, block: bytes) -> None:
         """Wait until the stream of a session has brought the events that the server has sent before this one."""
         last, _, session_id = block.partition(b"\n")[0].removeprefix(b": after ").decode("latin-1").partition(" ")
         stream = self._streams.get(session_id)
-        if stream is None or not last.isdecimal():
+        if stream is None or not (last.isdecimal() and (stream.last or "0").isdecimal()):
             return
         with anyio.move_on_after(_ORDER):
-            while not stream.last.isdigit() or int(stream.last) < int(last):
+            while int(stream.last or 0) < int(last):
                 stream.moved = anyio.Event()
                 await stream.moved.wait()
 
@@ -264,7 +279,7 @@ class HttpLink:
                 opened = about.result.get("sessionId")
                 if opened is None and request is not None and request.method in OPENS_SESSION:
                     opened = request.session_id
-                if opened:
+                if opened and is_sendable(opened):
                     # At once: the server keeps what the agent sends for the session until then.
                     self._open(opened).retry.set()
             elif about.is_request and session_id is not None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import socket
-import ssl
-from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, Callable, Generator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import replace
 from functools import partial
+from traceback import format_exception
 from typing import Any, Self, TypeAlias, cast
 
 import anyio
@@ -16,53 +15,42 @@ import httpx
 from acp_bindings._events import EventTooLong
 from acp_bindings._http import Cert, Verify, cookie_jar, is_loopback, ssl_context
 from acp_bindings._redact import Redactor, shown_url
-from acp_bindings.remote.errors import Unreachable
+from acp_bindings._responses import proxy_for
+from acp_bindings.remote._reasons import Reply, reason_of_error, reason_of_reply
+from acp_bindings.remote.errors import Reason, Unreachable
 
 Auth: TypeAlias = "tuple[str, str] | httpx.Auth | Callable[[httpx.Request], httpx.Request] | None"
 
 _SHOWN = 8192
 """Bytes that are kept of the body of an error."""
+PART = 65536
+"""Bytes that are written at once, so that a timeout means that the peer has stopped reading."""
+_SLOWEST = 16384
+"""Bytes per second of the slowest network, for the time that a request may take."""
 _RETRIES = 3
 _LONGEST_RETRY = 30.0
 """Seconds that a request waits at most because the server asks for it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """A response that was read whole, or of which the beginning was read."""
-
-    status_code: int
-    headers: httpx.Headers
-    content: bytes
-
-    @property
-    def is_success(self) -> bool:
-        """True for the statuses from 200 to 299."""
-        return 200 <= self.status_code < 300
-
-    @property
-    def retry_after(self) -> float | None:
-        """The seconds of Retry-After, if it has a number."""
-        value = self.headers.get("retry-after", "")
-        return float(value) if value.isascii() and value.isdecimal() else None
-
-
 class _Body(httpx.AsyncByteStream):
-    """The body of a request. That of httpx is a generator, which Trio complains about if a request is interrupted."""
+    """The body of a request, in parts, because the timeout for writing is for each part.
+
+    That of httpx is a generator, which Trio complains about if a request is interrupted.
+    """
 
     def __init__(self, content: bytes) -> None:
         self._content = content
-        self._is_read = False
+        self._start = 0
 
     def __aiter__(self) -> Self:
-        self._is_read = False
+        self._start = 0
         return self
 
     async def __anext__(self) -> bytes:
-        if self._is_read:
+        if not (part := self._content[self._start : self._start + PART]):
             raise StopAsyncIteration
-        self._is_read = True
-        return self._content
+        self._start += PART
+        return part
 
 
 class Network:
@@ -79,7 +67,7 @@ class Network:
         proxy: str | httpx.Proxy | None,
         trust_env: bool,
         timeout: float,
-        http2: bool,
+        is_websocket: bool,
     ) -> None:
         try:
             self.url = httpx.URL(url)
@@ -87,13 +75,16 @@ class Network:
             raise ValueError(f"the URL is not valid: {error}") from None
         if not self.url.host:
             raise ValueError("the URL has no host")
-        self.timeout = timeout
-        self._hide = Redactor((headers or {}).values(), urls=[url, *([proxy] if isinstance(proxy, str) else ())])
+        self.timeout, self._is_websocket = timeout, is_websocket
+        self.hide = Redactor((headers or {}).values(), urls=[url, *([proxy] if isinstance(proxy, str) else ())])
         match auth:
             case (str(user), str(password)):
-                self._hide.add((user, password))
+                self.hide.add((user, password))
             case _:
                 pass
+        self._has_login = auth is not None or any(name.lower() == "authorization" for name in headers or ())
+        shown = str(proxy.url if isinstance(proxy, httpx.Proxy) else proxy) if proxy else None
+        self._via = proxy_for(self.url.scheme, self.url.host, proxy=shown, trust_env=trust_env)
         self._new_client = partial(
             httpx.AsyncClient,
             # Compressed responses could be a thousand times as large as what was sent.
@@ -104,9 +95,18 @@ class Network:
             proxy=proxy,
             trust_env=trust_env and not is_loopback(self.url.host),
             timeout=httpx.Timeout(timeout, pool=None),
-            http2=http2,
+            http2=not is_websocket,
+            # Many servers close an idle connection after 5 s, which is also httpx's default: a message that is sent at
+            # that moment would be lost.
+            limits=httpx.Limits(max_connections=100, max_keepalive_connections=20, keepalive_expiry=2.0),
+            event_hooks={"request": [self._learn]},
         )
         self.client = self._new_client()
+
+    async def _learn(self, request: httpx.Request) -> None:
+        """Redact the token that a login has added."""
+        if login := request.headers.get("authorization"):
+            self.hide.learn(login)
 
     async def post(self, content: bytes, headers: Mapping[str, str], *, limit: int) -> Reply:
         """Send a message and return the response, after retries that the server asks for."""
@@ -115,7 +115,8 @@ class Network:
             length = {"content-length": str(len(content))}
             request = self.client.build_request("POST", self.url, headers={**headers, **length})
             request.stream = _Body(content)
-            response = await self.client.send(request, stream=True)
+            with self._in_time(request, after=len(content) / _SLOWEST):
+                response = await self.client.send(request, stream=True)
             try:
                 reply = await self._read(response, limit=limit)
             finally:
@@ -126,6 +127,15 @@ class Network:
                 return reply
             retries += 1
             await anyio.sleep(wait)
+
+    @contextmanager
+    def _in_time(self, request: httpx.Request, *, after: float = 0.0) -> Generator[None]:
+        """Limit the time until a response begins. The timeouts of httpx are for each byte."""
+        try:
+            with anyio.fail_after(self.timeout + after):
+                yield
+        except TimeoutError:
+            raise httpx.ReadTimeout("the response did not begin", request=request) from None
 
     @asynccontextmanager
     async def stream(self, headers: Mapping[str, str], *, silence: float) -> AsyncGenerator[httpx.Response]:
@@ -142,16 +152,23 @@ class Network:
         ):
             yield response
 
+    async def upgrade(self, headers: Mapping[str, str]) -> httpx.Response:
+        """Send a WebSocket handshake."""
+        request = self.client.build_request("GET", self.url, headers=headers)
+        with self._in_time(request):
+            return await self.client.send(request, stream=True)
+
     async def start_of(self, response: httpx.Response) -> Reply:
         """Return the beginning of an error."""
         return await self._read(response, limit=_SHOWN)
 
     async def _read(self, response: httpx.Response, *, limit: int) -> Reply:
-        if response.headers.get("content-encoding", "identity") != "identity":
-            return Reply(response.status_code, response.headers, b"")
+        reply = Reply(response.status_code, response.headers, b"")
+        if reply.is_compressed:
+            return reply
         most = limit if response.is_success else _SHOWN
         body = bytearray()
-        with anyio.CancelScope() as reading:
+        with anyio.move_on_after(self.timeout) as reading:
             async for chunk in response.aiter_bytes():
                 body += chunk
                 if len(body) > most:
@@ -159,76 +176,43 @@ class Network:
                     reading.cancel()
         if len(body) > limit:
             raise EventTooLong(f"the response is longer than {limit} bytes", bytes(body[:_SHOWN]))
-        return Reply(response.status_code, response.headers, bytes(body))
+        if reading.cancelled_caught and response.is_success:
+            raise httpx.ReadTimeout("the response is not complete")
+        return replace(reply, content=bytes(body))
 
     def refused(self, reply: Reply, reason: str = "") -> Unreachable:
-        """Return the error for a response that is not what the protocol requires."""
-        body = self._hide(reply.content[:_SHOWN].decode(errors="replace"))
+        """Return the error for a response that is not what the protocol requires.
+
+        Args:
+            reply: the response.
+            reason: why the connection is lost, if that is known.
+        """
+        body = self.hide(reply.content[:_SHOWN].decode(errors="replace"))
+        # Over TLS the proxy is only a tunnel.
+        via = self._via if self.url.scheme == "http" else None
+        code, meaning = reason_of_reply(
+            reply, body, has_login=self._has_login, via=via, is_websocket=self._is_websocket
+        )
         return Unreachable(
-            self._hide(reason) if reason else self._meaning(reply, body),
+            self.hide(reason or meaning),
+            code="disconnected" if reason else code,
             url=shown_url(str(self.url)),
             status=reply.status_code,
-            headers=tuple((name, self._hide(value)) for name, value in reply.headers.items() if name != "set-cookie"),
+            headers=tuple((name, self.hide(value)) for name, value in reply.headers.items() if name != "set-cookie"),
             body=body,
             retry_after=reply.retry_after,
         )
 
-    def lost(self, reason: str) -> Unreachable:
+    def lost(self, reason: str, *, code: Reason = "disconnected") -> Unreachable:
         """Return the error for a connection that was lost."""
-        return Unreachable(self._hide(reason), url=shown_url(str(self.url)))
+        return Unreachable(self.hide(reason), code=code, url=shown_url(str(self.url)))
 
-    def explain(self, error: Exception) -> Unreachable:
+    def explain(self, error: Exception, *, silence: float | None = None) -> Unreachable:
         """Return the error for an exception of the network."""
-        failure = self.lost(self._reason(error))
-        failure.__cause__ = error
+        code, reason = reason_of_error(
+            error, self.url, via=self._via, timeout=self.timeout, silence=silence or self.timeout
+        )
+        failure = self.lost(reason, code=code)
+        if not self.hide.hides("".join(format_exception(error))):
+            failure.__cause__ = error
         return failure
-
-    def _meaning(self, reply: Reply, body: str) -> str:
-        status, type_ = reply.status_code, reply.headers.get("content-type", "")
-        said = " ".join(body.split())[:200] if type_.startswith("text/plain") else ""
-        said = f": {said}" if said else ""
-        match status:
-            case 200 if "html" in type_:
-                meaning = "responded with a web page; is this the URL of the agent?"
-            case 200:
-                meaning = f"responded with {type_ or 'an empty body'}, which is not ACP"
-            case 301 | 302 | 303 | 307 | 308:
-                meaning = f"redirects to {shown_url(reply.headers.get('location', 'another URL'))}; use that URL"
-            case 401:
-                meaning = "requires authentication (401); pass headers= or auth="
-            case 403:
-                meaning = f"refuses access (403){said}"
-            case 404 | 405:
-                meaning = f"does not serve ACP at this path ({status}){said}"
-            case _:
-                meaning = f"responded with status {status}{said}"
-        return meaning
-
-    def _reason(self, error: Exception) -> str:  # noqa: PLR0911 - a table
-        """Return the reason of an error in the network, by its deepest known cause."""
-        causes: list[BaseException] = [error]
-        while (cause := causes[-1].__cause__ or causes[-1].__context__) is not None:
-            causes.append(cause)
-        for cause in causes:
-            match cause:
-                case ssl.SSLCertVerificationError():
-                    return f"its TLS certificate is not trusted: {cause.verify_message}; pass verify= to trust another"
-                case ssl.SSLError():
-                    return f"TLS failed: {cause.reason or cause}; does the server use https?"
-                case socket.gaierror():
-                    return f"the host name {self.url.host} cannot be resolved"
-                case ConnectionRefusedError():
-                    return "nothing accepts connections there; is the agent running?"
-                case _:
-                    pass
-        match error:
-            case EventTooLong():
-                return f"sent too much: {error}"
-            case httpx.ProxyError():
-                return f"the proxy cannot be used: {error}"
-            case httpx.ConnectTimeout():
-                return f"does not accept the connection within {self.timeout:g} s"
-            case httpx.ReadTimeout():
-                return "was silent for too long"
-            case _:
-                return f"the connection was lost ({type(error).__name__}{f': {error}' if str(error) else ''})"

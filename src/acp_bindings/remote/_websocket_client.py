@@ -14,7 +14,7 @@ from websockets.frames import Opcode
 from websockets.protocol import CLIENT, OPEN, Protocol
 from websockets.utils import accept_key, generate_key
 
-from acp_bindings.remote._network import Network
+from acp_bindings.remote._network import PART, Network
 from acp_bindings.remote._wire import as_line
 from acp_bindings.remote.errors import Unreachable
 
@@ -45,7 +45,7 @@ class WebSocketLink:
             try:
                 data = await self._next_data()
             except (httpcore.NetworkError, httpcore.TimeoutException, OSError) as error:
-                self._fail(self._network.explain(error))
+                self._fail(self._network.explain(error, silence=2 * PING))
                 continue
             self._protocol.receive_data(data) if data else self._protocol.receive_eof()
             await self._flush()
@@ -92,7 +92,8 @@ class WebSocketLink:
             if not data:
                 return
             try:
-                await self._stream.write(data)
+                for start in range(0, len(data), PART):
+                    await self._stream.write(data[start : start + PART], timeout=self._network.timeout)
             except (httpcore.NetworkError, httpcore.TimeoutException, OSError) as error:
                 self._fail(self._network.explain(error))
                 raise anyio.BrokenResourceError from error
@@ -122,16 +123,15 @@ async def open_websocket(network: Network, *, limit: int) -> AsyncGenerator[WebS
         "sec-websocket-key": key,
         "sec-websocket-version": "13",
     }
-    request = network.client.build_request("GET", network.url, headers=headers)
     try:
-        response = await network.client.send(request, stream=True)
+        response = await network.upgrade(headers)
     except (httpx.HTTPError, OSError) as error:
         raise network.explain(error) from error
     try:
         if response.status_code != 101:
             raise network.refused(await network.start_of(response))
         if response.headers.get("sec-websocket-accept") != accept_key(key):
-            raise network.lost("the server does not speak WebSocket")
+            raise network.lost("the server does not speak WebSocket", code="not_acp")
         yield WebSocketLink(network, response.extensions["network_stream"], limit=limit)
     finally:
         with anyio.CancelScope(shield=True):

@@ -76,6 +76,11 @@ def session_of(line: bytes) -> str | None:
     return found[1].decode() if (found := _OF_SESSION.match(line)) else None
 
 
+def is_sendable(value: str) -> bool:
+    """Return True if a value of the other side can be sent back as a header."""
+    return value.isascii() and value.isprintable() and value == value.strip()
+
+
 def as_line(body: bytes) -> bytes:
     """Return a JSON text as one line: a line break is only possible between its values."""
     if b"\n" in body or b"\r" in body:

@@ -1,24 +1,44 @@
 """The errors of remote connections, below `acp_bindings.errors.AcpError`.
 
 ConnectionClosed
-└── Unreachable          the remote agent cannot be reached, or no longer: .url .status .retry_after .body
+└── Unreachable          the remote agent cannot be reached, or no longer: .code .url .status .retry_after .body
 """
 
 from __future__ import annotations
 
+from typing import Literal, TypeAlias
+
 from acp_bindings.connection.errors import ConnectionClosed, StrayLines
+
+Reason: TypeAlias = Literal[
+    "dns",
+    "tls",
+    "proxy",
+    "refused",
+    "timeout",
+    "disconnected",
+    "unauthorized",
+    "forbidden",
+    "not_found",
+    "redirected",
+    "rate_limited",
+    "not_acp",
+    "http_error",
+]
+"""Why a remote agent cannot be reached. docs/remote.md explains each."""
 
 
 class Unreachable(ConnectionClosed):
-    """A remote agent cannot be reached, or the connection to it was lost.
+    """A remote agent cannot be reached, or the connection to it was lost. The message says why, and what to try.
 
-    `__cause__` is the exception of the network, if there is one. `mcp_launch.diagnosis` explains it.
+    `__cause__` is the exception of the network, if there is one.
     """
 
     def __init__(
         self,
         reason: str,
         *,
+        code: Reason,
         url: str,
         status: int | None = None,
         headers: tuple[tuple[str, str], ...] = (),
@@ -28,6 +48,7 @@ class Unreachable(ConnectionClosed):
         stray: StrayLines | None = None,
     ) -> None:
         super().__init__(f"{url}: {reason}", method=method, stray=stray)
+        self.code: Reason = code
         self.url = url
         """The URL, without user name, password and query."""
         self.status = status
@@ -44,6 +65,7 @@ class Unreachable(ConnectionClosed):
         """Return this error for a request of *method*, or for none, with the stray lines."""
         error = Unreachable(
             self._why,
+            code=self.code,
             url=self.url,
             status=self.status,
             headers=self.headers,

@@ -47,13 +47,15 @@ class Update(Generic[N]):
 
     notification: N
     replay: bool
-    """True if it is history, which `session/load` has requested; False if it happens now."""
+    """True if it is history, which `session/load` has requested, even if it came late; False if it happens now."""
 
 
 class ReplayCollector(Generic[N]):
     """Sorts the updates of one connection, in the order in which they arrive.
 
-    - Updates of a session that is being loaded are history until the response arrives, and new after that.
+    - Updates of a session that is being loaded are history until the response arrives.
+    - Some agents send the history after the response. Messages, tool calls and plans between the response and the next
+      prompt are therefore history as well, unless an agent of v2 has reported that it is running.
     - Updates of an unknown session are stored until its id is known, because an agent may send them before the
       response to `session/new`.
 
@@ -112,10 +114,12 @@ class ReplayCollector(Generic[N]):
         """End the history of a session after the response to its load or resume.
 
         Returns:
-            The history, which is not stored any longer; for a session that was not expected, its stored updates.
+            The history, which is not stored any longer; for a session that was not expected, its stored updates. What
+            comes late is not in it.
         """
         session = self._sessions.get(session_id) or _Session[N]("opened", list(self._take_early(session_id)))
-        self._sessions[session_id] = _Session[N]("opened")
+        loaded: _Phase = "live" if session.is_busy else "loaded"
+        self._sessions[session_id] = _Session[N](loaded if session.phase == "replaying" else "opened")
         return tuple(session.history)
 
     def failed(self, session_id: str) -> None:
@@ -125,8 +129,8 @@ class ReplayCollector(Generic[N]):
             self._sessions[session_id] = session.before
 
     def prompted(self, session_id: str) -> None:
-        """Record that a prompt is sent, so later messages of the user do not count as late history."""
-        if (session := self._sessions.get(session_id)) and session.phase == "opened":
+        """Record that a prompt is sent, so later updates do not count as late history."""
+        if (session := self._sessions.get(session_id)) and session.phase in ("opened", "loaded"):
             session.phase = "live"
 
     def closed(self, session_id: str) -> None:
@@ -139,7 +143,7 @@ class ReplayCollector(Generic[N]):
             self._remark(notification, "update-after-close", "the session is closed, so it should not send updates")
         elif kind not in _OF_THE_USER:
             return
-        elif session.phase == "opened":
+        elif session.phase in ("opened", "loaded"):
             text = "this is history, which must be sent before the response to the request"
             self._remark(notification, "replay-after-answer", text)
         elif session.phase == "resuming":
@@ -170,18 +174,40 @@ class ReplayCollector(Generic[N]):
 _OF_THE_USER = {"user_message", "user_message_chunk"}
 """Updates that are history if the user has not sent a prompt yet."""
 
-_Phase = Literal["replaying", "resuming", "opened", "live", "closed"]
+_OF_CONVERSATIONS = {
+    *_OF_THE_USER,
+    "agent_message",
+    "agent_message_chunk",
+    "agent_thought",
+    "agent_thought_chunk",
+    "plan",
+    "plan_update",
+    "tool_call",
+    "tool_call_content_chunk",
+    "tool_call_update",
+}
+"""Updates that belong to a turn or to the history."""
+
+_Phase = Literal["replaying", "resuming", "opened", "loaded", "live", "closed"]
+"""The state of a session. It is "loaded" after the response to a load with history, "opened" after other responses."""
 
 
 @dataclass
 class _Session(Generic[N]):
     phase: _Phase
     history: list[N] = field(default_factory=list[N])
+    is_busy: bool = False
+    """True if the last state that an agent of v2 has reported is not idle."""
     before: _Session[N] | None = None
     """The state before it was loaded again, which is restored if that fails."""
 
     def take(self, notification: N) -> Update[N]:
-        replay = self.phase == "replaying"
-        if replay:
+        update = notification.update
+        if update.session_update == "state_update":
+            self.is_busy = (getattr(update, "state", None) or "idle") != "idle"  # v1 does not have it
+        if self.phase == "replaying":
             self.history.append(notification)
-        return Update(notification, replay)
+        elif self.phase == "loaded" and self.is_busy:
+            self.phase = "live"
+        is_late = self.phase == "loaded" and update.session_update in _OF_CONVERSATIONS
+        return Update(notification, self.phase == "replaying" or is_late)

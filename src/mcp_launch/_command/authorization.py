@@ -31,6 +31,7 @@ from mcp.shared.auth_utils import check_resource_allowed
 from pydantic import AnyUrl, ValidationError
 from pydantic_core import from_json
 
+from acp_bindings._logs import kept_out_of_logs
 from acp_bindings._redact import shown_url
 from mcp_launch import logins
 from mcp_launch._command.explore.terminal import piped_lines
@@ -38,7 +39,6 @@ from mcp_launch._command.show.text import printable, remark
 from mcp_launch._diagnosis.responses import UNMAPPED, TooLong, trouble
 from mcp_launch._http_types import EVENT_STREAM, FORM, JSON, media_type
 from mcp_launch._json_values import as_members
-from mcp_launch._logs import kept_out_of_logs
 from mcp_launch._spec import HttpServer, SseServer
 from mcp_launch._transports.http import WebClient, initialize_request
 from mcp_launch._transports.network import AuthFailed, WatchedAuth, network

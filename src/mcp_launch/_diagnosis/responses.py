@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import html
-import json
 import re
 import socket
 import ssl
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any, NamedTuple, cast
-from urllib.request import parse_http_list
+from typing import Any
 
+from acp_bindings._responses import QUOTED, STATUS_ADVICE, Via, is_sign_in, login_required_by, message_in, tls_reason
 from mcp_launch._diagnosis import Diagnosis, advised
 from mcp_launch._http_types import Url
 from mcp_launch._transports import LONGEST
@@ -35,29 +33,6 @@ class UnusableId(Exception):  # noqa: N818 - the same
     """The server sent a session id that cannot be sent back."""
 
 
-class Via(NamedTuple):
-    """A proxy on the way to a server."""
-
-    url: str
-    """Its URL without user-info."""
-    variable: str | None
-    """The variable of the environment that sets it, if one does."""
-
-    def __str__(self) -> str:
-        return f"{self.url} ({self.variable})" if self.variable else self.url
-
-    @property
-    def facts(self) -> dict[str, str]:
-        """The facts for a failure."""
-        return {"proxy": self.url, **({"proxy_variable": self.variable} if self.variable else {})}
-
-    @property
-    def advice(self) -> str:
-        """Advice if it is the reason."""
-        check = f"check that the proxy {self.url} runs and allows this host"
-        return f"{check}, or correct or unset {self.variable}" if self.variable else check
-
-
 def trouble(  # noqa: PLR0911 - a list of cases
     error: Exception, url: Url, *, connect: float, via: Via | None
 ) -> Diagnosis:
@@ -73,7 +48,7 @@ def trouble(  # noqa: PLR0911 - a list of cases
         return Diagnosis(code, message, facts, stage="connect", advice=advice)
 
     if tls := next((cause for cause in causes if isinstance(cause, ssl.SSLError)), None):
-        reason, advice = _tls_reason(tls)
+        reason, advice = tls_reason(tls)
         return found("tls", f"TLS with {where} failed: {'; '.join(filter(None, (reason, advice)))}", advice)
     if "AuthFailed" in kinds:
         return found("unauthorized", f"the login for {where} failed: {error}", "log in again, or check the login")
@@ -119,51 +94,12 @@ def _protocol(complaint: str, where: str) -> tuple[Code, str]:
     return "not_mcp", f"{where} did not respond with HTTP ({complaint}); is the port right?"
 
 
-def _tls_reason(error: ssl.SSLError) -> tuple[str, str | None]:
-    """Return the reason of the TLS library, and what to try if that is known."""
-    reason = getattr(error, "verify_message", "") or (error.reason or str(error)).replace("_", " ").lower()
-    match error.reason:
-        case "WRONG_VERSION_NUMBER" | "RECORD_LAYER_FAILURE":
-            return reason, "should the URL start with http://?"
-        case "CERTIFICATE_VERIFY_FAILED":
-            advice = _CERTIFICATE_ADVICE.get(getattr(error, "verify_code", 0), _TRUST)
-            return reason.rstrip("."), advice
-        case "TLSV13_ALERT_CERTIFICATE_REQUIRED" | "SSLV3_ALERT_HANDSHAKE_FAILURE" | "SSLV3_ALERT_BAD_CERTIFICATE":
-            return reason, "does it require a client certificate?"
-        case _:
-            return reason, None
-
-
-_TRUST = "to trust its issuer, set SSL_CERT_FILE"
-_CERTIFICATE_ADVICE = {
-    9: "is the clock of this machine wrong?",
-    10: "it must be renewed, unless the clock of this machine is wrong",
-    62: "is the host right?",
-    64: "is the host right?",
-    # Faults that OpenSSL refuses only when it is strict (`VERIFY_X509_STRICT`).
-    **dict.fromkeys(range(80, 95), "it must be reissued with the extensions that Python 3.13 and newer require"),
-}
-"""Advice by OpenSSL's `X509_V_ERR_…`, for which Python has no names; by default the issuer is the problem."""
-
-
-_QUOTED = 160
-"""Characters of a response that a message quotes."""
-
 _TRY = {
+    **STATUS_ADVICE,
     400: "does it need another header or query parameter?",
     406: "is this the URL of an MCP server? These accept JSON and event streams",
-    407: "the proxy requires a login; add it to the proxy's URL",
-    408: "is something in front of it too slow?",
-    410: "it is gone for good; is there a newer URL?",
-    413: "the message is too large for the server or a proxy in front of it",
     415: "is this the URL of an MCP server? These accept JSON",
-    421: "it does not serve this host name; is the name among its allowed hosts?",
-    431: "a header is too large for it; is a token too long?",
-    500: "it had an internal error; its log may say why",
     501: "is this the URL of an MCP server?",
-    502: "the gateway in front of it got no valid response; is the server behind it running?",
-    503: "it is unavailable now; try again later",
-    504: "the gateway in front of it timed out; is the server behind it running?",
 }
 _OTHER = {
     "/mcp": "Servers that only support SSE often use /sse",
@@ -239,7 +175,7 @@ def judge(  # noqa: PLR0911 - a list of cases
         case HTTPStatus.UNAUTHORIZED:
             facts["authorization_sent"] = authorized
             challenge = answer.headers.get("www_authenticate", "")
-            summary += _asked(challenge)
+            summary += login_required_by(challenge)
             command = f'run "mcp-launch login {"--sse " if usual == "/sse" else ""}{answer.url}"'
             again = f"{rejected}; {command} again" if rejected else None
             advice = again or slip or _login(command if offers_login else None, authorized=authorized)
@@ -275,23 +211,6 @@ def judge(  # noqa: PLR0911 - a list of cases
         case _:
             misfit, advice = _misfit(answer)
             return advised("not_mcp", f"{summary} with {misfit}", advice, facts, said=_said(answer))
-
-
-def _asked(challenge: str) -> str:
-    """Return the authentication schemes and errors in a `WWW-Authenticate` header."""
-    schemes, wrong = list[str](), list[str]()
-    for item in parse_http_list(challenge):
-        before, is_parameter, value = item.partition("=")
-        match words := before.split():
-            case [scheme, _]:
-                schemes.append(scheme)
-            case [scheme] if not is_parameter:
-                schemes.append(scheme)
-            case _:
-                pass
-        if words[-1:] in (["error"], ["error_description"]) and (reason := value.strip(' "')):
-            wrong.append(reason)
-    return f" (it asks for {'; '.join((', '.join(schemes), *wrong))})" if schemes else ""
 
 
 def _login(command: str | None, *, authorized: bool) -> str:
@@ -332,21 +251,9 @@ def _misfit(answer: Answer) -> tuple[str, str]:
         given = f'not "{answer.media_type}"' if answer.media_type else "which is missing"
         return "what looks like an MCP message", f'its Content-Type must be "{wanted}", {given}'
     advice = "is the path right?"
-    if _SIGN_IN.search(answer.title):
+    if is_sign_in(answer.title):
         advice = "it is a page for signing in, so the server requires credentials"
     return f"{answer.media_type or 'no content type'} instead of an MCP message", advice
-
-
-_TITLE = re.compile(r"<title[^>]*>(.*?)(?:</title|\Z)", re.IGNORECASE | re.DOTALL)
-
-
-def title_of(page: str, media_type: str) -> str:
-    """Return the title of an HTML page; empty for anything else."""
-    found = _TITLE.search(page) if media_type in ("", "text/html", "application/xhtml+xml") else None
-    return " ".join(html.unescape(found[1]).split())[:_QUOTED] if found else ""
-
-
-_SIGN_IN = re.compile(r"\b(?:log|sign)[ -]?(?:in|on)\b|\bauthenticat", re.IGNORECASE)
 
 
 def _said(answer: Answer) -> str:
@@ -357,23 +264,5 @@ def _said(answer: Answer) -> str:
         return ""
     if not answer.media_type and answer.body.lstrip().startswith("<"):
         return ""
-    text = " ".join(_plain(answer.body).split())
-    return f'; it says "{text[:_QUOTED]}"' if text else ""
-
-
-def _plain(body: str) -> str:
-    """Return the message in a JSON error; any other body unchanged."""
-    try:
-        value: Any = json.loads(body)
-    except ValueError:  # nested at most as deep as the part of a body in an `Answer` is long
-        return body
-    return _text_in(value) or body
-
-
-def _text_in(value: Any) -> str:
-    """Return the most useful string in a JSON error, by the usual names of fields."""
-    if isinstance(value, dict):
-        members = cast("dict[str, Any]", value)
-        texts = (_text_in(members.get(name)) for name in ("error_description", "message", "detail", "error", "title"))
-        return next(filter(None, texts), "")
-    return value if isinstance(value, str) else ""
+    text = " ".join(message_in(answer.body).split())
+    return f'; it says "{text[:QUOTED]}"' if text else ""

@@ -15,10 +15,10 @@ from mcp.server import MCPServer
 from mcp.server.lowlevel import Server
 
 from acp_bindings import decode, v1, v1_unstable, v2, v2_unstable
+from acp_bindings._logs import kept_out_of_logs
 from acp_bindings._redact import Redactor
 from mcp_launch._local.bridge import over_stdio, refuse_unstartable, stdio_entry
 from mcp_launch._local.listener import Serve, http_entry, over_http
-from mcp_launch._logs import kept_out_of_logs
 from mcp_launch.failures import NoTransport, UnusableInput
 
 if TYPE_CHECKING:

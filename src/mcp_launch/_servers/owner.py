@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import anyio
 from mcp import MCPError
 
+from acp_bindings._logs import kept_out_of_logs
 from acp_bindings._processes.process import ChildProcess
 from mcp_launch._diagnosis.protocol import diagnose_session, is_closed, server_answered
-from mcp_launch._logs import kept_out_of_logs
 from mcp_launch._servers.client import connected_client, reader_of
 from mcp_launch._servers.record import Offer, Record, Terms
 from mcp_launch._servers.sdk_session import Protection

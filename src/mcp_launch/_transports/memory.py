@@ -14,8 +14,9 @@ from urllib.parse import urljoin
 import anyio
 
 from acp_bindings._redact import Redactor, shown_url
+from acp_bindings._responses import title_of
 from mcp_launch._diagnosis import Diagnosis
-from mcp_launch._diagnosis.responses import Answer, judge, title_of, trouble
+from mcp_launch._diagnosis.responses import Answer, judge, trouble
 from mcp_launch._http_types import Headers, Request, Response, Url, media_type
 from mcp_launch._transports.network import Network
 from mcp_launch._transports.web import ENOUGH, HeaderRule

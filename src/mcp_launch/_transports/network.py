@@ -11,14 +11,14 @@ from contextlib import aclosing, contextmanager
 from dataclasses import dataclass, field
 from typing import Any, cast
 from urllib.parse import parse_qsl, urlsplit
-from urllib.request import getproxies, proxy_bypass
+from urllib.request import getproxies
 
 import httpx2
 
 from acp_bindings._http import CERTIFICATES, is_loopback, ssl_context, trusting_the_system
-from acp_bindings._redact import Redactor, shown_proxy, shown_url
-from mcp_launch._diagnosis.responses import TooLong, Via
-from mcp_launch._executable import proxy_of
+from acp_bindings._redact import Redactor, shown_proxy
+from acp_bindings._responses import Via, proxy_for, proxy_of
+from mcp_launch._diagnosis.responses import TooLong
 from mcp_launch._http_types import EVENT_STREAM, FORM, JSON, Url, media_type
 from mcp_launch._spec import HttpServer
 from mcp_launch._transports.oauth import StoredAuth, stored_auth
@@ -131,16 +131,8 @@ class Network:
 
     def via(self, url: Url) -> Via | None:
         """Return the proxy for this URL, if there is one."""
-        if self.proxy is not None:
-            return Via(shown_url(str(self.proxy.url)), None)
-        if not self.trust_env or self.is_direct(url):
-            return None
-        proxies = getproxies()
-        found = proxies.get(url.scheme) or proxies.get("all")
-        if not found or proxy_bypass(url.host):
-            return None
-        variable, value = proxy_of(url.scheme, os.environ) or (None, None)
-        return Via(shown_proxy(found), variable if value == found else None)
+        proxy = str(self.proxy.url) if self.proxy else None
+        return proxy_for(url.scheme, url.host, proxy=proxy, trust_env=self.trust_env)
 
 
 def network(spec: HttpServer, options: Options) -> Network:

@@ -30,7 +30,7 @@ from acp_bindings._redact import Redactor, shown_proxy
 from acp_bindings.connection._outbox import Outbox
 from mcp_launch._diagnosis import Diagnosis
 from mcp_launch._diagnosis.process import SHOWN, Seen, diagnose_process, downloads
-from mcp_launch._executable import INHERITED, child_environment, proxy_of
+from mcp_launch._executable import INHERITED, child_environment
 from mcp_launch._spec import StdioServer
 from mcp_launch._transports.era import bound_probe
 from mcp_launch._transports.messages import UNWRITABLE, Invalid, Reader, UnwritableError, cancelled_by, dropped, written
@@ -382,6 +382,8 @@ class StdioTransport:
 
     def _proxy(self) -> tuple[str, str] | None:
         """Return the variable that sets the proxy for downloads, and its URL without user-info."""
+        from acp_bindings._responses import proxy_of  # noqa: PLC0415 - only for servers that failed
+
         variables = child_environment(self._spec.env)
         found = proxy_of("https", variables) or proxy_of("http", variables)
         return found and (found[0], shown_proxy(found[1]))

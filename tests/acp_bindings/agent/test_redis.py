@@ -340,6 +340,15 @@ async def test_damaged_data_is_refused(redis_url: str, prefix: str, client: Any)
             await store.load("sess_1")
 
 
+async def test_many_sessions_are_stored_at_once(redis_url: str, prefix: str) -> None:
+    with anyio.fail_after(60):
+        async with stores(redis_url, prefix) as (store,), anyio.create_task_group() as tasks:
+            for number in range(300):
+                tasks.start_soon(store.append, replace(HELLO, session_id=f"sess_{number}"), [update("a")])
+        async with stores(redis_url, prefix) as (store,):
+            assert len(await listed(store)) == 300
+
+
 async def test_many_updates_are_stored_at_once(redis_url: str, prefix: str) -> None:
     updates = [update(str(number)) for number in range(10_001)]
     async with stores(redis_url, prefix) as (store,):

@@ -90,7 +90,7 @@ CLEAN: list[Message] = [
     result(2, {"content": "text"}),
     update(AGENT, "day"),
     call("session/cancel", {"sessionId": "s1"}),
-    result(2, {"stopReason": "end_turn"}),
+    result(2, {"stopReason": "cancelled"}),
     call("_acme/do", {"anything": 1}, id=3),
     error(3, -32601),
     *load(4, update(USER, "hel"), update(USER, "lo"), update(AGENT, "good day")),

@@ -68,7 +68,7 @@ def test_responses_to_ids_used_by_both_sides_are_matched_by_result() -> None:
         *opening(),
         *new(),
         call("session/prompt", {"sessionId": "s1", "prompt": []}, id=7),
-        call("fs/read_text_file", {"sessionId": "s1", "path": "/x"}, id=7),
+        call("fs/read_text_file", {"sessionId": "s1", "path": "/home/me/x"}, id=7),
         result(7, {"stopReason": "end_turn"}),
         result(7, {"content": "late"}),
     ]
@@ -80,7 +80,7 @@ def test_ambiguous_responses_are_matched_to_the_side_that_asked_last() -> None:
         *opening(),
         *new(),
         call("session/prompt", {"sessionId": "s1", "prompt": []}, id=7),
-        call("fs/read_text_file", {"sessionId": "s1", "path": "/x"}, id=7),
+        call("fs/read_text_file", {"sessionId": "s1", "path": "/home/me/x"}, id=7),
     ]
     answer = result(7, {"stopReason": "end_turn"})
     assert check(*talk, error(7, -32000), answer) == []
@@ -139,6 +139,12 @@ def test_a_session_that_is_closed_may_be_loaded_again() -> None:
 @pytest.mark.parametrize("message", [each for each in [*CLEAN, *CLEAN_V2] if "method" in each])
 def test_a_single_message_is_not_checked_against_a_conversation(message: dict[str, Any]) -> None:
     assert [each for each in check(message) if each.rule.startswith(("lifecycle.un", "lifecycle.c", "cap"))] == []
+
+
+@pytest.mark.parametrize("kind", ["agent_message", "user_message", "state_update"])
+def test_updates_of_another_version_are_unknown_updates(kind: str) -> None:
+    update = call("session/update", {"sessionId": "s1", "update": {"sessionUpdate": kind, "state": "running"}})
+    assert check(*opening(), *new(), update, *prompt(2)) == []
 
 
 def test_a_request_that_fails_leaves_nothing_behind() -> None:

@@ -1,7 +1,6 @@
 """Each rule reports a violation at its position. Tests are named after the rows of the requirements."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +31,7 @@ from tests.acp_bindings.check.conversations import (
     update,
     where,
 )
+from tests.acp_bindings.check.orders import ORDERS
 
 SSE: dict[str, Any] = {"type": "sse", "name": "clock", "url": "https://example.com/sse", "headers": []}
 TERMINAL_LOGIN = {"id": "t", "name": "T", "type": "terminal"}
@@ -57,15 +57,17 @@ def said(block: dict[str, Any]) -> list[Any]:
     return [*opening(agent={}), *new(), request, result(50, {"stopReason": "end_turn"})]
 
 
+TOOL_V2 = {"sessionUpdate": "tool_call_update", "toolCallId": "t", "title": "T"}
+
+
 def terminal(data: str) -> Any:
     """Return the output of a terminal in v2."""
     chunk = {"sessionUpdate": "terminal_output_chunk", "terminalId": "t", "data": data}
     return call("session/update", {"sessionId": "s1", "update": chunk})
 
 
-TOOL = call(
-    "session/update", {"sessionId": "s1", "update": {"sessionUpdate": "tool_call", "toolCallId": "t", "title": "T"}}
-)
+TOOL_CALL = {"sessionUpdate": "tool_call", "toolCallId": "t", "title": "T"}
+TOOL = call("session/update", {"sessionId": "s1", "update": TOOL_CALL})
 
 
 def permission(*, session: str = "s1", cancel: str = "s1") -> list[Any]:
@@ -73,6 +75,7 @@ def permission(*, session: str = "s1", cancel: str = "s1") -> list[Any]:
     ask = {"sessionId": session, "toolCall": {"toolCallId": "c"}, "options": [OPTION]}
     return [
         prompt(2, session=session)[0],
+        call("session/update", {"sessionId": session, "update": {**TOOL_CALL, "toolCallId": "c"}}),
         call("session/request_permission", ask, id=9),
         call("session/cancel", {"sessionId": cancel}),
     ]
@@ -188,7 +191,7 @@ BROKEN: dict[str, list[Any]] = {
         result(2, {}),
         *prompt(3),
     ],
-    "lifecycle.error-after-cancel": [*opening(), *new(), *permission()[::2], error(2, -32603)],
+    "lifecycle.error-after-cancel": [*opening(), *new(), permission()[0], permission()[3], error(2, -32603)],
     "lifecycle.id-reused": [*opening(), call("session/list", {}, id=1), call("session/list", {}, id=1)],
     "lifecycle.initialized-again": [*opening_v2(), *new(), call("initialize", opening_v2()[0]["params"], id=9)],
     "lifecycle.load-before-prompt": [*opening(), *new(), *load(2)],
@@ -283,6 +286,9 @@ BROKEN: dict[str, list[Any]] = {
     "secret.url": served(HTTP | {"url": "https://me:hunter2@example.com/mcp"}),
 }
 """A conversation for each rule that breaks it."""
+
+for _case in ORDERS:
+    BROKEN.setdefault(_case.rule, _case.broken)
 
 ELSEWHERE = {"schema.payload"}
 """Rules that no conversation here breaks; `test_payloads` tests them."""
@@ -493,22 +499,41 @@ def test_rejecting_a_baseline_method_is_an_error(method: str) -> None:
     assert rules(*opening(), *new(), request, error(5, -32602)) == []
 
 
+MODES = {"currentModeId": "ask", "availableModes": [{"id": "ask", "name": "Ask"}, {"id": "code", "name": "Code"}]}
+CHOICES = [{"value": "large", "name": "Large"}]
+OPTIONS_V1 = [{"id": "model", "name": "M", "type": "select", "currentValue": "large", "options": CHOICES}]
+OPTIONS_V2 = [{"configId": "model", "name": "M", "type": "select", "currentValue": "large", "options": CHOICES}]
+OFFERED_V1 = [new()[0], result(1, {"sessionId": "s1", "modes": MODES, "configOptions": OPTIONS_V1})]
+OFFERED_V2 = [new()[0], result(1, {"sessionId": "s1", "configOptions": OPTIONS_V2})]
+TERMINAL = {"sessionUpdate": "terminal_update", "terminalId": "t1", "command": "ls"}
+
+
 @pytest.mark.requirement("R38")
 @pytest.mark.parametrize(
     ("opened", "method", "params"),
     [
-        (opening, "session/set_mode", {"modeId": "code"}),
-        (opening, "session/set_config_option", {"configId": "model", "value": "large"}),
-        (opening_v2, "session/set_config_option", {"configId": "model", "type": "id", "value": "large"}),
-        (opening_v2, "terminal/cancel", {"terminalId": "t1"}),
-        (opening_v2, "tool_call/cancel", {"toolCallId": "c1"}),
+        ([*opening(), *OFFERED_V1], "session/set_mode", {"modeId": "code"}),
+        ([*opening(), *OFFERED_V1], "session/set_config_option", {"configId": "model", "value": "large"}),
+        (
+            [*opening_v2(), *OFFERED_V2],
+            "session/set_config_option",
+            {"configId": "model", "type": "id", "value": "large"},
+        ),
+        (
+            [*opening_v2(), *new(), call("session/update", {"sessionId": "s1", "update": TERMINAL})],
+            "terminal/cancel",
+            {"terminalId": "t1"},
+        ),
+        (
+            [*opening_v2(), *new(), call("session/update", {"sessionId": "s1", "update": TOOL_V2})],
+            "tool_call/cancel",
+            {"toolCallId": "t"},
+        ),
     ],
 )
-def test_agents_need_not_implement_optional_methods(
-    opened: Callable[[], list[Any]], method: str, params: dict[str, Any]
-) -> None:
+def test_agents_need_not_implement_optional_methods(opened: list[Any], method: str, params: dict[str, Any]) -> None:
     request = call(method, {"sessionId": "s1", **params}, id=5)
-    assert rules(*opened(), *new(), request, error(5, -32601)) == []
+    assert rules(*opened, request, error(5, -32601)) == []
 
 
 @pytest.mark.requirement("R50")
@@ -842,16 +867,16 @@ def test_a_pending_permission_request_must_be_answered_with_cancelled() -> None:
     assert rules(*talk, chosen("cancelled"), ENDED) == []
     assert rules(*talk, error(9, -32800), ENDED) == []
     found = the("lifecycle.permission-after-cancel", *talk, chosen("selected"), ENDED)
-    assert (where(found), found.sender, found.severity) == ("8 result.outcome", "client", "error")
-    assert found.message.startswith("the client cancelled the prompt in line 7; respond with")
+    assert (where(found), found.sender, found.severity) == ("9 result.outcome", "client", "error")
+    assert found.message.startswith("the client cancelled the prompt in line 8; respond with")
 
 
 @pytest.mark.parametrize("after", [[ENDED], [*opening()]])
 def test_a_permission_request_left_open_after_a_cancel_is_reported(after: list[Any]) -> None:
     talk = [*opening(), *new(), *permission()]
     found = the("lifecycle.permission-after-cancel", *talk, *after)
-    assert (where(found), found.method) == ("6", "session/request_permission")
-    assert found.message.startswith("the client cancelled the prompt in line 7 and has not responded to this; respond")
+    assert (where(found), found.method) == ("7", "session/request_permission")
+    assert found.message.startswith("the client cancelled the prompt in line 8 and has not responded to this; respond")
     # Who wrote that down may have stopped there.
     assert rules(*talk) == ["lifecycle.unanswered"] * 2
 
@@ -860,8 +885,8 @@ def test_a_permission_request_left_open_after_a_cancel_is_reported(after: list[A
     "talk",
     [
         [*opening(), *new(), *permission(cancel="s2"), chosen("selected"), ENDED],
-        [*opening(), *new(), *permission()[:2], chosen("selected"), permission()[2], ENDED],
-        [*opening(), *new(), *permission()[::2], permission()[1], chosen("selected"), ENDED],
+        [*opening(), *new(), *permission()[:3], chosen("selected"), permission()[3], ENDED],
+        [*opening(), *new(), permission()[0], permission()[3], *permission()[1:3], chosen("selected"), ENDED],
     ],
 )
 def test_a_permission_request_that_was_not_pending_may_be_answered(talk: list[Any]) -> None:
@@ -869,7 +894,7 @@ def test_a_permission_request_that_was_not_pending_may_be_answered(talk: list[An
 
 
 def test_a_cancelled_prompt_must_not_end_with_an_error() -> None:
-    asked, _, cancelled = permission()
+    asked, _, _, cancelled = permission()
     found = the("lifecycle.error-after-cancel", *opening(), *new(), asked, cancelled, error(2, -32603))
     assert (where(found), found.sender, found.severity) == ("7 error", "agent", "warning")
     assert rules(*opening(), *new(), asked, cancelled, ENDED) == []
@@ -882,7 +907,7 @@ def test_a_prompt_cancelled_by_request_may_end_with_the_cancel_error(wrapped: bo
         said = call("$/cancel_request", {"requestId": id})
         return {"from": "client", "message": said} if wrapped else said
 
-    asked, _, cancelled = permission()
+    asked, _, _, cancelled = permission()
     talk = [*opening(), *new(), asked, cancelled]
     assert rules(*talk, withdrawn(2), error(2, -32800)) == []
     assert rules(*talk, withdrawn(7), error(2, -32800)) == ["lifecycle.error-after-cancel"]
@@ -891,7 +916,7 @@ def test_a_prompt_cancelled_by_request_may_end_with_the_cancel_error(wrapped: bo
 def test_a_forgotten_permission_request_is_reported_among_many_unanswered_requests() -> None:
     forgotten = [call("session/list", {}, id=100 + number) for number in range(30)]
     found = check(*opening(), *new(), *forgotten, *permission(), ENDED)
-    assert [each.line for each in found] == [*range(5, 24), 36]
+    assert [each.line for each in found] == [*range(5, 24), 37]
     assert found[-1].rule == "lifecycle.permission-after-cancel"
 
 

@@ -134,6 +134,13 @@ async def test_history_after_the_response_is_recognized(version: int) -> None:
         assert [getattr(each, "rule", None) for each in agent.remarks] == ["replay-after-answer"]
 
 
+async def test_a_state_of_v2_from_an_agent_of_v1_is_an_unknown_update() -> None:
+    raw = Agent(1, hello, history=[{"sessionUpdate": "state_update", "state": "running"}, *HISTORY])
+    async with connected(raw) as agent, agent.load("old", cwd="/project") as session:
+        assert session.state.messages == TALK
+        assert session.state.activity == "idle"
+
+
 @both
 async def test_a_session_is_loaded_from_its_stored_record(version: int) -> None:
     raw = Agent(version, hello, capabilities=BOTH | {"mcp.stdio"})

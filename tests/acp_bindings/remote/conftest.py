@@ -1,4 +1,4 @@
-"""Each test runs on asyncio and on trio, with a real server in the same event loop."""
+"""Each test runs on asyncio and on trio, with real servers, and leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -11,9 +11,14 @@ from typing import Any, TypeAlias
 import anyio
 import httpx
 import pytest
+from anyio.abc import SocketAttribute
 from hypercorn.config import Config
 
-from acp_bindings.agent import Agent, Turn
+from acp_bindings.agent import Agent
+from tests.acp_bindings.connection import conftest as connections
+from tests.acp_bindings.remote.speaking import speaking
+
+nothing_left = connections.nothing_left
 
 Serve: TypeAlias = Callable[..., AbstractAsyncContextManager[str]]
 """Serves an ASGI application in a block, and yields its base URL."""
@@ -64,27 +69,7 @@ def tasks_left(tasks: Any) -> bool:
 @pytest.fixture
 def agent() -> Agent:
     """Return an agent that says what it gets, counts, waits, and asks."""
-    agent = Agent("remote", version="1.0")
-
-    @agent.prompt
-    async def answer(turn: Turn) -> None:
-        match turn.text.split():
-            case ["count", number]:
-                for each in range(int(number)):
-                    await turn.say(f"{each} ")
-            case ["slowly", number]:
-                for each in range(int(number)):
-                    await turn.say(f"{each} ")
-                    await anyio.sleep(0.005)
-            case ["wait"]:
-                await turn.say("waiting")
-                await anyio.sleep_forever()
-            case ["ask"]:
-                await turn.say("yes" if await turn.ask("May I?") else "no")
-            case _:
-                await turn.say(f"{len(turn.text)}: {turn.text[:20]}")
-
-    return agent
+    return speaking()
 
 
 @pytest.fixture
@@ -92,3 +77,15 @@ async def raw(agent: Agent, serve: Serve) -> AsyncGenerator[httpx.AsyncClient]:
     """Return an HTTP client for the agent."""
     async with serve(agent.asgi()) as url, httpx.AsyncClient(base_url=f"{url}/acp", timeout=5) as client:
         yield client
+
+
+@asynccontextmanager
+async def listening(accept: Any) -> AsyncGenerator[str]:
+    """Accept TCP connections in the block, and yield the origin."""
+    async with (
+        await anyio.create_tcp_listener(local_host="127.0.0.1") as listener,
+        anyio.create_task_group() as tasks,
+    ):
+        tasks.start_soon(listener.serve, accept)
+        yield f"http://127.0.0.1:{listener.extra(SocketAttribute.local_port)}"
+        tasks.cancel_scope.cancel()

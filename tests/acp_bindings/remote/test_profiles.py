@@ -78,13 +78,15 @@ async def test_a_message_of_20_megabytes_arrives(profile: str, client: Client, a
 
 
 async def test_an_application_runs_without_the_lifespan_of_the_server(agent: Agent, serve: Serve) -> None:
+    app: Any = agent.asgi()
     with anyio.fail_after(20):
         async with (
-            serve(agent.asgi(), lifespan=False) as url,
+            serve(app, lifespan=False) as url,
             Client("test", version="1.0").connect(f"{url}/acp") as connected,
         ):
             session = await connected.session(cwd="/tmp")
             assert await session.prompt("hello") == "end_turn"
+        await app._running.stop()  # it would end with the event loop
 
 
 async def test_http_2_is_used_where_the_server_has_it(agent: Agent, serve: Serve, tmp_path: Path) -> None:

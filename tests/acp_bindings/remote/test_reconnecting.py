@@ -23,18 +23,22 @@ SOON = Reconnect(wait=0.05)
 
 
 class Relay:
-    """A TCP relay whose connections can be cut, and which can refuse new ones."""
+    """A TCP relay whose connections can be cut or frozen, and which can refuse new ones."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, piece: int = 65536) -> None:
         self.refuses = False
+        self.target = 0
+        """The port that it relays to."""
+        self._piece = piece
+        """Bytes that are passed on at once. Before each piece, all other tasks run."""
+        self._frozen = False
         self._connections: set[anyio.CancelScope] = set()
-        self._target = 0
 
     @asynccontextmanager
     async def before(self, url: str) -> AsyncGenerator[str]:
         """Relay to the port of *url* in the block, and yield the URL of the relay."""
         address, _, port = url.rpartition(":")
-        self._target = int(port)
+        self.target = int(port)
         listener = await anyio.create_tcp_listener(local_host="127.0.0.1")
         async with listener, anyio.create_task_group() as tasks:
             tasks.start_soon(listener.serve, self._relay)
@@ -46,11 +50,15 @@ class Relay:
         for each in self._connections:
             each.cancel()
 
+    def freeze(self) -> None:
+        """Pass nothing on any more, but leave all connections open."""
+        self._frozen = True
+
     async def _relay(self, client: SocketStream) -> None:
         async with client:
             if self.refuses:
                 return
-            async with await anyio.connect_tcp("127.0.0.1", self._target) as server, anyio.create_task_group() as tasks:
+            async with await anyio.connect_tcp("127.0.0.1", self.target) as server, anyio.create_task_group() as tasks:
                 self._connections.add(tasks.cancel_scope)
                 tasks.start_soon(self._pump, client, server, tasks)
                 await self._pump(server, client, tasks)
@@ -59,7 +67,11 @@ class Relay:
     async def _pump(self, source: SocketStream, sink: SocketStream, tasks: TaskGroup) -> None:
         with suppress(anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
             while True:
-                await sink.send(await source.receive())
+                piece = await source.receive(self._piece)
+                await anyio.sleep(0)
+                if self._frozen:
+                    await anyio.sleep_forever()
+                await sink.send(piece)
         tasks.cancel_scope.cancel()
 
 

@@ -69,17 +69,42 @@ def test_the_session_is_known_before_the_load_is_sent() -> None:
 
 
 @pytest.mark.requirement("R60")
-def test_late_history_is_new_with_one_remark() -> None:
+def test_late_history_is_history_with_one_remark() -> None:
     updates = Collector()
     updates.expect(LOAD)
     updates.receive(user("Hello"))
     assert updates.opened("s") == (user("Hello"),)
-    assert updates.receive(agent("Hi")) == live(agent("Hi"))
+    assert updates.receive(agent("Hi")) == replayed(agent("Hi"))
     assert rules(updates) == []
-    assert updates.receive(user("More")) == live(user("More"))
+    assert updates.receive(user("More")) == replayed(user("More"))
     updates.receive(user("Still more"))
     assert rules(updates) == ["replay-after-answer"]
     assert updates.remarks[0].facts == {"sessionId": "s", "sessionUpdate": "user_message_chunk"}
+    updates.prompted("s")
+    assert updates.receive(user("New")) == live(user("New"))
+
+
+def test_settings_after_the_response_are_news() -> None:
+    updates = Collector()
+    updates.expect(LOAD)
+    updates.opened("s")
+    mode = v1.SessionNotification(session_id="s", update=v1.CurrentModeUpdate(current_mode_id="code"))
+    assert updates.receive(mode) == live(mode)
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_what_a_running_agent_of_v2_sends_after_the_response_is_news(when: str) -> None:
+    updates: ReplayCollector[v2.UpdateSessionNotification] = ReplayCollector()
+    updates.expect(load_session(ABLE["v2"], RECORD))
+    running = v2.UpdateSessionNotification(session_id="s", update=v2.SessionStateUpdateRunning())
+    message = v2.UpdateSessionNotification(session_id="s", update=v2.AgentMessage(message_id="m"))
+    if when == "before":
+        updates.receive(running)
+    updates.opened("s")
+    if when == "after":
+        assert [each.replay for each in updates.receive(message)] == [True]
+        updates.receive(running)
+    assert [each.replay for each in updates.receive(message)] == [False]
 
 
 def test_a_whole_message_of_the_user_is_late_history_too() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from acp_bindings.check._conversation import ObservedMessage
+from acp_bindings.check._observed import ObservedMessage
 from acp_bindings.check._rules.rule import remark, rule, rules, under, whole
 from acp_bindings.errors import AcpError
 from acp_bindings.jsonrpc import METHOD_NOT_FOUND

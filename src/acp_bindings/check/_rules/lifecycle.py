@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from acp_bindings._json import members_of
-from acp_bindings.check._conversation import PERMISSION, PROMPT, ObservedMessage
+from acp_bindings.check._observed import PERMISSION, PROMPT, ObservedMessage
 from acp_bindings.check._rules.rule import remark, rule, rules, under, whole
+from acp_bindings.check._turns import OF_TURNS
 from acp_bindings.setup._records import SessionRecord, new_session_remarks
 from acp_bindings.setup.errors import InitializedAlready, NotInitialized, Remark
 
@@ -124,6 +125,47 @@ def closed_session(observed: ObservedMessage) -> Iterator[Remark]:
             yield remark(observed, "lifecycle.closed-session", message, "sessionId")
 
 
+_OF_AGENTS = frozenset(
+    {
+        "elicitation/create",
+        "fs/read_text_file",
+        "fs/write_text_file",
+        "session/request_permission",
+        "session/update",
+        "terminal/create",
+        "terminal/kill",
+        "terminal/output",
+        "terminal/release",
+        "terminal/wait_for_exit",
+    }
+)
+"""What an agent sends in a session."""
+
+
+@rules(
+    {
+        "error": {
+            "lifecycle.no-session": "The agent names a session that does not exist.",
+            "lifecycle.update-before-session": "An update of a turn of v1 comes before the response to `session/new`.",
+        }
+    },
+    on=_OF_AGENTS,
+)
+def no_session(observed: ObservedMessage) -> Iterator[Remark]:
+    """Yield what the agent sends for a session that was not created, loaded, resumed or listed."""
+    before, id_ = observed.before, observed.session_id
+    if before is None or before.begun_before or before.is_unclear or id_ is None:
+        return
+    if observed.kind not in ("request", "notification") or id_ in before.sessions or id_ == before.last_unknown:
+        return
+    if not before.is_creating:
+        message = "no session/new, session/load or session/resume on this connection has opened this session"
+        yield remark(observed, "lifecycle.no-session", message, "sessionId")
+    elif observed.version == 1 and observed.update.get("sessionUpdate") in OF_TURNS:
+        message = "the client does not know the session yet; send it after the response to session/new"
+        yield remark(observed, "lifecycle.update-before-session", message, "sessionId")
+
+
 CANCELLED = "respond with the outcome cancelled, which agents wait for"
 
 
@@ -194,8 +236,14 @@ _OF_LOADS = {each.id.partition(".")[2]: each.id for each in load.rules}
     }
 )
 def replay(observed: ObservedMessage) -> Iterator[Remark]:
-    """Yield the remarks of `ReplayCollector`."""
+    """Yield the remarks of `ReplayCollector`, and late history that begins with a known tool call."""
+    turns = observed.session.turns if observed.session else None
+    if turns and turns.reopened and not turns.repeats and turns.begins_again(observed.update):
+        message = "this tool call is history, which must be sent before the response to the request"
+        yield remark(observed, "lifecycle.replay-after-answer", message, "update")
     for each in observed.replayed:
+        if each.rule == "replay-after-answer" and turns and turns.repeats:
+            continue
         if (id_ := f"lifecycle.{each.rule}") in _OF_REPLAYS:
             yield under(observed, each, id_)
 

@@ -6,10 +6,14 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from acp_bindings.check._conversation import ObservedMessage
+from acp_bindings.check._observed import ObservedMessage
 from acp_bindings.setup.errors import Remark, Severity
 
 Find: TypeAlias = Callable[[ObservedMessage], Iterable[Remark]]
+
+
+OPENING = frozenset({"session/fork", "session/load", "session/new", "session/resume"})
+"""The methods that create or open a session, whose params have MCP servers."""
 
 
 @dataclass(frozen=True)
@@ -17,7 +21,7 @@ class Rule:
     """A rule, known by a stable id."""
 
     id: str
-    """`family.name`. The family is `schema`, `leniency`, `lifecycle`, `capability`, `path` or `secret`."""
+    """`family.name`. The families are the modules of this package, and `leniency`."""
     severity: Severity
     """The usual severity of its findings."""
     doc: str
@@ -30,23 +34,29 @@ class Look:
 
     rules: tuple[Rule, ...]
     find: Find
+    on: frozenset[str] | None
+    """The methods of the messages to check, and of the requests that they answer; None for all messages.
+
+    Payloads are checked in any case, because they have no method."""
 
 
-def rule(id: str, severity: Severity) -> Callable[[Find], Look]:  # noqa: A002
+def rule(id: str, severity: Severity, *, on: Iterable[str] | None = None) -> Callable[[Find], Look]:  # noqa: A002
     """Make a rule from a function. Its docstring is the description."""
 
     def made(find: Find) -> Look:
-        return Look((Rule(id, severity, str(find.__doc__).strip()),), find)
+        return Look((Rule(id, severity, str(find.__doc__).strip()),), find, None if on is None else frozenset(on))
 
     return made
 
 
-def rules(severities: Mapping[Severity, Mapping[str, str]]) -> Callable[[Find], Look]:
+def rules(
+    severities: Mapping[Severity, Mapping[str, str]], *, on: Iterable[str] | None = None
+) -> Callable[[Find], Look]:
     """Make several rules from one function: for each severity, their ids and descriptions."""
 
     def made(find: Find) -> Look:
         listed = (Rule(id_, severity, doc) for severity, docs in severities.items() for id_, doc in docs.items())
-        return Look(tuple(listed), find)
+        return Look(tuple(listed), find, None if on is None else frozenset(on))
 
     return made
 

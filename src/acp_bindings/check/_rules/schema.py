@@ -9,8 +9,8 @@ from dataclasses import replace
 from acp_bindings._models.base import Model
 from acp_bindings._models.types import NotEnum
 from acp_bindings._problems.mistakes import other_spelling
-from acp_bindings.check._conversation import ObservedMessage
-from acp_bindings.check._rules.rule import remark, rule, rules
+from acp_bindings.check._observed import ObservedMessage
+from acp_bindings.check._rules.rule import OPENING, remark, rule, rules
 from acp_bindings.errors import Finding
 from acp_bindings.setup._peer import repeated_version
 from acp_bindings.setup._versions import read_version
@@ -33,7 +33,7 @@ def excused(observed: ObservedMessage) -> Iterator[Remark]:
         yield Remark((*observed.at, *each.path), f"leniency.{each.rule}", str(Finding((), each.rule, causes)))
 
 
-@rule("schema.version", "error")
+@rule("schema.version", "error", on=["initialize"])
 def version(observed: ObservedMessage) -> Iterator[Remark]:
     """A protocol version is not an integer, or the response has the form of another version."""
     if observed.type_name in ("InitializeRequest", "InitializeResponse"):
@@ -50,7 +50,7 @@ def version(observed: ObservedMessage) -> Iterator[Remark]:
                 yield remark(observed, "schema.version", reason, "protocolVersion")
 
 
-@rule("schema.servers-missing", "error")
+@rule("schema.servers-missing", "error", on=OPENING)
 def servers_missing(observed: ObservedMessage) -> Iterator[Remark]:
     """`mcpServers` is missing, which v1 requires in `session/new` and `session/load` even if it is empty."""
     wanted = observed.version == 1 and observed.type_name in ("NewSessionRequest", "LoadSessionRequest")
@@ -75,7 +75,8 @@ def servers_missing(observed: ObservedMessage) -> Iterator[Remark]:
             "schema.duplicate-env": "`env` of an MCP server contains a variable twice.",
             "schema.transport-header": "A header of an MCP server is set by the transport itself.",
         },
-    }
+    },
+    on=OPENING,
 )
 def servers(observed: ObservedMessage) -> Iterator[Remark]:
     """Yield the known problems of MCP servers."""

@@ -9,13 +9,13 @@ from urllib.parse import urlsplit
 
 from acp_bindings._json import items_of, members_of
 from acp_bindings._secrets import has_login, has_token, is_secret, secret_arguments
-from acp_bindings.check._conversation import ObservedMessage
-from acp_bindings.check._rules.rule import rule
+from acp_bindings.check._observed import ObservedMessage
+from acp_bindings.check._rules.rule import OPENING, rule
 from acp_bindings.errors import Path
 from acp_bindings.setup.errors import Remark
 
 
-@rule("secret.argument", "warning")
+@rule("secret.argument", "warning", on=OPENING)
 def argument(observed: ObservedMessage) -> Iterator[Remark]:
     """An argument of an MCP server looks like a secret; the process list shows it to other users."""
     for entry, path in _entries(observed):
@@ -26,7 +26,7 @@ def argument(observed: ObservedMessage) -> Iterator[Remark]:
             yield Remark((*path, "args", index), "secret.argument", message)
 
 
-@rule("secret.url", "warning")
+@rule("secret.url", "warning", on=OPENING)
 def url(observed: ObservedMessage) -> Iterator[Remark]:
     """The URL of an MCP server contains a password or a token, and URLs end up in logs."""
     for entry, path in _entries(observed):
@@ -35,7 +35,7 @@ def url(observed: ObservedMessage) -> Iterator[Remark]:
             yield Remark((*path, "url"), "secret.url", message)
 
 
-@rule("secret.cleartext", "warning")
+@rule("secret.cleartext", "warning", on=OPENING)
 def cleartext(observed: ObservedMessage) -> Iterator[Remark]:
     """Headers with a secret are sent over `http://` to another machine, so that others can read them."""
     for entry, path in _entries(observed):
@@ -45,7 +45,7 @@ def cleartext(observed: ObservedMessage) -> Iterator[Remark]:
             yield Remark((*path, "url"), "secret.cleartext", message)
 
 
-@rule("secret.recorded", "info")
+@rule("secret.recorded", "info", on=OPENING)
 def recorded(observed: ObservedMessage) -> Iterator[Remark]:
     """The input contains a secret in `env` or `headers`; remove it before you share the file."""
     for entry, path in _entries(observed):

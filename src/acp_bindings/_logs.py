@@ -1,4 +1,4 @@
-"""Redact the secrets of open servers in what libraries log.
+"""Redact the secrets of open servers and remote agents in what libraries log.
 
 httpx logs each URL with its query at level INFO, and the SDK logs bodies that it cannot read. Secrets are removed when
 a record is created, because a filter would have to be added to each logger by name, and new releases add names.
@@ -15,6 +15,7 @@ from acp_bindings._redact import Redactor
 
 LIBRARIES = frozenset(
     (
+        "acp_bindings",
         "anyio",
         "asyncio",
         "client",  # the name of the logger of the SDK's session
@@ -32,6 +33,7 @@ LIBRARIES = frozenset(
         "opentelemetry",
         "trio",
         "truststore",
+        "websockets",
     )
 )
 """The loggers whose records, and those of their children, are redacted. Others are not changed."""

@@ -1,0 +1,1 @@
+"""How fast the page of `acp-bindings view` opens and scrolls."""

@@ -1,0 +1,75 @@
+"""Runs `acp-bindings view`."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import time
+import webbrowser
+from contextlib import suppress
+from pathlib import Path
+
+from acp_bindings._command.check import lines_in
+from acp_bindings._standard_streams import shown_on
+from acp_bindings.check._inputs import Unusable
+from acp_bindings.check._report import printable
+from acp_bindings.jsonrpc import ProtocolPackage
+from acp_bindings.setup._versions import package_named
+from acp_bindings.view import LiveView, page_of
+
+
+def write_page(
+    name: str, out: str | None, *, protocol: str | None, open_browser: bool | None, show_secrets: bool
+) -> int:
+    """Write the page for a recording and return the exit status. Without *out*, it becomes a temporary file."""
+    parts = page_of(lines_in(name), name=Path(name).name, protocol=_package(protocol), show_secrets=show_secrets)
+    try:
+        first = next(parts)
+        if out == "-":
+            # In UTF-8, as the page says, on every terminal.
+            sys.stdout.buffer.write(first.encode())
+            sys.stdout.buffer.writelines(map(str.encode, parts))
+            return 0
+        opens = out is None if open_browser is None else open_browser
+        if out is None:
+            handle, out = tempfile.mkstemp(prefix=f"{Path(name).stem}-", suffix=".html")
+            os.close(handle)
+        with Path(out).open("w", encoding="utf-8", newline="\n") as file:
+            file.write(first)
+            file.writelines(parts)
+    except Unusable as error:
+        return _refused(name, str(error))
+    _print(out)
+    if opens:
+        webbrowser.open(Path(out).resolve().as_uri())
+    return 0
+
+
+def serve_page(name: str, *, protocol: str | None, open_browser: bool, show_secrets: bool) -> int:
+    """Serve the page for a recording until Ctrl-C, and return the exit status."""
+    try:
+        live = LiveView(name, protocol=_package(protocol), show_secrets=show_secrets)
+    except OSError as error:
+        return _refused(name, f"it cannot be read: {error.strerror}")
+    with live, suppress(KeyboardInterrupt):
+        _print(live.url)
+        if open_browser:
+            webbrowser.open(live.url)
+        while True:
+            time.sleep(3600)
+    return 0
+
+
+def _package(name: str | None) -> ProtocolPackage | None:
+    return package_named(name) if name else None
+
+
+def _print(text: str) -> None:
+    sys.stdout.write(f"{printable(text)}\n")
+    sys.stdout.flush()
+
+
+def _refused(name: str, reason: str) -> int:
+    sys.stderr.write(shown_on(sys.stderr, f"acp-bindings view: {printable(name)}: {reason}\n"))
+    return 2

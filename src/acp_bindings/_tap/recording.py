@@ -1,0 +1,280 @@
+"""The second process of `acp-bindings tap`, which records, checks and shows what the first one forwards.
+
+It runs on its own, so that its work does not delay the conversation, and its failures do not end it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from typing import Any, BinaryIO
+
+from acp_bindings._secrets import is_secret, secret_arguments
+from acp_bindings._tap.forwarding import Frame, framed, frames_of, write_all
+from acp_bindings.recordings import Recorder
+from acp_bindings.setup.capabilities import Side
+
+LONGEST = 64 << 20
+"""Bytes of a line. Of a longer one, only the length is recorded."""
+NICE = 5
+"""Lowers the priority of this process, so that it does not slow down client and agent."""
+
+
+def main() -> None:
+    """Read frames from standard input until the end."""
+    # A Ctrl-C is for the agent. This process ends when its input does.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if hasattr(os, "nice"):
+        os.nice(NICE)
+    options: dict[str, Any] = json.loads(sys.argv[1])
+    with contextlib.ExitStack() as ending:
+        recording = Recording(options["file"], secrets=options["secrets"], check=options["check"])
+        ending.callback(recording.finish)
+        if options["view"]:
+            ending.callback(_viewer(options["file"]).terminate)
+        if options["receipts"]:
+            recording.relays = Relays(recording.receipt, recording.notify)
+            ending.callback(recording.relays.close)
+        for frame in frames_of(sys.stdin.buffer):
+            recording.take(frame)
+        recording.end_agent()
+
+
+class Recording:
+    """Writes frames to a recording until that fails, and checks them."""
+
+    def __init__(self, path: str, *, secrets: bool, check: bool) -> None:
+        self._path = path
+        self._line = io.BytesIO()
+        """The last line of the recording."""
+        hidden = [value for name, value in os.environ.items() if is_secret(name, value)]
+        self._recorder = Recorder(self._line, secrets=None if secrets else hidden)
+        self._file: BinaryIO | None = None
+        self._lines = {kind: Lines() for kind in b"cae"}
+        self._agent: int | None = None
+        self._writing = threading.Lock()
+        self.relays: Relays | None = None
+        """What is in place of the MCP servers."""
+        self._check = _live_check() if check else None
+        with self._giving_up():
+            self._file = open_new(path)
+
+    def take(self, frame: Frame) -> None:
+        """Record a frame."""
+        match frame.kind:
+            case b"c" | b"a" | b"e":
+                for line in self._lines[frame.kind[0]].feed(frame.data):
+                    self._record(frame.kind, line, frame.time)
+            case b"C" | b"A" | b"E":
+                self._lines[frame.kind.lower()[0]].skip(int(frame.data))
+            case b"s":
+                about = json.loads(frame.data)
+                self._agent = about["pid"]
+                command: list[str] = about["command"]
+                self._recorder.hide(
+                    command[index].partition("=")[2] or command[index] for index in secret_arguments(command)
+                )
+            case b"r":
+                self._reply(frame.data)
+            case b"x":
+                self._agent = None
+                if self.relays:
+                    self.relays.close()
+                self._finish_lines(frame.time)
+                self.event("end", {"exitStatus": int(frame.data)}, time=frame.time)
+            case _:
+                pass
+
+    def event(self, name: str, about: Mapping[str, Any], *, time: float | None = None) -> None:
+        """Record an event. This may be called from any thread."""
+        self._write(lambda: self._recorder.event(name, about, time=time))
+
+    def receipt(self, about: Mapping[str, Any]) -> None:
+        """Record what an agent did with an MCP server. This may be called from any thread."""
+        self.event("receipt", about)
+        why = f" ({about['code']}): {about['message']}" if about["event"] == "failed" else ""
+        tell(f"acp-bindings tap: {about['server']}: {about['event']}{why}")
+
+    def _reply(self, line: bytes) -> None:
+        try:
+            changed = self.relays.replaced(line) if self.relays else line
+        except Exception as error:  # noqa: BLE001 - the session must start
+            tell(f"acp-bindings tap: no receipts for this session, because of {type(error).__name__}: {error}")
+            changed = line
+        self._send(b"r", changed)
+
+    def notify(self, line: bytes) -> None:
+        """Send a line to the client, after what the agent has sent so far. This may be called from any thread."""
+        self._send(b"n", line)
+
+    def _send(self, kind: bytes, line: bytes) -> None:
+        with self._writing, contextlib.suppress(OSError):
+            write_all(1, framed(kind, line))
+
+    def end_agent(self) -> None:
+        """Kill the agent if the tap was killed, as it would have been without the tap."""
+        if self._agent is not None:
+            with contextlib.suppress(OSError):
+                os.kill(self._agent, getattr(signal, "SIGKILL", signal.SIGTERM))
+            self._finish_lines(None)
+
+    def finish(self) -> None:
+        """Report what is only known at the end."""
+        if check := self._check:
+            self._check = None
+            self._report(check.finish())
+        if self._file:
+            self._file.close()
+
+    def _finish_lines(self, time: float | None) -> None:
+        for kind, lines in self._lines.items():
+            for line in lines.rest():
+                self._record(bytes([kind]), line, time)
+
+    def _record(self, kind: bytes, line: bytes | int, time: float | None) -> None:
+        sender: Side = "client" if kind == b"c" else "agent"
+        if kind != b"e" and self.relays and not isinstance(line, int):
+            self.relays.hear(sender, line)
+        if isinstance(line, int):
+            self.event("dropped", {"from": sender, "bytes": line}, time=time)
+        elif kind == b"e":
+            self._write(lambda: self._recorder.stderr(line, time=time))
+        else:
+            self._write(lambda: self._recorder.message(sender, line, time=time))
+
+    def _write(self, write: Callable[[], None]) -> None:
+        with self._writing:
+            self._line.seek(0)
+            self._line.truncate()
+            write()
+            line = self._line.getvalue()
+            with self._giving_up():
+                if self._file and line:
+                    self._file.write(line)
+            found = self._check.feed(line) if self._check and line else ()
+        self._report(found)
+
+    def _report(self, findings: Sequence[Any]) -> None:
+        for each in findings:
+            tell(f"{self._path}:{each}")
+            about = {
+                "line": each.line,
+                "rule": each.rule,
+                "severity": each.severity,
+                "message": each.message,
+                "path": list(each.path),
+            }
+            self.event("finding", about)
+
+    @contextlib.contextmanager
+    def _giving_up(self) -> Generator[None]:
+        try:
+            yield
+        except OSError as error:
+            self._file = None
+            tell(f"acp-bindings tap: {self._path}: {error.strerror}; the recording ends here, the conversation goes on")
+
+
+class Relays:
+    """The relays of `mcp_launch`, which run in a thread of their own."""
+
+    def __init__(self, tell: Callable[[Mapping[str, Any]], object], notify: Callable[[bytes], object]) -> None:
+        from anyio.from_thread import start_blocking_portal  # noqa: PLC0415 - only for receipts
+
+        from mcp_launch._receipts.sessions import receipts  # noqa: PLC0415 - not imported without the extra
+
+        self._running = contextlib.ExitStack()
+        self._portal = self._running.enter_context(start_blocking_portal())
+        self._receipts = self._running.enter_context(self._portal.wrap_async_context_manager(receipts(tell, notify)))
+
+    def replaced(self, line: bytes) -> bytes:
+        """Return a line of the client with relays in place of the MCP servers."""
+        return self._portal.call(self._receipts.replaced, line)
+
+    def hear(self, sender: Side, line: bytes) -> None:
+        """Note what client and agent advertise, and which sessions are open."""
+        if self._receipts.concerns(line):
+            self._portal.call(self._receipts.hear, sender, line)
+
+    def close(self) -> None:
+        """End the relays."""
+        self._running.close()
+
+
+class Lines:
+    """Splits a stream into lines. Instead of what is missing it returns the number of bytes."""
+
+    def __init__(self) -> None:
+        self._rest = bytearray()
+        self._skipped = 0
+        """The bytes of a line that was dropped so far."""
+
+    def feed(self, chunk: bytes) -> Iterator[bytes | int]:
+        """Yield the lines that *chunk* completes, and numbers of dropped bytes."""
+        *ended, begun = chunk.split(b"\n")
+        for line in ended:
+            if self._skipped:
+                yield self._skipped + len(line) + 1
+                self._skipped = 0
+            else:
+                yield bytes(self._rest) + line if self._rest else line
+                self._rest.clear()
+        if self._skipped:
+            self._skipped += len(begun)
+        else:
+            self._rest += begun
+            if len(self._rest) > LONGEST:
+                self.skip(0)
+
+    def skip(self, size: int) -> None:
+        """Drop the rest of the current line, which misses this number of bytes."""
+        self._skipped += size + len(self._rest)
+        self._rest.clear()
+
+    def rest(self) -> Iterator[bytes | int]:
+        """Yield the last line if it has no newline."""
+        if self._skipped or self._rest:
+            yield self._skipped or bytes(self._rest)
+        self._skipped = 0
+        self._rest.clear()
+
+
+def open_new(path: str) -> BinaryIO:
+    """Open a new file that only this user can read. A regular file is replaced, because others may still read it.
+
+    Raises:
+        OSError: it cannot be opened.
+    """
+    if os.path.isfile(path):
+        os.unlink(path)
+    os.makedirs(os.path.dirname(os.path.abspath(path)), mode=0o700, exist_ok=True)
+    return open(os.open(path, os.O_WRONLY | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o600), "wb", buffering=0)
+
+
+def tell(line: str) -> None:
+    """Write a line to standard error, which is that of the conversation."""
+    with contextlib.suppress(OSError):
+        write_all(2, f"{line}\n".encode(errors="replace"))
+
+
+def _live_check() -> Any:
+    from acp_bindings.check import LiveCheck  # noqa: PLC0415 - reads the types of the protocol
+
+    return LiveCheck()
+
+
+def _viewer(path: str) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-P", "-m", "acp_bindings", "view", "--serve", "--open", path]
+    # It prints its address, which must not become part of the conversation.
+    return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=2)
+
+
+if __name__ == "__main__":
+    main()

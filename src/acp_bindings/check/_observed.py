@@ -1,0 +1,256 @@
+"""A message of a recording as the rules see it."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
+
+from acp_bindings._json import items_of, members_of
+from acp_bindings._lazy import PACKAGES
+from acp_bindings._models.base import Model
+from acp_bindings.check._inputs import Line
+from acp_bindings.check._sessions import Session
+from acp_bindings.errors import AcpError, Finding, Issue, Path
+from acp_bindings.jsonrpc import (
+    INVALID_PARAMS,
+    METHOD_NOT_FOUND,
+    PARSE_ERROR,
+    BadLine,
+    BadResponse,
+    ErrorResponse,
+    Message,
+    Notification,
+    ProtocolPackage,
+    Request,
+    Response,
+)
+from acp_bindings.messages import Id
+from acp_bindings.setup._servers import servers_remarks
+from acp_bindings.setup._versions import name_of, package_named, version_of
+from acp_bindings.setup.capabilities import CLOSE, WITHDRAWN, Side
+from acp_bindings.setup.errors import Remark
+
+if TYPE_CHECKING:
+    from acp_bindings.check._conversation import Conversation, OpenRequest
+
+PROMPT, PERMISSION, UPDATE = "session/prompt", "session/request_permission", "session/update"
+
+Kind: TypeAlias = Literal["request", "notification", "response", "error", "payload", "unreadable"]
+"""A kind of message; or a payload: params or a result without the message around them."""
+
+
+@dataclass(kw_only=True)
+class ObservedMessage:
+    """A message or a payload, decoded as far as possible, with the state of the conversation before it.
+
+    Paths begin at the top of the line or of the document.
+    """
+
+    kind: Kind
+    protocol: ProtocolPackage
+    body: Any = None
+    """The JSON of the params, of the result, or of the payload."""
+    at: Path = ()
+    """The path to `body`."""
+    message: Any = None
+    """The JSON of the message, or of the payload."""
+    top: Path = ()
+    """The path to `message`."""
+    typed: Any = None
+    """`body` as an object of its type; None if it is invalid or has no type."""
+    type_name: str | None = None
+    """The name of the type of `body`."""
+    method: str | None = None
+    """The method of the message, or of the request that it answers."""
+    id: Id = None
+    has_id: bool = False
+    """True if it has a valid id."""
+    sender: Side | None = None
+    """The sender; None if it is not known."""
+    wrong: tuple[Remark, ...] = ()
+    """The errors that prevented reading, with the ids of rules."""
+    findings: tuple[Finding, ...] = ()
+    """The tolerated errors, with paths in `body`."""
+    error_code: int | None = None
+    """The code of an error response."""
+    request: OpenRequest | None = None
+    """The request that it answers."""
+    before: Conversation | None = None
+    """The conversation before it; None for a message outside of one."""
+    untimely: AcpError | None = None
+    """The error of `Lifecycle` if it was sent at the wrong time."""
+    replayed: tuple[Remark, ...] = ()
+    """The remarks of `ReplayCollector`, with paths in `body`."""
+
+    @property
+    def version(self) -> int:
+        """The version of the protocol that it is read by."""
+        return version_of(self.protocol)
+
+    @property
+    def members(self) -> dict[str, Any]:
+        """The fields of `body`; empty if it is not an object."""
+        return members_of(self.body)
+
+    @property
+    def session_id(self) -> str | None:
+        """The id of the session that it is about."""
+        id_ = self.members.get("sessionId")
+        return id_ if isinstance(id_, str) else None
+
+    @cached_property
+    def update(self) -> dict[str, Any]:
+        """The JSON of the update; empty for other messages."""
+        return members_of(self.members.get("update")) if self.method == UPDATE else {}
+
+    @cached_property
+    def session(self) -> Session | None:
+        """The session that it, or the request that it answers, is about."""
+        id_ = self.session_id if self.request is None else members_of(self.request.body).get("sessionId")
+        return self.before.session(id_) if self.before and isinstance(id_, str) else None
+
+    @property
+    def opens(self) -> bool:
+        """True if it requests a new or an earlier session."""
+        return self.type_name in _OPENING
+
+    @cached_property
+    def objects(self) -> list[tuple[Path, Model, dict[str, Any]]]:
+        """The objects in `typed`, each with its path in `body` and its fields as they were sent."""
+        return [*_objects(self.typed, self.body, ())]
+
+    @cached_property
+    def servers(self) -> tuple[list[Any], Path]:
+        """The MCP servers in it as JSON, and the path to their list."""
+        if self.type_name == "McpServers":
+            return items_of(self.body), self.at
+        if self.type_name == "McpServer":
+            return [self.body], self.at
+        return items_of(self.members.get("mcpServers") if self.opens else None), (*self.at, "mcpServers")
+
+    @cached_property
+    def servers_remarks(self) -> list[Remark]:
+        """The known problems of these servers."""
+        servers, path = self.servers
+        remarks = servers_remarks(map(members_of, servers), version=self.version, path=path)
+        if self.type_name != "McpServer":
+            return remarks
+        # It is not in a list, so its path has no index.
+        return [replace(each, path=(*path, *each.path[len(path) + 1 :])) for each in remarks]
+
+
+_OPENING = {"NewSessionRequest", "LoadSessionRequest", "ResumeSessionRequest", "ForkSessionRequest"}
+
+
+def _objects(value: object, raw: object, path: Path) -> Iterator[tuple[Path, Model, dict[str, Any]]]:
+    if isinstance(value, Model):
+        members = members_of(raw)
+        yield path, value, members
+        for name, info in type(value).__pydantic_fields__.items():
+            known_as = info.alias or name
+            yield from _objects(getattr(value, name), members.get(known_as), (*path, known_as))
+    elif isinstance(value, list) and len(cast("list[object]", value)) == len(items_of(raw)):
+        for index, (each, its) in enumerate(zip(cast("list[object]", value), items_of(raw), strict=True)):
+            yield from _objects(each, its, (*path, index))
+
+
+def observed_of(message: Message, line: Line, sender: Side | None, protocol: ProtocolPackage) -> ObservedMessage:
+    """Return the *message* that a codec of *protocol* has read from *line*, in the form for rules."""
+    value = members_of(line.value)
+    id_: Any = value.get("id")
+    has_id = "id" in value and isinstance(id_, int | str) and not isinstance(id_, bool)
+    observed = ObservedMessage(kind="unreadable", protocol=protocol, sender=sender, message=line.value, top=line.at)
+    observed.id, observed.has_id = (id_, True) if has_id else (None, False)
+    if isinstance(method := value.get("method"), str):
+        observed.method = method
+    match message:
+        case Request(params=params, type=type_) | Notification(params=params, type=type_):
+            observed.kind = "request" if isinstance(message, Request) else "notification"
+            observed.typed, observed.type_name = (params, type_.params_name) if type_ else (None, None)
+            observed.findings = message.findings
+        case Response(result=result):
+            observed.kind, observed.typed, observed.findings = "response", result, message.findings
+        case ErrorResponse(error=error):
+            observed.kind, observed.error_code = "error", error.code
+        case BadResponse():
+            observed.kind = "response"
+            observed.wrong = tuple(_bad_response(message, value, line.at))
+        case BadLine():
+            if "method" not in value and value.keys() & {"result", "error"}:
+                observed.kind = "response" if value.get("error") is None else "error"
+            else:
+                observed.wrong = tuple(_bad_line(message, observed, line.at))
+    _find_body(observed, value, line.at, message)
+    return observed
+
+
+def issues_as(rule: str, issues: Iterable[Issue], at: Path) -> Iterator[Remark]:
+    """The *issues* with the value at the path *at*, as remarks of *rule*."""
+    for each in issues:
+        yield Remark((*at, *each.path), rule, str(replace(each, path=())), "error")
+
+
+def _find_body(observed: ObservedMessage, value: dict[str, Any], at: Path, message: Message) -> None:
+    if observed.kind in ("response", "error"):
+        observed.body = value.get("result")
+        observed.at = (*at, "result")
+        if isinstance(message, Response | BadResponse):
+            known = observed.protocol.METHODS.get(message.method)
+            observed.method = message.method
+            observed.type_name = known.request.result_name if known and known.request else None
+            # This is JSON also if the protocol version at the time of the request did not have the method.
+            if observed.type_name is None or not isinstance(observed.typed, Model):
+                observed.typed = None
+    else:
+        observed.body = value.get("params")
+        observed.at = (*at, "params")
+        if observed.type_name is None and (known := observed.protocol.METHODS.get(observed.method or "")):
+            type_ = known.request if observed.has_id else known.notification
+            observed.type_name = type_.params_name if type_ else None
+
+
+def _bad_response(message: BadResponse, value: dict[str, Any], at: Path) -> Iterator[Remark]:
+    if not message.issues:
+        yield Remark(at, "schema.message", message.message, "error")
+    what = "result" if value.get("error") is None else "error"
+    yield from issues_as(f"schema.{what}", message.issues, (*at, what))
+
+
+def _bad_line(message: BadLine, observed: ObservedMessage, at: Path) -> Iterator[Remark]:
+    if message.code == INVALID_PARAMS:
+        yield from issues_as("schema.params", message.issues, (*at, "params"))
+    elif message.code == METHOD_NOT_FOUND:
+        reason = message.message.partition(": ")[2] or _unknown(observed.method or "", observed.protocol)
+        yield Remark((*at, "method"), "schema.method", reason, "error")
+    elif message.code == PARSE_ERROR:
+        yield Remark(at, "schema.json", _no_json(message.message), "error")
+    else:
+        yield Remark(at, "schema.message", message.message, "error")
+
+
+def _no_json(reason: str) -> str:
+    """Return why a line is not JSON. Only the character is given, because the line number would always be 1."""
+    reason = re.sub(r" at line 1 column (\d+)", r" at character \1", reason.removeprefix("Parse error: "))
+    if reason.startswith("EOF"):
+        return "it ends in the middle of a message; was it cut off?"
+    return f"it is not JSON: {reason}" + ("" if "; " in reason else "; a message is one line of JSON in UTF-8")
+
+
+def _unknown(method: str, protocol: ProtocolPackage) -> str:
+    """Return the message for an unknown method, with a hint."""
+    here = name_of(protocol)
+    having = [each for each in PACKAGES if method in package_named(each).METHODS]
+    if having:
+        text = f"{here} has no {method}, which {' and '.join(having)} {'have' if len(having) > 1 else 'has'}"
+        draft = f"{here}_unstable"
+        return f"{text}; --protocol {draft} reads it" if draft in having else text
+    if instead := WITHDRAWN.get(method):
+        return f"{method} was in drafts of the protocol; now there is {instead}"
+    known = protocol.METHODS if len(method) < 100 else ()
+    close = difflib.get_close_matches(method, known, n=1, cutoff=CLOSE)
+    hint = f"; did you mean {close[0]}?" if close else "; names of extensions begin with an underscore"
+    return f"there is no method {method[:100]}{hint}"

@@ -1,0 +1,109 @@
+"""What an agent does with one MCP server, by the messages between them."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from typing import Any
+
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+
+from acp_bindings._json import items_of, members_of
+from mcp_launch.report import Stage
+
+OPENING = ("initialize", "server/discover")
+_LISTS = {"tools/list": "tools", "resources/list": "resources", "prompts/list": "prompts"}
+
+
+class Observer:
+    """Follows the messages of one connection, and reports what the agent has started, listed and called."""
+
+    def __init__(self, tell: Callable[..., object], *, refused: Callable[[], object]) -> None:
+        """Start before the first message.
+
+        Args:
+            tell: called with the name of an event and its facts.
+            refused: called if no client can accept the response to `initialize`.
+        """
+        self._tell = tell
+        self._refused = refused
+        self._pending: dict[Any, tuple[str, float, Any]] = {}
+        self._began = time.monotonic()
+        self._opened: dict[str, Any] | None = None
+        """The result of the handshake."""
+        self.spoke = False
+        """True if the server has sent a message."""
+        self.started = False
+        """True if the agent has accepted the handshake."""
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the agent connected."""
+        return time.monotonic() - self._began
+
+    @property
+    def is_waiting(self) -> bool:
+        """True if the agent waits for the response to `initialize`."""
+        return any(method == "initialize" for method, _, _ in self._pending.values())
+
+    @property
+    def is_listing(self) -> bool:
+        """True if the agent waits for a list."""
+        return any(method in _LISTS for method, _, _ in self._pending.values())
+
+    @property
+    def stage(self) -> Stage:
+        """The stage that the agent has reached."""
+        return "list" if self.is_listing else "call" if self.started else "handshake"
+
+    def sent(self, text: bytes) -> None:
+        """Follow a message of the agent."""
+        for message in _messages(text):
+            method, number = message.get("method"), message.get("id")
+            if method not in (None, *OPENING):
+                self._accepted()
+            if isinstance(method, str) and isinstance(number, str | int):
+                self._pending[number] = method, time.monotonic(), members_of(message.get("params")).get("name")
+
+    def received(self, text: bytes) -> None:
+        """Follow a message of the server."""
+        for message in _messages(text):
+            self.spoke = True
+            number = message.get("id")
+            if "method" in message or not isinstance(number, str | int) or number not in self._pending:
+                continue
+            method, began, name = self._pending.pop(number)
+            result, error = members_of(message.get("result")), members_of(message.get("error"))
+            if method in OPENING:
+                self._answered(method, result)
+            elif method in _LISTS and not error:
+                items = [members_of(each).get("name") for each in items_of(result.get(_LISTS[method]))]
+                self._tell("listed", **{_LISTS[method]: items})
+            elif method == "tools/call":
+                facts = {"error": error.get("message")} if error else {"isError": result.get("isError", False)}
+                self._tell("called", tool=name, seconds=round(time.monotonic() - began, 3), **facts)
+
+    def _answered(self, method: str, result: dict[str, Any]) -> None:
+        is_valid = isinstance(result.get("capabilities"), dict)
+        if method == "initialize":
+            is_valid = is_valid and result.get("protocolVersion") in HANDSHAKE_PROTOCOL_VERSIONS
+            is_valid = is_valid and isinstance(members_of(result.get("serverInfo")).get("name"), str)
+        if is_valid:
+            self._opened = result
+        elif method == "initialize":
+            self._refused()
+
+    def _accepted(self) -> None:
+        if not self.started and self._opened is not None:
+            self.started = True
+            about = {name: self._opened[name] for name in ("protocolVersion", "serverInfo") if name in self._opened}
+            self._tell("started", seconds=round(self.seconds, 3), **about)
+
+
+def _messages(text: bytes) -> list[dict[str, Any]]:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return []
+    return [members_of(each) for each in (items_of(value) or [value])]

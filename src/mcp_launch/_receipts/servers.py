@@ -1,0 +1,214 @@
+"""One MCP server behind a relay: what the agent does with it, and why it failed."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections import deque
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import anyio
+from anyio.streams.buffered import BufferedByteReceiveStream
+
+from acp_bindings._tap.forwarding import HEADER, MOST
+from mcp_launch._diagnosis import Diagnosis
+from mcp_launch._diagnosis.process import SHOWN, Seen, diagnose_process
+from mcp_launch._executable import INHERITED
+from mcp_launch._receipts.observer import Observer
+from mcp_launch._spec import ServerSpec, StdioServer
+from mcp_launch._transports.stdio import trimmed, uncoloured
+from mcp_launch._unexpanded import looks_unexpanded
+from mcp_launch.failures import LaunchFailure, Phrases
+from mcp_launch.fleet import launch
+from mcp_launch.options import Budgets
+
+if TYPE_CHECKING:
+    from anyio.abc import SocketStream, TaskGroup
+
+BUDGETS = Budgets(connect=5, handshake=5, list=5, close=1)
+PATIENCE = 15.0
+HASTE = 1.0
+"""Seconds for a server for which the agent has waited already."""
+_LAST_LINES = 20
+_ENDED_BY_AGENT = frozenset(-number for number in (signal.SIGINT, signal.SIGTERM))
+"""The statuses of a process that its agent has ended."""
+
+
+class Relayed:
+    """A server of a session."""
+
+    def __init__(
+        self, spec: ServerSpec, *, cwd: str, tasks: TaskGroup, tell: Callable[[Mapping[str, Any]], object]
+    ) -> None:
+        self.spec = spec
+        self._cwd = cwd
+        self._tasks = tasks
+        self._tell = tell
+        self.opened = False
+        """True if the agent has connected to the relay."""
+        self.at_end: Callable[[], object] = lambda: None
+        """Called when the relays end."""
+        self._failing = False
+        """True after a failure, until it works again."""
+
+    def observer(self) -> Observer:
+        """Return the observer of a new connection."""
+        self.opened = True
+        return Observer(self.tell, refused=self.check)
+
+    def tell(self, event: str, **facts: Any) -> None:
+        """Report an event."""
+        if event == "started":
+            self._failing = False
+        self._tell({"server": self.spec.name, "event": event, **facts})
+
+    def fail(self, failure: LaunchFailure) -> None:
+        """Report a failure, once until the server works again."""
+        if not self._failing:
+            self._failing = True
+            self.tell("failed", **facts_of(failure))
+
+    def check(self, *, seconds: float = PATIENCE) -> None:
+        """Find out why the server failed for the agent, by launching it again."""
+        if not self._failing:
+            self._failing = True
+            self._tasks.start_soon(self._launch, seconds)
+
+    async def _launch(self, seconds: float) -> None:
+        async with launch([self._entry()], cwd=self._cwd, timeout=seconds, budgets=BUDGETS) as fleet:
+            failures = fleet.failures
+        message = "failed for the agent, but works when mcp-launch starts it; see the messages of the agent"
+        works = LaunchFailure(message, server=self.spec.name, stage="handshake", code="failed")
+        self._failing = False
+        self.fail(failures[0] if failures else works)
+
+    def _entry(self) -> dict[str, Any]:
+        spec = self.spec
+        if isinstance(spec, StdioServer):
+            more: dict[str, Any] = {"command": spec.command, "args": list(spec.args), "env": _pairs(spec.env)}
+        else:
+            more = {"url": spec.url, "headers": _pairs(spec.headers)}
+        return {"type": spec.transport, "name": spec.name, **more}
+
+
+def facts_of(failure: LaunchFailure) -> dict[str, Any]:
+    """Return what a receipt contains of a failure."""
+    return {"stage": failure.stage, "code": failure.code, "message": failure.message, "advice": failure.advice}
+
+
+def _pairs(pairs: tuple[tuple[str, str], ...]) -> list[dict[str, str]]:
+    return [{"name": name, "value": value} for name, value in pairs]
+
+
+class Process:
+    """The connection of a relay, which runs the process of a stdio server."""
+
+    def __init__(self, server: Relayed, spec: StdioServer) -> None:
+        self._server = server
+        self._spec = spec
+        self._observer = server.observer()
+        self._rest = {b"c": b"", b"a": b"", b"e": b""}
+        self._ours: deque[bytes] = deque(maxlen=8)
+        """The last lines of the agent, to recognize an echo."""
+        self._echoes = False
+        self._stray: list[str] = []
+        self._stderr: deque[str] = deque(maxlen=_LAST_LINES)
+        self._pid: int | None = None
+        self._closed_first: bytes | None = None
+        """The stream that ended first: `c` if the agent has closed the input of the server."""
+
+    async def follow(self, frames: Frames) -> None:
+        """Observe the process until its relay ends."""
+        while frame := await frames.next():
+            kind, data = frame
+            match kind:
+                case b"c" | b"a" | b"e":
+                    if not data and kind != b"e":
+                        self._closed_first = self._closed_first or kind
+                    *lines, self._rest[kind] = (self._rest[kind] + data).split(b"\n")
+                    for line in lines:
+                        self._hear(kind, trimmed(line))
+                case b"s":
+                    self._pid = int(data)
+                case b"n":
+                    self._server.check()
+                    return
+                case b"x":
+                    self._end(int(data))
+                    return
+                case _:
+                    pass
+        # The agent has killed the relay. It would have killed the server.
+        if self._pid is not None:
+            with suppress(OSError):
+                os.kill(self._pid, getattr(signal, "SIGKILL", signal.SIGTERM))
+            self._end(0)
+
+    def _hear(self, kind: bytes, line: bytes) -> None:
+        if kind == b"c":
+            self._ours.append(line)
+            self._observer.sent(line)
+        elif kind == b"e":
+            self._stderr.append(uncoloured(line.decode(errors="replace")))
+        elif line in self._ours:
+            self._echoes = True
+            if b'"initialize"' in line and not self._observer.spoke:
+                self._fail(waited=self._observer.seconds)
+        else:
+            spoke = self._observer.spoke
+            self._observer.received(line)
+            if line and not spoke and not self._observer.spoke and len(self._stray) < _LAST_LINES:
+                text = uncoloured(line.decode(errors="replace"))
+                self._stray.append(self._spec.redactor.start(text, SHOWN))
+
+    def _end(self, status: int) -> None:
+        gave_up = self._closed_first == b"c" or status in _ENDED_BY_AGENT
+        if self._observer.started and (gave_up or status == 0) and not self._observer.is_listing:
+            self._server.tell("ended", exitStatus=status)
+        elif gave_up:
+            self._fail(waited=self._observer.seconds)
+        else:
+            self._fail(status=status)
+
+    def _fail(self, *, waited: float | None = None, status: int | None = None) -> None:
+        spec, observer = self._spec, self._observer
+        seen = Seen(
+            command=spec.command,
+            args=spec.args,
+            spoke=observer.spoke,
+            stray=self._stray,
+            echoes=self._echoes,
+            only_echoes=self._echoes and not observer.spoke and not self._stray,
+            unfinished=uncoloured(trimmed(self._rest[b"a"]).decode(errors="replace")),
+            gave_up_at=None,
+            stderr=[*self._stderr],
+            status=status,
+            closed=None,
+            given={*INHERITED, *(name for name, _ in spec.env)},
+            unexpanded=[name for name, value in spec.env if looks_unexpanded(value)],
+            proxy=None,
+        )
+        found = diagnose_process(seen, waited=waited, hide=spec.redactor, phrases=Phrases())
+        found = found or Diagnosis("disconnected", "the connection was closed")
+        message = spec.redactor.start(found.message, 2000)
+        advice = found.advice and spec.redactor(found.advice)
+        self._server.fail(
+            LaunchFailure(message, server=spec.name, stage=observer.stage, code=found.code, advice=advice)
+        )
+
+
+class Frames:
+    """Reads frames from the socket of a relay."""
+
+    def __init__(self, stream: SocketStream) -> None:
+        self._stream = BufferedByteReceiveStream(stream)
+
+    async def next(self) -> tuple[bytes, bytes] | None:
+        """Return the kind and the data of the next frame; None at the end."""
+        with suppress(anyio.IncompleteRead, anyio.BrokenResourceError, anyio.EndOfStream):
+            kind, _, size = HEADER.unpack(await self._stream.receive_exactly(HEADER.size))
+            if size <= MOST:
+                return kind, await self._stream.receive_exactly(size) if size else b""
+        return None

@@ -1,0 +1,227 @@
+"""The relay in front of the servers with a URL: forwards HTTP requests, and observes the messages in them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Iterator, Mapping
+from contextlib import asynccontextmanager
+from http import HTTPStatus
+from typing import TYPE_CHECKING
+from urllib.parse import urljoin, urlsplit
+
+import anyio
+import httpx
+
+from mcp_launch._receipts.servers import HASTE, Relayed
+from mcp_launch._spec import HttpServer
+from mcp_launch.failures import LaunchFailure
+
+if TYPE_CHECKING:
+    from mcp_launch._local.listener import Application, Receive, Scope, Send
+
+_LONGEST = 16 << 20
+"""Bytes of a response that are observed."""
+_OF_CONNECTION = frozenset((b"connection", b"keep-alive", b"transfer-encoding", b"te", b"upgrade", b"proxy-connection"))
+"""Headers that are about one connection only."""
+
+
+@asynccontextmanager
+async def forwarding(servers: Mapping[str, Relayed]) -> AsyncGenerator[Application]:
+    """Yield the application that forwards requests to the servers, by the token at the start of their path."""
+    async with httpx.AsyncClient(timeout=None, follow_redirects=False) as client:  # noqa: S113 - the agent waits
+
+        async def app(scope: Scope, receive: Receive, send: Send) -> None:
+            token, _, path = scope["raw_path"].decode("latin-1").lstrip("/").partition("/")
+            server = servers.get(token)
+            if server is None or not isinstance(server.spec, HttpServer):
+                await _respond(send, 404, "acp-bindings tap: there is no such server; start a new session")
+                return
+            if token not in sites:
+                sites[token] = _Site(server, server.spec, token)
+            site = sites[token]
+            has_begun = False
+            async with anyio.create_task_group() as tasks:
+                body = await _body(receive)
+
+                async def watch() -> None:
+                    while (await receive())["type"] != "http.disconnect":
+                        pass
+                    site.abandoned()
+                    tasks.cancel_scope.cancel()
+
+                tasks.start_soon(watch)
+                has_begun = await site.exchange(client, scope, path, body, send)
+                tasks.cancel_scope.cancel()
+            if has_begun:
+                # Last, because `receive` reports the end of a complete response in the same way as a lost connection.
+                await send({"type": "http.response.body", "body": b""})
+
+        sites: dict[str, _Site] = {}
+        yield app
+
+
+class _Site:
+    """A server with a URL, and the observer of its messages."""
+
+    def __init__(self, server: Relayed, spec: HttpServer, token: str) -> None:
+        self._server = server
+        self._spec = spec
+        self._token = token
+        self._observer = server.observer()
+        self._is_sse = spec.transport == "sse"
+        self._origin = urlsplit(spec.url)
+        server.at_end = self.abandoned
+
+    def abandoned(self) -> None:
+        """Find out why the agent has closed a connection, if it did not get what it waited for."""
+        if self._observer.is_waiting or self._observer.is_listing or (self._is_sse and not self._observer.started):
+            self._server.check(seconds=HASTE)
+
+    async def exchange(self, client: httpx.AsyncClient, scope: Scope, path: str, body: bytes, send: Send) -> bool:
+        """Forward a request and its response, except for its end; return False if there is no response to end."""
+        observer, has_begun = self._observer, False
+        observer.sent(body)
+        own = {name.lower().encode() for name, _ in self._spec.headers}
+        dropped = {*own, *_OF_CONNECTION, b"host", b"accept-encoding", b"content-length"}
+        # Not compressed, so that the messages can be observed.
+        headers = [
+            *((name, value) for name, value in scope["headers"] if name not in dropped),
+            (b"accept-encoding", b"identity"),
+        ]
+        headers += [(name.encode(), value.encode()) for name, value in self._spec.headers]
+        content = body if scope["method"] not in ("GET", "HEAD") else None
+        try:
+            request = client.build_request(
+                scope["method"], self._url(path, scope["query_string"]), headers=headers, content=content
+            )
+            response = await client.send(request, stream=True)
+            try:
+                await send(
+                    {
+                        "type": "http.response.start",
+                        "status": response.status_code,
+                        "headers": [*self._headers(response)],
+                    }
+                )
+                has_begun = True
+                reader = _Reader(response, self if self._is_sse else None)
+                async for chunk in response.aiter_raw():
+                    for message in reader.feed(chunk):
+                        observer.received(message)
+                    await send({"type": "http.response.body", "body": reader.forwarded, "more_body": True})
+                for message in reader.rest():
+                    observer.received(message)
+            finally:
+                await response.aclose()
+            if self._is_lost(scope, response.status_code):
+                why = "the server no longer has this session; open a new one"
+                self._server.fail(
+                    LaunchFailure(why, server=self._spec.name, stage=self._observer.stage, code="session_lost")
+                )
+            elif self._is_unanswered(scope, response.status_code):
+                self._server.check()
+        except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
+            self._server.check()
+            if not has_begun:
+                await _respond(send, 502, f"acp-bindings tap: {type(error).__name__} at the MCP server")
+        return has_begun
+
+    def _is_lost(self, scope: Scope, status: int) -> bool:
+        is_post = scope["method"] == "POST" and not self._is_sse
+        return is_post and self._observer.started and status == HTTPStatus.NOT_FOUND
+
+    def _is_unanswered(self, scope: Scope, status: int) -> bool:
+        if self._is_sse and scope["method"] == "GET":
+            return not self._observer.started
+        # Over SSE, the response to a request comes on the stream.
+        waits = self._observer.is_waiting or self._observer.is_listing
+        return scope["method"] == "POST" and waits and (not self._is_sse or status >= 300)
+
+    def _url(self, path: str, query: bytes) -> str:
+        if f"/{path}" == (self._origin.path or "/") and not query:
+            return self._spec.url
+        return self._origin._replace(path=f"/{path}", query=query.decode("latin-1"), fragment="").geturl()
+
+    def at_relay(self, url: str) -> str:
+        """Return the path at the relay for a URL that the server names, or the URL if it has another origin."""
+        parts = urlsplit(urljoin(self._spec.url, url))
+        if (parts.scheme, parts.hostname, parts.port) != (
+            self._origin.scheme,
+            self._origin.hostname,
+            self._origin.port,
+        ):
+            if self._is_sse:
+                self._server.check()
+            return url
+        return parts._replace(scheme="", netloc="", path=f"/{self._token}{parts.path}").geturl()
+
+    def _headers(self, response: httpx.Response) -> Iterator[tuple[bytes, bytes]]:
+        for name, value in response.headers.raw:
+            if name.lower() == b"location":
+                yield name, self.at_relay(value.decode("latin-1")).encode("latin-1")
+            elif name.lower() not in _OF_CONNECTION:
+                yield name, value
+
+
+class _Reader:
+    """Finds the messages in a response. For a server over SSE, it replaces the endpoint by that of the relay."""
+
+    def __init__(self, response: httpx.Response, site: _Site | None) -> None:
+        self._is_stream = response.headers.get("content-type", "").startswith("text/event-stream")
+        self._site = site if self._is_stream else None
+        self._rest = b""
+        self._data: list[bytes] = []
+        self.forwarded = b""
+        """What to forward of the last chunk."""
+
+    def feed(self, chunk: bytes) -> Iterator[bytes]:
+        """Yield the messages that *chunk* completes."""
+        self.forwarded = chunk
+        if not self._is_stream:
+            self._rest = (self._rest + chunk)[: _LONGEST + 1]
+            return
+        *lines, self._rest = (self._rest + chunk).split(b"\n")
+        if self._site:
+            # Whole lines, because one of them may have to be replaced.
+            lines = [self._replaced(line) for line in lines]
+            self.forwarded = b"".join(line + b"\n" for line in lines)
+        for line in lines:
+            field, _, value = line.rstrip(b"\r").partition(b":")
+            if field == b"event":
+                self._is_endpoint = value.strip() == b"endpoint"
+            elif field == b"data":
+                self._data.append(value.removeprefix(b" "))
+            elif not field and not value:
+                yield b"\n".join(self._data)
+                self._data.clear()
+
+    def rest(self) -> Iterator[bytes]:
+        """Yield the message of a response that is not a stream."""
+        if not self._is_stream and len(self._rest) <= _LONGEST:
+            yield self._rest
+
+    _is_endpoint = False
+
+    def _replaced(self, line: bytes) -> bytes:
+        if line.startswith(b"event:"):
+            self._is_endpoint = line.partition(b":")[2].strip() == b"endpoint"
+        elif self._site and self._is_endpoint and line.startswith(b"data:"):
+            self._is_endpoint = False
+            end = b"\r" if line.endswith(b"\r") else b""
+            return b"data: " + self._site.at_relay(line[5:].strip().decode()).encode() + end
+        return line
+
+
+async def _body(receive: Receive) -> bytes:
+    parts: list[bytes] = []
+    while (message := await receive())["type"] == "http.request":
+        parts.append(message["body"])
+        if not message.get("more_body"):
+            break
+    return b"".join(parts)
+
+
+async def _respond(send: Send, status: int, why: str) -> None:
+    body = why.encode()
+    headers = [(b"content-type", b"text/plain"), (b"content-length", b"%d" % len(body))]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

@@ -1,0 +1,161 @@
+"""Receipts: what is recorded of an agent that opens its MCP servers and reports nothing."""
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from acp_bindings import decode, v1
+from tests.acp_bindings.tap.support import TAP, lines_of, run, running
+from tests.mcp_launch.failures.catalogue import CASES, Case
+from tests.mcp_launch.failures.scene import Scene
+from tests.mcp_launch.failures.secrets import Planted
+from tests.mcp_launch.servers.web import misbehaving_web
+from tests.mcp_launch.support import Marked, http, web_server
+
+AGENT = (sys.executable, str(Path(__file__).with_name("quiet_agent.py")))
+FAILING = [case for case in CASES if isinstance(case, Case) and ": " in case.must]
+QUICK = (
+    "stdio: exits silently",
+    "stdio: no such command (bare name)",
+    "stdio: never answers initialize",
+    "Streamable HTTP: 401 without WWW-Authenticate",
+    "Streamable HTTP: 200 with HTML",
+    "SSE: connection refused",
+)
+
+
+def receipts_of(
+    servers: Sequence[dict[str, Any]], tmp_path: Path, *, patience: str = "5", together: bool = False
+) -> list[dict[str, Any]]:
+    """Give each server to the agent in a session of its own, or all in one, and return the receipts."""
+    sessions = [servers] if together else [[each] for each in servers]
+    requests: list[tuple[str, dict[str, Any]]] = [("initialize", {"protocolVersion": 1})]
+    requests += [("session/new", {"cwd": str(tmp_path), "mcpServers": list(each)}) for each in sessions]
+    sent = [
+        {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+        for number, (method, params) in enumerate(requests)
+    ]
+    command = [*TAP, "-o", str(tmp_path / "talk"), "--receipts", "--", *AGENT, patience]
+    done = run(command, b"".join(json.dumps(each).encode() + b"\n" for each in sent))
+    assert done.returncode == 0
+    assert [json.loads(line)["id"] for line in done.stdout.splitlines()] == [each["id"] for each in sent]
+    lines = lines_of(tmp_path / "talk")
+    assert "end" in lines[-1]
+    # What the client has sent is recorded, not what the agent got.
+    assert [len(line["message"]["params"].get("mcpServers", ())) for line in lines if line.get("from") == "client"] == [
+        0,
+        *map(len, sessions),
+    ]
+    return [line["receipt"] for line in lines if "receipt" in line]
+
+
+def events_of(receipts: list[dict[str, Any]], server: str) -> list[str]:
+    return [each["event"] for each in receipts if each["server"] == server]
+
+
+def test_the_use_of_a_process_is_recorded(tmp_path: Path) -> None:
+    [started, listed, called, ended] = receipts_of([Marked().plain(name="files")], tmp_path)
+    assert started.pop("seconds") >= 0
+    assert called.pop("seconds") >= 0
+    assert [started, listed, called, ended] == [
+        {
+            "server": "files",
+            "event": "started",
+            "protocolVersion": "2025-06-18",
+            "serverInfo": {"name": "plain", "version": "1"},
+        },
+        {"server": "files", "event": "listed", "tools": ["environment"]},
+        {"server": "files", "event": "called", "tool": "environment", "isError": False},
+        {"server": "files", "event": "ended", "exitStatus": 0},
+    ]
+
+
+@pytest.mark.parametrize("kind", ["http", "sse"])
+def test_the_use_of_a_server_with_a_url_is_recorded(tmp_path: Path, kind: str) -> None:
+    with web_server(kind) as url:
+        receipts = receipts_of([http(url, name="web", kind=kind, headers={"X-Key": "swordfish-42"})], tmp_path)
+    assert events_of(receipts, "web") == ["started", "listed", "called"], receipts
+    assert receipts[1]["tools"] == ["environment", "directory", "headers"]
+
+
+def test_a_server_with_a_url_gets_its_headers_and_query(tmp_path: Path) -> None:
+    with misbehaving_web() as web:
+        receipts = receipts_of([http(f"{web.origin}/works?key=swordfish-42", headers={"X-Key": "herring"})], tmp_path)
+        seen = [(path, headers["X-Key"], headers["Host"]) for _, path, headers in web.seen]
+    assert events_of(receipts, "web") == ["started", "listed", "called"]
+    assert set(seen) == {("/works?key=swordfish-42", "herring", f"127.0.0.1:{web.port}")}
+
+
+def test_invalid_entries_and_servers_that_are_not_opened_are_recorded(tmp_path: Path) -> None:
+    works = Marked().plain(name="twice")
+    never = {**Marked().plain(name="never"), "type": "stdio"}
+    servers = [works, works, {"name": "no command"}, {"type": "carrier pigeon", "name": "bird"}, never]
+    deaf = 'import sys\nfor line in sys.stdin: print(\'{"jsonrpc":"2.0","id":1,"result":{}}\', flush=True)'
+    request = {"jsonrpc": "2.0", "id": 1, "method": "session/new", "params": {"cwd": "/", "mcpServers": servers}}
+    command = [*TAP, "-o", str(tmp_path / "talk"), "--receipts", "--", sys.executable, "-c", deaf]
+    done = run(command, json.dumps(request).encode() + b"\n")
+    receipts = [line["receipt"] for line in lines_of(tmp_path / "talk") if "receipt" in line]
+    assert sorted((each["server"], each.get("code", each["event"])) for each in receipts) == [
+        ("bird", "unsupported_transport"),
+        ("never", "unopened"),
+        ("no command", "invalid_spec"),
+        ("twice", "duplicate_name"),
+        ("twice", "unopened"),
+        ("twice", "unopened"),
+    ]
+    assert b"acp-bindings tap: bird: failed (unsupported_transport): /type: " in done.stderr
+
+
+def test_the_agent_gets_no_secrets_of_the_servers(tmp_path: Path) -> None:
+    shows = "import sys; sys.stdout.write(sys.stdin.read())"
+    servers = [
+        Marked().plain(env={"API_KEY": "swordfish-42"}),
+        http("https://user:swordfish-42@example.com/mcp?key=swordfish-42", headers={"X-Key": "swordfish-42"}),
+    ]
+    request = {"jsonrpc": "2.0", "id": 1, "method": "session/new", "params": {"cwd": "/", "mcpServers": servers}}
+    command = [*TAP, "-o", str(tmp_path / "talk"), "--receipts", "--", sys.executable, "-c", shows]
+    done = run(command, json.dumps(request).encode())
+    got = json.loads(done.stdout)["params"]["mcpServers"]
+    assert [each["name"] for each in got] == ["plain", "web"]
+    assert b"swordfish" not in done.stdout
+    assert b"swordfish" not in (tmp_path / "talk").read_bytes()
+
+
+@pytest.mark.parametrize("which", [QUICK, pytest.param(None, marks=pytest.mark.full)], ids=["some", "all"])
+def test_failures_have_the_codes_of_the_launcher(tmp_path: Path, which: Sequence[str] | None) -> None:
+    cases = [case for case in FAILING if which is None or str(case) in which]
+    with Scene.of(Planted("tap"), tmp_path) as scene:
+        servers = [{**case.server(scene), "name": str(case)} for case in cases]
+        receipts = receipts_of(servers, tmp_path, patience="1.5")
+    failures = {each["server"]: f"{each['stage']}: {each['code']}" for each in receipts if each["event"] == "failed"}
+    different = {str(case): (failures.get(str(case)), case.must) for case in cases}
+    assert {case: codes for case, codes in different.items() if codes[0] != codes[1]} == {}
+
+
+@pytest.mark.parametrize("shows", [True, False])
+def test_a_client_that_shows_notices_is_told_which_servers_failed(tmp_path: Path, shows: bool) -> None:
+    capabilities: dict[str, Any] = {"session": {"notices": {}}} if shows else {}
+    servers = [Marked().plain("exits_with_message", name="broken"), {"name": "no command"}]
+    requests: list[tuple[str, dict[str, Any]]] = [
+        ("initialize", {"protocolVersion": 1, "clientCapabilities": capabilities}),
+        ("session/new", {"cwd": str(tmp_path), "mcpServers": servers}),
+    ]
+    with running([*TAP, "-o", str(tmp_path / "talk"), "--receipts", "--", *AGENT]) as process:
+        assert process.stdin
+        assert process.stdout
+        for number, (method, params) in enumerate(requests):
+            line = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+            process.stdin.write(json.dumps(line).encode() + b"\n")
+        process.stdin.flush()
+        received = [json.loads(process.stdout.readline()) for _ in range(4 if shows else 2)]
+        rest, _ = process.communicate(timeout=30)
+    assert [each.get("id") for each in received] == [0, 1, None, None][: len(received)]
+    assert rest == b""
+    notices = [decode(v1.SessionNotification, each["params"]) for each in received[2:]]
+    told = {(each.session_id, each.update.title) for each in notices if isinstance(each.update, v1.Notice)}
+    failed = ("MCP server broken failed: exited", "MCP server no command failed: invalid_spec")
+    assert told == ({("session 1", each) for each in failed} if shows else set())

@@ -1,0 +1,120 @@
+"""What the tap records: lines with time and sender, findings, gaps, and no secrets."""
+
+import json
+import signal
+import sys
+import threading
+from pathlib import Path
+
+from acp_bindings._tap.forwarding import Copies, Frame, framed, frames_of
+from acp_bindings._tap.recording import Recording
+from tests.acp_bindings.tap.support import lines_of, run, running, tap
+
+AGENT = """
+import os, sys
+print("Bearer", os.environ["MY_API_KEY"], file=sys.stderr, flush=True)
+for line in sys.stdin:
+    print('{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1}}', flush=True)
+"""
+INITIALIZE = b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}\n'
+UPDATE = b'{"jsonrpc":"2.0","id":2,"method":"session/nwe","params":{}}\n'
+
+
+def test_a_recording_has_all_streams_with_times_and_the_end(tmp_path: Path) -> None:
+    done = run(tap("-o", str(tmp_path / "talk"), agent=AGENT), INITIALIZE, MY_API_KEY="swordfish-42")
+    assert done.stderr == b"Bearer swordfish-42\n"
+    lines = lines_of(tmp_path / "talk")
+    times = [line.pop("time") for line in lines]
+    assert times == sorted(times)
+    assert sorted(lines, key=lambda line: "stderr" not in line) == [
+        {"from": "agent", "stderr": "Bearer [redacted]"},
+        {"from": "client", "message": json.loads(INITIALIZE)},
+        {"from": "agent", "message": {"jsonrpc": "2.0", "id": 1, "result": {"protocolVersion": 1}}},
+        {"end": {"exitStatus": 0}},
+    ]
+
+
+def test_secrets_are_recorded_on_request(tmp_path: Path) -> None:
+    run(tap("-o", str(tmp_path / "talk"), "--secrets", agent=AGENT), MY_API_KEY="swordfish-42")
+    assert lines_of(tmp_path / "talk")[0]["stderr"] == "Bearer swordfish-42"
+
+
+def test_secrets_in_the_command_are_redacted(tmp_path: Path) -> None:
+    agent = "import sys; print(sys.argv, file=sys.stderr)"
+    run([*tap("-o", str(tmp_path / "talk"), agent=agent), "--api-key", "swordfish-42"])
+    assert lines_of(tmp_path / "talk")[0]["stderr"] == "['-c', '--api-key', '[redacted]']"
+
+
+def test_findings_are_reported_while_they_happen(tmp_path: Path) -> None:
+    path = tmp_path / "talk"
+    done = run(tap("-o", str(path), "--check", agent=AGENT), INITIALIZE + UPDATE, MY_API_KEY="x")
+    found = [line["finding"] for line in lines_of(path) if "finding" in line]
+    [method] = [each for each in found if each["rule"] == "schema.method"]
+    assert lines_of(path)[method["line"] - 1]["message"]["method"] == "session/nwe"
+    said = f"{path}:{method['line']}: {method['severity']}[schema.method]"
+    assert said in done.stderr.decode()
+
+
+def test_a_directory_gets_a_new_recording_for_each_start(tmp_path: Path) -> None:
+    for _ in range(2):
+        assert run(tap("-o", str(tmp_path), agent="")).stderr == b""
+    assert len([*tmp_path.glob("*-python*.ndjson")]) == 2
+
+
+def test_without_a_file_the_recording_is_in_the_state_directory(tmp_path: Path) -> None:
+    done = run(tap(agent=""), XDG_STATE_HOME=str(tmp_path))
+    [path] = (tmp_path / "acp-bindings" / "recordings").iterdir()
+    assert done.stderr.decode() == f"acp-bindings tap: recording to {path}\n"
+
+
+def test_copies_that_do_not_fit_are_counted_and_never_wait() -> None:
+    sent, begun, gate = bytearray(), threading.Event(), threading.Event()
+
+    def send(data: bytes) -> None:
+        begun.set()
+        assert gate.wait(10)
+        sent.extend(data)
+
+    copies = Copies(send, lost=lambda: None, most=10)
+    copies.add(b"c", b"1234\n")
+    assert begun.wait(10)
+    for text in (b"12345", b"6789\n", b"x\n"):
+        copies.add(b"a", text)
+    gate.set()
+    copies.finish(seconds=10)
+    assert [each._replace(time=0) for each in frames(bytes(sent))] == [
+        Frame(b"c", 0, b"1234\n"),
+        Frame(b"a", 0, b"12345"),
+        Frame(b"A", 0, b"7"),
+    ]
+
+
+def test_a_gap_ends_at_the_next_line(tmp_path: Path) -> None:
+    recording = Recording(str(tmp_path / "talk"), secrets=True, check=False)
+    parts = [framed(b"a", b"one\ntw"), framed(b"A", b"1000"), framed(b"a", b"ree\nfour\n"), framed(b"x", b"0")]
+    for frame in frames(b"".join(parts)):
+        recording.take(frame)
+    recording.finish()
+    assert [{**line, "time": ""} for line in lines_of(tmp_path / "talk")] == [
+        {"time": "", "from": "agent", "message": "one"},
+        {"time": "", "dropped": {"from": "agent", "bytes": 1006}},
+        {"time": "", "from": "agent", "message": "four"},
+        {"time": "", "end": {"exitStatus": 0}},
+    ]
+
+
+def frames(data: bytes) -> list[Frame]:
+    import io
+
+    return [*frames_of(io.BytesIO(data))]
+
+
+def test_a_failure_of_the_recording_process_does_not_end_the_agent(tmp_path: Path) -> None:
+    options = {"file": str(tmp_path / "talk"), "check": False, "view": False, "receipts": False, "secrets": False}
+    command = [sys.executable, "-m", "acp_bindings._tap.recording", json.dumps(options)]
+    with running([sys.executable, "-c", "input()"]) as agent:
+        known = framed(b"s", json.dumps({"pid": agent.pid, "command": []}).encode())
+        assert run(command, known + framed(b"s", b"not JSON")).returncode == 1
+        assert agent.poll() is None
+        assert run(command, known).returncode == 0
+        assert agent.wait(timeout=10) == -signal.SIGKILL

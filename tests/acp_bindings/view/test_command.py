@@ -1,0 +1,109 @@
+"""The command `acp-bindings view`: what it writes, where, and the exit status."""
+
+import re
+import stat
+import webbrowser
+from base64 import b64encode
+from hashlib import sha256
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+from tests.acp_bindings.check.test_command import run
+from tests.acp_bindings.view.recordings import TURN
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "talk.ndjson"
+    path.write_bytes(b"".join(TURN))
+    return path
+
+
+@pytest.fixture
+def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The URLs that would be opened in a browser."""
+    found: list[str] = []
+    monkeypatch.setattr(webbrowser, "open", found.append)
+    return found
+
+
+def test_a_page_is_written_to_a_file(file: Path, opened: list[str]) -> None:
+    page = file.with_suffix(".html")
+    assert run("view", str(file), "--html", str(page)) == (0, f"{page}\n", "")
+    assert "Who are you?" in page.read_text(encoding="utf-8")
+    assert opened == []
+
+
+def test_a_page_is_written_to_standard_output(file: Path, opened: list[str]) -> None:
+    status, page, told = run("view", "-", "--html", "-", given=file.read_bytes())
+    assert (status, told, opened) == (0, "", [])
+    assert page.startswith("<!doctype html>")
+    assert page.endswith("</html>\n")
+
+
+def test_without_options_a_temporary_file_is_opened(
+    file: Path, opened: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    status, printed, _ = run("view", str(file))
+    page = Path(printed.strip())
+    assert (status, page.parent, page.suffix) == (0, tmp_path, ".html")
+    assert Path(unquote(urlsplit(opened[0]).path)) == page.resolve()
+    # Others must not read the conversation.
+    assert stat.S_IMODE(page.stat().st_mode) & 0o077 == 0
+
+
+def test_opening_can_be_chosen(file: Path, opened: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    assert run("view", str(file), "--no-open")[0] == 0
+    assert opened == []
+    page = tmp_path / "page.html"
+    assert run("view", str(file), "--html", str(page), "--open")[0] == 0
+    assert opened == [page.as_uri()]
+
+
+def test_an_input_without_messages_exits_2_and_writes_nothing(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    status, printed, told = run("view", "-", "--html", str(page), given=b"# Title\n\nText\n")
+    assert (status, printed, page.exists()) == (2, "", False)
+    assert told.startswith("acp-bindings view: -: it is not a recording")
+
+
+@pytest.mark.parametrize("options", [[], ["--serve"]])
+def test_a_missing_file_exits_2(tmp_path: Path, options: list[str]) -> None:
+    missing = tmp_path / "missing.ndjson"
+    told = f"acp-bindings view: {missing}: it cannot be read: No such file or directory\n"
+    assert run("view", str(missing), *options) == (2, "", told)
+
+
+@pytest.mark.parametrize("options", [["FILE", "--serve", "--html", "page.html"], ["-", "--serve"]])
+def test_serving_excludes_a_page_and_standard_input(options: list[str]) -> None:
+    status, _, told = run("view", *options)
+    assert status == 2
+    assert "--serve needs a FILE" in told
+
+
+def test_the_policy_allows_only_the_code_of_the_page(file: Path) -> None:
+    _, page, _ = run("view", str(file), "--html", "-")
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page)
+    script = re.search(r'<script type="module">(.*?)</script>', page, re.DOTALL)
+    style = re.search(r"<style>(.*?)</style>", page, re.DOTALL)
+    assert policy is not None
+    assert script is not None
+    assert style is not None
+    hashes = [f"'sha256-{b64encode(sha256(each[1].encode()).digest()).decode()}'" for each in (script, style)]
+    assert policy[1] == (
+        f"default-src 'none'; script-src {hashes[0]}; style-src {hashes[1]}; img-src data:; connect-src 'none'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    assert not re.search(r"\b(https?|wss?)://", script[1] + style[1])
+    assert not re.search(r'\s(on\w+|style|src)="', page)
+
+
+def test_the_name_of_the_file_is_text(tmp_path: Path) -> None:
+    file = tmp_path / "a&b\u202e.ndjson"
+    file.write_bytes(b"".join(TURN))
+    _, page, _ = run("view", str(file), "--html", "-")
+    assert "<title>a&amp;b\\u202e.ndjson · conversation</title>" in page
