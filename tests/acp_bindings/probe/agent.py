@@ -306,6 +306,17 @@ class Session:
 
     def work(self, turn: Turn) -> str:
         self.tool(first=True)
+        if broken("conversation.terminal"):
+            self.tool(content=[{"type": "terminal", "terminalId": "none"}])
+        if broken("conversation.tool-call"):
+            self.update({"sessionUpdate": "tool_call_update", "toolCallId": "none", "status": "completed"})
+        if broken("conversation.offer") and self.agent.version == 1:
+            self.update({"sessionUpdate": "current_mode_update", "currentModeId": "none"})
+        elif broken("conversation.offer"):
+            (option,) = self.settings()["configOptions"]
+            self.update(
+                {"sessionUpdate": "config_option_update", "configOptions": [{**option, "currentValue": "none"}]}
+            )
         if broken("conversation.capability"):
             schema = {"type": "object", "properties": {}}
             form = {"mode": "form", "message": "Which?", "requestedSchema": schema}
@@ -322,7 +333,7 @@ class Session:
             time.sleep(60)
         if broken("permission.reject/error") and not allowed:
             raise RpcError(-32603, "rejected")
-        if broken("permission.allow") and allowed:
+        if broken("permission.allow", "conversation.turn") and allowed:
             return "cancelled"
         if allowed and self.agent.version == 1:
             self.use_client()
@@ -332,7 +343,7 @@ class Session:
 
     def ask(self) -> Json:
         params = {"sessionId": self.id, "options": [*OPTIONS]}
-        if broken("permission.question"):
+        if broken("permission.question", "conversation.permission"):
             params["options"] = [OPTIONS[0], {**OPTIONS[1], "optionId": "yes"}]
         if broken("permission.question/kind"):
             params["options"] = [{**OPTIONS[0]}, {**OPTIONS[1], "kind": "never"}]

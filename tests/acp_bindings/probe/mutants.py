@@ -154,12 +154,17 @@ ending.killed
 conversation.capability
 conversation.leniency
 conversation.lifecycle
+conversation.offer
 conversation.path
+conversation.permission
 conversation.schema
 conversation.stdout
+conversation.terminal
+conversation.tool-call
+conversation.turn
 """.split()  # noqa: SIM905 - easier to read
 
-ONLY_IN = {"sessions.resume/state": (2,)}
+ONLY_IN = {"sessions.resume/state": (2,), "conversation.tool-call": (1,), "conversation.terminal": (1,)}
 """What can only be done wrong in one version, apart from what the checks are only for."""
 
 WITH = {"auth.login": {"auth": "none"}}
