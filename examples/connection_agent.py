@@ -1,11 +1,14 @@
 """An agent over its standard streams that says hello, in two updates."""
 
+import itertools
+
 import anyio
 
 from acp_bindings import v1
 from acp_bindings.connection import Connection, Handlers, connect_stdio
 
 handlers = Handlers()
+numbers = itertools.count(1)
 
 
 @handlers.on(v1.InitializeRequest)
@@ -15,7 +18,7 @@ async def initialize(request: v1.InitializeRequest, connection: Connection) -> v
 
 @handlers.on(v1.NewSessionRequest)
 async def new_session(request: v1.NewSessionRequest, connection: Connection) -> v1.NewSessionResponse:
-    return v1.NewSessionResponse(session_id="sess_1")
+    return v1.NewSessionResponse(session_id=f"sess_{next(numbers)}")
 
 
 @handlers.on(v1.PromptRequest)

@@ -45,7 +45,7 @@ __all__ = ["MARKER", "PAGES", "ROOT", "filled", "fresh"]
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md")))
 MARKER = re.compile(
-    r"^<!-- (run|help|passes|conversions|failures|advice|rules)(?:: (.*?))? -->\n(.*?)^<!-- end -->\n",
+    r"^<!-- (run|help|passes|conversions|failures|advice|rules|checks)(?:: (.*?))? -->\n(.*?)^<!-- end -->\n",
     re.MULTILINE | re.DOTALL,
 )
 TIMEOUT = 60.0
@@ -91,6 +91,8 @@ def fresh(text: str, found: re.Match[str]) -> str:  # noqa: PLR0911 - a table
             return _passes()
         case "rules", _:
             return _rules()
+        case "checks", _:
+            return _checks()
         case "conversions", _:
             from tests.mcp_launch.config.test_conversions import table
 
@@ -163,6 +165,7 @@ def _same(text: str) -> str:
     """Return the text without what differs between machines."""
     for found, name in ((sys.executable, "/usr/bin/python3"), (str(ROOT), "/home/me/acp-bindings")):
         text = text.replace(found, name)
+    text = re.sub(r"(version \d), [\d.]+ s\)", r"\1, 2.1 s)", text)  # of `acp-bindings probe`
     # As OpenSSL has called it since 3.2.
     text = text.replace("record layer failure", "wrong version number")
     ports = dict.fromkeys(re.findall(r"127\.0\.0\.1:(\d+)", text))
@@ -200,6 +203,16 @@ def _rules() -> str:
     known += [(name, LIST_DOCS[name], sources) for name, sources in LIST_SOURCES.items()]
     rows = [f"| `{name}` | {doc} | {', '.join(starmap(_source, sources.items()))} |" for name, doc, sources in known]
     return "\n".join(["", "| rule | what is found | for whom, with the source |", "|---|---|---|", *rows, "", ""])
+
+
+def _checks() -> str:
+    from acp_bindings.probe import CHECKS
+
+    rows: list[str] = []
+    for each in CHECKS:
+        only = "" if len(each.versions) == 2 else f" (v{each.versions[0]})"
+        rows.append(f"| `{each.id}`{only} | {each.requires} | {each.source} |")
+    return "\n".join(["", "| check | what is required | source |", "|---|---|---|", *rows, "", ""])
 
 
 def _source(target: str, source: str) -> str:

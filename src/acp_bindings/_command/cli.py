@@ -120,6 +120,73 @@ def rules() -> None:
 
 
 @app.command()
+def probe(
+    context: typer.Context,
+    url: Annotated[
+        str | None, typer.Argument(metavar="[URL]", help="The URL of an agent that is not a command.")
+    ] = None,
+    *,
+    version: Annotated[int, typer.Option("--version", min=1, max=2, help="The version of the protocol.")] = 1,
+    prompt: Annotated[
+        str | None,
+        typer.Option("--prompt", metavar="TEXT", help="The text of all prompts; by default it depends on the check."),
+    ] = None,
+    auth: Annotated[
+        str | None, typer.Option("--auth", metavar="METHOD", help="Log in with this authentication method.")
+    ] = None,
+    only: Annotated[
+        list[str] | None, typer.Option("--only", metavar="CHECK", help="Run only this check or family; repeatable.")
+    ] = None,
+    skip: Annotated[
+        list[str] | None, typer.Option("--skip", metavar="CHECK", help="Leave out this check or family; repeatable.")
+    ] = None,
+    timeout: Annotated[
+        float, typer.Option("--timeout", metavar="SECONDS", min=0.1, help="How long to wait for an answer.")
+    ] = 30.0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document instead of lines.")] = False,
+    junit: Annotated[
+        str | None, typer.Option("--junit", metavar="FILE", help="Also write the results as JUnit XML.")
+    ] = None,
+    html: Annotated[
+        str | None, typer.Option("--html", metavar="FILE", help="Also write the results as an HTML page.")
+    ] = None,
+    record: Annotated[
+        str | None, typer.Option("--record", metavar="FILE", help="Also write the conversations, for check and view.")
+    ] = None,
+    list_checks: Annotated[bool, typer.Option("--list", help="List the checks and exit.")] = False,
+) -> None:
+    """Try whether an agent does what the protocol requires, and print one line for each check.
+
+    Give the agent's command after "--", or its URL: acp-bindings probe -- python my_agent.py
+
+    Exit status: 0 if no check has failed, warnings aside; 1 if one has; 2 if the agent cannot be started or the
+    command line cannot be used; 130 after Ctrl-C.
+    """
+    from acp_bindings._command.probe import print_checks, probe_agent  # noqa: PLC0415
+
+    if list_checks:
+        print_checks(version)
+        return
+    command: list[str] | None = context.obj
+    if (url is None) == (not command):
+        raise typer.BadParameter('Give the command of an agent after "--", or a URL.')
+    status = probe_agent(
+        url or command or [],
+        version=version,
+        prompt=prompt,
+        auth=auth,
+        only=only or [],
+        skip=skip or [],
+        timeout=timeout,
+        record=record,
+        as_json=as_json,
+        junit=junit,
+        html=html,
+    )
+    raise typer.Exit(status)
+
+
+@app.command()
 def tap(
     context: typer.Context,
     *,

@@ -264,6 +264,15 @@ class ChildProcess:
     async def aclose(self) -> None:
         """Do nothing: `stop` closes the pipes."""
 
+    async def close_input(self) -> None:
+        """Close standard input, which asks the process to exit."""
+        await _close(self._stdin)
+
+    @property
+    def has_children(self) -> bool:
+        """True if a process of its tree runs, apart from itself."""
+        return self._process.returncode is not None and self._tree.lives()
+
     @property
     def send_at_once(self) -> Callable[[bytes], int] | None:
         """Write what is possible without waiting, and return the number of bytes; None if this is not supported."""

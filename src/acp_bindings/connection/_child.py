@@ -106,7 +106,7 @@ async def connect_process(
     """
     if patience < 0:
         raise ValueError(f"patience must be a non-negative number of seconds, not {patience}")
-    process = await _start(command, cwd=cwd, env=env or {})
+    process = await start_child(command, cwd=cwd, env=env or {})
     error: BaseException | None = None
     try:
         connection = ProcessConnection(process, secrets=(env or {}).values(), protocol=protocol, role=role, **options)
@@ -131,9 +131,15 @@ async def connect_process(
         raise error
 
 
-async def _start(
+async def start_child(
     command: Sequence[str | os.PathLike[str]], *, cwd: str | os.PathLike[str] | None, env: Mapping[str, str]
 ) -> ChildProcess:
+    """Start a command.
+
+    Raises:
+        CannotStart: that is not possible.
+        TypeError: the command is not a list or is empty, or *env* is not a mapping.
+    """
     if isinstance(command, (str, bytes, os.PathLike)) or not command:
         raise TypeError('command must be a list of a program and its arguments, such as ["agent", "--acp"]')
     if not isinstance(env, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]

@@ -91,23 +91,34 @@ async def connect_url(
         Unreachable: the WebSocket was not accepted. Over HTTP, requests raise it.
         ValueError: the URL is not valid, or has another scheme.
     """
+    network: dict[str, Any] = {
+        "headers": headers,
+        "auth": auth,
+        "verify": verify,
+        "cert": cert,
+        "proxy": proxy,
+        "trust_env": trust_env,
+        "timeout": timeout,
+    }
+    async with (
+        open_link(url, limit=options.get("limit", LONGEST), **network) as link,
+        RemoteConnection(link, protocol=protocol, role=role, **options) as connection,
+    ):
+        yield connection
+
+
+@asynccontextmanager
+async def open_link(
+    url: str, *, limit: int, timeout: float = TIMEOUT, **options: Unpack[NetworkOptions]
+) -> AsyncGenerator[HttpLink | WebSocketLink]:
+    """Open the streams of a connection to an agent at a URL, for lines. The arguments are those of `connect_url`."""
     scheme = url.partition(":")[0].lower()
     if scheme not in ("http", "https", "ws", "wss"):
         raise ValueError(f"the URL must begin with http, https, ws or wss, not {scheme!r}")
-    limit = options.get("limit", LONGEST)
     is_websocket = scheme in ("ws", "wss")
-    network = Network(
-        # httpx knows only its own schemes.
-        url.replace("ws", "http", 1) if is_websocket else url,
-        headers=headers,
-        auth=auth,
-        verify=verify,
-        cert=cert,
-        proxy=proxy,
-        trust_env=trust_env,
-        timeout=timeout,
-        is_websocket=is_websocket,
-    )
+    # httpx knows only its own schemes.
+    base = url.replace("ws", "http", 1) if is_websocket else url
+    network = Network(base, timeout=timeout, is_websocket=is_websocket, **_DEFAULTS | options)
     error: BaseException | None = None
     async with AsyncExitStack() as stack:
         stack.enter_context(kept_out_of_logs(network.hide))
@@ -122,11 +133,20 @@ async def connect_url(
             tasks = await stack.enter_async_context(anyio.create_task_group())
             link = HttpLink(network, tasks, limit=limit)
         try:
-            async with RemoteConnection(link, protocol=protocol, role=role, **options) as connection:
-                yield connection
+            yield link
         except BaseException as caught:  # noqa: BLE001 - the task group would wrap it
             error = caught
         if tasks is not None:
             tasks.cancel_scope.cancel()
     if error is not None:
         raise error
+
+
+_DEFAULTS: NetworkOptions = {
+    "headers": None,
+    "auth": None,
+    "verify": True,
+    "cert": None,
+    "proxy": None,
+    "trust_env": True,
+}

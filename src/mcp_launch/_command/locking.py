@@ -82,7 +82,7 @@ def _tools(session: Session, fleet: Fleet) -> dict[str, LockedTools]:
 
 def _lock(path: str, before: ToolLock | None, now: dict[str, LockedTools], *, update: bool, some: bool) -> bool:
     """Write the lock file if that is allowed, and return False if changes were not accepted."""
-    from mcp_launch._command.show.files import put  # noqa: PLC0415 - only needed to write
+    from acp_bindings._reports.files import put  # noqa: PLC0415 - only needed to write
 
     old: Mapping[str, LockedTools] = before.servers if before else {}
     found = [(name, change) for name, tools in now.items() for change in changes(old.get(name, {}), tools)]

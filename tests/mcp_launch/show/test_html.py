@@ -19,7 +19,7 @@ from mcp_launch.report import CheckReport, ServerReport
 from tests.mcp_launch.show.page import Element, parse
 from tests.mcp_launch.show.reports import WHEN, failed, finding, report, starting, tool, works
 
-STYLE = files("mcp_launch._command.show").joinpath("page.css").read_text(encoding="utf-8")
+STYLE = files("acp_bindings._reports").joinpath("page.css").read_text(encoding="utf-8")
 NASTY = "</title></style><script>alert(1)</script><img src=x onerror='alert(2)'>\"'`{{ 7 * 7 }}{% raw %}&lt;&#60;<!--"
 
 

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from mcp_launch._command.show.text import visible
+from acp_bindings._reports.text import visible
 
 
 @pytest.mark.parametrize(

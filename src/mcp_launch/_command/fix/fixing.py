@@ -21,7 +21,7 @@ from mcp_launch._command.fix.packages import exists
 from mcp_launch._command.fix.remedies import remedies
 from mcp_launch._command.inputs import Session, Typed, is_url, name_of, only_named
 from mcp_launch._command.run import launched, run, settled
-from mcp_launch._command.show.files import put
+from acp_bindings._reports.files import put
 from mcp_launch._command.show.text import (
     found_in,
     print_findings,

@@ -1,18 +1,11 @@
-"""Writes a report into files, as JUnit XML or HTML, without destroying the old ones on errors."""
+"""Writes a report into files, as JUnit XML or HTML."""
 
 from __future__ import annotations
 
-import os
-import shutil
-import stat
-import sys
-from contextlib import suppress
 from datetime import datetime
-from errno import EBUSY
 from io import StringIO
-from pathlib import Path
-from secrets import token_hex
 
+from acp_bindings._reports.files import put
 from mcp_launch.failures import UnusableInput
 from mcp_launch.report import CheckReport
 
@@ -44,46 +37,3 @@ def _write(found: CheckReport, path: str, *, form: str, source: str, when: datet
     text = StringIO()
     write(found, text, source=source, when=when, strict=strict)
     put(path, text.getvalue().encode())
-
-
-def put(path: str, data: bytes) -> None:
-    """Write the bytes into the file, which is unchanged if that fails."""
-    if not _is_replaceable(path):
-        Path(path).write_bytes(data)
-        return
-    # Replaces the target of a link instead of the link.
-    target = os.path.realpath(path)
-    beside = os.path.join(os.path.dirname(target), f".mcp-launch-{token_hex(8)}.tmp")
-    try:
-        with open(beside, "xb") as file:
-            file.write(data)
-        if os.path.exists(target):
-            shutil.copymode(target, beside)
-            _keep_owner(target, beside)
-        os.replace(beside, target)
-    except BaseException as error:
-        with suppress(OSError):
-            os.unlink(beside)
-        if getattr(error, "errno", None) != EBUSY:
-            raise
-        # A file that is mounted into a container cannot be replaced.
-        Path(path).write_bytes(data)
-
-
-def _keep_owner(target: str, beside: str) -> None:
-    """Give the new file to the owner of the old one, which an administrator may write for another user."""
-    if sys.platform != "win32":
-        found = os.stat(target)
-        with suppress(OSError):
-            os.chown(beside, found.st_uid, found.st_gid)
-
-
-def _is_replaceable(path: str) -> bool:
-    """Return False for a device, a pipe, our own output, and a file that may be written but not replaced."""
-    try:
-        mode = os.stat(path).st_mode
-    except OSError:
-        return True
-    folder = os.path.dirname(os.path.realpath(path))
-    is_ordinary = stat.S_ISREG(mode) and not path.startswith(("/dev/", "/proc/"))
-    return is_ordinary and os.access(path, os.W_OK) and os.access(folder, os.W_OK)

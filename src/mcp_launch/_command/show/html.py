@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import json
 import math
-from base64 import b64encode
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from hashlib import sha256
 from importlib.resources import files
 from typing import Any, TextIO, cast
 
-from jinja2 import Environment, StrictUndefined, Template
-from markupsafe import Markup
+from jinja2 import Template
 
+from acp_bindings._reports.page import page_environment, styled
 from acp_bindings._standard_streams import version
-from mcp_launch._command.show.text import elapsed, of_files, placed, visible, with_findings
+from mcp_launch._command.show.text import elapsed, of_files, placed, with_findings
 from mcp_launch.failures import Stage
 from mcp_launch.options import EVERYTHING
 from mcp_launch.report import CheckReport, ServerReport
@@ -33,10 +31,8 @@ def write(report: CheckReport, file: TextIO, *, source: str, when: datetime, str
     """Write the report on the servers of *source*, started at *when*. With *strict*, a warning is a failure."""
     servers = [_Server(number, raw, strict) for number, raw in enumerate(with_findings(report), start=1)]
     longest = max((server.elapsed for server in servers), default=0.0)
-    style = _read("page.css")
     page = _template().stream(
-        style=Markup(style),  # noqa: S704 - our own file
-        policy=_policy(style),
+        **styled(),
         servers=servers,
         first=next((server for server in servers if server.raw["failure"]), None),
         findings=[(each["level"].capitalize(), placed(each, named=True)) for each in of_files(report)],
@@ -139,26 +135,10 @@ class _Server:
 
 
 def _template() -> Template:
-    # Every text is passed through `visible` and then escaped.
-    environment = Environment(
-        autoescape=True, finalize=_seen, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
+    environment = page_environment()
     filters: dict[str, Any] = environment.filters
     filters |= {"seconds": _seconds, "share": _share, "tick": _tick}
-    return environment.from_string(_read("page.html"))
-
-
-def _read(name: str) -> str:
-    return files("mcp_launch._command.show").joinpath(name).read_text(encoding="utf-8")
-
-
-def _seen(value: Any) -> Any:
-    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
-
-
-def _policy(style: str) -> str:
-    digest = b64encode(sha256(style.encode()).digest()).decode()
-    return f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; base-uri 'none'; form-action 'none'"
+    return environment.from_string(files("mcp_launch._command.show").joinpath("page.html").read_text(encoding="utf-8"))
 
 
 def _totals(servers: list[_Server]) -> dict[str, int]:

@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 from typing import Any, TextIO, cast
 from xml.etree.ElementTree import Element, ElementTree, SubElement, indent
 
-from acp_bindings._standard_streams import without_ci_commands
-from mcp_launch._command.show.text import elapsed, of_files, shown, visible, with_findings
+from acp_bindings._reports.text import fit
+from mcp_launch._command.show.text import elapsed, of_files, shown, with_findings
 from mcp_launch.failures import FailureJson
 from mcp_launch.report import CheckReport, ServerReport
 
@@ -34,14 +34,14 @@ def write(report: CheckReport, file: TextIO, *, source: str, when: datetime, str
         "skipped": str(sum(_is_unsettled(server, strict=strict) for server in servers)),
         "timestamp": when.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S"),
     }
-    suite = SubElement(root, "testsuite", {"name": _fit(source), **counts, **more})
+    suite = SubElement(root, "testsuite", {"name": fit(source), **counts, **more})
     # Jenkins treats the part before the last dot as a package.
-    classname = "mcp-launch." + re.sub(r"[./\\]+", "_", _fit(source)).strip("_")
+    classname = "mcp-launch." + re.sub(r"[./\\]+", "_", fit(source)).strip("_")
     for name, server in zip(_names(servers), servers, strict=True):
         case = SubElement(suite, "testcase", name=name, classname=classname, time=_seconds(elapsed(server)))
         _add_outcome(case, server, strict=strict)
     if found := of_files(report):
-        SubElement(suite, "system-out").text = _fit("\n".join(map(shown, found)))
+        SubElement(suite, "system-out").text = fit("\n".join(map(shown, found)))
     indent(root)
     ElementTree(root).write(file, encoding="unicode", xml_declaration=True)
     file.write("\n")
@@ -49,22 +49,22 @@ def write(report: CheckReport, file: TextIO, *, source: str, when: datetime, str
 
 def _add_outcome(case: Element, server: ServerReport, *, strict: bool) -> None:
     if failure := server["failure"]:
-        element = SubElement(case, "failure", type=failure["code"], message=_fit(failure["message"]))
+        element = SubElement(case, "failure", type=failure["code"], message=fit(failure["message"]))
         # The facts are here instead of in system-out, because GitLab and reporters for GitHub only show this.
-        element.text = _fit("\n".join(_failure(failure)))
+        element.text = fit("\n".join(_failure(failure)))
     elif _has_failed(server, strict=strict):
-        element = SubElement(case, "failure", type="warning", message=_fit(server["warnings"][0]))
-        element.text = _fit("\n".join([*server["warnings"], "", "--strict treats warnings as failures."]))
+        element = SubElement(case, "failure", type="warning", message=fit(server["warnings"][0]))
+        element.text = fit("\n".join([*server["warnings"], "", "--strict treats warnings as failures."]))
     elif _is_unsettled(server, strict=strict):
         SubElement(case, "skipped", message=f"still in {server['stage']}")
-    SubElement(case, "system-out").text = _fit("\n".join(_facts_of(server)))
+    SubElement(case, "system-out").text = fit("\n".join(_facts_of(server)))
 
 
 def _names(servers: list[ServerReport]) -> Iterator[str]:
     """Yield a unique name for each server; CI systems merge test cases with the same name."""
     seen: set[str] = set()
     for server in servers:
-        own = name = _fit(server["name"])
+        own = name = fit(server["name"])
         again = itertools.count(2)
         while name in seen:
             name = f"{own} ({next(again)})"
@@ -126,9 +126,3 @@ def _fact(name: str, value: Any) -> Iterator[str]:
 
 def _seconds(seconds: float) -> str:
     return f"{seconds:.3f}"
-
-
-def _fit(text: str) -> str:
-    # Jenkins and GitLab publish the file at the path after this marker, which a server must not choose. Reporters
-    # print the texts to a log, in which the runner looks for commands.
-    return without_ci_commands(visible(text).replace("[[ATTACHMENT|", "[[ATTACHMENT |"))

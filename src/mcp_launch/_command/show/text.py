@@ -7,7 +7,6 @@ import json
 import os
 import sys
 import threading
-import unicodedata
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
 from typing import Any, TextIO, TypeAlias
@@ -94,29 +93,6 @@ def _write(stream: TextIO, parts: tuple[str | Styled, ...]) -> None:
         else:
             print(*(text for text, _ in styled), file=stream)
         stream.flush()
-
-
-_KEPT = frozenset("\n\t\u200c\u200d")
-"""Line ends and tabs; and the two joiners that Persian and emoji need, with which nothing can be hidden."""
-_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
-"""Categories of Unicode: controls, marks of direction and tags, halves of characters, separators."""
-
-
-def visible(text: str) -> str:
-    r"""Return the text with escapes like `\u202e` for invisible characters, so that UTF-8, XML and HTML can contain it.
-
-    Nothing is removed: a secret with such a character in the middle was not redacted, and removing it would restore it.
-    """
-    if text.isprintable():
-        return text
-    return "".join(map(_visible, text.replace("\r\n", "\n")))
-
-
-def _visible(char: str) -> str:
-    # The last two code points of each plane are not characters, and not allowed in XML.
-    if char in _KEPT or (unicodedata.category(char) not in _UNSEEN and ord(char) & 0xFFFE != 0xFFFE):
-        return char
-    return char.encode("unicode_escape").decode("ascii")
 
 
 def found_in(source: str, findings: Iterable[Finding]) -> list[FindingReport]:

@@ -1,0 +1,34 @@
+"""Try whether an agent does what the protocol requires, as the command `acp-bindings probe` does.
+
+    report = await probe(["agent", "--acp"])
+    for result in report.results:
+        print(result.status, result.check.id, result.message)
+
+It needs the extra `connection`, and for an agent at a URL the extra `remote`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from acp_bindings._lazy import lazy_names
+
+if TYPE_CHECKING:
+    from acp_bindings.probe._check import Check
+    from acp_bindings.probe._checks import CHECKS
+    from acp_bindings.probe._outcome import Status
+    from acp_bindings.probe._probing import probe
+    from acp_bindings.probe._report import Report, Result
+else:
+    _, __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "_check": "Check",
+            "_checks": "CHECKS",
+            "_outcome": "Status",
+            "_probing": "probe",
+            "_report": "Report Result",
+        },
+    )
+
+__all__ = ["CHECKS", "Check", "Report", "Result", "Status", "probe"]

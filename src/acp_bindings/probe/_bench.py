@@ -1,0 +1,296 @@
+"""What checks are made with: agents in the state that a check needs, shared where checks do not disturb each other."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import anyio
+from anyio.abc import TaskGroup
+
+from acp_bindings._standard_streams import version as own_version
+from acp_bindings.connection.errors import ConnectionClosed
+from acp_bindings.probe._agent import Agent, Call, Line, Message, start_process, start_url
+from acp_bindings.probe._client import Client
+from acp_bindings.probe._outcome import Failed, Outcome, Skipped
+from acp_bindings.probe._report import recorded
+from acp_bindings.probe._servers import Servers
+from acp_bindings.probe._session import Session, needs_login
+
+T = TypeVar("T")
+
+HELLO = "Say hello in one short sentence. Do not use any tool."
+COUNT = "Count from 1 to 200 in words, one number on each line. Do not use any tool, and do not stop early."
+TOOL = "Call the tool probe_word of the MCP server whose name begins with probe, and answer with the word it returns."
+WORK = "Read the file probe.txt in the working directory, write its text to copy.txt, and run the command: echo done"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """How an agent is probed."""
+
+    target: list[str] | str
+    """Its command, or its URL."""
+    version: int = 1
+    prompt: str | None = None
+    """The text of all prompts; by default it depends on the check."""
+    auth: str | None = None
+    """The id of the authentication method to log in with."""
+    timeout: float = 30.0
+    env: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+class Bench:
+    """The agents, sessions and MCP servers of one probe."""
+
+    def __init__(self, options: Options, tasks: TaskGroup, folder: str) -> None:
+        self.options = options
+        self.version = options.version
+        self.servers = Servers(options.version)
+        self.agents: list[Agent] = []
+        """All agents so far."""
+        self.clients: dict[Agent, Client] = {}
+        self.current = ""
+        """The id of the check that runs."""
+        self._tasks = tasks
+        self._folder = folder
+        self._of_check: list[Agent] = []
+        self._blank: Agent | None = None
+        self._made: dict[Callable[..., Any], tuple[str, Any]] = {}
+
+    @property
+    def is_process(self) -> bool:
+        """True if the agent is a process."""
+        return not isinstance(self.options.target, str)
+
+    @property
+    def is_http(self) -> bool:
+        """True if the agent is at a URL of HTTP, which carries only messages, and each connection one `initialize`."""
+        return isinstance(self.options.target, str) and self.options.target.startswith("http")
+
+    @property
+    def patience(self) -> float:
+        """Seconds to wait for what need not come, such as the start of an MCP server."""
+        return min(3.0, self.options.timeout)
+
+    def text(self, default: str) -> str:
+        """Return the text of a prompt."""
+        return self.options.prompt or default
+
+    def new_cwd(self) -> Path:
+        """Make an empty directory with a file `probe.txt`."""
+        cwd = Path(tempfile.mkdtemp(dir=self._folder)).resolve()
+        (cwd / "probe.txt").write_text("one\ntwo\n", encoding="utf-8")
+        return cwd
+
+    # Agents
+
+    async def started(self) -> Agent:
+        """Return an agent that was not initialized. It is stopped after the check.
+
+        Raises:
+            CannotStart: it cannot be started.
+        """
+        agent = await self._start()
+        self._of_check.append(agent)
+        return agent
+
+    async def blank(self) -> Agent:
+        """Return an agent that was not initialized, perhaps one that has refused to be."""
+        agent, self._blank = self._blank, None
+        if agent is None or agent.has_ended:
+            return await self.started()
+        self._of_check.append(agent)
+        return agent
+
+    def keep_blank(self, agent: Agent) -> None:
+        """Use an agent again that has refused to be initialized."""
+        self._of_check.remove(agent)
+        self._blank = agent
+
+    async def fresh(self, **more: Any) -> Agent:
+        """Return an initialized agent of its own for a check. *more* are fields of the request."""
+        agent = await self.started()
+        await self.initialize(agent, **more)
+        return agent
+
+    async def shared(self) -> Agent:
+        """Return the initialized agent that most checks share."""
+        made = self._made.get(_shared)
+        if made and isinstance(made[1], Agent) and made[1].has_ended:
+            self._made.clear()
+        return await self.once(_shared)
+
+    async def start_shared(self) -> Agent:
+        """Start the agent that `shared` returns."""
+        agent = await self._start()
+        try:
+            await self.initialize(agent)
+        except Failed as error:
+            if isinstance(error.__cause__, ConnectionClosed):
+                raise error.__cause__ from None
+            raise
+        return agent
+
+    async def still_works(self, agent: Agent, what: str, lines: Sequence[Line]) -> None:
+        """Check that an agent still answers requests, and so has read all that was sent before.
+
+        Raises:
+            Failed: it does not, after *what*.
+        """
+        method = await self.once(_answered_method)
+        params = self.initialization() if method == "initialize" else {}
+        try:
+            await agent.request(method, params, is_wrong=True)
+        except Failed as error:
+            raise Failed(f"after {what}, the agent no longer answers: {error.message}", lines) from None
+
+    async def _start(self) -> Agent:
+        client = Client(Path(self._folder).resolve())
+        target = self.options.target
+        shared: Any = {"tasks": self._tasks, "timeout": self.options.timeout, "serve": client.serve}
+        if isinstance(target, str):
+            agent = await start_url(target, **shared)
+        else:
+            agent = await start_process(target, env=self.options.env, **shared)
+        self.agents.append(agent)
+        self.clients[agent] = client
+        return agent
+
+    def initialization(self, **more: Any) -> Message:
+        """Return the params of `initialize`."""
+        info = {"name": "acp-bindings-probe", "version": own_version()}
+        if self.version > 1:
+            return {"protocolVersion": self.version, "info": info, "capabilities": {}, **more}
+        capabilities = {"fs": {"readTextFile": True, "writeTextFile": True}, "terminal": True}
+        return {"protocolVersion": 1, "clientInfo": info, "clientCapabilities": capabilities, **more}
+
+    async def initialize(self, agent: Agent, **more: Any) -> Call:
+        """Initialize an agent, and log in if the options say how.
+
+        Raises:
+            Failed: it refuses, or speaks another version.
+        """
+        call = await agent.request("initialize", self.initialization(**more))
+        result: Any = call.result
+        if not isinstance(result, dict):
+            raise Failed("`initialize` was refused", call.lines)
+        agent.initialized = cast("Message", result)
+        if agent.initialized.get("protocolVersion") != self.version:
+            answered = agent.initialized.get("protocolVersion")
+            raise Failed(f"the agent speaks version {answered!r}, not {self.version}", call.lines)
+        if self.options.auth:
+            await self.log_in(agent)
+        return call
+
+    async def log_in(self, agent: Agent) -> Call:
+        """Log in with the method of the options.
+
+        Raises:
+            Failed: that is refused.
+        """
+        method = "authenticate" if self.version == 1 else "auth/login"
+        call = await agent.request(method, {"methodId": self.options.auth})
+        if call.error:
+            raise Failed(f"the login with {self.options.auth!r} was refused", call.lines)
+        return call
+
+    def check_done(self) -> None:
+        """Stop the agents that were only for one check."""
+        for agent in self._of_check:
+            self._tasks.start_soon(agent.stop)
+        self._of_check.clear()
+
+    async def stop(self) -> None:
+        """Stop all agents."""
+        async with anyio.create_task_group() as tasks:
+            for agent in self.agents:
+                tasks.start_soon(agent.stop)
+        self._tasks.cancel_scope.cancel()
+
+    def recording(self) -> str:
+        """Return all conversations, one after the other, in the format of recordings."""
+        return "".join(f"{line}\n" for agent in self.agents for line in recorded(agent.lines))
+
+    # What the agent can do
+
+    async def advertises(self, place: str) -> bool:
+        """Return True if the shared agent advertises a capability, given by its path: `sessionCapabilities.list`."""
+        agent = await self.shared()
+        value: Any = agent.initialized.get("agentCapabilities" if self.version == 1 else "capabilities")
+        for step in place.split("."):
+            value = cast("Message", value).get(step) if isinstance(value, dict) else None
+        return value is not None and value is not False
+
+    # Sessions
+
+    def session_params(self, **more: Any) -> Message:
+        """Return the params of `session/new`."""
+        return {"cwd": str(self.new_cwd()), "mcpServers": [], **more}
+
+    async def new_session(self, agent: Agent, **more: Any) -> Session:
+        """Open a session.
+
+        Raises:
+            Failed: that is refused.
+            Skipped: the agent requires a login, or no session could be opened before.
+        """
+        if isinstance(self._made.get(first_session, ("", None))[1], Outcome):
+            await self.once(first_session)
+        params = self.session_params(**more)
+        return self.session(agent, params, await agent.request("session/new", params))
+
+    def session(self, agent: Agent, params: Message, call: Call) -> Session:
+        """Return the session that a request has opened, or raise what `new_session` does."""
+        if needs_login(call):
+            raise Skipped("the agent requires a login; see --auth", call.lines)
+        result: Any = call.result
+        session_id = cast("Message", result).get("sessionId") if isinstance(result, dict) else None
+        if not isinstance(session_id, str) or not session_id:
+            raise Failed("`session/new` was refused" if call.error else "there is no `sessionId`", call.lines)
+        return Session(agent, self.version, call, session_id, params["cwd"])
+
+    async def once(self, make: Callable[[Bench], Awaitable[T]]) -> T:
+        """Return what *make* returns, which is called only once.
+
+        Raises:
+            Outcome: *make* raised it. It is the outcome of the first check, and the others are skipped.
+        """
+        if make not in self._made:
+            try:
+                self._made[make] = self.current, await make(self)
+            except Outcome as error:
+                self._made[make] = self.current, error
+        of, made = self._made[make]
+        if not isinstance(made, Outcome):
+            return cast("T", made)
+        if of == self.current or isinstance(made, Skipped):
+            raise made
+        raise Skipped(f"it needs what failed in {of}")
+
+
+async def first_session(bench: Bench) -> Session:
+    """Open the session that most checks use."""
+    return await bench.new_session(await bench.shared())
+
+
+async def first_turn(bench: Bench) -> Session:
+    """Return a session with one turn, from which the session has a history."""
+    session = await bench.once(first_session)
+    link = {"type": "resource_link", "name": "probe.txt", "uri": Path(session.cwd, "probe.txt").as_uri()}
+    await session.turn(bench.text(HELLO), link)
+    return session
+
+
+async def _shared(bench: Bench) -> Agent:
+    return await bench.start_shared()
+
+
+async def _answered_method(bench: Bench) -> str:
+    """Return a method that the agent answers, also with an error: an unknown one, unless it ignores that."""
+    agent = await bench.shared()
+    call = await agent.begin("_probe/ping", {}, is_wrong=True)
+    return "_probe/ping" if await agent.has_answer(call, seconds=bench.patience) else "initialize"

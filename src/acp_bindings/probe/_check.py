@@ -1,0 +1,55 @@
+"""Checks: small functions with an id, what they require, and where that is from."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from acp_bindings.probe._bench import Bench
+
+
+Over: TypeAlias = Literal["any", "lines", "stdio"]
+"""`lines`: transports that carry any line, which HTTP does not. `stdio`: standard streams of a process."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Check:
+    """A check of the probe."""
+
+    id: str
+    """Its family, a dot, and its name: `sessions.relative-cwd`."""
+    requires: str
+    """What is required of the agent, in a sentence."""
+    source: str
+    """Where that is from: a page and a section of the protocol, or another specification."""
+    cure: str
+    """What to do if an agent fails."""
+    versions: tuple[int, ...]
+    """The versions of the protocol that it is for."""
+    over: Over
+    """The transports that it is for."""
+    run: Callable[[Bench], Awaitable[None]]
+
+
+def check(
+    source: str, cure: str, *, versions: tuple[int, ...] = (1, 2), over: Over = "any"
+) -> Callable[[Callable[[Bench], Awaitable[None]]], Check]:
+    """Make a check of a function. Its id is made of the names of its module and its own, the rest is its docstring."""
+
+    def make(function: Callable[[Bench], Awaitable[None]]) -> Check:
+        family = function.__module__.rpartition(".")[2]
+        name: str = getattr(function, "__name__", "")
+        return Check(
+            id=f"{family}.{name.strip('_')}".replace("_", "-"),
+            requires=" ".join((inspect.getdoc(function) or "").split()),
+            source=source,
+            cure=cure,
+            versions=versions,
+            over=over,
+            run=function,
+        )
+
+    return make

@@ -1,0 +1,83 @@
+"""What the rules of `acp-bindings check` find in all conversations of the probe, by their family."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import suppress
+
+from acp_bindings.check import RULES, Found, LiveCheck
+from acp_bindings.probe._agent import Agent, Line
+from acp_bindings.probe._bench import Bench
+from acp_bindings.probe._check import Check, check
+from acp_bindings.probe._checks.permission import worked
+from acp_bindings.probe._outcome import Failed, Outcome, Warned
+
+
+@check("protocol, Transports: stdio", "Write everything else to standard error: logs, `print`, the output of children.")
+async def stdout(bench: Bench) -> None:
+    """The agent writes only messages to standard output."""
+    await talked(bench)
+    stray = [each for agent in bench.agents for each in agent.lines if each.sender == "agent" and each.message is None]
+    if stray:
+        raise Failed("a line is not JSON", stray[:3])
+
+
+def _of_family(family: str) -> Check:
+    async def run(bench: Bench) -> None:
+        await talked(bench)
+        by_rule: dict[str, list[tuple[Found, Line]]] = {}
+        for each in await bench.once(_findings):
+            if each[0].rule.partition(".")[0] == family:
+                by_rule.setdefault(each[0].rule, []).append(each)
+        if not by_rule:
+            return
+        of_rules = sorted(by_rule.values(), key=lambda of: of[0][0].severity != "error")
+        outcome = Failed if of_rules[0][0][0].severity == "error" else Warned
+        texts = [f"{of[0][0].rule}: {of[0][0].message}{_times(len(of))}" for of in of_rules]
+        raise outcome("; ".join(texts), [of[0][1] for of in of_rules])
+
+    return Check(
+        id=f"conversation.{family}",
+        requires=f"The agent's messages break none of the rules {family}.* of `acp-bindings check`.",
+        source="acp-bindings rules",
+        cure="Each rule is explained in docs/check.md.",
+        versions=(1, 2),
+        over="any",
+        run=run,
+    )
+
+
+async def talked(bench: Bench) -> None:
+    """Have some conversation, in case no other check has had one."""
+    await bench.shared()
+    with suppress(Outcome):
+        await bench.once(worked)
+
+
+async def _findings(bench: Bench) -> list[tuple[Found, Line]]:
+    return [each for agent in bench.agents for each in _of(agent)]
+
+
+def _of(agent: Agent) -> Iterator[tuple[Found, Line]]:
+    """Yield what the agent has done wrong, with its lines. What the probe does wrong on purpose is left out."""
+    live = LiveCheck()
+    # A line that is no message has a check of its own.
+    # The session `probe-none` exists only in prompts that are wrong on purpose.
+    lines = [each for each in agent.lines if not each.is_wrong and each.fields and '"probe-none"' not in each.text]
+    for line in lines:
+        for found in live.feed(json.dumps({"from": line.sender, "message": line.message}).encode()):
+            if found.sender == "agent" and found.severity != "info":
+                yield found, lines[found.line - 1] if found.line else line
+
+
+def _times(count: int) -> str:
+    return f" ({count} times)" if count > 1 else ""
+
+
+FAMILIES = tuple(
+    # Only clients send what the family `secret` is about.
+    _of_family(each)
+    for each in sorted({rule.id.partition(".")[0] for rule in RULES} - {"secret"})
+)
+"""A check for each family of rules."""

@@ -1,0 +1,225 @@
+"""Prompts: the turn, its order and its end, and what cancels it."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from acp_bindings.probe._agent import Message
+from acp_bindings.probe._bench import COUNT, HELLO, Bench, first_turn
+from acp_bindings.probe._check import check
+from acp_bindings.probe._outcome import Failed, Skipped, Warned
+from acp_bindings.probe._session import Session, Turn, is_of_turn, update_of
+
+_TURN = "protocol, Prompt Turn"
+_CANCELLING = f"{_TURN}: Cancellation"
+_REASONS = ("end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled")
+_LONG = 1.0
+"""Seconds after a cancel from which a turn that goes on was not cancelled."""
+_SEVERAL = 3
+"""As many updates after an agent has read a cancel show that it goes on."""
+_PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+_SILENCE = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YQAAAAA="
+
+
+@check(_TURN, "End each turn with a stop reason of the protocol. Support text and resource links.")
+async def turn(bench: Bench) -> None:
+    """A prompt with text and a resource link is answered, and its turn ends with a stop reason."""
+    session = await bench.once(first_turn)
+    first = session.turns[0]
+    if first.stop_reason not in (*_REASONS, *(["error"] if bench.version > 1 else [])):
+        raise Failed(f"the stop reason is {first.stop_reason!r}", first.lines)
+    if first.stop_reason == "cancelled":
+        raise Failed("the turn was cancelled, and nobody has cancelled it", first.lines)
+
+
+@check(f"{_TURN}: Agent Reports Output", "Send what the agent says as `agent_message_chunk`.")
+async def output(bench: Bench) -> None:
+    """The agent says something in its turn."""
+    first = (await bench.once(first_turn)).turns[0]
+    if not first.content:
+        raise Warned("there were no updates", first.lines)
+
+
+@check(
+    "protocol v2, Prompt Lifecycle: User Message",
+    "Send a `user_message` with the `messageId` of the response.",
+    versions=(2,),
+)
+async def user_message(bench: Bench) -> None:
+    """The message of the user comes back with the id of the response."""
+    first = (await bench.once(first_turn)).turns[0]
+    message_id = first.call.result.get("messageId")
+    if not isinstance(message_id, str):
+        raise Failed("there is no `messageId` in the response", first.call.lines)
+    if not any(
+        str(each.get("sessionUpdate")).startswith("user_message") and each.get("messageId") == message_id
+        for _, each in first.updates
+    ):
+        raise Failed("no update has this `messageId`", first.call.lines)
+
+
+@check(f"{_TURN}: Check for Completion", "Send all updates of a turn before its end.")
+async def late_updates(bench: Bench) -> None:
+    """Nothing of a turn comes after its end."""
+    session = await bench.once(first_turn)
+    first = session.turns[0]
+    await bench.still_works(session.agent, "a turn", first.lines)
+    if late := [line for line, update in first.late if is_of_turn(update)]:
+        raise Failed("an update came after the end of the turn", [*first.lines[1:], late[0]])
+
+
+@check("protocol, Content: Images", "Accept images, or do not advertise them.")
+async def image(bench: Bench) -> None:
+    """A prompt with an image is accepted if that is advertised."""
+    await _content(bench, "image", {"type": "image", "mimeType": "image/png", "data": _PIXEL})
+
+
+@check("protocol, Content: Audio", "Accept audio, or do not advertise it.")
+async def audio(bench: Bench) -> None:
+    """A prompt with audio is accepted if that is advertised."""
+    await _content(bench, "audio", {"type": "audio", "mimeType": "audio/wav", "data": _SILENCE})
+
+
+@check("protocol, Content: Embedded Resources", "Accept embedded resources, or do not advertise them.")
+async def embedded_resource(bench: Bench) -> None:
+    """A prompt with an embedded resource is accepted if that is advertised."""
+    resource = {"uri": "file:///probe.txt", "mimeType": "text/plain", "text": "one\ntwo\n"}
+    await _content(bench, "embeddedContext", {"type": "resource", "resource": resource})
+
+
+@check("schema v2, OtherContentBlock", "Refuse the prompt with -32602.", versions=(2,))
+async def unknown_content(bench: Bench) -> None:
+    """A prompt with a content block of an unknown type is refused with -32602."""
+    session = await _session(bench)
+    prompt = [{"type": "_probe"}]
+    call = await session.agent.request("session/prompt", {"sessionId": session.id, "prompt": prompt}, is_wrong=True)
+    if call.code != -32602:
+        raise Failed(f"the code is {call.code}" if call.error else "it was accepted", call.lines)
+
+
+@check(_CANCELLING, "Remember a cancel that comes before the turn has begun.")
+async def cancel_at_once(bench: Bench) -> None:
+    """A turn that is cancelled at once ends as cancelled."""
+    session = await _session(bench)
+    await _is_cancelled(bench, await session.prompt(bench.text(COUNT)))
+
+
+@check(_CANCELLING, "Stop the work, catch the exceptions of that, and answer `cancelled`.")
+async def cancel(bench: Bench) -> None:
+    """A turn that is cancelled in the middle ends as cancelled."""
+    await _is_cancelled(bench, await _begun(bench, await _session(bench)))
+
+
+@check(_CANCELLING, "Ignore a second cancel.")
+async def cancel_twice(bench: Bench) -> None:
+    """A second `session/cancel` changes nothing."""
+    session = await _session(bench)
+    turn = await _begun(bench, session)
+    await _is_cancelled(bench, turn, times=2)
+    after = await session.turn(bench.text(HELLO))
+    if after.stop_reason == "cancelled":
+        raise Failed("the next turn was cancelled too", after.lines)
+
+
+@check(_CANCELLING, "Forget a cancel when its turn has ended.")
+async def after_cancel(bench: Bench) -> None:
+    """A prompt after a cancelled turn is answered."""
+    session = await _session(bench)
+    turn = await _begun(bench, session)
+    if not turn.end:
+        await session.cancel()
+    await turn.ended()
+    after = await session.turn(bench.text(HELLO))
+    if after.stop_reason == "cancelled":
+        raise Failed("it was cancelled too", [*turn.lines, *after.lines])
+
+
+@check(_CANCELLING, "Ignore a cancel without a turn.")
+async def cancel_idle(bench: Bench) -> None:
+    """`session/cancel` without a turn does not cancel the next one."""
+    session = await _session(bench)
+    line = await session.cancel()
+    await bench.still_works(session.agent, "`session/cancel` without a turn", [line])
+    after = await session.turn(bench.text(HELLO))
+    if after.stop_reason == "cancelled":
+        raise Failed("the next turn was cancelled", [line, *after.lines])
+
+
+@check(_TURN, "Keep the state of a turn in its session.")
+async def two_sessions(bench: Bench) -> None:
+    """Two sessions can have turns at once, each with its own updates."""
+    first = await bench.once(first_turn)
+    agent = first.agent
+    sessions = [await bench.new_session(agent) for _ in range(2)]
+    turns = [await session.prompt(bench.text(HELLO)) for session in sessions]
+    for each in turns:
+        await each.ended()
+    known = {session.id for session in sessions}
+    for line in agent.since(turns[0].call.request):
+        session_id, update = update_of(line)
+        if update and session_id not in known and str(update.get("sessionUpdate")).startswith("agent_"):
+            raise Failed("an update came for another session", [turns[0].call.request, line])
+    for each in turns:
+        if not each.content and first.turns[0].content:
+            raise Failed("one of them got no updates", each.lines)
+
+
+@check(_TURN, "Queue the second prompt, or refuse it.")
+async def two_prompts(bench: Bench) -> None:
+    """Two prompts at once in a session are both answered."""
+    session = await _session(bench)
+    agent = session.agent
+    turns = [await session.prompt(bench.text(HELLO)) for _ in range(2)]
+    for each in turns:
+        call = each.call
+        while not call.response and await agent.wait_for_more(partial(getattr, call, "response")):
+            pass
+        if not call.response:
+            raise Failed("one of them was not answered", [turn.call.request for turn in turns])
+    for each in turns:
+        if not each.call.error:
+            await each.ended()
+    # Rules about the order of turns do not apply here.
+    answers = [each.call.response for each in turns]
+    for line in agent.lines:
+        line.is_wrong = line.is_wrong or line in answers or f'"{session.id}"' in line.text
+
+
+async def _session(bench: Bench) -> Session:
+    """Return a new session. Prompts must work: otherwise this raises what the first turn has."""
+    first = await bench.once(first_turn)
+    return await bench.new_session(first.agent)
+
+
+async def _begun(bench: Bench, session: Session) -> Turn:
+    """Return a turn in which the agent has said something, or which has ended."""
+    turn = await session.prompt(bench.text(COUNT))
+    await session.agent.wait(lambda: turn.content or turn.end)
+    return turn
+
+
+async def _is_cancelled(bench: Bench, turn: Turn, *, times: int = 1) -> None:
+    agent = turn.session.agent
+    if turn.end:
+        raise Skipped("the turn had ended before it could be cancelled; see --prompt")
+    sent = [await turn.session.cancel() for _ in range(times)]
+    await bench.still_works(agent, "`session/cancel`", sent)
+    seen = len(turn.content)  # the agent has read the cancel by now
+    await turn.ended()
+    end = turn.end
+    if turn.stop_reason == "cancelled" or end is None:
+        return
+    if turn.stop_reason == "error":
+        raise Failed("the turn ended with an error", [*sent, end])
+    seconds = (end.time - sent[0].time).total_seconds()
+    if len(turn.content) - seen >= _SEVERAL or seconds > _LONG:
+        raise Failed(f"the turn went on for {seconds:.1f} s and ended with {turn.stop_reason!r}", [*sent, end])
+    raise Skipped("the turn ended by itself before it could be cancelled; see --prompt")
+
+
+async def _content(bench: Bench, name: str, block: Message) -> None:
+    place = f"promptCapabilities.{name}" if bench.version == 1 else f"session.prompt.{name}"
+    if not await bench.advertises(place):
+        raise Skipped(f"`{place}` is not advertised")
+    session = await _session(bench)
+    await session.turn(bench.text(HELLO), block)

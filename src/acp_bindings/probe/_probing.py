@@ -1,0 +1,150 @@
+"""Runs the checks."""
+
+from __future__ import annotations
+
+import shlex
+import tempfile
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from datetime import UTC, datetime
+from os import PathLike, fspath
+from typing import Any, cast
+
+import anyio
+
+from acp_bindings.probe._agent import Message
+from acp_bindings.probe._bench import Bench, Options
+from acp_bindings.probe._check import Check
+from acp_bindings.probe._checks import CHECKS
+from acp_bindings.probe._outcome import Failed, Outcome, Skipped
+from acp_bindings.probe._report import Report, Result
+
+TIMEOUT = 30.0
+
+
+async def probe(
+    target: Sequence[str | PathLike[str]] | str,
+    *,
+    version: int = 1,
+    prompt: str | None = None,
+    auth: str | None = None,
+    only: Collection[str] = (),
+    skip: Collection[str] = (),
+    timeout: float = TIMEOUT,
+    env: Mapping[str, str] | None = None,
+    record: str | PathLike[str] | None = None,
+    done: Callable[[Result], object] | None = None,
+) -> Report:
+    """Try whether an agent does what the protocol requires, and return a report.
+
+    Args:
+        target: the agent's command and its arguments, or a URL.
+        version: the version of the protocol, 1 or 2.
+        prompt: the text of all prompts. By default each check has one that suits language models.
+        auth: the id of the authentication method to log in with.
+        only: the checks to run, by id or by family; by default all.
+        skip: the checks to leave out, by id or by family.
+        timeout: seconds to wait for an answer or, in a turn, for any message.
+        env: environment variables to add for the agent.
+        record: a file for the conversations, one message on each line.
+        done: called with each result.
+
+    Raises:
+        CannotStart: the agent cannot be started.
+        ValueError: *only* or *skip* names a check that does not exist, or *version* is not 1 or 2.
+    """
+    if version not in (1, 2):
+        raise ValueError(f"version must be 1 or 2, not {version}")
+    chosen = choose(only=only, skip=skip, version=version)
+    command = target if isinstance(target, str) else [fspath(each) for each in target]
+    options = Options(target=command, version=version, prompt=prompt, auth=auth, timeout=timeout, env=env or {})
+    report = Report(
+        target=command if isinstance(command, str) else shlex.join(command), version=version, when=datetime.now(UTC)
+    )
+    began = time.monotonic()
+    failure: BaseException | None = None
+    recording = ""
+    with tempfile.TemporaryDirectory(prefix="acp-probe-", ignore_cleanup_errors=True) as folder:
+        async with anyio.create_task_group() as tasks:
+            bench = Bench(options, tasks, folder)
+            try:
+                await bench.servers.start(tasks)
+                for each in chosen:
+                    result = await _run(bench, each)
+                    report.results.append(result)
+                    if done:
+                        done(result)
+                report.agent = _name(bench)
+            except BaseException as error:  # noqa: BLE001 - the task group would wrap it
+                failure = error
+            with anyio.CancelScope(shield=True):
+                await bench.stop()
+            recording = bench.recording()
+    if record is not None:
+        await anyio.Path(record).write_text(recording, encoding="utf-8")
+    if failure is not None:
+        raise failure
+    report.seconds = time.monotonic() - began
+    return report
+
+
+def choose(*, only: Collection[str] = (), skip: Collection[str] = (), version: int) -> list[Check]:
+    """Return the checks of a version that *only* names, without those that *skip* names.
+
+    Raises:
+        ValueError: a name is unknown.
+    """
+    known = {name for each in CHECKS for name in _names(each)}
+    if unknown := [each for each in (*only, *skip) if each not in known]:
+        raise ValueError(f"there is no check {unknown[0]!r}")
+    return [
+        each
+        for each in CHECKS
+        if version in each.versions
+        and (not only or not _names(each).isdisjoint(only))
+        and _names(each).isdisjoint(skip)
+    ]
+
+
+def _names(check: Check) -> set[str]:
+    return {check.id, check.id.partition(".")[0]}
+
+
+async def _run(bench: Bench, check: Check) -> Result:
+    began = time.monotonic()
+    bench.current = check.id
+    outcome: Outcome | None = None
+    try:
+        if check.over == "stdio" and not bench.is_process:
+            raise Skipped("it is about standard streams")
+        if check.over == "lines" and bench.is_http:
+            raise Skipped("HTTP does not carry such a line")
+        agent = await bench.shared()  # nothing can be said of an agent that cannot be initialized
+        await check.run(bench)
+        if agent.has_ended:
+            raise Failed(f"the agent has ended{agent.how_it_ended}", agent.lines[-2:])
+    except Outcome as error:
+        outcome = error
+    except (LookupError, TypeError, AttributeError, ValueError) as error:
+        # Checks read messages as the protocol has them.
+        outcome = Failed(f"a message of the agent has another form than expected ({type(error).__name__}: {error})")
+    bench.check_done()
+    seconds = time.monotonic() - began
+    if outcome is None:
+        return Result(check=check, status="ok", seconds=seconds)
+    return Result(
+        check=check,
+        status=outcome.status,
+        message=outcome.message,
+        lines=() if outcome.status == "skip" else tuple(map(str, outcome.lines)),
+        cure="" if outcome.status == "skip" else outcome.cure or check.cure,
+        seconds=seconds,
+    )
+
+
+def _name(bench: Bench) -> str:
+    info: Any = next((each.initialized for each in bench.agents if each.initialized), Message()).get(
+        "agentInfo" if bench.version == 1 else "info"
+    )
+    info = cast("Message", info) if isinstance(info, dict) else {}
+    return " ".join(str(info[each]) for each in ("name", "version") if each in info)

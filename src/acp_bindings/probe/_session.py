@@ -1,0 +1,190 @@
+"""Sessions and their turns, with the same names for both versions of the protocol."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from acp_bindings.probe._agent import Agent, Call, Line, Message
+from acp_bindings.probe._outcome import Failed, Skipped
+
+AUTH_REQUIRED = -32000
+_OF_LOGIN = re.compile(
+    r"(?i)\bauth|log(ged)?[ -]?in\b|sign(ed)?[ -]?in\b|api[ _-]?key|credential|unauthor|subscription"
+)
+
+
+def needs_login(call: Call) -> bool:
+    """Return True if a request was refused because nobody is logged in."""
+    return call.code == AUTH_REQUIRED or bool(call.error and _OF_LOGIN.search(str(call.error)))
+
+
+@dataclass(eq=False)
+class Session:
+    """An open session."""
+
+    agent: Agent
+    version: int
+    call: Call
+    """The request that opened it."""
+
+    id: str
+    cwd: str
+    turns: list[Turn] = field(default_factory=list["Turn"])
+
+    async def prompt(self, *blocks: str | Message) -> Turn:
+        """Send a prompt, and return its turn, which goes on."""
+        prompt = [{"type": "text", "text": each} if isinstance(each, str) else each for each in blocks]
+        call = await self.agent.begin("session/prompt", {"sessionId": self.id, "prompt": prompt})
+        turn = Turn(self, call)
+        self.turns.append(turn)
+        return turn
+
+    async def turn(self, *blocks: str | Message) -> Turn:
+        """Send a prompt, and return its turn once it has ended."""
+        return await (await self.prompt(*blocks)).ended()
+
+    async def cancel(self) -> Line:
+        """Send `session/cancel`."""
+        return await self.agent.notify("session/cancel", {"sessionId": self.id})
+
+    def updates(self, after: Line) -> list[tuple[Line, Message]]:
+        """Return the updates of this session after a line, with their lines."""
+        return [(line, update) for line in self.agent.since(after) if (update := self.update_in(line)) is not None]
+
+    def update_in(self, line: Line) -> Message | None:
+        """Return the update in a line; None if it is another message, or of another session."""
+        session_id, update = update_of(line)
+        return update if session_id == self.id else None
+
+
+def update_of(line: Line) -> tuple[Any, Message | None]:
+    """Return the session and the update of a line; `(None, None)` if it is another message."""
+    if line.fields.get("method") != "session/update":
+        return None, None
+    params: Any = line.fields.get("params")
+    params = cast("Message", params) if isinstance(params, dict) else {}
+    update: Any = params.get("update")
+    return params.get("sessionId"), cast("Message", update) if isinstance(update, dict) else {}
+
+
+@dataclass(eq=False)
+class Turn:
+    """A prompt and what came of it."""
+
+    session: Session
+    call: Call
+
+    @property
+    def updates(self) -> list[tuple[Line, Message]]:
+        """The updates of the turn so far, with their lines."""
+        return [(line, update) for line in self._lines_so_far if (update := self.session.update_in(line)) is not None]
+
+    @property
+    def late(self) -> list[tuple[Line, Message]]:
+        """The updates after the end of the turn and before the client's next message for the session."""
+        if not (end := self.end):
+            return []
+        after = self.session.agent.lines[end.number + 1 :]
+        until = next(
+            (at for at, each in enumerate(after) if each.sender == "client" and self.session.id in each.text), None
+        )
+        return [(line, update) for line in after[:until] if (update := self.session.update_in(line)) is not None]
+
+    @property
+    def end(self) -> Line | None:
+        """The line that ends the turn: the response in v1, in v2 the update to `idle`. An error ends it in both."""
+        if self.session.version == 1 or self.call.error:
+            return self.call.response
+        has_run = False
+        for line, update in self.session.updates(self.call.request):
+            if update.get("sessionUpdate") == "state_update":
+                has_run = has_run or update.get("state") != "idle"
+                if has_run and update.get("state") == "idle" and self.call.response:
+                    return line
+        return None
+
+    @property
+    def stop_reason(self) -> Any:
+        """The stop reason; None if there is none."""
+        if self.call.error or not (end := self.end):
+            return None
+        if self.session.version > 1:
+            return (self.session.update_in(end) or {}).get("stopReason")
+        result: Any = self.call.result
+        return cast("Message", result).get("stopReason") if isinstance(result, dict) else None
+
+    @property
+    def content(self) -> list[tuple[Line, Message]]:
+        """The updates in which the agent says or does something."""
+        return [each for each in self.updates if is_of_turn(each[1])]
+
+    @property
+    def text(self) -> str:
+        """What the agent said."""
+        return said(self.updates, "agent_message")
+
+    def requests(self, prefix: str) -> list[Line]:
+        """Return the requests of the agent in this turn whose method begins with *prefix*."""
+        return [
+            each
+            for each in self._lines_so_far
+            if "id" in each.fields
+            and str(each.fields.get("method")).startswith(prefix)
+            and each.fields.get("params", {}).get("sessionId") == self.session.id
+        ]
+
+    @property
+    def _lines_so_far(self) -> list[Line]:
+        """The lines of the agent from the prompt to the end of the turn."""
+        lines, end = self.session.agent.since(self.call.request), self.end
+        return [each for each in lines if each.number <= end.number] if end else lines
+
+    @property
+    def lines(self) -> list[Line]:
+        """The prompt, and the line that ended it or the last one so far."""
+        last = self.end or (self.updates[-1][0] if self.updates else None)
+        return [self.call.request, *([last] if last else [])]
+
+    async def ended(self) -> Turn:
+        """Wait for the end of the turn.
+
+        Raises:
+            Failed: it does not end, or the prompt is answered with an error.
+            Skipped: the agent requires a login.
+        """
+        agent = self.session.agent
+        # A model may work for a while. Only silence is too long.
+        while not self.end:
+            if not await agent.wait_for_more(lambda: self.end):
+                raise Failed(f"the turn has not ended: nothing came for {agent.timeout:g} s", self.lines)
+        if needs_login(self.call):
+            raise Skipped("the agent requires a login for prompts", self.call.lines)
+        if self.call.error:
+            raise Failed("the prompt was answered with an error", self.call.lines)
+        return self
+
+
+def is_of_turn(update: Message) -> bool:
+    """Return True for an update in which the agent says or does something."""
+    return str(update.get("sessionUpdate")).startswith(_OF_TURNS)
+
+
+_OF_TURNS = ("agent_", "tool_call", "plan")
+
+
+def said(updates: list[tuple[Line, Message]], kind: str) -> str:
+    """Return the text of the messages of a kind: `agent_message` or `user_message`."""
+    text = ""
+    for _, update in updates:
+        if update.get("sessionUpdate") == f"{kind}_chunk":
+            text += _text_of(update.get("content"))
+        elif update.get("sessionUpdate") == kind:
+            content: Any = update.get("content") or []
+            text += "".join(map(_text_of, cast("list[Any]", content)))
+    return text
+
+
+def _text_of(block: Any) -> str:
+    return str(cast("Message", block).get("text", "")) if isinstance(block, dict) else ""

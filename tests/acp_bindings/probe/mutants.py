@@ -1,0 +1,198 @@
+"""The broken agents: each name is the check that is meant for it and, after a slash, a variant."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+from acp_bindings.probe import CHECKS
+
+AGENT = [sys.executable, "-I", "-S", str(Path(__file__).with_name("agent.py"))]
+
+NAMES = """
+negotiation.initialize
+negotiation.initialize/version
+negotiation.response
+negotiation.info
+negotiation.newer-version
+negotiation.newer-version/refused
+negotiation.version-zero
+negotiation.negative-version
+negotiation.text-version
+negotiation.missing-version
+negotiation.missing-version/stuck
+negotiation.unknown-fields
+negotiation.unknown-fields/differs
+negotiation.before-initialize
+negotiation.before-initialize/works
+negotiation.initialize-twice
+messages.unknown-method
+messages.unknown-method/code
+messages.unknown-method/silent
+messages.unknown-notification
+messages.unknown-notification/cancel
+messages.unasked-response
+messages.unasked-response/answer
+messages.ids
+messages.ids/type
+messages.ids/zero
+messages.unknown-fields
+messages.invalid-params
+messages.invalid-params/code
+messages.malformed
+messages.malformed/silent
+messages.malformed/code
+messages.not-a-message
+messages.not-a-message/silent
+messages.batch
+messages.batch/silent
+messages.duplicate-id
+messages.huge-line
+messages.split-line
+messages.crlf
+messages.empty-line
+capabilities.load-unadvertised
+capabilities.load-unadvertised/works
+capabilities.list-unadvertised
+capabilities.resume-unadvertised
+capabilities.close-unadvertised
+capabilities.delete-unadvertised
+capabilities.logout-unadvertised
+auth.methods
+auth.unknown-method
+auth.required
+auth.login
+sessions.new
+sessions.new/refused
+sessions.unique
+sessions.relative-cwd
+sessions.missing-servers
+sessions.omitted-servers
+sessions.additional-directories
+sessions.unknown
+sessions.list
+sessions.list/twice
+sessions.list/relative
+sessions.list-by-cwd
+sessions.load-unknown
+sessions.load
+sessions.load/empty
+sessions.load/late
+sessions.load-equal
+sessions.load-equal/user
+sessions.resume
+sessions.resume/refused
+sessions.resume/state
+sessions.close
+sessions.close/refused
+sessions.close-in-turn
+sessions.delete
+sessions.modes
+sessions.modes/current
+sessions.modes/refused
+sessions.config-options
+sessions.config-options/current
+sessions.config-unknown
+servers.stdio
+servers.stdio/uninitialized
+servers.stdio-environment
+servers.stdio-environment/args
+servers.listed
+servers.http
+servers.http/uninitialized
+servers.http-headers
+servers.sse
+servers.sse/uninitialized
+servers.sse-headers
+servers.unadvertised
+servers.broken
+servers.broken/refused
+prompts.turn
+prompts.turn/cancelled
+prompts.turn/open
+prompts.turn/link
+prompts.output
+prompts.user-message
+prompts.user-message/missing
+prompts.late-updates
+prompts.image
+prompts.audio
+prompts.embedded-resource
+prompts.unknown-content
+prompts.cancel-at-once
+prompts.cancel
+prompts.cancel/deaf
+prompts.cancel/error
+prompts.cancel-twice
+prompts.after-cancel
+prompts.cancel-idle
+prompts.two-sessions
+prompts.two-sessions/other
+prompts.two-prompts
+permission.question
+permission.question/kind
+permission.allow
+permission.reject
+permission.reject/error
+permission.cancelled
+permission.error
+permission.error/open
+client-methods.paths
+client-methods.paths/relative
+client-methods.release
+client-methods.refused
+client-methods.refused/open
+client-methods.unadvertised
+ending.stdin
+ending.stdin/status
+ending.in-turn
+ending.children
+ending.children/sleep
+ending.sigterm
+ending.killed
+conversation.capability
+conversation.leniency
+conversation.lifecycle
+conversation.offer
+conversation.path
+conversation.permission
+conversation.schema
+conversation.stdout
+conversation.terminal
+conversation.tool-call
+conversation.turn
+""".split()  # noqa: SIM905 - easier to read
+
+ONLY_IN = {"sessions.resume/state": (2,), "conversation.tool-call": (1,), "conversation.terminal": (1,)}
+"""What can only be done wrong in one version, apart from what the checks are only for."""
+
+WITH = {"auth.login": {"auth": "none"}}
+"""Options of the probe."""
+
+WITHOUT = {
+    # Whether a tool is called is up to the agent.
+    "servers.called",
+}
+"""Checks that no agent can fail."""
+
+
+class Mutant(NamedTuple):
+    """A broken agent in one version."""
+
+    name: str
+    version: int
+
+    @property
+    def check(self) -> str:
+        """The id of the check that is meant for it."""
+        return self.name.partition("/")[0]
+
+    @property
+    def command(self) -> list[str]:
+        """Its command."""
+        return [*AGENT, self.name]
+
+
+_VERSIONS = {each.id: each.versions for each in CHECKS}
+MUTANTS = [Mutant(name, version) for name in NAMES for version in ONLY_IN.get(name, _VERSIONS[name.partition("/")[0]])]

@@ -1,0 +1,101 @@
+"""`acp-bindings probe`: its output, its files and its exit status."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from acp_bindings._command.cli import main
+from acp_bindings.probe import CHECKS
+from tests.acp_bindings.probe.mutants import AGENT
+
+NASTY = "<script>alert(1)</script>"
+
+
+def run(*arguments: str) -> int:
+    with pytest.raises(SystemExit) as end:
+        main(["probe", *arguments])
+    status = end.value.code
+    return status if isinstance(status, int) else 0
+
+
+def test_a_good_agent_has_status_0(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("--only", "negotiation.info", "--", *AGENT) == 0
+
+    first, last = capsys.readouterr().out.splitlines()
+    assert first.split() == ["ok", "negotiation.info"]
+    assert last.startswith("1 ok (correct 1.0, version 1, ")
+
+
+def test_a_failed_check_has_status_1_and_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("--only", "sessions.unique", "--version", "2", "--", *AGENT, "sessions.unique") == 1
+
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split(maxsplit=2) == ["FAIL", "sessions.unique", "both have the same id"]
+    assert lines[1].strip().startswith("required: Two sessions have different ids.")
+    assert lines[-2].strip() == "try: Make a new id for each session."
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        ((), "Give the command of an agent"),
+        (("http://localhost", "--", "agent"), "Give the command of an agent"),
+        (("--only", "nothing", "--", "agent"), "there is no check 'nothing'"),
+        (("--", "no-such-agent"), "command not found"),
+        (("--version", "3", "--", "agent"), "'--version'"),
+    ],
+)
+def test_a_wrong_command_line_has_status_2(
+    arguments: tuple[str, ...], reason: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(*arguments) == 2
+
+    assert reason in capsys.readouterr().err
+
+
+def test_json_has_all_of_the_report(capsys: pytest.CaptureFixture[str]) -> None:
+    run("--json", "--only", "sessions.unique", "--", *AGENT, "sessions.unique")
+
+    document = json.loads(capsys.readouterr().out)
+    assert document["counts"] == {"ok": 0, "fail": 1, "warn": 0, "skip": 0}
+    (result,) = document["results"]
+    assert (result["id"], result["status"]) == ("sessions.unique", "fail")
+    assert len(result["lines"]) == 4
+
+
+def test_junit_has_a_test_case_for_each_check(tmp_path: Path) -> None:
+    file = tmp_path / "probe.xml"
+
+    run("--junit", str(file), "--only", "auth", "--only", "negotiation.info", "--", *AGENT, "auth.methods")
+
+    suite = ElementTree.parse(file).getroot()[0]
+    cases = {case.get("name"): [each.tag for each in case] for case in suite}
+    assert cases["info"] == []
+    assert cases["methods"] == ["failure"]
+    assert cases["required"] == ["skipped"]
+    assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("5", "1", "2")
+
+
+def test_html_shows_problems_and_escapes_what_an_agent_says(tmp_path: Path) -> None:
+    file = tmp_path / "probe.html"
+
+    run("--html", str(file), "--only", "sessions.unique", "--", *AGENT, "sessions.unique", NASTY)
+
+    page = file.read_text(encoding="utf-8")
+    assert "1 of 1 checks failed" in page
+    assert 'id="sessions.unique"' in page
+    assert "both have the same id" in page
+    assert NASTY not in page
+    assert "&lt;script&gt;" in page
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_list_prints_the_checks_of_a_version(version: int, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("--list", "--version", str(version)) == 0
+
+    listed = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
+    assert listed == [each.id for each in CHECKS if version in each.versions]

@@ -1,0 +1,98 @@
+"""The probe notices each thing that an agent can do wrong, and finds nothing wrong with an agent that does it right."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from acp_bindings.probe import CHECKS, Report, probe
+from tests.acp_bindings.probe.mutants import AGENT, MUTANTS, NAMES, WITH, WITHOUT, Mutant
+
+TIMEOUT = 2.0
+AT_ONCE = 3
+CAUGHT = ("fail", "warn")
+SAMPLE = (
+    "negotiation.version-zero",
+    "messages.ids/zero",
+    "sessions.load/late",
+    "servers.stdio-environment",
+    "prompts.cancel-at-once",
+    "permission.reject",
+    "ending.stdin/status",
+    "conversation.lifecycle",
+)
+
+
+async def probed(command: list[str], version: int, **options: Any) -> Report:
+    return await probe(command, version=version, timeout=TIMEOUT, **options)
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("version", [1, 2])
+async def test_a_correct_agent_fails_no_check(version: int) -> None:
+    report = await probed(AGENT, version)
+
+    assert [each for each in report.results if each.status in CAUGHT] == []
+    assert report.count("ok") > 80
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    "mutant", [each for each in MUTANTS if each.name in SAMPLE], ids=lambda it: f"{it.name}-v{it.version}"
+)
+async def test_the_meant_check_catches_a_broken_agent(mutant: Mutant) -> None:
+    (result,) = (await probed(mutant.command, mutant.version, only=[mutant.check])).results
+
+    assert result.status in CAUGHT, result
+    assert result.cure
+
+
+@pytest.mark.full
+@pytest.mark.anyio
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_at_least_95_of_100_broken_agents_are_caught_by_the_meant_check(anyio_backend: str) -> None:
+    missed: list[Mutant] = []
+    limiter = anyio.CapacityLimiter(AT_ONCE)
+
+    async def try_one(mutant: Mutant) -> None:
+        async with limiter:
+            options: dict[str, Any] = WITH.get(mutant.name, {})
+            (result,) = (await probed(mutant.command, mutant.version, only=[mutant.check], **options)).results
+            # A mistake of the probe itself looks like an unexpected message.
+            if result.status not in CAUGHT or "another form" in result.message:
+                missed.append(mutant)
+
+    async with anyio.create_task_group() as tasks:
+        for each in MUTANTS:
+            tasks.start_soon(try_one, each)
+    reports = [await probed(each.command, each.version) for each in missed]
+    uncaught = [each for each, report in zip(missed, reports, strict=True) if not _caught(report)]
+    print(f"{len(MUTANTS)} broken agents; missed by the meant check: {missed}; by all: {uncaught}")
+    assert len(missed) <= 0.05 * len(MUTANTS)
+    assert len(uncaught) <= 0.02 * len(MUTANTS)
+
+
+def _caught(report: Report) -> bool:
+    return any(each.status in CAUGHT for each in report.results)
+
+
+def test_each_check_has_a_broken_agent() -> None:
+    assert {each.check for each in MUTANTS} | WITHOUT == {each.id for each in CHECKS}
+
+
+def test_each_switch_of_the_agent_is_a_broken_agent() -> None:
+    source = Path(AGENT[-1]).read_text(encoding="utf-8")
+    switches = {name for name in re.findall(r'"([a-z-]+\.[a-z/-]+)"', source) if name.partition("/")[0] in _IDS}
+
+    # The names of servers are put together, and what is not advertised has two forms.
+    assert switches - set(NAMES) == set()
+    assert {
+        name for name in NAMES if name not in switches and not name.startswith(("servers.", "capabilities."))
+    } == set()
+
+
+_IDS = {each.id for each in CHECKS}

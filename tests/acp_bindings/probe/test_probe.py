@@ -1,0 +1,150 @@
+"""`probe`: its options, its report, and agents that cannot be tried."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from acp_bindings.check import Check
+from acp_bindings.connection import CannotStart
+from acp_bindings.probe import CHECKS, Result, probe
+from tests.acp_bindings.probe.mutants import AGENT
+
+LOCKED = [*AGENT, "auth.login"]
+"""An agent that requires a login, which does not help."""
+
+
+@pytest.mark.anyio
+async def test_only_and_skip_name_checks_and_families() -> None:
+    report = await probe(AGENT, only=["negotiation", "sessions.new"], skip=["negotiation.newer-version"], timeout=5)
+
+    ids = [each.check.id for each in report.results]
+    assert ids[0] == "negotiation.initialize"
+    assert ids[-1] == "sessions.new"
+    assert "negotiation.newer-version" not in ids
+    assert not report.has_failed
+
+
+@pytest.mark.anyio
+async def test_an_unknown_check_is_an_error() -> None:
+    with pytest.raises(ValueError, match=r"there is no check 'sessions\.newer'"):
+        await probe(AGENT, only=["sessions.newer"])
+
+
+@pytest.mark.anyio
+async def test_a_version_other_than_1_and_2_is_an_error() -> None:
+    with pytest.raises(ValueError, match="version must be 1 or 2"):
+        await probe(AGENT, version=3)
+
+
+@pytest.mark.anyio
+async def test_an_agent_that_does_not_exist_is_an_error() -> None:
+    with pytest.raises(CannotStart, match="command not found"):
+        await probe(["no-such-agent"])
+
+
+@pytest.mark.anyio
+async def test_each_result_is_reported_when_it_is_there() -> None:
+    seen: list[Result] = []
+
+    report = await probe(AGENT, only=["negotiation"], timeout=5, done=seen.append)
+
+    assert seen == report.results
+    assert report.agent == "correct 1.0"
+
+
+@pytest.mark.anyio
+async def test_an_agent_that_exits_fails_once_and_the_rest_is_skipped() -> None:
+    report = await probe([sys.executable, "-c", "print(1/0)"], timeout=5)
+
+    first, *rest = report.results
+    assert (first.check.id, first.status) == ("negotiation.initialize", "fail")
+    assert "exited with status 1" in first.message
+    assert "ZeroDivisionError" in first.message
+    assert {each.status for each in rest} == {"skip"}
+
+
+@pytest.mark.full
+@pytest.mark.anyio
+async def test_what_needs_a_login_is_skipped() -> None:
+    report = await probe(LOCKED, timeout=3)
+
+    assert not report.has_failed
+    by_id = {each.check.id: each for each in report.results}
+    assert by_id["prompts.turn"].status == "skip"
+    assert "requires a login" in by_id["prompts.turn"].message
+    assert by_id["messages.ids"].status == "ok"
+
+
+@pytest.mark.anyio
+async def test_what_needs_a_session_fails_once() -> None:
+    report = await probe([*AGENT, "sessions.new/refused"], timeout=3)
+
+    assert [each.check.id for each in report.results if each.status == "fail"] == ["sessions.new"]
+
+
+@pytest.mark.anyio
+async def test_a_login_that_does_not_help_is_a_failure() -> None:
+    report = await probe(LOCKED, only=["auth.login"], auth="none", timeout=5)
+
+    assert report.has_failed
+
+
+@pytest.mark.anyio
+async def test_a_failure_shows_the_lines_and_a_cure() -> None:
+    report = await probe([*AGENT, "sessions.unique"], only=["sessions.unique"], timeout=5)
+
+    (result,) = report.results
+    assert [line.partition(":")[0] for line in result.lines] == ["client", "agent"] * 2
+    assert '"sess-0"' in result.lines[1]
+    assert result.cure == "Make a new id for each session."
+
+
+@pytest.mark.anyio
+async def test_a_recording_can_be_checked(tmp_path: Path) -> None:
+    file = tmp_path / "probe.ndjson"
+
+    await probe(AGENT, only=["prompts.turn"], record=file, timeout=5)
+
+    lines = file.read_bytes().splitlines(keepends=True)
+    assert json.loads(lines[0])["from"] == "client"
+    assert [each for each in Check(lines) if each.severity == "error"] == []
+
+
+@pytest.mark.anyio
+async def test_an_agent_that_says_nothing_is_given_up() -> None:
+    report = await probe([sys.executable, "-c", "import sys; sys.stdin.read()"], timeout=0.5, only=["negotiation"])
+
+    assert "got no answer within 0.5 s" in report.results[0].message
+
+
+@pytest.mark.anyio
+async def test_a_result_with_another_form_than_expected_is_a_failure(tmp_path: Path) -> None:
+    agent = tmp_path / "agent.py"
+    agent.write_text(ODD, encoding="utf-8")
+
+    report = await probe([sys.executable, str(agent)], only=["sessions.modes"], timeout=5)
+
+    (result,) = report.results
+    assert result.status == "fail"
+    assert "another form" in result.message
+
+
+ODD = """
+import json, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    result = {"protocolVersion": 1} if message["method"] == "initialize" else {"sessionId": "a", "modes": {"odd": 1}}
+    print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
+"""
+
+
+def test_each_check_says_what_it_requires_and_what_to_do() -> None:
+    for each in CHECKS:
+        assert each.requires.endswith("."), each.id
+        assert each.source, each.id
+        assert each.cure.endswith("."), each.id
+    assert len({each.id for each in CHECKS}) == len(CHECKS)
