@@ -19,6 +19,7 @@ from acp_bindings._processes.process import ChildProcess, LineBuffer, how_it_end
 from acp_bindings.connection._child import start_child
 from acp_bindings.connection.errors import ConnectionClosed
 from acp_bindings.probe._outcome import Failed
+from acp_bindings.setup.capabilities import Side
 
 Message: TypeAlias = dict[str, Any]
 Serve: TypeAlias = Callable[[Message], Awaitable[Message | None]]
@@ -33,7 +34,7 @@ _SHOWN = 400
 class Line:
     """A line of the conversation."""
 
-    sender: str
+    sender: Side
     """`client` or `agent`."""
     text: str
     message: Any
@@ -155,7 +156,7 @@ class Agent:
             with suppress(Failed):  # the check that waits for the agent notices its end
                 await self.send({"jsonrpc": "2.0", "id": request["id"], **served})
 
-    def _add(self, sender: str, text: str, *, is_wrong: bool = False) -> Line:
+    def _add(self, sender: Side, text: str, *, is_wrong: bool = False) -> Line:
         try:
             message: Any = json.loads(text)
         except ValueError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import tempfile
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,9 +17,9 @@ from acp_bindings.connection.errors import ConnectionClosed
 from acp_bindings.probe._agent import Agent, Call, Line, Message, start_process, start_url
 from acp_bindings.probe._client import Client
 from acp_bindings.probe._outcome import Failed, Outcome, Skipped
-from acp_bindings.probe._report import recorded
 from acp_bindings.probe._servers import Servers
 from acp_bindings.probe._session import Session, needs_login
+from acp_bindings.recordings import Recorder
 
 T = TypeVar("T")
 
@@ -211,9 +212,14 @@ class Bench:
                 tasks.start_soon(agent.stop)
         self._tasks.cancel_scope.cancel()
 
-    def recording(self) -> str:
-        """Return all conversations, one after the other, in the format of recordings."""
-        return "".join(f"{line}\n" for agent in self.agents for line in recorded(agent.lines))
+    def recording(self) -> bytes:
+        """Return a recording of all conversations, one after the other."""
+        file = io.BytesIO()
+        recorder = Recorder(file)
+        for agent in self.agents:
+            for line in agent.lines:
+                recorder.message(line.sender, line.text.encode(errors="replace"), time=line.time.timestamp())
+        return file.getvalue()
 
     # What the agent can do
 

@@ -46,7 +46,7 @@ async def probe(
         skip: the checks to leave out, by id or by family.
         timeout: seconds to wait for an answer or, in a turn, for any message.
         env: environment variables to add for the agent.
-        record: a file for the conversations, one message on each line.
+        record: a file for a recording of the conversations, without secrets.
         done: called with each result.
 
     Raises:
@@ -63,7 +63,7 @@ async def probe(
     )
     began = time.monotonic()
     failure: BaseException | None = None
-    recording = ""
+    recording = b""
     with tempfile.TemporaryDirectory(prefix="acp-probe-", ignore_cleanup_errors=True) as folder:
         async with anyio.create_task_group() as tasks:
             bench = Bench(options, tasks, folder)
@@ -81,7 +81,7 @@ async def probe(
                 await bench.stop()
             recording = bench.recording()
     if record is not None:
-        await anyio.Path(record).write_text(recording, encoding="utf-8")
+        await anyio.Path(record).write_bytes(recording)
     if failure is not None:
         raise failure
     report.seconds = time.monotonic() - began

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, TypedDict
+from typing import TypedDict
 
 from acp_bindings.check._report import printable
 from acp_bindings.probe._check import Check
@@ -132,11 +132,3 @@ def summary_of(report: Report) -> str:
 def json_of(report: Report) -> str:
     """Return the report as a JSON document."""
     return json.dumps(report.as_json(), ensure_ascii=False, indent=2)
-
-
-def recorded(lines: list[Any]) -> Iterator[str]:
-    """Yield the lines of a conversation in the format of recordings."""
-    for each in lines:
-        time = each.time.isoformat(timespec="microseconds").replace("+00:00", "Z")
-        message = each.text if each.message is None else each.message
-        yield json.dumps({"time": time, "from": each.sender, "message": message}, ensure_ascii=False)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from acp_bindings._redact import Redactor
+from acp_bindings._reports.files import put
 from acp_bindings._secrets import secret_arguments
 from mcp_launch._command.find_servers import config_sessions, inputs_of, started_ahead, text_of
 from mcp_launch._command.fix.draft import Draft, Remedy
@@ -21,7 +22,6 @@ from mcp_launch._command.fix.packages import exists
 from mcp_launch._command.fix.remedies import remedies
 from mcp_launch._command.inputs import Session, Typed, is_url, name_of, only_named
 from mcp_launch._command.run import launched, run, settled
-from acp_bindings._reports.files import put
 from mcp_launch._command.show.text import (
     found_in,
     print_findings,
