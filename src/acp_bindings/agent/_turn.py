@@ -211,7 +211,8 @@ class Turn(Generic[M]):
 
         Args:
             question: the question, such as "Write notes.txt?".
-            call: the tool call that needs the permission. Without it, v1 shows the question as a tool call of its own.
+            call: the tool call that needs the permission. Without it, v1 shows the question as a tool call of its own,
+                because a permission request of v1 is always about one.
         """
         options = [
             v1.PermissionOption(option_id="allow", name="Allow", kind="allow_once"),
@@ -233,8 +234,10 @@ class Turn(Generic[M]):
         protocol: Any = self.session.connection.protocol
         json: dict[str, Any] = {"sessionId": self.session.id, "options": from_json(encode(list(options)))}
         if self.session.client.version == 1:
-            id_ = call.id if call else self.session.new_id("tool_call")
-            json["toolCall"] = {"toolCallId": id_, "title": question}
+            if call is None:
+                async with self.tool_call(question) as call:
+                    return await self.choose(question, options, call=call)
+            json["toolCall"] = {"toolCallId": call.id, "title": question}
         else:
             json["title"] = question
             if call:

@@ -39,8 +39,8 @@ def agent_with_tools() -> Agent:
 
     @agent.prompt
     async def work(turn: Turn) -> None:
-        async with turn.tool_call("Secret title", name="search"):
-            await turn.ask("Really?")
+        async with turn.tool_call("Secret title", name="search") as call:
+            await turn.ask("Really?", call=call)
         if turn.text == "fail":
             raise RuntimeError("hunter2")
 
