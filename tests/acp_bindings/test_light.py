@@ -257,7 +257,7 @@ def test_a_users_constructor_has_its_own_signature() -> None:
 @pytest.mark.parametrize(
     ("code", "completed"),
     [
-        ("from acp_bindings import v", {"v1", "v1_unstable", "v2", "v2_unstable"}),
+        ("from acp_bindings import v", {"v1", "v1_unstable", "v2", "v2_unstable", "view"}),
         ("from acp_bindings.v1 import NewSessionReq", {"NewSessionRequest"}),
         ("from acp_bindings import v1; v1.NewSessionReq", {"NewSessionRequest"}),
         ("from acp_bindings import v1; v1.NewSessionRequest(cw", {"cwd="}),

@@ -135,7 +135,7 @@ def test_a_click_opens_a_message_with_all_that_was_sent(open_page: Open) -> None
 def test_findings_are_marked_and_lead_to_their_place(open_page: Open) -> None:
     wrong = line(9000, "agent", id=9, method="fs/read_text_file", params={"sessionId": "s1", "path": "notes.txt"})
     many = [update(6000 + each, "plan", entries=[]) for each in range(100)]
-    tab = open_page([*TURN, *many, wrong])
+    tab = open_page([*TURN[:-1], *many, wrong])
     assert tab.locator("#verdict").inner_text() == "2 errors"
     assert tab.locator(".row.error").count() == 0
     tab.locator("#panel .entry", has_text="path.file").click()
@@ -187,6 +187,7 @@ def test_servers_and_standard_error_are_shown(open_page: Open) -> None:
 
 def test_a_session_at_a_time(open_page: Open) -> None:
     second = [
+        prompt(5500, 4, "Again"),
         line(6000, "client", id=3, method="session/new", params={"cwd": "/tmp", "mcpServers": []}),
         line(6001, "agent", id=3, result={"sessionId": "s2"}),
         chunk(6002, "one ", session="s1"),
