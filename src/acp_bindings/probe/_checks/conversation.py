@@ -65,7 +65,8 @@ def _of(agent: Agent) -> Iterator[tuple[Found, Line]]:
     """Yield what the agent has done wrong, with its lines. What the probe does wrong on purpose is left out."""
     live = LiveCheck()
     # A line that is no message has a check of its own.
-    lines = [each for each in agent.lines if not each.is_wrong and each.fields]
+    # The session `probe-none` exists only in prompts that are wrong on purpose.
+    lines = [each for each in agent.lines if not each.is_wrong and each.fields and '"probe-none"' not in each.text]
     for line in lines:
         for found in live.feed(json.dumps({"from": line.sender, "message": line.message}).encode()):
             if found.sender == "agent" and found.severity != "info":
