@@ -380,11 +380,17 @@ def conformance(session: nox.Session) -> None:
 
 @nox.session(default=False, python="3.13")  # some agents allow no newer version, others require 3.12
 def agents(session: nox.Session) -> None:
-    """Connect to third-party agents and check docs/agents.md. `-- --write` writes it. Needs 2 GB on disk."""
+    """Connect to third-party agents and check docs/agents.md. `-- --write` writes it. Needs 2 GB on disk.
+
+    `-- --probe` probes them instead, and writes the table of docs/probe.md.
+    """
     session.install("-e", EXTRA, *group("test"))
     npm_install(session, "tests/agents")
     pypi_install(session, "tests/agents")
-    session.run("python", "-m", "tests.agents", *session.posargs)
+    if "--probe" in session.posargs:
+        session.run("python", "-m", "tests.agents.probing")
+    else:
+        session.run("python", "-m", "tests.agents", *session.posargs)
 
 
 @nox.session(default=False)

@@ -94,11 +94,11 @@ def page_of(met: dict[Agent, dict[str, Meeting]]) -> str:
     return "\n".join(
         [
             HEAD,
-            *_table(["", *names], facts),
+            *table(["", *names], facts),
             "\n## Capabilities\n\nBy the names of `peer.supports(…)`, and the versions in which the agent says so.\n",
-            *_table(["", *names], capabilities),
+            *table(["", *names], capabilities),
             "\n## Ways to log in\n\nAs offered to a client that has a terminal, in v1.\n",
-            *_table(["agent", "id", "name", "done by"], logins),
+            *table(["agent", "id", "name", "done by"], logins),
             "",
         ]
     )
@@ -132,7 +132,7 @@ def _said(each: Iterable[str]) -> str:
     return "; ".join(dict.fromkeys(each))
 
 
-def _table(head: list[str], rows: list[list[str]]) -> list[str]:
+def table(head: list[str], rows: list[list[str]]) -> list[str]:
     return [f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *rows)]
 
 

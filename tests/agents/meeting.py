@@ -79,11 +79,11 @@ async def meet(agent: Agent, protocols: Sequence[ProtocolPackage]) -> Meeting:
     marked = Marked()
     with tempfile.TemporaryDirectory() as home, _heard() as complaints:
         process = connect_process(
-            [_path_of(agent), *agent.command[1:]],
+            [path_of(agent), *agent.command[1:]],
             protocol=OPENING,
             handlers={LOGIN: lambda _params, _connection: None},
             cwd=home,
-            env=_environment(home) | {MARK: marked.mark},
+            env=environment(home) | {MARK: marked.mark},
             patience=PATIENCE,
         )
         peer, error = None, None
@@ -116,13 +116,13 @@ def _heard() -> Generator[list[str]]:
         log.removeHandler(hearing)
 
 
-def _path_of(agent: Agent) -> str:
+def path_of(agent: Agent) -> str:
     found = shutil.which(agent.command[0], path=str(agent.programs))
     assert found, f"{agent.command[0]} is not installed: run `nox -s agents`"
     return found
 
 
-def _environment(home: str) -> dict[str, str]:
+def environment(home: str) -> dict[str, str]:
     """Return an environment without credentials, in which the Node of package.json comes first on PATH."""
     homes = dict.fromkeys(("HOME", "USERPROFILE", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"), home)
     keys = {name: "" for name in os.environ if name.endswith(("_API_KEY", "_AUTH_TOKEN", "_OAUTH_TOKEN"))}

@@ -10,14 +10,20 @@ from acp_bindings.probe._agent import Agent, Call, Line, Message
 from acp_bindings.probe._outcome import Failed, Skipped
 
 AUTH_REQUIRED = -32000
+_REQUEST_CANCELLED = -32800
 _OF_LOGIN = re.compile(
     r"(?i)\bauth|log(ged)?[ -]?in\b|sign(ed)?[ -]?in\b|api[ _-]?key|credential|unauthor|subscription"
+    r"|\bprovider\b.*\bconfigured"
 )
 
 
 def needs_login(call: Call) -> bool:
     """Return True if a request was refused because nobody is logged in."""
-    return call.code == AUTH_REQUIRED or bool(call.error and _OF_LOGIN.search(str(call.error)))
+    return _is_of_login(call.error)
+
+
+def _is_of_login(error: Message | None) -> bool:
+    return error is not None and (error.get("code") == AUTH_REQUIRED or bool(_OF_LOGIN.search(str(error))))
 
 
 @dataclass(eq=False)
@@ -108,12 +114,22 @@ class Turn:
     @property
     def stop_reason(self) -> Any:
         """The stop reason; None if there is none."""
+        if self.session.version > 1 and self.call.code == _REQUEST_CANCELLED:
+            return "cancelled"  # before the message was inserted
         if self.call.error or not (end := self.end):
             return None
         if self.session.version > 1:
             return (self.session.update_in(end) or {}).get("stopReason")
         result: Any = self.call.result
         return cast("Message", result).get("stopReason") if isinstance(result, dict) else None
+
+    @property
+    def error(self) -> Message | None:
+        """The error that ended the turn: of the response or, in v2, of the update to `idle`."""
+        if self.call.error or not (end := self.end):
+            return self.call.error
+        error = (self.session.update_in(end) or {}).get("error")
+        return cast("Message", error) if isinstance(error, dict) else None
 
     @property
     def content(self) -> list[tuple[Line, Message]]:
@@ -159,9 +175,9 @@ class Turn:
         while not self.end:
             if not await agent.wait_for_more(lambda: self.end):
                 raise Failed(f"the turn has not ended: nothing came for {agent.timeout:g} s", self.lines)
-        if needs_login(self.call):
-            raise Skipped("the agent requires a login for prompts", self.call.lines)
-        if self.call.error:
+        if _is_of_login(self.error):
+            raise Skipped("the agent requires a login for prompts", self.lines)
+        if self.call.error and self.stop_reason != "cancelled":
             raise Failed("the prompt was answered with an error", self.call.lines)
         return self
 

@@ -23,6 +23,12 @@ BROKEN = sys.argv[1] if len(sys.argv) > 1 else ""
 """The id of the check that must notice, and a slash and a variant if there are several."""
 
 TOOL = {"toolCallId": "call-1", "title": "Write a file", "kind": "edit", "status": "pending"}
+REQUIRED = {
+    "session/prompt": {"sessionId", "prompt"},
+    "session/set_mode": {"sessionId", "modeId"},
+    "session/set_config_option": {"sessionId", "configId", "value"},
+}
+"""The required fields of some params."""
 OPTIONS = [
     {"optionId": "yes", "name": "Allow", "kind": "allow_once"},
     {"optionId": "no", "name": "Reject", "kind": "reject_once"},
@@ -186,7 +192,7 @@ class Session:
         form = {} if self.agent.version == 1 else {"messageId": f"agent-{self.messages}"}
         self.update({"sessionUpdate": "agent_message_chunk", **form, "content": content}, session_id=session_id)
 
-    def state(self, state: str, **more: str) -> None:
+    def state(self, state: str, **more: Any) -> None:
         if self.agent.version > 1:
             self.update({"sessionUpdate": "state_update", "state": state, **more})
 
@@ -230,7 +236,7 @@ class Session:
                 if self.agent.version == 1 or not turn.is_inserted:
                     self.agent.fail(request["id"], error)
                 else:
-                    self.state("idle", stopReason="error")
+                    self.state("idle", stopReason="error", error={"code": error.code, "message": str(error)})
                 return
             finally:
                 self.turns.remove(turn)
@@ -269,12 +275,16 @@ class Session:
         if version == 1:
             self.history.append({"sessionUpdate": "user_message_chunk", "content": blocks[0]})
         else:
+            if broken("allowed.cancel-before-insertion") and turn.cancelled.wait(0.2):
+                raise RpcError(-32800, "Request cancelled")
             own = "other" if broken("prompts.user-message") else message_id
             if not broken("prompts.user-message/missing"):
                 self.update({"sessionUpdate": "user_message", "messageId": own, "content": blocks})
             self.state("running")
             self.agent.answer(request["id"], {"messageId": message_id})
             turn.is_inserted = True
+        if broken("allowed.login-in-turn"):
+            raise RpcError(-32000, "Authentication required")
         if self.stale_cancel:
             self.stale_cancel = False
             return "cancelled"
@@ -556,7 +566,8 @@ class Agent:
             return self.unknown(method)
         if self.version == 0 and broken("negotiation.before-initialize"):
             os._exit(1)
-        if self.version == 0 and not broken("negotiation.before-initialize/works"):
+        early = ("negotiation.before-initialize/works", "allowed.session-before-initialize")
+        if self.version == 0 and not broken(*early):
             raise RpcError(-32600, "not initialized")
         if not isinstance(params, dict):
             if broken("messages.invalid-params/code"):
@@ -564,6 +575,8 @@ class Agent:
             if not broken("messages.invalid-params"):
                 raise RpcError(-32602, "Invalid params")
             params = {"cwd": "/", "mcpServers": []}
+        if not REQUIRED.get(method, set()) <= params.keys() and not broken("sessions.missing-prompt"):
+            raise RpcError(-32602, "Invalid params")
         return names[method](self, message, params)
 
     def unknown(self, method: str) -> Json | None:
@@ -667,6 +680,8 @@ class Agent:
         self.check_place(params)
         if broken("sessions.new/refused"):
             raise RpcError(-32603, "no sessions today")
+        if broken("allowed.no-provider"):
+            raise RpcError(-32603, "No LLM provider configured")
         if broken("sessions.new"):
             return {"sessionId": ""}
         if self.version == 1 and "mcpServers" not in params and not broken("sessions.missing-servers"):
@@ -678,6 +693,8 @@ class Agent:
         self.created += 1
         session = Session(self, params, self.created)
         self.sessions[session.id] = session
+        if broken("allowed.session-before-initialize"):
+            session.update({"sessionUpdate": "available_commands_update", "availableCommands": []})
         if broken("conversation.lifecycle"):
             session.say("Before the answer.")
             self.answer(message["id"], {"sessionId": session.id, **session.settings()})

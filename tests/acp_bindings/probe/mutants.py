@@ -71,6 +71,7 @@ sessions.missing-servers
 sessions.omitted-servers
 sessions.additional-directories
 sessions.unknown
+sessions.missing-prompt
 sessions.list
 sessions.list/twice
 sessions.list/relative

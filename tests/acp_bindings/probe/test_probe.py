@@ -69,8 +69,9 @@ async def test_an_agent_that_exits_fails_once_and_the_rest_is_skipped() -> None:
 
 @pytest.mark.full
 @pytest.mark.anyio
-async def test_what_needs_a_login_is_skipped() -> None:
-    report = await probe(LOCKED, timeout=3)
+@pytest.mark.parametrize("version", [1, 2])
+async def test_what_needs_a_login_is_skipped(version: int) -> None:
+    report = await probe(LOCKED, version=version, timeout=3)
 
     assert not report.has_failed
     by_id = {each.check.id: each for each in report.results}
@@ -84,6 +85,25 @@ async def test_what_needs_a_session_fails_once() -> None:
     report = await probe([*AGENT, "sessions.new/refused"], timeout=3)
 
     assert [each.check.id for each in report.results if each.status == "fail"] == ["sessions.new"]
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("name", "version"),
+    [
+        ("allowed.session-before-initialize", 1),
+        ("allowed.no-provider", 1),
+        ("allowed.login-in-turn", 1),
+        ("allowed.login-in-turn", 2),
+        ("allowed.cancel-before-insertion", 2),
+    ],
+)
+async def test_what_the_protocol_allows_is_no_failure(name: str, version: int) -> None:
+    only = ["negotiation.before-initialize", "sessions.new", "prompts.turn", "prompts.cancel-at-once", "conversation"]
+
+    report = await probe([*AGENT, name], version=version, only=only, timeout=5)
+
+    assert [each for each in report.results if each.status == "fail"] == []
 
 
 @pytest.mark.anyio

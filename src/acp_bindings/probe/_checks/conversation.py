@@ -56,7 +56,9 @@ async def talked(bench: Bench) -> None:
 
 
 async def _findings(bench: Bench) -> list[tuple[Found, Line]]:
-    return [each for agent in bench.agents for each in _of(agent)]
+    # An agent that was not initialized first may send what it likes.
+    initialized = [each for each in bench.agents if each.lines and not each.lines[0].is_wrong]
+    return [each for agent in initialized for each in _of(agent)]
 
 
 def _of(agent: Agent) -> Iterator[tuple[Found, Line]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from acp_bindings.probe._agent import Message
-from acp_bindings.probe._bench import HELLO, TOOL, Bench
+from acp_bindings.probe._bench import HELLO, TOOL, Bench, first_session
 from acp_bindings.probe._check import check
 from acp_bindings.probe._outcome import Failed, Outcome, Skipped, Warned
 from acp_bindings.probe._servers import ARGUMENTS, HEADER, VARIABLE, WORD
@@ -74,7 +74,7 @@ async def sse_headers(bench: Bench) -> None:
 @check("schema, OtherMcpServer", "Refuse `session/new` with -32602.", versions=(2,))
 async def unadvertised(bench: Bench) -> None:
     """A server whose transport the agent does not support is refused with -32602."""
-    agent = await bench.shared()
+    agent = (await bench.once(first_session)).agent
     entry: Message = {**bench.servers.stdio(), "type": "_probe"}
     call = await agent.request("session/new", bench.session_params(mcpServers=[entry]), is_wrong=True)
     if call.code != -32602:

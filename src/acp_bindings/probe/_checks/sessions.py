@@ -82,6 +82,15 @@ async def unknown(bench: Bench) -> None:
         raise (Warned if bench.version == 1 else Failed)("it succeeded", call.lines)
 
 
+@check("schema, PromptRequest: required fields", "Refuse it with -32602: the schema requires the field.")
+async def missing_prompt(bench: Bench) -> None:
+    """`session/prompt` without `prompt` is refused."""
+    session = await bench.once(first_session)
+    call = await session.agent.request("session/prompt", {"sessionId": session.id}, is_wrong=True)
+    if call.error is None:
+        raise Failed("it succeeded", call.lines)
+
+
 @check("protocol, Session List", "List each session that can be opened again.")
 async def list_(bench: Bench) -> None:
     """`session/list` lists a session after a prompt."""
