@@ -13,6 +13,7 @@ import shutil
 import signal
 import struct
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -289,8 +290,10 @@ def signals_kept() -> Generator[Callable[[subprocess.Popen[bytes]], None]]:
 
 def _in_foreground() -> bool:
     """Return True if a terminal sends Ctrl-C to this process group, and so to the child."""
+    if sys.platform == "win32":
+        return False
     try:
         with open("/dev/tty", "rb", buffering=0) as terminal:
             return os.tcgetpgrp(terminal.fileno()) == os.getpgrp()
-    except (AttributeError, OSError):
+    except OSError:
         return False

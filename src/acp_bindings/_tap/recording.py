@@ -31,7 +31,7 @@ def main() -> None:
     """Read frames from standard input until the end."""
     # A Ctrl-C is for the agent. This process ends when its input does.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if hasattr(os, "nice"):
+    if sys.platform != "win32":
         os.nice(NICE)
     options: dict[str, Any] = json.loads(sys.argv[1])
     with contextlib.ExitStack() as ending:

@@ -231,12 +231,16 @@ class Turn(Generic[M]):
             call: the tool call that needs the permission.
         """
         self._check_running()
+        is_v1 = self.session.client.version == 1
+        if is_v1 and call is None:
+            async with self.tool_call(question) as own:
+                return await self.choose(question, options, call=own)
+            if own.error:  # the block has caught it
+                raise own.error
+            return None
         protocol: Any = self.session.connection.protocol
         json: dict[str, Any] = {"sessionId": self.session.id, "options": from_json(encode(list(options)))}
-        if self.session.client.version == 1:
-            if call is None:
-                async with self.tool_call(question) as call:
-                    return await self.choose(question, options, call=call)
+        if is_v1 and call:
             json["toolCall"] = {"toolCallId": call.id, "title": question}
         else:
             json["title"] = question

@@ -422,6 +422,30 @@ async def test_ask_returns_the_users_choice(version: int) -> None:
     assert answers == [True, False, False, False]
 
 
+async def test_a_question_that_the_client_cannot_answer_is_asked_once(version: int) -> None:
+    agent = Agent("asking", version="1.0")
+    caught: list[str] = []
+
+    @agent.prompt
+    async def ask(turn: Turn) -> None:
+        try:
+            await turn.ask("Write notes.txt?")
+        except RequestFailed as error:
+            caught.append(type(error).__name__)
+
+    def refuse(_: Any) -> Any:
+        raise InvalidParams("no")
+
+    async with talking(agent, version) as client:
+        session = await client.new()
+        client.answer = refuse
+        await client.prompt(session, "go")
+        assert len(client.asked) == 1
+        states = [each.status for each in client.of(session, "tool_call_update")]
+    assert caught == ["RequestFailed"]
+    assert states == (["failed"] if version == 1 else [])
+
+
 async def test_in_v2_a_permission_request_is_shown_as_required_action() -> None:
     agent = Agent("asking", version="1.0")
 
