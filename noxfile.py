@@ -206,7 +206,7 @@ def types(session: nox.Session) -> None:
     session.run("pyright")
     session.run("ty", "check")
     # The code for Windows, which cannot run here.
-    for_windows = ("src/acp_bindings/agent", "src/acp_bindings/connection", "src/mcp_launch")
+    for_windows = ("src/acp_bindings/_tap", "src/acp_bindings/agent", "src/acp_bindings/connection", "src/mcp_launch")
     session.run("mypy", "--platform", "win32", *for_windows)
     session.run("pyright", "--pythonplatform", "Windows", *for_windows)
     session.run("ty", "check", "--python-platform", "win32", *for_windows)
