@@ -34,8 +34,8 @@ WARM_UP = 4
 """Minimum cycles before counting, for what is loaded at first use and memory that the allocator keeps."""
 KB_EACH = 1.0
 """Resident memory that a cycle may take in the long run. An open session takes about a hundred times as much."""
-SLACK_KB = 2048
-"""Additional resident memory, because the allocator does not return all memory to the system."""
+SLACK_KB = 4096
+"""What the allocator may keep in addition. After a hundred servers at once, it settles only after several cycles."""
 SLACK_OBJECTS = 100
 """Objects created at the first use of something, such as a rare response of the web servers."""
 OBJECTS_EACH = 0.5
