@@ -122,6 +122,7 @@ _BEGINNINGS = {
     b"event:": "an event stream of HTTP",
     b"data:": "an event stream of HTTP",
     b"<": "HTML or XML",
+    b"#!": "a program",
 }
 
 _LOG = re.compile(r"(?m)^\W{0,9}(\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d|(TRACE|DEBUG|INFO|WARN|ERROR)\b)")
