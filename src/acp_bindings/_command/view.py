@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from acp_bindings._command.check import lines_in
+from acp_bindings._reports.files import put
 from acp_bindings._standard_streams import shown_on
 from acp_bindings.check._inputs import Unusable
 from acp_bindings.check._report import printable
@@ -24,6 +25,7 @@ def write_page(
 ) -> int:
     """Write the page for a recording and return the exit status. Without *out*, it becomes a temporary file."""
     parts = page_of(lines_in(name), name=Path(name).name, protocol=_package(protocol), show_secrets=show_secrets)
+    opens = out is None if open_browser is None else open_browser
     try:
         first = next(parts)
         if out == "-":
@@ -31,15 +33,20 @@ def write_page(
             sys.stdout.buffer.write(first.encode())
             sys.stdout.buffer.writelines(map(str.encode, parts))
             return 0
-        opens = out is None if open_browser is None else open_browser
-        if out is None:
-            handle, out = tempfile.mkstemp(prefix=f"{Path(name).stem}-", suffix=".html")
-            os.close(handle)
-        with Path(out).open("w", encoding="utf-8", newline="\n") as file:
-            file.write(first)
-            file.writelines(parts)
+        page = "".join([first, *parts]).encode()
     except Unusable as error:
         return _refused(name, str(error))
+    try:
+        if out is None:
+            handle, out = tempfile.mkstemp(prefix=f"{Path(name).stem}-", suffix=".html")
+            with open(handle, "wb") as file:
+                file.write(page)
+        elif name != "-" and os.path.exists(out) and os.path.samefile(name, out):
+            return _refused(out, "this is the recording; give another file for the page")
+        else:
+            put(out, page)
+    except OSError as error:
+        return _refused(out or tempfile.gettempdir(), f"it cannot be written: {error.strerror}")
     _print(out)
     if opens:
         webbrowser.open(Path(out).resolve().as_uri())

@@ -36,6 +36,23 @@ def test_a_page_is_written_to_a_file(file: Path, opened: list[str]) -> None:
     assert opened == []
 
 
+def test_a_page_never_replaces_its_recording(file: Path) -> None:
+    link = file.with_suffix(".html")
+    link.symlink_to(file)
+    for out in (file, link):
+        status, printed, told = run("view", str(file), "--html", str(out))
+        assert (status, printed) == (2, "")
+        assert told == f"acp-bindings view: {out}: this is the recording; give another file for the page\n"
+    assert file.read_bytes() == b"".join(TURN)
+
+
+def test_a_page_that_cannot_be_written_names_its_file(file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "missing" / "talk.html"
+    status, printed, told = run("view", str(file), "--html", str(out))
+    assert (status, printed) == (2, "")
+    assert told == f"acp-bindings view: {out}: it cannot be written: No such file or directory\n"
+
+
 def test_a_page_is_written_to_standard_output(file: Path, opened: list[str]) -> None:
     status, page, told = run("view", "-", "--html", "-", given=file.read_bytes())
     assert (status, told, opened) == (0, "", [])
