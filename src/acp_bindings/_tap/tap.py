@@ -34,10 +34,19 @@ def tap(command: Sequence[str], *, output: str | None, check: bool, view: bool, 
     if receipts and (missing := _what_is_missing()):
         _tell(missing)
         return 2
-    path = _path_of(output, command[0])
+    # A directory is made if it is clear that one is meant.
+    in_new_folder = output is None or output.endswith(tuple(filter(None, (os.sep, os.altsep))))
+    path = _path_of(output, command[0], in_folder=in_new_folder)
     if output is None:
         _tell(f"recording to {path}")
-    options = {"file": path, "check": check, "view": view, "receipts": receipts, "secrets": secrets}
+    options = {
+        "file": path,
+        "in_new_folder": in_new_folder,
+        "check": check,
+        "view": view,
+        "receipts": receipts,
+        "secrets": secrets,
+    }
     with signals_kept() as forward_signals_to, _observer(options) as (copies, replies):
         try:
             agent = start(command)
@@ -72,11 +81,11 @@ def _observer(options: Mapping[str, object]) -> Generator[tuple[Copies, BinaryIO
             observer.wait(LAST_COPIES)
 
 
-def _path_of(output: str | None, program: str) -> str:
+def _path_of(output: str | None, program: str, *, in_folder: bool) -> str:
     """Return the file to write: *output*, or a new file in it if it is a directory."""
     folder = Path(output) if output is not None else recordings_folder()
-    if output is not None and not folder.is_dir():
-        return os.path.abspath(output)
+    if not (in_folder or folder.is_dir()):
+        return os.path.abspath(folder)
     moment = time.strftime("%Y%m%d-%H%M%S")
     return os.path.abspath(folder / f"{moment}-{Path(program).stem}-{os.getpid()}.ndjson")
 
