@@ -115,13 +115,14 @@ class Recording:
         why = f" ({about['code']}): {about['message']}" if about["event"] == "failed" else ""
         tell(f"acp-bindings tap: {about['server']}: {about['event']}{why}")
 
-    def _reply(self, line: bytes) -> None:
+    def _reply(self, request: bytes) -> None:
+        number, _, line = request.partition(b" ")
         try:
             changed = self.relays.replaced(line) if self.relays else line
         except Exception as error:  # noqa: BLE001 - the session must start
             tell(f"acp-bindings tap: no receipts for this session, because of {type(error).__name__}: {error}")
             changed = line
-        self._send(b"r", changed)
+        self._send(b"r", b"%b %b" % (number, changed))
 
     def notify(self, line: bytes) -> None:
         """Send a line to the client, after what the agent has sent so far. This may be called from any thread."""
