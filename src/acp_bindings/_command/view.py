@@ -13,11 +13,12 @@ from pathlib import Path
 from acp_bindings._command.check import lines_in
 from acp_bindings._reports.files import put
 from acp_bindings._standard_streams import shown_on
-from acp_bindings.check._inputs import Unusable
+from acp_bindings.check._inputs import Unusable, is_event, is_message, line_of
 from acp_bindings.check._report import printable
 from acp_bindings.jsonrpc import ProtocolPackage
 from acp_bindings.setup._versions import package_named
 from acp_bindings.view import LiveView, page_of
+from acp_bindings.view._reading import rows_of
 
 
 def write_page(
@@ -56,7 +57,10 @@ def write_page(
 def serve_page(name: str, *, protocol: str | None, open_browser: bool, show_secrets: bool) -> int:
     """Serve the page for a recording until Ctrl-C, and return the exit status."""
     try:
+        _refuse_others(name)
         live = LiveView(name, protocol=_package(protocol), show_secrets=show_secrets)
+    except Unusable as error:
+        return _refused(name, str(error))
     except OSError as error:
         return _refused(name, f"it cannot be read: {error.strerror}")
     with live, suppress(KeyboardInterrupt):
@@ -66,6 +70,22 @@ def serve_page(name: str, *, protocol: str | None, open_browser: bool, show_secr
         while True:
             time.sleep(3600)
     return 0
+
+
+def _refuse_others(name: str) -> None:
+    """Check that a file is a recording, of which perhaps nothing is written yet.
+
+    Raises:
+        Unusable: it contains something else, or cannot be read.
+    """
+    is_begun = False
+    for each in lines_in(name):
+        line = line_of(each)
+        if line.at or is_event(line.value) or is_message(line.value):
+            return
+        is_begun = is_begun or bool(each.strip() and each.endswith(b"\n"))
+    if is_begun:
+        next(rows_of(lines_in(name)))
 
 
 def _package(name: str | None) -> ProtocolPackage | None:

@@ -95,6 +95,27 @@ def test_a_missing_file_exits_2(tmp_path: Path, options: list[str]) -> None:
     assert run("view", str(missing), *options) == (2, "", told)
 
 
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (b"# Title\n\nText\n", 2),
+        (b"", 0),
+        (b'{"time": "2026-11-27T11:45:49Z", "from": "agent", "stderr": "loading"}\n', 0),
+        (b'{"time": "2026-11-27T11:45:49Z", "from": "agent", "message": "Welcome"}\n', 0),
+        (TURN[0], 0),
+    ],
+)
+def test_only_recordings_are_served(file: Path, content: bytes, expected: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(_: float) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("time.sleep", interrupt)
+    file.write_bytes(content)
+    status, printed, told = run("view", str(file), "--serve")
+    assert (status, printed[:17]) == (expected, "" if expected else "http://127.0.0.1:")
+    assert ("it is not a recording" in told) == bool(expected)
+
+
 @pytest.mark.parametrize("options", [["FILE", "--serve", "--html", "page.html"], ["-", "--serve"]])
 def test_serving_excludes_a_page_and_standard_input(options: list[str]) -> None:
     status, _, told = run("view", *options)
