@@ -287,6 +287,7 @@ def view(
             "--open/--no-open", help="Open the page in the browser.  [default: only without --html and --serve]"
         ),
     ] = None,
+    until_eof: Annotated[bool, typer.Option("--until-eof", hidden=True)] = False,
     protocol: Annotated[
         str | None,
         typer.Option(
@@ -313,6 +314,12 @@ def view(
         raise typer.BadParameter("--serve needs a FILE of its own, and no --html.")
     if serve:
         raise typer.Exit(
-            serve_page(file, protocol=protocol, open_browser=bool(open_browser), show_secrets=show_secrets)
+            serve_page(
+                file,
+                protocol=protocol,
+                open_browser=bool(open_browser),
+                show_secrets=show_secrets,
+                until_eof=until_eof,
+            )
         )
     raise typer.Exit(write_page(file, html, protocol=protocol, open_browser=open_browser, show_secrets=show_secrets))

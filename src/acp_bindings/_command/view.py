@@ -54,8 +54,10 @@ def write_page(
     return 0
 
 
-def serve_page(name: str, *, protocol: str | None, open_browser: bool, show_secrets: bool) -> int:
-    """Serve the page for a recording until Ctrl-C, and return the exit status."""
+def serve_page(
+    name: str, *, protocol: str | None, open_browser: bool, show_secrets: bool, until_eof: bool = False
+) -> int:
+    """Serve the page for a recording until Ctrl-C or the end of standard input, and return the exit status."""
     try:
         _refuse_others(name)
         live = LiveView(name, protocol=_package(protocol), show_secrets=show_secrets)
@@ -67,7 +69,7 @@ def serve_page(name: str, *, protocol: str | None, open_browser: bool, show_secr
         _print(live.url)
         if open_browser:
             webbrowser.open(live.url)
-        while True:
+        while not (until_eof and sys.stdin.read() == ""):
             time.sleep(3600)
     return 0
 

@@ -267,14 +267,15 @@ def signals_kept() -> Generator[Callable[[subprocess.Popen[bytes]], None]]:
             received.append(number)
         elif child.poll() is not None:
             raise SystemExit(128 + number)
-        elif not (number == signal.SIGINT and _in_foreground()):
+        elif not _is_sent_to_all(number):
             child.send_signal(number)
 
     def forward_to(started: subprocess.Popen[bytes]) -> None:
         nonlocal child
         child = started
         for number in received:
-            child.send_signal(number)
+            # Windows can only end a process.
+            child.send_signal(signal.SIGTERM if sys.platform == "win32" else number)
 
     numbers = [number for name in _FORWARDED if (number := getattr(signal, name, None)) is not None]
     # A signal that is ignored, as under `nohup`, is ignored by the child as well.
@@ -288,9 +289,11 @@ def signals_kept() -> Generator[Callable[[subprocess.Popen[bytes]], None]]:
             signal.signal(number, old)
 
 
-def _in_foreground() -> bool:
-    """Return True if a terminal sends Ctrl-C to this process group, and so to the child."""
+def _is_sent_to_all(number: int) -> bool:
+    """Return True if a terminal has sent this signal to all its processes, and so to the child."""
     if sys.platform == "win32":
+        return number != signal.SIGTERM
+    if number != signal.SIGINT:
         return False
     try:
         with open("/dev/tty", "rb", buffering=0) as terminal:

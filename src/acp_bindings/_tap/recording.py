@@ -34,7 +34,9 @@ def main() -> None:
     """Read frames from standard input until the end."""
     # A Ctrl-C is for the agent. This process ends when its input does.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if sys.platform != "win32":
+    if sys.platform == "win32":
+        signal.signal(signal.SIGBREAK, signal.SIG_IGN)
+    else:
         os.nice(NICE)
     options: dict[str, Any] = json.loads(sys.argv[1])
     with contextlib.ExitStack() as ending:
@@ -302,9 +304,9 @@ def _live_check() -> Any:
 
 
 def _viewer(path: str) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-P", "-m", "acp_bindings", "view", "--serve", "--open", path]
-    # It prints its address, which must not become part of the conversation.
-    return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=2)
+    command = [sys.executable, "-P", "-m", "acp_bindings", "view", "--serve", "--open", "--until-eof", path]
+    # It prints its address, which must not become part of the conversation. Its input ends with this process.
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=2)
 
 
 if __name__ == "__main__":

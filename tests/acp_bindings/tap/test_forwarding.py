@@ -256,6 +256,16 @@ def test_the_viewer_ends_with_the_agent(tmp_path: Path) -> None:
     assert process.returncode == 0
 
 
+def test_the_viewer_ends_with_a_killed_recording_process(tmp_path: Path) -> None:
+    with running(tap("-o", str(tmp_path / "talk"), "--view", agent=ECHO), BROWSER="true") as process:
+        assert process.stderr
+        assert b"http://127.0.0.1:" in process.stderr.readline()
+        os.kill(child_of(process.pid, b"recording"), signal.SIGKILL)
+        # The viewer has standard error open, too.
+        process.communicate(timeout=10)
+    assert process.returncode == 0
+
+
 def child_of(parent: int, named: bytes) -> int:
     children = Path(f"/proc/{parent}/task/{parent}/children").read_text().split()
     [found] = [int(each) for each in children if named in Path(f"/proc/{each}/cmdline").read_bytes()]

@@ -7,8 +7,10 @@ import sys
 import threading
 from pathlib import Path
 
+import pytest
+
 from acp_bindings._tap.forwarding import Copies, Frame, framed, frames_of
-from acp_bindings._tap.recording import Recording
+from acp_bindings._tap.recording import Recording, open_new
 from tests.acp_bindings.tap.support import TAP, lines_of, run, running, tap
 
 AGENT = """
@@ -78,6 +80,18 @@ def test_only_recordings_are_replaced(tmp_path: Path) -> None:
     for _ in range(2):
         assert run(tap("-o", str(path), agent="")).stderr == b""
         assert len(lines_of(path)) == 1
+
+
+def test_a_recording_that_cannot_be_removed_is_truncated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(path: str) -> None:
+        raise PermissionError(path)
+
+    path = tmp_path / "talk"
+    path.write_bytes(b'{"time": "long ago"}\n')
+    # As Windows does while a viewer has the file open.
+    monkeypatch.setattr("os.unlink", refuse)
+    open_new(str(path)).close()
+    assert path.read_bytes() == b""
 
 
 def test_findings_do_not_refer_to_a_file_that_is_not_written(tmp_path: Path) -> None:
