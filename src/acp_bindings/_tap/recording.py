@@ -1,6 +1,7 @@
 """The second process of `acp-bindings tap`, which records, checks and shows what the first one forwards.
 
-It runs on its own, so that its work does not delay the conversation, and its failures do not end it.
+With receipts, it also runs the relays of MCP servers, and replaces the servers in requests by them. It runs on its own,
+so that its work does not delay the conversation, and its failures do not end it.
 """
 
 from __future__ import annotations

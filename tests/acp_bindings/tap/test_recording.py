@@ -58,6 +58,12 @@ def test_findings_are_reported_while_they_happen(tmp_path: Path) -> None:
     assert said in done.stderr.decode()
 
 
+def test_a_command_without_dashes_is_explained() -> None:
+    done = run([*TAP, "python", "my agent.py", "--acp"])
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"put -- before the command: -- python 'my agent.py' --acp" in done.stderr
+
+
 def test_a_directory_gets_a_new_recording_for_each_start(tmp_path: Path) -> None:
     for _ in range(2):
         assert run(tap("-o", str(tmp_path), agent="")).stderr == b""
