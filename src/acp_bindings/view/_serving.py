@@ -95,10 +95,10 @@ class LiveView:
                     self._changed.notify_all()
             elif added := self._open.read(1 << 20):
                 *lines, rest = (rest + added).split(b"\n")
-                for line in lines:
-                    number += 1
+                for place, line in enumerate(lines, start=number + 1):
                     if line.strip():
-                        self._add(rows.read(number, line))
+                        self._add(rows.read(place, line))
+                number += len(lines)
             else:
                 self._closed.wait(_PAUSE)
         self._open.close()

@@ -38,8 +38,8 @@ def test_a_late_reply_is_not_for_the_next_request(monkeypatch: pytest.MonkeyPatc
                 requests.put(frame.data)
 
     def reply_late() -> None:
-        for line in (requests.get(), requests.get()):
-            replying.write(framed(b"r", line.upper()))
+        late = [requests.get(), requests.get()]
+        replying.write(b"".join(framed(b"r", line.upper()) for line in late))
 
     told: list[str] = []
     source, sink = os.pipe()
