@@ -17,6 +17,14 @@ def members_of(value: Any) -> dict[str, Any]:
     return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
 
+def parsed_members(text: bytes) -> dict[str, Any]:
+    """Return the members of the JSON object in *text*, none if it is something else."""
+    try:
+        return members_of(from_json(text))
+    except ValueError:
+        return {}
+
+
 def items_of(value: Any) -> list[Any]:
     """Return the items of *value* if it is a list, otherwise an empty list."""
     return [*cast("Iterable[Any]", value)] if isinstance(value, list) else []

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 import time as clock
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, BinaryIO, NamedTuple, cast
 
@@ -34,8 +34,8 @@ __all__ = ["Recorded", "Recorder", "read_recording"]
 class Recorder:
     """Writes a recording. The times of its lines are seconds since the epoch, by default the current time.
 
-    The values of `env` and `headers` of MCP servers are redacted, and so are later occurrences of those that look like
-    secrets.
+    The values of `env` and `headers` of MCP servers, terminals and providers are redacted, and those in `_meta` of a
+    login. So are later occurrences of those that look like secrets.
     """
 
     def __init__(self, file: BinaryIO, *, secrets: Iterable[str] | None = ()) -> None:
@@ -76,8 +76,13 @@ class Recorder:
         self.lines += 1
 
 
+_PAIRS = ("env", "headers")
+_LOGINS = ("authenticate", "auth/login")
+_MAY_HAVE_SECRETS = re.compile(rb'mcpServers|"env"|"headers"|"authenticate"|"auth\\?/login"')
+
+
 class Redaction:
-    """Redacts the secrets of one conversation, which it learns from the MCP servers in its messages."""
+    """Redacts the secrets of one conversation, which it learns from its messages."""
 
     def __init__(self, secrets: Iterable[str] | None = ()) -> None:
         self._redactor = None if secrets is None else Redactor(secrets)
@@ -99,7 +104,7 @@ class Redaction:
             return to_json(self._text(_text(line)))
         if self._redactor is None:
             return line
-        masked = self._without_secrets(value) if b"mcpServers" in line else value
+        masked = self._without_secrets(value) if _MAY_HAVE_SECRETS.search(line) else value
         # A secret may be spelled with escapes that are not among its forms.
         if b"\\u" in line or b"\\/" in line or self._redactor.hides(_text(line)):
             masked = self._redactor.json(masked)
@@ -121,6 +126,10 @@ class Redaction:
             name: self._masked(each) if name == "mcpServers" else self._without_secrets(each)
             for name, each in members.items()
         }
+        # A terminal has an environment as well, and a provider headers.
+        if params := members_of(masked.get("params")):
+            pairs = (*_PAIRS, "_meta") if masked.get("method") in _LOGINS else _PAIRS
+            masked["params"] = self._masked_server(params, pairs)
         return masked or value
 
     def _masked(self, servers: Any) -> Any:
@@ -129,22 +138,21 @@ class Redaction:
         # A map of names to servers, as in config files.
         return {name: self._masked_server(members_of(each)) or each for name, each in members_of(servers).items()}
 
-    def _masked_server(self, entry: dict[str, Any]) -> dict[str, Any]:
+    def _masked_server(self, entry: dict[str, Any], pairs: Sequence[str] = _PAIRS) -> dict[str, Any]:
         if self._redactor:
-            self._redactor.add(_secrets_of(entry))
+            self._redactor.add(_secrets_of(entry, pairs))
             if isinstance(url := entry.get("url"), str) and (has_login(url) or has_token(url)):
                 self._redactor.add(urls=[url])
-        return {name: _masked_pairs(each) if name in _PAIRS else each for name, each in entry.items()}
+        return {name: _masked_pairs(each) if name in pairs else each for name, each in entry.items()}
 
 
-_PAIRS = ("env", "headers")
 _VALUE = re.compile(r'("value"\s*:\s*")(?:[^"\\]|\\.)*')
 _OPAQUE = re.compile(r"(?=.*\d)(?=.*[A-Za-z])[\w.~+=-]{16,}")
 """Values that are secrets even if the name of their variable does not say so."""
 
 
-def _secrets_of(entry: dict[str, Any]) -> Iterator[str]:
-    for name in _PAIRS:
+def _secrets_of(entry: dict[str, Any], pairs: Sequence[str]) -> Iterator[str]:
+    for name in pairs:
         for each in _items(entry.get(name)):
             match each:
                 case {"name": str(named), "value": str(value)} if is_secret(named, value) or _OPAQUE.fullmatch(value):

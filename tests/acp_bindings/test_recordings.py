@@ -65,6 +65,33 @@ def test_values_of_env_and_headers_are_masked_where_they_are_sent() -> None:
 
 
 @pytest.mark.parametrize(
+    ("method", "params", "masked"),
+    [
+        (
+            "terminal/create",
+            {"command": "make", "env": [{"name": "API_KEY", "value": "swordfish-42"}]},
+            {"command": "make", "env": [{"name": "API_KEY", "value": "[redacted]"}]},
+        ),
+        ("providers/set", {"headers": {"X-Api-Key": "swordfish-42"}}, {"headers": {"X-Api-Key": "[redacted]"}}),
+        ("authenticate", {"_meta": {"api-key": "swordfish-42"}}, {"_meta": {"api-key": "[redacted]"}}),
+        ("auth/login", {"_meta": {"vendor": {"key": "swordfish-42"}}}, {"_meta": {"vendor": "[redacted]"}}),
+        ("session/prompt", {"_meta": {"traceparent": "00-1"}}, {"_meta": {"traceparent": "00-1"}}),
+    ],
+)
+def test_secrets_of_other_requests_are_masked(method: str, params: dict[str, Any], masked: dict[str, Any]) -> None:
+    request = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {"sessionId": "s", **params}}
+    [line] = recorded(("agent", json.dumps(request).encode()))
+    assert line["message"] == {**request, "params": {"sessionId": "s", **masked}}
+
+
+@pytest.mark.parametrize("secret", ["swordfish-42", "tok-98765-abcd"])
+def test_secrets_of_a_terminal_are_masked_later(secret: str) -> None:
+    params = {"args": ["--token=tok-98765-abcd"], "env": [{"name": "API_KEY", "value": "swordfish-42"}]}
+    request = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "terminal/create", "params": params})
+    assert secret not in json.dumps(recorded(("agent", request.encode()), ("agent", said(f"It is {secret}."))))
+
+
+@pytest.mark.parametrize(
     "repeated",
     [
         "very secret value",

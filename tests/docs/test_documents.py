@@ -91,7 +91,7 @@ NOT_RUN = {
     "README.md: pip install 'acp-bindings[launch]'",  # the package index may not have this version yet
     "docs/explore.md: {",  # a file of answers; tests/mcp_launch/explore/test_asking.py sends such answers
     "docs/commands.md: mcp-launch check .mcp.json",  # the servers are the reader's
-    "docs/check.md: $ sh -c 'tee -a talk.ndjson | my-agent -",  # the agent is the reader's
+    "docs/check.md: acp-bindings tap -o talk.ndjson -- my-ag",  # the agent is the reader's
     'docs/check.md: {"direction": "client", "message": {"jso',  # a line of a recording
     "docs/connection.md: initialize: no response within 30 s; the",  # it would take that long
     "docs/generation.md: published schema → vocabulary check → pa",  # a drawing

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Sequence
 from typing import Annotated
@@ -100,8 +101,8 @@ def check(
     FILE contains a conversation, with one message on each line; or one JSON document: a message, the params or the
     result of one, an mcpServers array, or a list of any of these.
 
-    Exit status: 0 if there are no errors, warnings aside; 1 if there are errors; 2 if a FILE or the command line
-    cannot be used; 130 after Ctrl-C.
+    Exit status: 0 if there are no errors, warnings aside; 1 if there are errors; 2 if a FILE cannot be
+    used or the command line is invalid; 130 after Ctrl-C.
     """
     # Imported here, like the code of each subcommand, so that --help stays fast.
     from acp_bindings._command.check import check_files  # noqa: PLC0415
@@ -119,7 +120,15 @@ def rules() -> None:
     print_rules()
 
 
-@app.command()
+def _refuse_arguments(context: typer.Context, *before: str) -> None:
+    """Refuse arguments that seem to be the command of an agent."""
+    if context.args:
+        given = shlex.join([*before, *context.args])
+        why = f"unexpected before --: {given}" if context.obj else f"put -- before the command: -- {given}"
+        raise typer.BadParameter(why, param_hint="COMMAND")
+
+
+@app.command(context_settings={"allow_extra_args": True})
 def probe(
     context: typer.Context,
     url: Annotated[
@@ -160,13 +169,14 @@ def probe(
     Give the agent's command after "--", or its URL: acp-bindings probe -- python my_agent.py
 
     Exit status: 0 if no check has failed, warnings aside; 1 if one has; 2 if the agent cannot be started or the
-    command line cannot be used; 130 after Ctrl-C.
+    command line is invalid; 130 after Ctrl-C.
     """
     from acp_bindings._command.probe import print_checks, probe_agent  # noqa: PLC0415
 
     if list_checks:
         print_checks(version)
         return
+    _refuse_arguments(context, *([url] if url else []))
     command: list[str] | None = context.obj
     if (url is None) == (not command):
         raise typer.BadParameter('Give the command of an agent after "--", or a URL.')
@@ -186,7 +196,10 @@ def probe(
     raise typer.Exit(status)
 
 
-@app.command()
+@app.command(
+    options_metavar="[OPTIONS] -- COMMAND [ARGUMENT]...",
+    context_settings={"allow_extra_args": True, "allow_interspersed_args": False},
+)
 def tap(
     context: typer.Context,
     *,
@@ -207,14 +220,15 @@ def tap(
 ) -> None:
     """Run an agent and record its conversation.
 
-    The command of the agent follows the options: acp-bindings tap [OPTIONS] -- COMMAND [ARGUMENT]... A client starts
-    this in place of the agent. Everything is forwarded unchanged, also standard error and signals.
+    Configure your client to start this command instead of the agent. Messages, standard error and signals are
+    forwarded unchanged.
 
-    Exit status: that of the agent, or 128 and the number of the signal that ended it; 126 or 127 if it cannot be
-    started; 2 if the command line cannot be used.
+    Exit status: that of the agent, or 128 plus the signal number if a signal ended it; 126 or 127 if it cannot be
+    started; 2 if the command line is invalid.
     """
     from acp_bindings._tap.tap import tap as run  # noqa: PLC0415
 
+    _refuse_arguments(context)
     if not context.obj:
         raise typer.BadParameter("put -- and the command of the agent at the end", param_hint="COMMAND")
     raise typer.Exit(run(context.obj, output=output, check=check, view=view, receipts=receipts, secrets=secrets))
@@ -287,6 +301,7 @@ def view(
             "--open/--no-open", help="Open the page in the browser.  [default: only without --html and --serve]"
         ),
     ] = None,
+    until_eof: Annotated[bool, typer.Option("--until-eof", hidden=True)] = False,
     protocol: Annotated[
         str | None,
         typer.Option(
@@ -305,7 +320,7 @@ def view(
     The page has all messages with their times, and what `acp-bindings check` finds in them. It is one file that needs
     no network. Without --html and --serve, it is a temporary file, which is opened in the browser.
 
-    Exit status: 0; 2 if FILE or the command line cannot be used. Ctrl-C ends --serve.
+    Exit status: 0; 2 if FILE cannot be used or the command line is invalid. Ctrl-C ends --serve.
     """
     from acp_bindings._command.view import serve_page, write_page  # noqa: PLC0415
 
@@ -313,6 +328,12 @@ def view(
         raise typer.BadParameter("--serve needs a FILE of its own, and no --html.")
     if serve:
         raise typer.Exit(
-            serve_page(file, protocol=protocol, open_browser=bool(open_browser), show_secrets=show_secrets)
+            serve_page(
+                file,
+                protocol=protocol,
+                open_browser=bool(open_browser),
+                show_secrets=show_secrets,
+                until_eof=until_eof,
+            )
         )
     raise typer.Exit(write_page(file, html, protocol=protocol, open_browser=open_browser, show_secrets=show_secrets))

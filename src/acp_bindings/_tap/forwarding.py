@@ -1,7 +1,7 @@
-"""Forwards the standard streams of a child without changing a byte, and sends copies of them to an observer.
+"""Forwards the standard streams of a child without changing a byte, and sends copies of them to a recorder.
 
 It imports only the standard library, so that the child starts at once. Three threads forward, one for each stream. They
-never wait for the observer: a fourth thread sends the copies, and copies that do not fit in memory are dropped.
+never wait for the recorder: a fourth thread sends the copies, and copies that do not fit in memory are dropped.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from typing import IO, BinaryIO, NamedTuple
 
 CHUNK = 1 << 16
 MOST = 64 << 20
-"""Bytes of copies that wait for the observer. Further ones are dropped."""
+"""Bytes of copies that wait for the recorder. Further ones are dropped."""
 QUIET = 0.5
 """Seconds without output after which that of a child that has exited is over, even if another process holds it."""
 NOT_FOUND, NOT_EXECUTABLE = 127, 126
@@ -34,7 +34,7 @@ HEADER = struct.Struct("<cdI")
 
 
 class Frame(NamedTuple):
-    """A copy, as the observer receives it."""
+    """A copy, as the recorder receives it."""
 
     kind: bytes
     """`c`, `a` or `e` for bytes of the client, the agent, or standard error; the same in upper case if some before it
@@ -61,14 +61,14 @@ def framed(kind: bytes, data: bytes) -> bytes:
 
 
 class Copies:
-    """Sends copies to an observer, without delaying those who add them."""
+    """Sends copies to a recorder, without delaying those who add them."""
 
     def __init__(self, send: Callable[[bytes], object], *, lost: Callable[[], object], most: int = MOST) -> None:
         """Start sending.
 
         Args:
-            send: called with bytes, from a thread; `OSError` means that the observer has ended.
-            lost: called when the observer has ended.
+            send: called with bytes, from a thread; `OSError` means that the recorder has ended.
+            lost: called when the recorder has ended.
             most: bytes that may wait.
         """
         self._send = send
@@ -106,7 +106,7 @@ class Copies:
     def _run(self) -> None:
         more = True
         while more:
-            # Everything that waits at once, because each write wakes the observer.
+            # Everything that waits at once, because each write wakes the recorder.
             parts = [self._queue.get()]
             with contextlib.suppress(Empty):
                 while parts[-1] is not None and len(parts) < 1000:
@@ -267,14 +267,15 @@ def signals_kept() -> Generator[Callable[[subprocess.Popen[bytes]], None]]:
             received.append(number)
         elif child.poll() is not None:
             raise SystemExit(128 + number)
-        elif not (number == signal.SIGINT and _in_foreground()):
+        elif not _is_sent_to_all(number):
             child.send_signal(number)
 
     def forward_to(started: subprocess.Popen[bytes]) -> None:
         nonlocal child
         child = started
         for number in received:
-            child.send_signal(number)
+            # Windows can only end a process.
+            child.send_signal(signal.SIGTERM if sys.platform == "win32" else number)
 
     numbers = [number for name in _FORWARDED if (number := getattr(signal, name, None)) is not None]
     # A signal that is ignored, as under `nohup`, is ignored by the child as well.
@@ -288,9 +289,11 @@ def signals_kept() -> Generator[Callable[[subprocess.Popen[bytes]], None]]:
             signal.signal(number, old)
 
 
-def _in_foreground() -> bool:
-    """Return True if a terminal sends Ctrl-C to this process group, and so to the child."""
+def _is_sent_to_all(number: int) -> bool:
+    """Return True if a terminal has sent this signal to all its processes, and so to the child."""
     if sys.platform == "win32":
+        return number != signal.SIGTERM
+    if number != signal.SIGINT:
         return False
     try:
         with open("/dev/tty", "rb", buffering=0) as terminal:

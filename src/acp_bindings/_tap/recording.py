@@ -1,6 +1,7 @@
 """The second process of `acp-bindings tap`, which records, checks and shows what the first one forwards.
 
-It runs on its own, so that its work does not delay the conversation, and its failures do not end it.
+With receipts, it also runs the relays of MCP servers, and replaces the servers in requests by them. It runs on its own,
+so that its work does not delay the conversation, and its failures do not end it.
 """
 
 from __future__ import annotations
@@ -9,11 +10,14 @@ import contextlib
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import threading
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from dataclasses import replace
+from errno import EEXIST
 from typing import Any, BinaryIO
 
 from acp_bindings._secrets import is_secret, secret_arguments
@@ -31,13 +35,20 @@ def main() -> None:
     """Read frames from standard input until the end."""
     # A Ctrl-C is for the agent. This process ends when its input does.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if sys.platform != "win32":
+    if sys.platform == "win32":
+        signal.signal(signal.SIGBREAK, signal.SIG_IGN)
+    else:
         os.nice(NICE)
     options: dict[str, Any] = json.loads(sys.argv[1])
     with contextlib.ExitStack() as ending:
-        recording = Recording(options["file"], secrets=options["secrets"], check=options["check"])
+        recording = Recording(
+            options["file"],
+            in_new_folder=options["in_new_folder"],
+            secrets=options["secrets"],
+            check=options["check"],
+        )
         ending.callback(recording.finish)
-        if options["view"]:
+        if options["view"] and recording.is_open:
             ending.callback(_viewer(options["file"]).terminate)
         if options["receipts"]:
             recording.relays = Relays(recording.receipt, recording.notify)
@@ -50,7 +61,7 @@ def main() -> None:
 class Recording:
     """Writes frames to a recording until that fails, and checks them."""
 
-    def __init__(self, path: str, *, secrets: bool, check: bool) -> None:
+    def __init__(self, path: str, *, in_new_folder: bool = False, secrets: bool, check: bool) -> None:
         self._path = path
         self._line = io.BytesIO()
         """The last line of the recording."""
@@ -63,8 +74,13 @@ class Recording:
         self.relays: Relays | None = None
         """What is in place of the MCP servers."""
         self._check = _live_check() if check else None
-        with self._giving_up():
-            self._file = open_new(path)
+        with self._giving_up("nothing is recorded"):
+            self._file = open_new(path, in_new_folder=in_new_folder)
+
+    @property
+    def is_open(self) -> bool:
+        """True while the file can be written."""
+        return self._file is not None
 
     def take(self, frame: Frame) -> None:
         """Record a frame."""
@@ -102,13 +118,14 @@ class Recording:
         why = f" ({about['code']}): {about['message']}" if about["event"] == "failed" else ""
         tell(f"acp-bindings tap: {about['server']}: {about['event']}{why}")
 
-    def _reply(self, line: bytes) -> None:
+    def _reply(self, request: bytes) -> None:
+        number, _, line = request.partition(b" ")
         try:
             changed = self.relays.replaced(line) if self.relays else line
         except Exception as error:  # noqa: BLE001 - the session must start
             tell(f"acp-bindings tap: no receipts for this session, because of {type(error).__name__}: {error}")
             changed = line
-        self._send(b"r", changed)
+        self._send(b"r", b"%b %b" % (number, changed))
 
     def notify(self, line: bytes) -> None:
         """Send a line to the client, after what the agent has sent so far. This may be called from any thread."""
@@ -155,7 +172,7 @@ class Recording:
             self._line.truncate()
             write()
             line = self._line.getvalue()
-            with self._giving_up():
+            with self._giving_up("the recording ends here"):
                 if self._file and line:
                     self._file.write(line)
             found = self._check.feed(line) if self._check and line else ()
@@ -163,7 +180,8 @@ class Recording:
 
     def _report(self, findings: Sequence[Any]) -> None:
         for each in findings:
-            tell(f"{self._path}:{each}")
+            # Without a file, there are no lines to refer to.
+            tell(f"{self._path}:{each}" if self._file else f"acp-bindings tap:{replace(each, line=None)}")
             about = {
                 "line": each.line,
                 "rule": each.rule,
@@ -174,12 +192,12 @@ class Recording:
             self.event("finding", about)
 
     @contextlib.contextmanager
-    def _giving_up(self) -> Generator[None]:
+    def _giving_up(self, what: str) -> Generator[None]:
         try:
             yield
         except OSError as error:
             self._file = None
-            tell(f"acp-bindings tap: {self._path}: {error.strerror}; the recording ends here, the conversation goes on")
+            tell(f"acp-bindings tap: {self._path}: {error.strerror}; {what}, the conversation goes on")
 
 
 class Relays:
@@ -246,16 +264,32 @@ class Lines:
         self._rest.clear()
 
 
-def open_new(path: str) -> BinaryIO:
-    """Open a new file that only this user can read. A regular file is replaced, because others may still read it.
+def open_new(path: str, *, in_new_folder: bool = False) -> BinaryIO:
+    """Open a new file that only this user can read. A recording is replaced, because others may still read it.
+
+    Args:
+        path: the file.
+        in_new_folder: True to make its directory.
 
     Raises:
-        OSError: it cannot be opened.
+        OSError: it cannot be opened, or it is another file that a mistake in the command line would destroy.
     """
     if os.path.isfile(path):
-        os.unlink(path)
-    os.makedirs(os.path.dirname(os.path.abspath(path)), mode=0o700, exist_ok=True)
-    return open(os.open(path, os.O_WRONLY | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o600), "wb", buffering=0)
+        with open(path, "rb") as file:
+            begin = file.read(100)
+        if begin and not _BEGIN.match(begin):
+            raise FileExistsError(EEXIST, "this file is not a recording and is not replaced")
+        # Windows keeps a file that is open elsewhere. It is truncated.
+        with contextlib.suppress(PermissionError):
+            os.unlink(path)
+    if in_new_folder:
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0)
+    return open(os.open(path, flags, 0o600), "wb", buffering=0)
+
+
+_BEGIN = re.compile(rb'\{\s*"time"\s*:')
+"""How a recording begins, also if its first line is not complete."""
 
 
 def tell(line: str) -> None:
@@ -271,9 +305,9 @@ def _live_check() -> Any:
 
 
 def _viewer(path: str) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-P", "-m", "acp_bindings", "view", "--serve", "--open", path]
-    # It prints its address, which must not become part of the conversation.
-    return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=2)
+    command = [sys.executable, "-P", "-m", "acp_bindings", "view", "--serve", "--open", "--until-eof", path]
+    # It prints its address, which must not become part of the conversation. Its input ends with this process.
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=2)
 
 
 if __name__ == "__main__":

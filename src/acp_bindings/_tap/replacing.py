@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from itertools import count
 from queue import Empty, SimpleQueue
 from typing import BinaryIO
 
@@ -22,16 +23,25 @@ def replacing(copies: Copies, replies: BinaryIO, *, tell: Callable[[str], None])
         tell: called with a message if it does not respond.
     """
     client, agent, stderr = copying(copies)
-    changed: SimpleQueue[bytes] = SimpleQueue()
+    changed: SimpleQueue[bytes | None] = SimpleQueue()
+    """Replies, and None after the last one."""
+    numbers = count()
     output = _Output(agent)
 
     def ask(line: bytes) -> bytes:
-        copies.add(b"r", line)
+        asked = b"%d" % next(numbers)
+        copies.add(b"r", b"%b %b" % (asked, line))
         try:
-            return changed.get(timeout=REPLY)
+            while (reply := changed.get(timeout=REPLY)) is not None:
+                # A reply that comes too late is for an earlier line.
+                number, _, changed_line = reply.partition(b" ")
+                if number == asked:
+                    return changed_line
+            changed.put(None)
         except Empty:
-            tell("no receipts for this session, because the recording process does not respond")
-            return line
+            pass
+        tell("no receipts for this session, because the recording process does not respond")
+        return line
 
     def read() -> None:
         for frame in frames_of(replies):
@@ -39,6 +49,7 @@ def replacing(copies: Copies, replies: BinaryIO, *, tell: Callable[[str], None])
                 changed.put(frame.data)
             else:
                 output.insert(frame.data + b"\n")
+        changed.put(None)
 
     threading.Thread(target=read, daemon=True).start()
     return Streams(_Input(client, ask), output, stderr)

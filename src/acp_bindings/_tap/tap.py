@@ -30,15 +30,24 @@ LAST_COPIES = 10.0
 
 
 def tap(command: Sequence[str], *, output: str | None, check: bool, view: bool, receipts: bool, secrets: bool) -> int:
-    """Run an agent, record its conversation, and return its exit status, or 128 and the number of its signal."""
+    """Run an agent, record its conversation, and return its exit status, or 128 plus the number of its signal."""
     if receipts and (missing := _what_is_missing()):
         _tell(missing)
         return 2
-    path = _path_of(output, command[0])
+    # A directory is made if it is clear that one is meant.
+    in_new_folder = output is None or output.endswith(tuple(filter(None, (os.sep, os.altsep))))
+    path = _path_of(output, command[0], in_folder=in_new_folder)
     if output is None:
         _tell(f"recording to {path}")
-    options = {"file": path, "check": check, "view": view, "receipts": receipts, "secrets": secrets}
-    with signals_kept() as forward_signals_to, _observer(options) as (copies, replies):
+    options = {
+        "file": path,
+        "in_new_folder": in_new_folder,
+        "check": check,
+        "view": view,
+        "receipts": receipts,
+        "secrets": secrets,
+    }
+    with signals_kept() as forward_signals_to, _recorder(options) as (copies, replies):
         try:
             agent = start(command)
         except CannotForward as error:
@@ -55,12 +64,12 @@ def tap(command: Sequence[str], *, output: str | None, check: bool, view: bool, 
 
 
 @contextmanager
-def _observer(options: Mapping[str, object]) -> Generator[tuple[Copies, BinaryIO]]:
+def _recorder(options: Mapping[str, object]) -> Generator[tuple[Copies, BinaryIO]]:
     """Run the second process during the block, in its own session: it outlives a signal to this process group."""
     # Safe paths: the current directory belongs to a project that is being edited.
     command = [sys.executable, "-P", "-m", "acp_bindings._tap.recording", json.dumps(dict(options))]
-    observer = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
-    source, sink = cast("BinaryIO", observer.stdout), cast("BinaryIO", observer.stdin)
+    recorder = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
+    source, sink = cast("BinaryIO", recorder.stdout), cast("BinaryIO", recorder.stdin)
     lost = partial(_tell, "the recording process has ended; the conversation goes on")
     copies = Copies(partial(write_all, sink.fileno()), lost=lost)
     try:
@@ -69,14 +78,14 @@ def _observer(options: Mapping[str, object]) -> Generator[tuple[Copies, BinaryIO
         copies.finish(seconds=LAST_COPIES)
         sink.close()
         with contextlib.suppress(subprocess.TimeoutExpired):
-            observer.wait(LAST_COPIES)
+            recorder.wait(LAST_COPIES)
 
 
-def _path_of(output: str | None, program: str) -> str:
+def _path_of(output: str | None, program: str, *, in_folder: bool) -> str:
     """Return the file to write: *output*, or a new file in it if it is a directory."""
     folder = Path(output) if output is not None else recordings_folder()
-    if output is not None and not folder.is_dir():
-        return os.path.abspath(output)
+    if not (in_folder or folder.is_dir()):
+        return os.path.abspath(folder)
     moment = time.strftime("%Y%m%d-%H%M%S")
     return os.path.abspath(folder / f"{moment}-{Path(program).stem}-{os.getpid()}.ndjson")
 

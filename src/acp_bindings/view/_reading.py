@@ -13,9 +13,9 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from typing import Any, get_args
 
-from pydantic_core import from_json, to_json
+from pydantic_core import to_json
 
-from acp_bindings._json import items_of, members_of, refuse_names
+from acp_bindings._json import items_of, members_of, parsed_members, refuse_names
 from acp_bindings.check._inputs import Document, Line, Unusable, is_event, is_message, line_of, read_input
 from acp_bindings.check._live import Findings, Found
 from acp_bindings.check._rules import END
@@ -71,7 +71,7 @@ class Rows:
             line: the message in it, if that is already known.
         """
         line = line or line_of(raw)
-        wrapper = _parsed(raw) if line.at else members_of(line.value)
+        wrapper = parsed_members(raw) if line.at else members_of(line.value)
         head = {"line": number, "time": _time_in(wrapper, raw)}
         if is_event(line.value):
             # Recorded findings are found again, by the rules of this version.
@@ -104,13 +104,6 @@ class Rows:
 
 def _side(value: object) -> str | None:
     return next((each for each in get_args(Side) if each == value), None)
-
-
-def _parsed(raw: bytes) -> dict[str, Any]:
-    try:
-        return members_of(from_json(raw))
-    except ValueError:
-        return {}
 
 
 def _is_strict(text: bytes) -> bool:

@@ -9,9 +9,9 @@ from collections.abc import Iterable
 from contextlib import suppress
 from functools import partial
 from http.server import BaseHTTPRequestHandler
+from io import FileIO
 from pathlib import Path
 from socketserver import ThreadingTCPServer
-from typing import BinaryIO
 from urllib.parse import urlsplit
 
 from acp_bindings.jsonrpc import ProtocolPackage
@@ -20,6 +20,8 @@ from acp_bindings.view._reading import Rows
 
 _PAUSE = 0.1
 """The seconds between two looks at the file."""
+_FIRST = 100
+"""The bytes in which two recordings differ, at the latest by their times."""
 _ALIVE = 15.0
 """The seconds after which a connection without news gets a comment, so that a closed one is noticed."""
 _MOST = 5000
@@ -52,7 +54,9 @@ class LiveView:
         """
         self._file = Path(file)
         self._rows_of_run = partial(Rows, protocol=protocol, show_secrets=show_secrets)
-        self._open: BinaryIO = self._file.open("rb")
+        self._open: FileIO = self._file.open("rb", buffering=0)
+        self._first = b""
+        """The first bytes of the file, which has been written again if they change."""
         self._token = secrets.token_urlsafe()
         self._changed = threading.Condition()
         self._closed = threading.Event()
@@ -84,17 +88,17 @@ class LiveView:
         """Read what is added to the file. If it is truncated or replaced, begin again."""
         rows, number, rest = self._rows_of_run(), 0, b""
         while not self._closed.is_set():
-            if added := self._open.read(1 << 20):
-                *lines, rest = (rest + added).split(b"\n")
-                for line in lines:
-                    number += 1
-                    if line.strip():
-                        self._add(rows.read(number, line))
-            elif self._begins_anew():
+            if self._begins_anew():
                 rows, number, rest = self._rows_of_run(), 0, b""
                 with self._changed:
                     self._run, self._rows = self._run + 1, []
                     self._changed.notify_all()
+            elif added := self._open.read(1 << 20):
+                *lines, rest = (rest + added).split(b"\n")
+                for place, line in enumerate(lines, start=number + 1):
+                    if line.strip():
+                        self._add(rows.read(place, line))
+                number += len(lines)
             else:
                 self._closed.wait(_PAUSE)
         self._open.close()
@@ -105,17 +109,25 @@ class LiveView:
             self._changed.notify_all()
 
     def _begins_anew(self) -> bool:
-        """Return True, with the file open at its beginning, if it is shorter than what was read or another file."""
+        """Return True, with the file open at its beginning, if it is another file or was written again."""
         try:
             now = self._file.stat()
-            if now.st_size < self._open.tell() or not os.path.samestat(now, os.fstat(self._open.fileno())):
-                opened = self._file.open("rb")
+            is_same = now.st_size >= self._open.tell() and os.path.samestat(now, os.fstat(self._open.fileno()))
+            if not (is_same and self._begins_as_before()):
+                opened = self._file.open("rb", buffering=0)
                 self._open.close()
-                self._open = opened
+                self._open, self._first = opened, b""
                 return True
         except OSError:  # while it is replaced, it may not exist
             pass
         return False
+
+    def _begins_as_before(self) -> bool:
+        place = self._open.tell()
+        self._open.seek(0)
+        before, self._first = self._first, self._open.read(_FIRST)
+        self._open.seek(place)
+        return self._first.startswith(before)
 
     def _handler(self) -> type[BaseHTTPRequestHandler]:
         view = self

@@ -42,7 +42,7 @@ def main() -> int:
             server = json.loads(next(frames_of(replies)).data)
         connection.settimeout(None)
     except (OSError, StopIteration) as error:
-        sys.stderr.write(f"acp-bindings tap does not run any more ({error}); start a new session\n")
+        sys.stderr.write(f"acp-bindings tap is no longer running ({error}); start a new session\n")
         return 1
     copies = Copies(connection.sendall, lost=lambda: None)
     with signals_kept() as forward_signals_to:

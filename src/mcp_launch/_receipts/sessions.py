@@ -16,7 +16,7 @@ import anyio
 import anyio.to_thread
 from anyio.abc import SocketAttribute
 
-from acp_bindings._json import items_of, members_of
+from acp_bindings._json import items_of, members_of, parsed_members
 from acp_bindings._tap.forwarding import framed
 from acp_bindings.setup.capabilities import Side
 from mcp_launch._local.listener import serve_http
@@ -105,7 +105,7 @@ class Receipts:
 
     async def replaced(self, line: bytes) -> bytes:
         """Return a line of the client with relays in place of its servers; invalid entries are reported and stay."""
-        message = _message(line)
+        message = parsed_members(line)
         params = members_of(message.get("params"))
         entries = items_of(params.get("mcpServers"))
         if not entries:
@@ -126,7 +126,7 @@ class Receipts:
 
     def hear(self, sender: Side, line: bytes) -> None:
         """Note the capabilities of both sides, and the sessions that the agent has opened."""
-        message = _message(line)
+        message = parsed_members(line)
         params, result = members_of(message.get("params")), members_of(message.get("result"))
         if sender == "client":
             ours = members_of(members_of(params.get("clientCapabilities")).get("session"))
@@ -199,13 +199,6 @@ class Session:
             params = {"sessionId": self._id, "update": update}
             self._notify(json.dumps({"jsonrpc": "2.0", "method": "session/update", "params": params}).encode())
         self._unsent.clear()
-
-
-def _message(line: bytes) -> dict[str, Any]:
-    try:
-        return members_of(json.loads(line))
-    except (ValueError, RecursionError):
-        return {}
 
 
 async def _follow(stream: SocketStream, servers: Mapping[str, Relayed]) -> None:

@@ -201,12 +201,17 @@ def test_a_recording_that_cannot_be_written_does_not_disturb_the_conversation(tm
         assert 9_000 < recording.stat().st_size <= 10_000
 
 
-def test_a_folder_that_does_not_exist_is_made_and_an_unusable_one_reported(tmp_path: Path) -> None:
-    run(tap("-o", str(tmp_path / "new" / "talk"), agent=""))
-    assert (tmp_path / "new" / "talk").stat().st_mode & 0o777 == 0o600
-    done = run(tap("-o", str(tmp_path / "new" / "talk" / "below"), agent="print('hello')"))
-    assert (done.returncode, done.stdout) == (0, b"hello\n")
-    assert done.stderr.count(b"\n") == 1
+def test_a_file_in_a_missing_folder_is_reported_and_not_made(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "talk"
+    done = run(tap("-o", str(path), agent="print('hello')"))
+    assert (done.returncode, done.stdout, path.parent.exists()) == (0, b"hello\n", False)
+    why = "No such file or directory; nothing is recorded, the conversation goes on"
+    assert done.stderr.decode() == f"acp-bindings tap: {path}: {why}\n"
+
+
+def test_only_the_user_can_read_a_recording(tmp_path: Path) -> None:
+    run(tap("-o", str(tmp_path / "talk"), agent=""))
+    assert (tmp_path / "talk").stat().st_mode & 0o777 == 0o600
 
 
 def test_the_conversation_goes_on_without_the_recording_process(tmp_path: Path) -> None:
@@ -246,6 +251,16 @@ def test_the_viewer_ends_with_the_agent(tmp_path: Path) -> None:
     with running(tap("-o", str(tmp_path / "talk"), "--view", agent=ECHO), BROWSER="true") as process:
         assert process.stderr
         assert b"http://127.0.0.1:" in process.stderr.readline()
+        # The viewer has standard error open, too.
+        process.communicate(timeout=10)
+    assert process.returncode == 0
+
+
+def test_the_viewer_ends_with_a_killed_recording_process(tmp_path: Path) -> None:
+    with running(tap("-o", str(tmp_path / "talk"), "--view", agent=ECHO), BROWSER="true") as process:
+        assert process.stderr
+        assert b"http://127.0.0.1:" in process.stderr.readline()
+        os.kill(child_of(process.pid, b"recording"), signal.SIGKILL)
         # The viewer has standard error open, too.
         process.communicate(timeout=10)
     assert process.returncode == 0

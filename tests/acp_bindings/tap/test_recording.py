@@ -1,14 +1,17 @@
 """What the tap records: lines with time and sender, findings, gaps, and no secrets."""
 
 import json
+import os
 import signal
 import sys
 import threading
 from pathlib import Path
 
+import pytest
+
 from acp_bindings._tap.forwarding import Copies, Frame, framed, frames_of
-from acp_bindings._tap.recording import Recording
-from tests.acp_bindings.tap.support import lines_of, run, running, tap
+from acp_bindings._tap.recording import Recording, open_new
+from tests.acp_bindings.tap.support import TAP, lines_of, run, running, tap
 
 AGENT = """
 import os, sys
@@ -55,10 +58,55 @@ def test_findings_are_reported_while_they_happen(tmp_path: Path) -> None:
     assert said in done.stderr.decode()
 
 
+def test_a_command_without_dashes_is_explained() -> None:
+    done = run([*TAP, "python", "my agent.py", "--acp"])
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"put -- before the command: -- python 'my agent.py' --acp" in done.stderr
+
+
 def test_a_directory_gets_a_new_recording_for_each_start(tmp_path: Path) -> None:
     for _ in range(2):
         assert run(tap("-o", str(tmp_path), agent="")).stderr == b""
     assert len([*tmp_path.glob("*-python*.ndjson")]) == 2
+
+
+def test_a_name_that_ends_like_a_directory_is_one(tmp_path: Path) -> None:
+    assert run(tap("-o", f"{tmp_path}/new/", agent="")).stderr == b""
+    assert len([*(tmp_path / "new").glob("*-python*.ndjson")]) == 1
+
+
+def test_only_recordings_are_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "agent.py"
+    path.write_text("print('hello')")
+    done = run([*TAP, "-o", str(path), "--", sys.executable, str(path)])
+    assert (done.returncode, done.stdout, path.read_text()) == (0, f"hello{os.linesep}".encode(), "print('hello')")
+    why = "this file is not a recording and is not replaced; nothing is recorded, the conversation goes on"
+    assert done.stderr.decode() == f"acp-bindings tap: {path}: {why}\n"
+    path.write_bytes(b"")
+    for _ in range(2):
+        assert run(tap("-o", str(path), agent="")).stderr == b""
+        assert len(lines_of(path)) == 1
+
+
+def test_a_recording_that_cannot_be_removed_is_truncated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(path: str) -> None:
+        raise PermissionError(path)
+
+    path = tmp_path / "talk"
+    path.write_bytes(b'{"time": "long ago"}\n')
+    # As Windows does while a viewer has the file open.
+    monkeypatch.setattr("os.unlink", refuse)
+    open_new(str(path)).close()
+    assert path.read_bytes() == b""
+
+
+def test_findings_do_not_refer_to_a_file_that_is_not_written(tmp_path: Path) -> None:
+    done = run(tap("-o", str(tmp_path / "missing" / "talk"), "--check", agent=AGENT), UPDATE, MY_API_KEY="x")
+    assert not (tmp_path / "missing").exists()
+    first, *found = [line for line in done.stderr.decode().splitlines() if "Bearer" not in line]
+    assert first.endswith("; nothing is recorded, the conversation goes on")
+    assert any(each.startswith("acp-bindings tap: error[schema.method]: ") for each in found)
+    assert not any("talk" in each for each in found)
 
 
 def test_without_a_file_the_recording_is_in_the_state_directory(tmp_path: Path) -> None:
@@ -110,7 +158,14 @@ def frames(data: bytes) -> list[Frame]:
 
 
 def test_a_failure_of_the_recording_process_does_not_end_the_agent(tmp_path: Path) -> None:
-    options = {"file": str(tmp_path / "talk"), "check": False, "view": False, "receipts": False, "secrets": False}
+    options = {
+        "file": str(tmp_path / "talk"),
+        "in_new_folder": False,
+        "check": False,
+        "view": False,
+        "receipts": False,
+        "secrets": False,
+    }
     command = [sys.executable, "-m", "acp_bindings._tap.recording", json.dumps(options)]
     with running([sys.executable, "-c", "input()"]) as agent:
         known = framed(b"s", json.dumps({"pid": agent.pid, "command": []}).encode())

@@ -36,6 +36,23 @@ def test_a_page_is_written_to_a_file(file: Path, opened: list[str]) -> None:
     assert opened == []
 
 
+def test_a_page_never_replaces_its_recording(file: Path) -> None:
+    link = file.with_suffix(".html")
+    link.symlink_to(file)
+    for out in (file, link):
+        status, printed, told = run("view", str(file), "--html", str(out))
+        assert (status, printed) == (2, "")
+        assert told == f"acp-bindings view: {out}: this is the recording; give another file for the page\n"
+    assert file.read_bytes() == b"".join(TURN)
+
+
+def test_a_page_that_cannot_be_written_names_its_file(file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "missing" / "talk.html"
+    status, printed, told = run("view", str(file), "--html", str(out))
+    assert (status, printed) == (2, "")
+    assert told == f"acp-bindings view: {out}: it cannot be written: No such file or directory\n"
+
+
 def test_a_page_is_written_to_standard_output(file: Path, opened: list[str]) -> None:
     status, page, told = run("view", "-", "--html", "-", given=file.read_bytes())
     assert (status, told, opened) == (0, "", [])
@@ -76,6 +93,27 @@ def test_a_missing_file_exits_2(tmp_path: Path, options: list[str]) -> None:
     missing = tmp_path / "missing.ndjson"
     told = f"acp-bindings view: {missing}: it cannot be read: No such file or directory\n"
     assert run("view", str(missing), *options) == (2, "", told)
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (b"# Title\n\nText\n", 2),
+        (b"", 0),
+        (b'{"time": "2026-11-27T11:45:49Z", "from": "agent", "stderr": "loading"}\n', 0),
+        (b'{"time": "2026-11-27T11:45:49Z", "from": "agent", "message": "Welcome"}\n', 0),
+        (TURN[0], 0),
+    ],
+)
+def test_only_recordings_are_served(file: Path, content: bytes, expected: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(_: float) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("time.sleep", interrupt)
+    file.write_bytes(content)
+    status, printed, told = run("view", str(file), "--serve")
+    assert (status, printed[:17]) == (expected, "" if expected else "http://127.0.0.1:")
+    assert ("it is not a recording" in told) == bool(expected)
 
 
 @pytest.mark.parametrize("options", [["FILE", "--serve", "--html", "page.html"], ["-", "--serve"]])

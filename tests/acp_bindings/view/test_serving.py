@@ -103,13 +103,16 @@ def test_a_stream_goes_on_where_a_lost_one_ended(file: Path) -> None:
         assert [each["line"] for each in rows_in(stream, 2)] == [8, 9]
 
 
-@pytest.mark.parametrize("how", ["truncated", "replaced"])
+@pytest.mark.parametrize("how", ["truncated", "replaced", "written again"])
 def test_a_file_that_begins_anew_reloads_the_page(file: Path, how: str) -> None:
     with LiveView(file) as view:
         stream = get(view, f"{path_of(view)}events")
         rows_in(stream, len(TURN))
         if how == "truncated":
             file.write_bytes(TURN[0])
+        elif how == "written again":
+            with file.open("r+b") as same:
+                same.write(chunk(1, "Ada") + b" " * file.stat().st_size + b"\n")
         else:
             other = file.with_suffix(".new")
             other.write_bytes(b"".join(TURN[:1]))
