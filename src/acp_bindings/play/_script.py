@@ -176,6 +176,8 @@ class Script:
                 parts.append((step.value, []))
             elif step:
                 parts[-1][1].append(step)
+            elif reader.is_first:
+                break  # it is no script
         if not problems and len(parts) == 1:
             problems.append('1: the script has no turn; begin one with {"prompt": null}')
         if problems:
@@ -217,7 +219,8 @@ class _Reader:
         self.version = 1
         self._problems = problems
         self._names = set(NAMES)
-        self._is_first = True
+        self.is_first = True
+        """True until a line has a kind of step."""
 
     def step(self, line: str, number: int, *, in_turn: bool) -> Step | None:
         """Return the step on a line; None if it has errors, which are noted, or if it is the version."""
@@ -233,7 +236,7 @@ class _Reader:
             given_names = ", ".join(sorted(kinds or values)) or "nothing"
             return self._refuse(number, f"a step has exactly one of {', '.join(KINDS)}; this has {given_names}")
         kind = kinds.pop()
-        is_first, self._is_first = self._is_first, False
+        is_first, self.is_first = self.is_first, False
         if isinstance(name := values.get("as"), str):
             self._names.add(name)
         errors = [*self._errors(kind, values, in_turn=in_turn, is_first=is_first)]
