@@ -70,7 +70,7 @@ class Play(Served):
             UnknownCapability: agents do not have a capability.
         """
         if unknown := sorted({*rude} - RUDE.keys()):
-            raise ValueError(f"there is no rude behaviour {', '.join(unknown)}; there are {', '.join(RUDE)}")
+            raise ValueError(f"unknown --rude kind {unknown[0]!r}; choose from {', '.join(RUDE)}")
         if script and version not in (None, script.version):
             raise ValueError(f"{script.name} is of version {script.version}, not {version}")
         self.script = script

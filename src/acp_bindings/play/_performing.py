@@ -23,11 +23,10 @@ from acp_bindings.decoding import decode
 from acp_bindings.encoding import encode
 from acp_bindings.errors import DecodeError
 from acp_bindings.jsonrpc import INTERNAL_ERROR
+from acp_bindings.play._rude import EXIT
 from acp_bindings.play._script import Step, as_text, filled, fits, looked_up, number
 from acp_bindings.setup import InvalidParams, RequestError
 
-EXIT = b"\0exit "
-"""The beginning of a line that is never written: the process exits when all lines before it are."""
 _FILE = "acp-bindings-play.txt"
 _HELLO = ["-c", "print('Hello from the terminal')"]
 _BY_USER = frozenset({"elicitation/create", "session/request_permission"})

@@ -11,8 +11,7 @@ from pydantic_core import from_json
 from acp_bindings._json import items_of, members_of
 from acp_bindings.connection._connection import ByteSource
 from acp_bindings.connection._outbox import ByteSink
-from acp_bindings.play._performing import EXIT
-from acp_bindings.play._rude import OWN_ID, RUDE, Moment, Place, Rude
+from acp_bindings.play._rude import EXIT, OWN_ID, RUDE, Moment, Place, Rude
 
 
 class Wire:

@@ -148,9 +148,9 @@ def test_a_scene_is_shown_as_a_script(name: str, capsys: pytest.CaptureFixture[s
     [
         (["no/such/file"], "no/such/file: No such file or directory"),
         (["--replay", "no/such/file"], "no/such/file: No such file or directory"),
-        (["--replay", "pyproject.toml"], "pyproject.toml: the agent says nothing in it"),
+        (["--replay", "pyproject.toml"], "pyproject.toml: the recording has no messages from the agent"),
         (["pyproject.toml"], "pyproject.toml:1: not JSON"),
-        (["--rude", "polite"], "there is no rude behaviour polite"),
+        (["--rude", "polite"], "unknown --rude kind 'polite'; choose from "),
         (["--without", "session.lod"], 'unknown capability "session.lod"'),
         (["--http", "here"], "--http needs a host and a port"),
         (["--http", "localhost:99999"], "--http needs a host and a port"),

@@ -136,7 +136,7 @@ async def test_an_agent_that_stops_reading_does_not_respond() -> None:
 
 
 async def test_an_unknown_kind_is_refused_with_those_that_exist() -> None:
-    with pytest.raises(ValueError, match="no rude behaviour polite; there are bad-error"):
+    with pytest.raises(ValueError, match="unknown --rude kind 'polite'; choose from bad-error"):
         Play(rude=["polite"])
     async with raw_client(Play(), 1) as client:
         await client.initialize()
