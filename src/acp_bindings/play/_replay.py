@@ -42,7 +42,7 @@ class Replay(Served):
         """Read a recording: any conversation that `acp-bindings check` reads, with an event for its end.
 
         Raises:
-            ValueError: the agent says nothing in it.
+            ValueError: it has no messages from the agent.
         """
         conversation = Conversation(None)
         self._status = 0

@@ -200,7 +200,11 @@ def test_an_address_has_a_host_and_a_port(
     address: str, served: tuple[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found: list[Any] = []
-    monkeypatch.setattr("acp_bindings.remote._asgi.AcpApp.run", lambda _, host, port: found.append((host, port)))
+
+    def run(_: object, host: str, port: int) -> None:
+        found.append((host, port))
+
+    monkeypatch.setattr("acp_bindings.remote._asgi.AcpApp.run", run)
     with pytest.raises(SystemExit):
         main(["play", "--http", address])
     assert found == [served]
