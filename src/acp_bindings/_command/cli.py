@@ -236,10 +236,16 @@ def tap(
 
 @app.command()
 def play(
-    script: Annotated[str | None, typer.Argument(metavar="[SCRIPT]", help="A script; by default the scenes.")] = None,
+    script: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[SCRIPT]",
+            help="The script to perform. Without it, slash commands run the built-in scenes.",
+        ),
+    ] = None,
     *,
     replay: Annotated[
-        str | None, typer.Option("--replay", metavar="FILE", help="Say what the agent of a recording has said.")
+        str | None, typer.Option("--replay", metavar="FILE", help="Replay the agent's side of a recording.")
     ] = None,
     protocol: Annotated[
         int | None,
@@ -260,13 +266,13 @@ def play(
         str | None, typer.Option("--show", metavar="SCENE", help="Print a scene as a script and exit.")
     ] = None,
 ) -> None:
-    """Be an agent that performs a script, for tests of clients.
+    """Run a scripted agent for testing clients.
 
     Without SCRIPT, each slash command is a scene, such as /tool, /permission, /everything and /rude KIND. /help lists
     them.
 
-    Exit status: 1 if the client has not met an expectation of the script; 2 if the command line or the script cannot
-    be used.
+    Exit status: 1 if the client has not met an expectation of the script; 2 if the command line or the script is
+    invalid.
     """
     from acp_bindings._command.play import run_play  # noqa: PLC0415
 

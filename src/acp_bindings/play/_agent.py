@@ -28,13 +28,14 @@ from acp_bindings.jsonrpc import ProtocolPackage
 from acp_bindings.play._performing import Performance
 from acp_bindings.play._rude import RUDE
 from acp_bindings.play._scenes import SCENES, Scene
-from acp_bindings.play._script import Script
+from acp_bindings.play._script import MODES, OPTIONS, Script
 from acp_bindings.play._served import Served
 from acp_bindings.play._wire import Wire
 from acp_bindings.setup import OPENING, AgentCapability, AuthRequired, InvalidParams
 from acp_bindings.setup.capabilities import V2_BASELINE
 
 NAME = "acp-bindings-play"
+_CHOICES = ("effort", "length", "model")
 
 
 class Play(Served):
@@ -69,7 +70,7 @@ class Play(Served):
             UnknownCapability: agents do not have a capability.
         """
         if unknown := sorted({*rude} - RUDE.keys()):
-            raise ValueError(f"there is no rude behaviour {', '.join(unknown)}; there are {', '.join(RUDE)}")
+            raise ValueError(f"unknown --rude kind {unknown[0]!r}; choose from {', '.join(RUDE)}")
         if script and version not in (None, script.version):
             raise ValueError(f"{script.name} is of version {script.version}, not {version}")
         self.script = script
@@ -106,11 +107,10 @@ class Play(Served):
             self.agent.login(self._log_in)
             self.agent.on("logout")(self._log_out)
             self.agent.on("auth/logout")(self._log_out)
-        self.agent.mode("ask", "Ask", description="Asks before it does anything")
-        self.agent.mode("code", "Code", description="Does everything")
-        models = {"Small models": {"small": "Small"}, "Large models": {"large": "Large", "huge": "Huge"}}
-        efforts = {"low": "Low", "high": "High"}
-        lengths = {"short": "Short", "long": "Long"}
+        for mode, description in MODES.items():
+            self.agent.mode(mode, mode.capitalize(), description=description)
+        efforts, lengths, names = ({each: each.capitalize() for each in OPTIONS[id_]} for id_ in _CHOICES)
+        models = {"Small models": {"small": names.pop("small")}, "Large models": names}
         self.agent.option("effort", "Effort", efforts, default="low", category="thought_level")
         self.agent.option("length", "Length", lengths, default="short", category="model_config")
         self.agent.option("model", "Model", models, default="small", category="model", description="The model")
@@ -215,7 +215,7 @@ class Play(Served):
             performance = self._performance(turn.session, turn, turn.arguments or scene.default)
             return await performance.perform(scene.read(version))
         except ValueError as error:
-            raise InvalidParams(f"/{scene.name}: {error}") from None
+            raise InvalidParams(f"/{scene.name}: {(scene.hint or '').upper()} {error}") from None
 
     async def _everything(self, turn: Turn) -> None:
         for scene in SCENES.values():

@@ -23,11 +23,10 @@ from acp_bindings.decoding import decode
 from acp_bindings.encoding import encode
 from acp_bindings.errors import DecodeError
 from acp_bindings.jsonrpc import INTERNAL_ERROR
-from acp_bindings.play._script import Step, as_text, filled, fits, looked_up
-from acp_bindings.setup import RequestError
+from acp_bindings.play._rude import EXIT
+from acp_bindings.play._script import Step, as_text, filled, fits, looked_up, number
+from acp_bindings.setup import InvalidParams, RequestError
 
-EXIT = b"\0exit "
-"""The beginning of a line that is never written: the process exits when all lines before it are."""
 _FILE = "acp-bindings-play.txt"
 _HELLO = ["-c", "print('Hello from the terminal')"]
 _BY_USER = frozenset({"elicitation/create", "session/request_permission"})
@@ -65,11 +64,8 @@ class Performance:
         self._name = name
         self._failed = failed
         self._until = until
-        words = shlex.split(arguments, posix=os.name != "nt") or [sys.executable, *_HELLO]
         self._names: dict[str, Any] = {
             "arguments": arguments,
-            "args": words[1:],
-            "command": words[0],
             "cwd": session.cwd,
             "path": os.path.join(session.cwd, arguments or _FILE),
             "prompt": turn.text if turn else "",
@@ -78,6 +74,9 @@ class Performance:
         }
 
     def _look_up(self, path: str) -> Any:
+        if path in ("args", "command") and path not in self._names:
+            command, *args = words_of(self._names["arguments"]) or [sys.executable, *_HELLO]
+            self._names |= {"args": args, "command": command}
         return looked_up(self._names, path)
 
     async def perform(self, steps: Iterable[Step]) -> StopReason | None:
@@ -85,21 +84,27 @@ class Performance:
 
         Raises:
             RequestError: a step of the kind `error`, or the client has not met an expectation.
+            ValueError: the arguments of a slash command do not fit.
         """
         for step in steps:
             if any(not _is_one_of(self._look_up(path), wanted) for path, wanted in step.condition.items()):
                 continue
-            for _ in range(int(filled(step.times, self._look_up) or 1)):
-                value: Any = filled(step.value, self._look_up)
-                value = as_text(value) if isinstance(step.value, str) else value
-                if step.kind == "stop":
-                    if value not in get_args(StopReason):
-                        raise ValueError(f"{value} is not one of {', '.join(get_args(StopReason))}")
-                    return cast("StopReason", value)
-                if self._lacks(step):
-                    await self._turn.say(f"Left out, because the client has not advertised {value}.\n")
-                    return None
-                await self._do(step, value)
+            try:
+                for _ in range(number("times", filled(step.times, self._look_up))):
+                    value: Any = filled(step.value, self._look_up)
+                    value = as_text(value) if isinstance(step.value, str) else value
+                    if step.kind == "stop":
+                        if value not in get_args(StopReason):
+                            raise ValueError(f"must be one of {', '.join(get_args(StopReason))}, not {value!r}")
+                        return cast("StopReason", value)
+                    if self._lacks(step):
+                        await self._turn.say(f"Left out, because the client has not advertised {value}.\n")
+                        return None
+                    await self._do(step, value)
+            except ValueError as error:
+                if not step.line:
+                    raise
+                raise InvalidParams(f"line {step.line}: {step.kind}: {error}") from None
         return None
 
     def _lacks(self, step: Step) -> bool:
@@ -129,18 +134,18 @@ class Performance:
             case "title":
                 await session.set_title(value)
             case "wait":
-                await (anyio.sleep_forever() if value is None else anyio.sleep(float(value or 1)))
+                await (anyio.sleep_forever() if value is None else anyio.sleep(number("wait", value)))
             case "until" if self._until:
                 await self._until(session.id, value)
             case "error":
-                raise RequestError(int(value["code"] or INTERNAL_ERROR), value["message"], data=value.get("data"))
+                raise RequestError(number("code", value["code"]), value["message"], data=value.get("data"))
             case "raw":
                 await self._raw(value.encode())
             case "stderr":
                 sys.stderr.write(f"{value}\n")
                 sys.stderr.flush()
             case "exit":
-                await self._raw(EXIT + str(value or 1).encode())
+                await self._raw(EXIT + str(number("exit", value)).encode())
                 await anyio.sleep_forever()
             case _:
                 pass
@@ -195,6 +200,20 @@ class Performance:
         params = members_of(value.get("params"))
         has_session = value["method"] == "elicitation/complete" or "requestId" in params
         return to_json(params if has_session else {"sessionId": self._session.id, **params})
+
+
+def words_of(arguments: str, *, escape: str = "" if os.name == "nt" else "\\") -> list[str]:
+    """Return the words of a command line without their quotes. On Windows a backslash separates folders.
+
+    Raises:
+        ValueError: a quotation has no end.
+    """
+    lexer = shlex.shlex(arguments, posix=True)
+    lexer.whitespace_split, lexer.commenters, lexer.escape = True, "", escape
+    try:
+        return [*lexer]
+    except ValueError as error:
+        raise ValueError(f"cannot be split: {error}") from None
 
 
 def _is_one_of(value: Any, wanted: Any) -> bool:

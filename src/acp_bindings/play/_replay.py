@@ -42,7 +42,7 @@ class Replay(Served):
         """Read a recording: any conversation that `acp-bindings check` reads, with an event for its end.
 
         Raises:
-            ValueError: the agent says nothing in it.
+            ValueError: it has no messages from the agent.
         """
         conversation = Conversation(None)
         self._status = 0
@@ -57,7 +57,7 @@ class Replay(Served):
                     continue
                 self._events.append(_Event(observed.sender == "client", line.text, members_of(line.value)))
         if not any(each.message and not each.from_client for each in self._events):
-            raise ValueError("the agent says nothing in it; does it have both sides?")
+            raise ValueError("the recording has no messages from the agent")
 
     def run(self) -> int:
         """Serve the client that started this process, and return the exit status of the recorded agent."""

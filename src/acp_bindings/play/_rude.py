@@ -12,8 +12,8 @@ Place: TypeAlias = Literal["initialize", "session/new", "session/load", "session
 
 OWN_ID = "rude-1"
 """The id of the requests that these kinds send. Their responses do not reach the agent."""
-EXIT = b"\0exit 1\n"
-"""Not written: the process exits."""
+EXIT = b"\0exit "
+"""The beginning of a line that is never written: the process exits when all lines before it are."""
 
 
 @dataclass(frozen=True)
@@ -155,7 +155,9 @@ RUDE: Mapping[str, Rude] = {
     "early": Rude(
         "sends an update before it answers session/new", "session/new", _early, rule="lifecycle.update-before-session"
     ),
-    "exit": Rude("exits in the middle of a message", spoil=lambda moment: (moment.half, EXIT), rule="schema.json"),
+    "exit": Rude(
+        "exits in the middle of a message", spoil=lambda moment: (moment.half, EXIT + b"1"), rule="schema.json"
+    ),
     "huge": _before(
         "sends a message of 4 MB, which is allowed", lambda moment: moment.chunk("0123456789abcdef" * 2**18)
     ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
+from math import inf
 from pathlib import Path as FilePath
 from typing import Any, get_args
 
@@ -40,13 +41,31 @@ KINDS: Mapping[str, tuple[type, ...]] = {
 """The kinds of steps, and the JSON types of their values."""
 _WITHOUT_TURN = {"exit", "mode", "notify", "option", "raw", "stderr", "title", "update", "wait"}
 """The steps that can be performed when a session opens."""
+MODES: Mapping[str, str] = {"ask": "Asks before it does anything", "code": "Does everything"}
+"""The modes of the agent, with their descriptions."""
+OPTIONS: Mapping[str, tuple[Any, ...]] = {
+    "effort": ("low", "high"),
+    "length": ("short", "long"),
+    "model": ("small", "large", "huge"),
+    "web": (False, True),
+}
+"""The config options of the agent, with their values."""
 _VALUES: Mapping[str, Collection[Any]] = {
+    "mode": MODES,
     "needs": CLIENT,
     "stop": get_args(StopReason),
     "until": ("terminal/cancel", "tool_call/cancel"),
     "version": (1, 2),
 }
 """The values of kinds that do not accept others."""
+_NUMBERS: Mapping[str, tuple[type[float], float, float]] = {
+    "code": (int, -(2**31), 2**31 - 1),
+    "exit": (int, 0, 255),
+    "timeout": (float, 0, inf),
+    "times": (int, 1, inf),
+    "wait": (float, 0, inf),
+}
+"""The fields that are numbers: their type, the least and the greatest."""
 _ALWAYS: Mapping[str, tuple[type, ...]] = {"if": (dict,), "times": (int, str)}
 _OF_REQUEST: Mapping[str, tuple[type, ...]] = {"as": (str,), "expect": (object,), "timeout": (int, float)}
 _TYPES: Mapping[type, str] = {
@@ -157,6 +176,8 @@ class Script:
                 parts.append((step.value, []))
             elif step:
                 parts[-1][1].append(step)
+            elif reader.is_first:
+                break  # it is no script
         if not problems and len(parts) == 1:
             problems.append('1: the script has no turn; begin one with {"prompt": null}')
         if problems:
@@ -198,7 +219,8 @@ class _Reader:
         self.version = 1
         self._problems = problems
         self._names = set(NAMES)
-        self._is_first = True
+        self.is_first = True
+        """True until a line has a kind of step."""
 
     def step(self, line: str, number: int, *, in_turn: bool) -> Step | None:
         """Return the step on a line; None if it has errors, which are noted, or if it is the version."""
@@ -214,7 +236,7 @@ class _Reader:
             given_names = ", ".join(sorted(kinds or values)) or "nothing"
             return self._refuse(number, f"a step has exactly one of {', '.join(KINDS)}; this has {given_names}")
         kind = kinds.pop()
-        is_first, self._is_first = self._is_first, False
+        is_first, self.is_first = self.is_first, False
         if isinstance(name := values.get("as"), str):
             self._names.add(name)
         errors = [*self._errors(kind, values, in_turn=in_turn, is_first=is_first)]
@@ -242,6 +264,8 @@ class _Reader:
         named = {*_names_in(values), *(each.partition(".")[0] for each in values.get("if", {}))}
         for name in sorted(named - self._names):
             yield f"${{{name}}} does not exist here; there are {', '.join(sorted(self._names))}"
+        for name in _NUMBERS.keys() & values.keys():
+            yield from _number_errors(name, values[name])
         yield from self._value_errors(kind, values[kind], is_first=is_first)
 
     def _value_errors(self, kind: str, value: Any, *, is_first: bool) -> Iterator[str]:
@@ -249,15 +273,18 @@ class _Reader:
             yield from self._invalid("SessionUpdate", value, ("update",))
         elif kind in ("request", "notify"):
             yield from self._call_errors(kind, value)
-        elif kind == "error" and not ("message" in value and "code" in value):
-            yield "error: must have a code and a message"
+        elif kind == "error":
+            yield from _error_errors(value)
+        elif kind == "option":
+            yield from _option_errors(value)
         elif kind == "version" and not is_first:
             yield "version: must be the first step"
-        elif kind in _VALUES and value not in _VALUES[kind] and not _PLACE.search(str(value)):
+        elif kind in _VALUES and value not in _VALUES[kind] and not _has_place(value):
             yield f"{kind}: must be one of {', '.join(map(str, _VALUES[kind]))}"
 
     def _call_errors(self, kind: str, value: Mapping[str, Any]) -> Iterator[str]:
-        method, params = value.get("method"), value.get("params", {})
+        method: Any = value.get("method")
+        params: Any = value.get("params", {})
         if not isinstance(method, str):
             yield f"{kind}.method: missing"
             return
@@ -267,6 +294,9 @@ class _Reader:
         type_ = types and (types.request if kind == "request" else types.notification)
         if not type_ or type_.side == "agent":
             yield f"{kind}.method: agents of v{self.version} do not send {method!r}; use raw to do it anyway"
+            return
+        if not isinstance(params, dict):
+            yield f"{kind}.params: must be an object, not {_TYPES[type(params)]}"
             return
         yield from self._invalid(type_.params_name, {"sessionId": "${session}", **params}, (kind, "params"))
 
@@ -290,6 +320,57 @@ def _wrong_fields(kind: str, values: Mapping[str, Any]) -> Iterator[str]:
             yield f"{name}: a step of the kind {kind} does not have this field"
         elif not isinstance(value, known[name]) or (isinstance(value, bool) and name != "expect"):
             yield f"{name}: must be {' or '.join(_TYPES[each] for each in known[name])}, not {_TYPES[type(value)]}"
+
+
+def number(field: str, value: Any) -> Any:
+    """Return the number that *value* is, or that it has as text, for a field of a step.
+
+    Raises:
+        ValueError: it is not a number, or out of range.
+    """
+    type_, least, greatest = _NUMBERS[field]
+    try:
+        found = type_(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"must be {_TYPES[type_]}, not {value!r}") from None
+    if not least <= found <= greatest:
+        limits = f"at least {least}" if greatest == inf else f"from {least} to {greatest}"
+        raise ValueError(f"must be {limits}, not {found}")
+    return found
+
+
+def _number_errors(field: str, value: Any) -> Iterator[str]:
+    if isinstance(value, str) and not _has_place(value):
+        yield f"{field}: must be {_TYPES[_NUMBERS[field][0]]}, not {value!r}"
+    elif not isinstance(value, str | None):
+        try:
+            number(field, value)
+        except ValueError as error:
+            yield f"{field}: {error}"
+
+
+def _error_errors(value: Mapping[str, Any]) -> Iterator[str]:
+    if not ("message" in value and "code" in value):
+        yield "error: must have a code and a message"
+        return
+    if not isinstance(value["code"], int | str) or isinstance(value["code"], bool):
+        yield f"error.code: must be an integer, not {_TYPES[type(value['code'])]}"
+    else:
+        yield from (f"error.{each}" for each in _number_errors("code", value["code"]))
+    if not isinstance(value["message"], str):
+        yield f"error.message: must be a string, not {_TYPES[type(value['message'])]}"
+
+
+def _option_errors(value: Mapping[str, Any]) -> Iterator[str]:
+    for id_, chosen in value.items():
+        if id_ not in OPTIONS:
+            yield f"option.{id_}: does not exist; there are {', '.join(OPTIONS)}"
+        elif not _has_place(chosen) and (type(chosen), chosen) not in [(type(each), each) for each in OPTIONS[id_]]:
+            yield f"option.{id_}: must be one of {', '.join(map(as_text, OPTIONS[id_]))}"
+
+
+def _has_place(value: Any) -> bool:
+    return isinstance(value, str) and bool(_PLACE.search(value))
 
 
 def _names_in(value: Any) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""What serves one client: over standard streams, or in the same process."""
+"""Base class of agents that serve one client: over standard streams, or in the same process."""
 
 from __future__ import annotations
 

@@ -11,8 +11,7 @@ from pydantic_core import from_json
 from acp_bindings._json import items_of, members_of
 from acp_bindings.connection._connection import ByteSource
 from acp_bindings.connection._outbox import ByteSink
-from acp_bindings.play._performing import EXIT
-from acp_bindings.play._rude import OWN_ID, RUDE, Moment, Place, Rude
+from acp_bindings.play._rude import EXIT, OWN_ID, RUDE, Moment, Place, Rude
 
 
 class Wire:
@@ -73,7 +72,8 @@ class Wire:
         params = members_of(message.get("params"))
         session = params.get("sessionId", self._session)
         if method == "session/prompt":
-            text = " ".join(members_of(each).get("text", "") for each in items_of(params.get("prompt")))
+            texts = (members_of(each).get("text") for each in items_of(params.get("prompt")))
+            text = " ".join(each for each in texts if isinstance(each, str))
             command, _, kind = text.strip().partition(" ")
             if command == "/rude" and kind in RUDE:
                 self._once.append(RUDE[kind])
@@ -83,7 +83,7 @@ class Wire:
             return False
         if method in ("session/load", "session/resume") and self._kind_at("session/load", holds=True):
             self._held = []
-        if isinstance(method, str) and id_ is not None:
+        if isinstance(method, str) and isinstance(id_, int | float | str):
             self._open[id_] = (method, session)
         return id_ != OWN_ID or method is not None
 
@@ -106,7 +106,11 @@ class Wire:
             self._held.append(line)
             return []
         pieces = [line]
-        if place and (kind := self._kind_at(place)) and kind.spoil:
+        # What the agent refuses has nothing to spoil.
+        is_refused = "method" not in message and "result" not in message
+        if is_refused and place == "session/load":
+            pieces, self._held = [*(self._held or []), line], None
+        elif place and not is_refused and (kind := self._kind_at(place)) and kind.spoil:
             pieces = [*kind.spoil(Moment(line, message, session, self._version, self._held or []))]
             if kind in self._once:
                 self._once.remove(kind)
@@ -124,9 +128,10 @@ class Wire:
             update = members_of(params.get("update"))
             is_end = update.get("sessionUpdate") == "state_update" and update.get("state") == "idle"
             return ("end" if is_end else None), params.get("sessionId", "")
-        if "method" in message or message.get("id") not in self._open:
+        id_ = message.get("id")
+        if "method" in message or not isinstance(id_, int | float | str) or id_ not in self._open:
             return None, self._session
-        method, session = self._open.pop(message["id"])
+        method, session = self._open.pop(id_)
         if method == "initialize":
             self._version = members_of(message.get("result")).get("protocolVersion", 1)
         if method == "session/prompt" and self._version == 1 and not self._kind_at("session/prompt"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import socket
 import subprocess
@@ -135,10 +136,11 @@ async def test_the_scenes_are_served_at_a_url(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", SCENES)
 def test_a_scene_is_shown_as_a_script(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as end:
-        main(["play", "--show", name, "--version", str(SCENES[name].versions[-1])])
-    assert end.value.code == 0
-    assert len(Script.parse(capsys.readouterr().out).turns) == 1
+    for version in ([], *(["--version", str(each)] for each in SCENES[name].versions)):
+        with pytest.raises(SystemExit) as end:
+            main(["play", "--show", name, *version])
+        assert end.value.code == 0
+        assert len(Script.parse(capsys.readouterr().out).turns) == 1
 
 
 @pytest.mark.parametrize(
@@ -146,12 +148,20 @@ def test_a_scene_is_shown_as_a_script(name: str, capsys: pytest.CaptureFixture[s
     [
         (["no/such/file"], "no/such/file: No such file or directory"),
         (["--replay", "no/such/file"], "no/such/file: No such file or directory"),
-        (["--replay", "pyproject.toml"], "pyproject.toml: the agent says nothing in it"),
+        (["--replay", "pyproject.toml"], "pyproject.toml: the recording has no messages from the agent"),
         (["pyproject.toml"], "pyproject.toml:1: not JSON"),
-        (["--rude", "polite"], "there is no rude behaviour polite"),
+        (["--rude", "polite"], "unknown --rude kind 'polite'; choose from "),
         (["--without", "session.lod"], 'unknown capability "session.lod"'),
         (["--http", "here"], "--http needs a host and a port"),
+        (["--http", "localhost:99999"], "--http needs a host and a port"),
+        (["--http", ":8000", "--rude", "print"], "--http cannot be combined with --rude"),
         (["--show", "nothing"], "there is no scene nothing"),
+        (["--show", "cancel", "--version", "1"], "v1 does not have the scene cancel"),
+        (
+            ["--replay", "pyproject.toml", "--auth", "--http", ":8000", "a.ndjson"],
+            "--replay cannot be combined with SCRIPT, --auth, --http",
+        ),
+        (["examples/recording.ndjson"], "examples/recording.ndjson is a recording; use --replay examples/"),
     ],
 )
 def test_what_cannot_be_used_is_reported(
@@ -161,3 +171,59 @@ def test_what_cannot_be_used_is_reported(
         main(["play", *arguments])
     assert end.value.code == 2
     assert capsys.readouterr().err.startswith(f"acp-bindings play: {message}")
+
+
+def test_a_file_that_is_no_script_has_one_error(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["play", "examples/agent.py"])
+    assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_a_few_errors_of_a_script_are_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "talk.ndjson"
+    path.write_text('{"prompt": null}\n' + "{\n" * 9)
+    with pytest.raises(SystemExit):
+        main(["play", str(path)])
+    lines = capsys.readouterr().err.splitlines()
+    assert (len(lines), lines[-1]) == (6, "and 4 more errors")
+
+
+@pytest.mark.parametrize(
+    ("address", "served"),
+    [
+        (":8000", ("127.0.0.1", 8000)),
+        ("[::1]:8766", ("::1", 8766)),
+        ("localhost:1", ("localhost", 1)),
+    ],
+)
+def test_an_address_has_a_host_and_a_port(
+    address: str, served: tuple[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found: list[Any] = []
+
+    def run(_: object, host: str, port: int) -> None:
+        found.append((host, port))
+
+    monkeypatch.setattr("acp_bindings.remote._asgi.AcpApp.run", run)
+    with pytest.raises(SystemExit):
+        main(["play", "--http", address])
+    assert found == [served]
+
+
+def test_serving_needs_the_extra_remote(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    with pytest.raises(SystemExit) as end:
+        main(["play", "--http", ":8000"])
+    assert end.value.code == 2
+    assert capsys.readouterr().err == "acp-bindings play: --http needs uvicorn: pip install 'acp-bindings[remote]'\n"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no terminals of this kind")
+def test_a_person_at_a_terminal_is_told_what_this_is() -> None:
+    ours, theirs = os.openpty()
+    with subprocess.Popen([*COMMAND], stdin=theirs, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        os.close(theirs)
+        os.write(ours, b"\x04")
+        said = process.communicate(timeout=30)[1]
+        os.close(ours)
+    assert said == b"This is an agent: a client starts it. Press Ctrl-D to end.\n"

@@ -136,7 +136,7 @@ async def test_an_agent_that_stops_reading_does_not_respond() -> None:
 
 
 async def test_an_unknown_kind_is_refused_with_those_that_exist() -> None:
-    with pytest.raises(ValueError, match="no rude behaviour polite; there are bad-error"):
+    with pytest.raises(ValueError, match="unknown --rude kind 'polite'; choose from bad-error"):
         Play(rude=["polite"])
     async with raw_client(Play(), 1) as client:
         await client.initialize()
@@ -144,3 +144,39 @@ async def test_an_unknown_kind_is_refused_with_those_that_exist() -> None:
         await client.hear_all()
     text: Any = b"".join(client.said)
     assert all(f"/rude {kind}".encode() in text for kind in RUDE)
+
+
+async def test_malformed_requests_get_errors_as_from_any_agent(version: int) -> None:
+    with anyio.fail_after(30):
+        async with raw_client(Play(), version) as client:
+            await client.initialize()
+            session = await client.new_session()
+            blocks = [{"type": "text", "text": None}]
+            await client.send(id=[1], method="session/list", params={})
+            refused = await client.ask("session/prompt", sessionId=session, prompt=blocks)
+            await client.turn(session, "Hello")
+            await client.hear_all()
+    assert "error" in refused
+
+
+@pytest.mark.parametrize(
+    ("kind", "method", "params"),
+    [
+        ("early", "session/new", {"cwd": 3}),
+        ("version-99", "initialize", {"protocolVersion": "x"}),
+        ("late-history", "session/load", {"sessionId": "nobody", "cwd": "/tmp", "mcpServers": []}),
+        ("twice", "session/prompt", {"sessionId": "nobody", "prompt": []}),
+    ],
+)
+async def test_a_refused_request_is_refused_as_by_any_agent(kind: str, method: str, params: Any) -> None:
+    refused: list[Any] = []
+    for rude in ([], [kind]):
+        with anyio.fail_after(30):
+            async with raw_client(Play(rude=rude), 1) as client:
+                if method != "initialize":
+                    await client.initialize()
+                await client.ask(method, **params)
+                await client.hear_all()
+        refused.append(client.said[-1])
+    assert refused[0] == refused[1]
+    assert b'"error"' in refused[0]

@@ -12,6 +12,7 @@ from acp_bindings import v1, v2
 from acp_bindings._json import members_of
 from acp_bindings.agent._session import StopReason
 from acp_bindings.play import RUDE, SCENES, Play, Script
+from acp_bindings.play._performing import words_of
 from tests.acp_bindings.play.raw import Raw, messages_in, raw_client
 from tests.acp_bindings.play.vocabulary import Word, words_for_clients, words_in
 
@@ -148,12 +149,38 @@ async def test_prompts_that_are_no_command_are_described(version: int) -> None:
     assert b"You sent text: Hello" in b"".join(client.said)
 
 
-async def test_invalid_arguments_are_reported(version: int) -> None:
-    async with raw_client(Play(), version) as client:
+@pytest.mark.parametrize(
+    ("command", "problem"),
+    [
+        ("/stop whenever", "/stop: REASON must be one of end_turn, "),
+        ("/flood x", "/flood: COUNT must be an integer, not 'x'"),
+        ("/flood 0", "/flood: COUNT must be at least 1, not 0"),
+        ("/crash abc", "/crash: STATUS must be an integer, not 'abc'"),
+        ("/crash 300", "/crash: STATUS must be from 0 to 255, not 300"),
+        ("/slow -1", "/slow: SECONDS must be at least 0, not -1.0"),
+        ("/error x", "/error: CODE must be an integer, not 'x'"),
+        ("/terminal echo 'a", "/terminal: COMMAND cannot be split: No closing quotation"),
+    ],
+)
+async def test_invalid_arguments_are_reported(command: str, problem: str) -> None:
+    async with raw_client(Play(), 1) as client:
         await client.initialize()
-        end = await client.turn(await client.new_session(), "/stop whenever")
+        end = await client.turn(await client.new_session(), command)
         await client.hear_all()
-    assert "whenever is not one of end_turn" in str(end)
+    assert end["error"]["message"].startswith(problem)
+
+
+async def test_a_path_may_have_an_apostrophe() -> None:
+    async with raw_client(Play(), 1) as client:
+        await client.initialize()
+        await client.turn(await client.new_session("/project"), "/read bob's.txt")
+        await client.hear_all()
+    assert any(b"bob's.txt" in each and b"fs/read_text_file" in each for each in client.said)
+
+
+def test_the_words_of_a_command_have_no_quotes_on_windows_either() -> None:
+    assert words_of('make "a b" #1') == ["make", "a b", "#1"]
+    assert words_of(r'C:\bin\make "a b"', escape="") == [r"C:\bin\make", "a b"]
 
 
 async def test_capabilities_are_left_out() -> None:

@@ -174,6 +174,13 @@ async def test_a_client_gets_the_script_in_the_same_process(tmp_path: Path) -> N
     assert [each.content for each in found if isinstance(each, v1.AgentMessageChunk)] == [v1.TextContent(text="Hi")]
 
 
+async def test_a_value_that_is_filled_in_and_does_not_fit_ends_the_turn() -> None:
+    play = Play(script({"prompt": None}, {"say": "x"}, {"wait": "${prompt}"}))
+    _, ends = await conversation(play, "soon", "0")
+    assert ends[0]["error"]["message"] == "line 3: wait: must be a number, not 'soon'"
+    assert ends[1]["result"]["stopReason"] == "end_turn"
+
+
 BROKEN: list[tuple[list[Any], str]] = [
     ([{"version": 3}], "1: version: must be one of 1, 2"),
     ([{"prompt": None}, {"version": 1}], "2: version: must be the first step"),
@@ -187,6 +194,22 @@ BROKEN: list[tuple[list[Any], str]] = [
     ([{"prompt": None}, {"needs": "tty"}], "2: needs: must be one of auth.terminal, "),
     ([{"prompt": None}, {"until": "tty"}], "2: until: must be one of terminal/cancel, "),
     ([{"prompt": None}, {"error": {}}], "2: error: must have a code and a message"),
+    ([{"prompt": None}, {"error": {"code": "x", "message": "No"}}], "2: error.code: must be an integer, not 'x'"),
+    ([{"prompt": None}, {"error": {"code": 1, "message": 2}}], "2: error.message: must be a string, not an integer"),
+    ([{"prompt": None}, {"wait": "x"}], "2: wait: must be a number, not 'x'"),
+    ([{"prompt": None}, {"wait": -1}], "2: wait: must be at least 0, not -1.0"),
+    ([{"prompt": None}, {"exit": "a"}], "2: exit: must be an integer, not 'a'"),
+    ([{"prompt": None}, {"exit": 300}], "2: exit: must be from 0 to 255, not 300"),
+    ([{"prompt": None}, {"say": "x", "times": "3"}], "2: times: must be an integer, not '3'"),
+    ([{"prompt": None}, {"say": "x", "times": 0}], "2: times: must be at least 1, not 0"),
+    ([{"prompt": None}, {"mode": "x"}], "2: mode: must be one of ask, code"),
+    ([{"prompt": None}, {"option": {"nosuch": "x"}}], "2: option.nosuch: does not exist; there are effort, "),
+    ([{"prompt": None}, {"option": {"model": "x"}}], "2: option.model: must be one of small, large, huge"),
+    ([{"prompt": None}, {"option": {"web": 1}}], "2: option.web: must be one of false, true"),
+    (
+        [{"prompt": None}, {"request": {"method": "elicitation/create", "params": [1]}}],
+        "2: request.params: must be an object, not a list",
+    ),
     ([{"prompt": None}, {"foo": 1}], "2: a step has exactly one of error, "),
     ([{"prompt": None}, {"say": "x", "think": "y"}], "2: a step has exactly one of error, "),
     ([{"prompt": None}, [1]], "2: a step must be an object, not a list"),
