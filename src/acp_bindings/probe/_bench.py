@@ -173,16 +173,16 @@ class Bench:
         """Initialize an agent, and log in if the options say how.
 
         Raises:
-            Failed: it refuses, or speaks another version.
+            Failed: it refuses, or negotiates another version.
         """
         call = await agent.request("initialize", self.initialization(**more))
         result: Any = call.result
         if not isinstance(result, dict):
             raise Failed("`initialize` was refused", call.lines)
-        agent.initialized = cast("Message", result)
+        agent.initialized, agent.opening = cast("Message", result), call.lines
         if agent.initialized.get("protocolVersion") != self.version:
             answered = agent.initialized.get("protocolVersion")
-            raise Failed(f"the agent speaks version {answered!r}, not {self.version}", call.lines)
+            raise Failed(f"the agent negotiated version {answered!r}, not {self.version}", call.lines)
         if self.options.auth:
             await self.log_in(agent)
         return call
@@ -196,8 +196,15 @@ class Bench:
         method = "authenticate" if self.version == 1 else "auth/login"
         call = await agent.request(method, {"methodId": self.options.auth})
         if call.error:
-            raise Failed(f"the login with {self.options.auth!r} was refused", call.lines)
+            cure = "Pass an id from the agent's `authMethods` to --auth, and check the credentials."
+            raise Failed(f"the login with {self.options.auth!r} was refused", call.lines, cure=cure)
         return call
+
+    def ended_in_check(self) -> Agent | None:
+        """Return an agent that has ended in the current check, which did not end it on purpose."""
+        made = self._made.get(_shared, ("", None))[1]
+        used = [*([made] if isinstance(made, Agent) else []), *self._of_check]
+        return next((each for each in used if each.has_ended and not self.current.startswith("ending.")), None)
 
     def check_done(self) -> None:
         """Stop the agents that were only for one check."""

@@ -96,7 +96,7 @@ def choose(*, only: Collection[str] = (), skip: Collection[str] = (), version: i
     """
     known = {name for each in CHECKS for name in _names(each)}
     if unknown := [each for each in (*only, *skip) if each not in known]:
-        raise ValueError(f"there is no check {unknown[0]!r}")
+        raise ValueError(f"unknown check {unknown[0]!r}")
     return [
         each
         for each in CHECKS
@@ -122,12 +122,14 @@ async def _run(bench: Bench, check: Check) -> Result:
         agent = await bench.shared()  # nothing can be said of an agent that cannot be initialized
         await check.run(bench)
         if agent.has_ended:
-            raise Failed(f"the agent has ended{agent.how_it_ended}", agent.lines[-2:])
+            raise agent.failure("the agent has ended", agent.lines[-2:])
     except Outcome as error:
         outcome = error
+        if error.status != "skip" and (ended := bench.ended_in_check()):
+            outcome = ended.failure(error.message, error.lines)
     except (LookupError, TypeError, AttributeError, ValueError) as error:
         # Checks read messages as the protocol has them.
-        outcome = Failed(f"a message of the agent has another form than expected ({type(error).__name__}: {error})")
+        outcome = Failed(f"a message from the agent does not have the expected form ({type(error).__name__}: {error})")
     bench.check_done()
     seconds = time.monotonic() - began
     if outcome is None:

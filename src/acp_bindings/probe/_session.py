@@ -174,7 +174,8 @@ class Turn:
         # A model may work for a while. Only silence is too long.
         while not self.end:
             if not await agent.wait_for_more(lambda: self.end):
-                raise Failed(f"the turn has not ended: nothing came for {agent.timeout:g} s", self.lines)
+                silence = "" if agent.has_ended else f": nothing came for {agent.timeout:g} s"
+                raise agent.failure(f"the turn has not ended{silence}", self.lines)
         if _is_of_login(self.error):
             raise Skipped("the agent requires a login for prompts", self.lines)
         if self.call.error and self.stop_reason != "cancelled":

@@ -44,7 +44,7 @@ def test_a_failed_check_has_status_1_and_is_explained(capsys: pytest.CaptureFixt
     [
         ((), "Give the command of an agent"),
         (("http://localhost", "--", "agent"), "Give the command of an agent"),
-        (("--only", "nothing", "--", "agent"), "there is no check 'nothing'"),
+        (("--only", "nothing", "--", "agent"), "unknown check 'nothing'"),
         (("--", "no-such-agent"), "command not found"),
         (("--version", "3", "--", "agent"), "'--version'"),
     ],
