@@ -55,10 +55,10 @@ class Line:
         message: Any = self.message
         return cast("Message", message) if isinstance(message, dict) else {}
 
-    def __str__(self) -> str:
-        """Return the sender and the line, which is shortened."""
-        text = self.text if len(self.text) <= _SHOWN else f"{self.text[:_SHOWN]}…"
-        return f"{self.sender}: {text}"
+    def shown(self, hide: Callable[[str], str]) -> str:
+        """Return the sender and the line without secrets, which is shortened."""
+        text = hide(self.text)  # before it is cut, because half a secret would not be recognized
+        return f"{self.sender}: {text if len(text) <= _SHOWN else f'{text[:_SHOWN]}…'}"
 
 
 @dataclass(eq=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import tempfile
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,6 +13,8 @@ from typing import Any, TypeVar, cast
 import anyio
 from anyio.abc import TaskGroup
 
+from acp_bindings._redact import Redactor
+from acp_bindings._secrets import argument_secrets, environment_secrets
 from acp_bindings._standard_streams import version as own_version
 from acp_bindings.connection.errors import ConnectionClosed
 from acp_bindings.probe._agent import Agent, Call, Line, Message, start_process, start_url
@@ -56,6 +59,11 @@ class Bench:
         self.clients: dict[Agent, Client] = {}
         self.current = ""
         """The id of the check that runs."""
+        target, variables = options.target, {**os.environ, **options.env}
+        arguments, urls = ((), [target]) if isinstance(target, str) else (target, ())
+        self._secrets = [*environment_secrets(variables), *argument_secrets(arguments)]
+        self.hide = Redactor(self._secrets, urls=urls)
+        """Replaces secrets in a text."""
         self._tasks = tasks
         self._folder = folder
         self._of_check: list[Agent] = []
@@ -222,7 +230,7 @@ class Bench:
     def recording(self) -> bytes:
         """Return a recording of all conversations, one after the other."""
         file = io.BytesIO()
-        recorder = Recorder(file)
+        recorder = Recorder(file, secrets=self._secrets)
         for agent in self.agents:
             for line in agent.lines:
                 recorder.message(line.sender, line.text.encode(errors="replace"), time=line.time.timestamp())

@@ -67,6 +67,7 @@ async def probe(
     with tempfile.TemporaryDirectory(prefix="acp-probe-", ignore_cleanup_errors=True) as folder:
         async with anyio.create_task_group() as tasks:
             bench = Bench(options, tasks, folder)
+            report.target = bench.hide(report.target)
             try:
                 await bench.servers.start(tasks)
                 for each in chosen:
@@ -74,7 +75,7 @@ async def probe(
                     report.results.append(result)
                     if done:
                         done(result)
-                report.agent = _name(bench)
+                report.agent = bench.hide(_name(bench))
             except BaseException as error:  # noqa: BLE001 - the task group would wrap it
                 failure = error
             with anyio.CancelScope(shield=True):
@@ -86,6 +87,11 @@ async def probe(
         raise failure
     report.seconds = time.monotonic() - began
     return report
+
+
+def is_url(target: str) -> bool:
+    """Return True for the URL of an agent."""
+    return target.partition("://")[0].lower() in ("http", "https", "ws", "wss")
 
 
 def choose(*, only: Collection[str] = (), skip: Collection[str] = (), version: int) -> list[Check]:
@@ -137,8 +143,8 @@ async def _run(bench: Bench, check: Check) -> Result:
     return Result(
         check=check,
         status=outcome.status,
-        message=outcome.message,
-        lines=() if outcome.status == "skip" else tuple(map(str, outcome.lines)),
+        message=bench.hide(outcome.message),
+        lines=() if outcome.status == "skip" else tuple(each.shown(bench.hide) for each in outcome.lines),
         cure="" if outcome.status == "skip" else outcome.cure or check.cure,
         seconds=seconds,
     )

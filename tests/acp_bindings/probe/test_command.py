@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -99,3 +100,22 @@ def test_list_prints_the_checks_of_a_version(version: int, capsys: pytest.Captur
 
     listed = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
     assert listed == [each.id for each in CHECKS if version in each.versions]
+
+
+def test_secrets_of_the_environment_are_in_no_output(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "not-to-be-shown")
+    agent = tmp_path / "agent.py"
+    agent.write_text(
+        "import os\nprint('x' * 395 + os.environ['OPENAI_API_KEY'])\nraise SystemExit(os.environ['OPENAI_API_KEY'])"
+    )
+    options = [f"--{each}={tmp_path / each}" for each in ("record", "junit", "html")]
+
+    run(*options, "--only", "negotiation", "--", sys.executable, str(agent), "--api-key=also-not-shown")
+
+    texts = [capsys.readouterr().out, *((tmp_path / each).read_text() for each in ("record", "junit", "html"))]
+    assert "[redacted]" in texts[0]
+    for each in texts:
+        assert "x" * 395 in each
+        assert "not-" not in each
