@@ -51,23 +51,33 @@ async def probe(
 
     Raises:
         CannotStart: the agent cannot be started.
-        ValueError: *only* or *skip* names a check that does not exist, or *version* is not 1 or 2.
+        ValueError: *only* or *skip* names an unknown check or leaves none, or *version* is not 1 or 2.
     """
     if version not in (1, 2):
         raise ValueError(f"version must be 1 or 2, not {version}")
     chosen = choose(only=only, skip=skip, version=version)
     command = target if isinstance(target, str) else [fspath(each) for each in target]
     options = Options(target=command, version=version, prompt=prompt, auth=auth, timeout=timeout, env=env or {})
-    report = Report(
-        target=command if isinstance(command, str) else shlex.join(command), version=version, when=datetime.now(UTC)
-    )
-    began = time.monotonic()
+    report = Report(version=version, when=datetime.now(UTC))
+    await fill(report, options, chosen, record=record, done=done)
+    return report
+
+
+async def fill(
+    report: Report,
+    options: Options,
+    chosen: Sequence[Check],
+    *,
+    record: str | PathLike[str] | None,
+    done: Callable[[Result], object] | None,
+) -> None:
+    """Make the checks. If this is cancelled, the report and the recording have what was done so far."""
+    target, began = options.target, time.monotonic()
     failure: BaseException | None = None
-    recording = b""
     with tempfile.TemporaryDirectory(prefix="acp-probe-", ignore_cleanup_errors=True) as folder:
         async with anyio.create_task_group() as tasks:
             bench = Bench(options, tasks, folder)
-            report.target = bench.hide(report.target)
+            report.target = bench.hide(target if isinstance(target, str) else shlex.join(target))
             try:
                 await bench.servers.start(tasks)
                 for each in chosen:
@@ -75,18 +85,19 @@ async def probe(
                     report.results.append(result)
                     if done:
                         done(result)
-                report.agent = bench.hide(_name(bench))
             except BaseException as error:  # noqa: BLE001 - the task group would wrap it
                 failure = error
             with anyio.CancelScope(shield=True):
                 await bench.stop()
-            recording = bench.recording()
-    if record is not None:
-        await anyio.Path(record).write_bytes(recording)
+                report.agent = bench.hide(_name(bench))
+                report.seconds = time.monotonic() - began
+                try:
+                    if record is not None:
+                        await anyio.Path(record).write_bytes(bench.recording())
+                except OSError as error:
+                    failure = failure or error
     if failure is not None:
         raise failure
-    report.seconds = time.monotonic() - began
-    return report
 
 
 def is_url(target: str) -> bool:
@@ -98,18 +109,21 @@ def choose(*, only: Collection[str] = (), skip: Collection[str] = (), version: i
     """Return the checks of a version that *only* names, without those that *skip* names.
 
     Raises:
-        ValueError: a name is unknown.
+        ValueError: a name is unknown, or no check is left.
     """
     known = {name for each in CHECKS for name in _names(each)}
     if unknown := [each for each in (*only, *skip) if each not in known]:
         raise ValueError(f"unknown check {unknown[0]!r}")
-    return [
+    chosen = [
         each
         for each in CHECKS
         if version in each.versions
         and (not only or not _names(each).isdisjoint(only))
         and _names(each).isdisjoint(skip)
     ]
+    if not chosen:
+        raise ValueError(f"no check of version {version} is selected")
+    return chosen
 
 
 def _names(check: Check) -> set[str]:
