@@ -6,6 +6,7 @@ import json
 import sys
 from pathlib import Path
 
+import anyio
 import pytest
 
 from acp_bindings.check import Check
@@ -201,6 +202,16 @@ async def test_findings_are_grouped_by_rule_and_path_and_follow_only_from_the_ag
     assert "update.toolCallId: " in schema.message
 
 
+@pytest.mark.anyio
+async def test_a_turn_of_many_updates_is_read_once(tmp_path: Path) -> None:
+    only = ["prompts.turn", "permission.question"]
+
+    with anyio.fail_after(60):  # it takes a second, or minutes if each line reads the ones before it
+        report = await probe(_script(tmp_path, TALKATIVE), version=2, timeout=10, only=only)
+
+    assert [each.status for each in report.results] == ["ok", "skip"]
+
+
 def _script(folder: Path, text: str) -> list[str]:
     agent = folder / "agent.py"
     agent.write_text(text, encoding="utf-8")
@@ -253,6 +264,27 @@ SLOPPY = (
         send(id=message["id"], error={"code": -32601, "message": "Method not found"})
 """
 )
+TALKATIVE = """
+import json, sys
+
+def send(**message):
+    print(json.dumps({"jsonrpc": "2.0", **message}))
+
+for line in sys.stdin:
+    message = json.loads(line)
+    if message.get("method") == "initialize":
+        send(id=message["id"], result={"protocolVersion": 2, "info": {"name": "a", "version": "1"}, "capabilities": {}})
+    elif message.get("method") == "session/new":
+        send(id=message["id"], result={"sessionId": str(message["id"])})
+    elif message.get("method") == "session/prompt":
+        send(id=message["id"], result={"messageId": "m"})
+        chunk = {"sessionUpdate": "agent_message_chunk", "messageId": "n", "content": {"type": "text", "text": "a"}}
+        states = [{"sessionUpdate": "state_update", "state": each} for each in ("running", "idle")]
+        states[1]["stopReason"] = "end_turn"
+        for update in (states[0], *[chunk] * 8000, states[1]):
+            send(method="session/update", params={"sessionId": message["params"]["sessionId"], "update": update})
+    sys.stdout.flush()
+"""
 FRAMED = """
 import json, sys
 for line in sys.stdin:
