@@ -57,13 +57,13 @@ def probe_agent(
         timeout=timeout,
     )
     ended_by = 0
-    try:
-        with _sigterm_as_interrupt() as ended:
+    with _sigterm_as_interrupt() as signal_number:
+        try:
             anyio.run(partial(fill, report, options, chosen, record=record, done=tell))
-    except KeyboardInterrupt:
-        ended_by = ended()
-    except (AcpError, ImportError) as error:
-        return _refuse(str(error))
+        except KeyboardInterrupt:
+            ended_by = signal_number()
+        except (AcpError, ImportError) as error:
+            return _refuse(str(error))
     _write(f"{json_of(report) if as_json else summary_of(report)}\n")
     for option, path, form in (("--junit", junit, _junit), ("--html", html, _html)):
         if path is not None:

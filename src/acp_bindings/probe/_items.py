@@ -96,7 +96,7 @@ class AcpCheck(pytest.Item):
         if result.status == "warn":
             self.warn(AcpProbeWarning(text))
 
-    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *_: Any) -> str:
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> str:  # noqa: ARG002
         """Return the text of a failure. A traceback would show the environment variables, which may be secrets."""
         error = excinfo.value
         return str(error) if isinstance(error, pytest.fail.Exception) else f"{type(error).__name__}: {error}"

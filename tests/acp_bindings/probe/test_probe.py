@@ -65,6 +65,7 @@ async def test_an_agent_that_exits_fails_once_and_the_rest_is_skipped() -> None:
     assert (first.check.id, first.status) == ("negotiation.initialize", "fail")
     assert "exited with status 1" in first.message
     assert "ZeroDivisionError" in first.message
+    assert first.cure.startswith("The agent must start")
     assert {each.status for each in rest} == {"skip"}
 
 
@@ -112,6 +113,15 @@ async def test_a_login_that_does_not_help_is_a_failure() -> None:
     report = await probe(LOCKED, only=["auth.login"], auth="none", timeout=5)
 
     assert report.has_failed
+
+
+@pytest.mark.anyio
+async def test_a_refused_login_is_about_auth(tmp_path: Path) -> None:
+    report = await probe(_script(tmp_path, REFUSING), only=["prompts.turn"], auth="none", timeout=5)
+
+    (result,) = report.results
+    assert (result.status, result.message) == ("fail", "the login with 'none' was refused")
+    assert "--auth" in result.cure
 
 
 @pytest.mark.anyio
@@ -285,6 +295,13 @@ for line in sys.stdin:
             send(method="session/update", params={"sessionId": message["params"]["sessionId"], "update": update})
     sys.stdout.flush()
 """
+REFUSING = (
+    START
+    + """
+    elif message.get("method") == "authenticate":
+        send(id=message["id"], error={"code": -32602, "message": "Invalid params"})
+"""
+)
 FRAMED = """
 import json, sys
 for line in sys.stdin:

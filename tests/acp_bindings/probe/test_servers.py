@@ -38,17 +38,17 @@ async def test_a_post_after_the_end_of_its_stream_is_accepted() -> None:
 
 async def _talk(kind: str, request: str, *, stream: bool = False) -> str:
     """Return the response of a server that still answers afterwards."""
-    servers, said = Servers(1), b""
+    servers, answers = Servers(1), list[str]()
     with anyio.fail_after(10):
         async with anyio.create_task_group() as tasks:
             await servers.start(tasks)
-            address = urlsplit(servers.remote(kind)["url"])
+            address = urlsplit(str(servers.remote(kind)["url"]))
             if stream:
                 async with await anyio.connect_tcp("127.0.0.1", address.port or 0) as events:
                     await events.send(f"GET {address.path} HTTP/1.1\r\n\r\n".encode())
                     await events.receive()
             for each in (request, "PUT %s HTTP/1.1\r\n\r\n"):
-                said, before = b"", said
+                said = b""
                 async with await anyio.connect_tcp("127.0.0.1", address.port or 0) as connection:
                     try:
                         await connection.send(each.replace("%s", address.path).encode())
@@ -56,6 +56,7 @@ async def _talk(kind: str, request: str, *, stream: bool = False) -> str:
                             said += await connection.receive()
                     except (anyio.EndOfStream, anyio.BrokenResourceError):
                         pass
-            assert b"405 Method Not Allowed" in said
+                answers.append(said.decode())
+            assert "405 Method Not Allowed" in answers[1]
             tasks.cancel_scope.cancel()
-    return before.decode()
+    return answers[0]
