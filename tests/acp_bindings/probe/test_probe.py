@@ -213,6 +213,17 @@ async def test_findings_are_grouped_by_rule_and_path_and_follow_only_from_the_ag
 
 
 @pytest.mark.anyio
+async def test_the_evidence_is_the_response_also_if_the_agent_has_written_before(tmp_path: Path) -> None:
+    agent = _script(tmp_path, 'print("Welcome", flush=True)\n' + START)
+
+    report = await probe(agent, only=["negotiation.info"], timeout=5)
+
+    (result,) = report.results
+    assert [line.partition(":")[0] for line in result.lines] == ["client", "agent"]
+    assert "protocolVersion" in result.lines[1]
+
+
+@pytest.mark.anyio
 async def test_a_turn_of_many_updates_is_read_once(tmp_path: Path) -> None:
     only = ["prompts.turn", "permission.question"]
 
