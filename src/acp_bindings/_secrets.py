@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from urllib.parse import parse_qsl, urlsplit
 
 from acp_bindings._redact import MASK
@@ -39,6 +39,16 @@ def secret_arguments(arguments: Sequence[str]) -> Iterator[int]:
         follows = before.startswith("-") and "=" not in before and _NAME.search(before) and not each.startswith("-")
         if given or follows or _TOKEN.search(each) or has_login(each):
             yield index
+
+
+def environment_secrets(variables: Mapping[str, str]) -> list[str]:
+    """Return the values of environment variables that look like secrets."""
+    return [value for name, value in variables.items() if is_secret(name, value)]
+
+
+def argument_secrets(arguments: Sequence[str]) -> list[str]:
+    """Return the values in arguments that look like secrets."""
+    return [arguments[index].partition("=")[2] or arguments[index] for index in secret_arguments(arguments)]
 
 
 _SHORTEST = 4

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from functools import partial
+from importlib.util import find_spec
 
 import anyio
 
 from acp_bindings._reports.files import put
 from acp_bindings._standard_streams import shown_on
 from acp_bindings.errors import AcpError
-from acp_bindings.probe import CHECKS, Report, Result, probe
-from acp_bindings.probe._probing import choose
+from acp_bindings.probe import CHECKS, Report, Result
+from acp_bindings.probe._bench import Options
+from acp_bindings.probe._probing import choose, fill, is_url
 from acp_bindings.probe._report import json_of, lines_of, summary_of
 
 
@@ -35,32 +42,36 @@ def probe_agent(
         if not as_json:
             _write("".join(f"{line}\n" for line in lines_of(result)))
 
-    async def run() -> Report:
-        return await probe(
-            target,
-            version=version,
-            prompt=prompt,
-            auth=auth,
-            only=only,
-            skip=skip,
-            timeout=timeout,
-            record=record,
-            done=tell,
-        )
-
     try:
-        choose(only=only, skip=skip, version=version)
+        chosen = choose(only=only, skip=skip, version=version)
     except ValueError as error:
         return _refuse(f"{error}; --list lists them")
-    try:
-        report = anyio.run(run)
-    except (AcpError, ImportError) as error:
-        return _refuse(str(error))
+    if problem := _problem(target, {"--record": record, "--junit": junit, "--html": html}):
+        return _refuse(problem)
+    report = Report(version=version, when=datetime.now(UTC))
+    options = Options(
+        target=target if isinstance(target, str) else [*target],
+        version=version,
+        prompt=prompt,
+        auth=auth,
+        timeout=timeout,
+    )
+    ended_by = 0
+    with _sigterm_as_interrupt() as signal_number:
+        try:
+            anyio.run(partial(fill, report, options, chosen, record=record, done=tell))
+        except KeyboardInterrupt:
+            ended_by = signal_number()
+        except (AcpError, ImportError) as error:
+            return _refuse(str(error))
     _write(f"{json_of(report) if as_json else summary_of(report)}\n")
-    for path, form in ((junit, _junit), (html, _html)):
+    for option, path, form in (("--junit", junit, _junit), ("--html", html, _html)):
         if path is not None:
-            put(path, form()(report).encode())
-    return 1 if report.has_failed else 0
+            try:
+                put(path, form()(report).encode())
+            except OSError as error:
+                return _refuse(f"{option} {path}: {error.strerror}")
+    return 128 + ended_by if ended_by else int(report.has_failed)
 
 
 def print_checks(version: int) -> None:
@@ -81,6 +92,44 @@ def _html() -> Callable[[Report], str]:
     from acp_bindings.probe._html import html_of  # noqa: PLC0415 - needs jinja2
 
     return html_of
+
+
+def _problem(target: Sequence[str] | str, files: Mapping[str, str | None]) -> str | None:
+    """Return why the command line cannot be used, as far as that is known before the probe."""
+    if isinstance(target, str) and not is_url(target):
+        return f"{target!r} is not a URL of HTTP or WebSocket; put -- before a command"
+    if isinstance(target, str) and find_spec("httpx") is None:
+        return "a URL requires httpx: pip install 'acp-bindings[remote]'"
+    for option, path in files.items():
+        if path is not None and (reason := _unwritable(path)):
+            return f"{option} {path}: {reason}"
+    return None
+
+
+def _unwritable(path: str) -> str | None:
+    """Return why a file cannot be written, as far as that can be told without writing."""
+    folder = os.path.dirname(os.path.abspath(path))
+    if not path or os.path.isdir(path):
+        return "it is a directory, not a file"
+    if not os.path.isdir(folder):
+        return "its directory does not exist"
+    return None if os.access(path if os.path.exists(path) else folder, os.W_OK) else "it cannot be written"
+
+
+@contextmanager
+def _sigterm_as_interrupt() -> Generator[Callable[[], int]]:
+    """Treat SIGTERM as Ctrl-C, so that the agent is stopped. Yield what returns the number of the signal."""
+    received: list[int] = []
+
+    def interrupt(number: int, _: object) -> None:
+        received.append(number)
+        signal.raise_signal(signal.SIGINT)
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield lambda: received[0] if received else signal.SIGINT
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _refuse(reason: str) -> int:

@@ -20,7 +20,7 @@ from dataclasses import replace
 from errno import EEXIST
 from typing import Any, BinaryIO
 
-from acp_bindings._secrets import is_secret, secret_arguments
+from acp_bindings._secrets import argument_secrets, environment_secrets
 from acp_bindings._tap.forwarding import Frame, framed, frames_of, write_all
 from acp_bindings.recordings import Recorder
 from acp_bindings.setup.capabilities import Side
@@ -65,8 +65,7 @@ class Recording:
         self._path = path
         self._line = io.BytesIO()
         """The last line of the recording."""
-        hidden = [value for name, value in os.environ.items() if is_secret(name, value)]
-        self._recorder = Recorder(self._line, secrets=None if secrets else hidden)
+        self._recorder = Recorder(self._line, secrets=None if secrets else environment_secrets(os.environ))
         self._file: BinaryIO | None = None
         self._lines = {kind: Lines() for kind in b"cae"}
         self._agent: int | None = None
@@ -93,10 +92,7 @@ class Recording:
             case b"s":
                 about = json.loads(frame.data)
                 self._agent = about["pid"]
-                command: list[str] = about["command"]
-                self._recorder.hide(
-                    command[index].partition("=")[2] or command[index] for index in secret_arguments(command)
-                )
+                self._recorder.hide(argument_secrets(about["command"]))
             case b"r":
                 self._reply(frame.data)
             case b"x":

@@ -1,4 +1,4 @@
-"""Try whether an agent does what the protocol requires, as the command `acp-bindings probe` does.
+"""Check whether an agent conforms to the protocol, as the command `acp-bindings probe` does.
 
     report = await probe(["agent", "--acp"])
     for result in report.results:

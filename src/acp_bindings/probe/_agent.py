@@ -6,7 +6,7 @@ Nothing here reads a message by its type, because the probe also sends wrong one
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -26,6 +26,10 @@ Serve: TypeAlias = Callable[[Message], Awaitable[Message | None]]
 """Returns the `result` or the `error` for a request of the agent; None to leave it open."""
 
 LONGEST = 64 * 1024 * 1024
+_FORM = "Write each message on one line, without line breaks in it and without a header before it, and flush it."
+_SILENT = f"Read requests from standard input, and answer on standard output. {_FORM}"
+_START = "The agent must start and answer `initialize`; see its standard error, and run its command by hand."
+_CRASH = "The agent must not exit during a conversation; see its standard error."
 _SHOWN = 400
 """The maximum number of characters of a line that are shown."""
 
@@ -51,10 +55,10 @@ class Line:
         message: Any = self.message
         return cast("Message", message) if isinstance(message, dict) else {}
 
-    def __str__(self) -> str:
-        """Return the sender and the line, which is shortened."""
-        text = self.text if len(self.text) <= _SHOWN else f"{self.text[:_SHOWN]}…"
-        return f"{self.sender}: {text}"
+    def shown(self, hide: Callable[[str], str]) -> str:
+        """Return the sender and the line without secrets, which is shortened."""
+        text = hide(self.text)  # before it is cut, because half a secret would not be recognized
+        return f"{self.sender}: {text if len(text) <= _SHOWN else f'{text[:_SHOWN]}…'}"
 
 
 @dataclass(eq=False)
@@ -122,6 +126,8 @@ class Agent:
     """The conversation so far."""
     initialized: Message = field(default_factory=dict[str, Any])
     """The result of `initialize`, once there is one."""
+    opening: list[Line] = field(default_factory=list[Line])
+    """The lines of `initialize`."""
     has_ended: bool = False
     """True once the agent has closed its output."""
     open: dict[Key, list[Call]] = field(default_factory=dict[Key, list[Call]])
@@ -151,7 +157,11 @@ class Agent:
             self._moved()
 
     async def _answer(self, request: Message) -> None:
-        served = await self.serve(request)
+        try:
+            served = await self.serve(request)
+        except (LookupError, TypeError, AttributeError, ValueError):
+            # `conversation.schema` says what is wrong with it.
+            served = {"error": {"code": -32602, "message": "Invalid params"}}
         if served is not None and not self.has_ended:
             with suppress(Failed):  # the check that waits for the agent notices its end
                 await self.send({"jsonrpc": "2.0", "id": request["id"], **served})
@@ -206,7 +216,7 @@ class Agent:
                     if pieces > 1:
                         await anyio.sleep(0.002)  # so that they arrive one by one
             except (anyio.BrokenResourceError, anyio.ClosedResourceError):
-                raise Failed(f"the agent no longer reads{self.how_it_ended}", self.lines[-2:]) from None
+                raise self.failure("the agent no longer reads", self.lines[-2:]) from None
             except ConnectionClosed as error:
                 raise Failed(str(error), self.lines[-2:]) from error
         if scope.cancelled_caught:
@@ -242,10 +252,23 @@ class Agent:
             Failed: there is none.
         """
         if not await self.has_answer(call):
-            method = call.request.message["method"]
+            stray = [each for each in self.since(call.request) if not each.fields]
             late = "" if self.has_ended else f" within {self.timeout:g} s"
-            raise Failed(f"`{method}` got no answer{late}{self.how_it_ended}", call.lines)
+            if stray:
+                late += (
+                    f"; it wrote {len(stray)} line{'s that are not messages' if stray[1:] else ' that is no message'}"
+                )
+            cure = _FORM if stray else "" if self.initialized else _SILENT
+            problem = f"the agent did not respond to `{call.request.message['method']}`{late}"
+            raise self.failure(problem, [*call.lines, *stray[:3]], cure=cure)
         return call
+
+    def failure(self, problem: str, lines: Iterable[Line], *, cure: str = "") -> Failed:
+        """Return a failure. If the agent has ended, it says how, and what to do about that."""
+        if self.has_ended:
+            cure = _CRASH if self.initialized else _START
+        how = self.how_it_ended
+        return Failed(problem if how in problem else f"{problem}{how}", lines, cure=cure)
 
     async def request(self, method: str, params: Any = None, **form: Any) -> Call:
         """Send a request as `begin` does, and wait for its response.

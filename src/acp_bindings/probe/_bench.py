@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import tempfile
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,6 +13,8 @@ from typing import Any, TypeVar, cast
 import anyio
 from anyio.abc import TaskGroup
 
+from acp_bindings._redact import Redactor
+from acp_bindings._secrets import argument_secrets, environment_secrets
 from acp_bindings._standard_streams import version as own_version
 from acp_bindings.connection.errors import ConnectionClosed
 from acp_bindings.probe._agent import Agent, Call, Line, Message, start_process, start_url
@@ -56,6 +59,11 @@ class Bench:
         self.clients: dict[Agent, Client] = {}
         self.current = ""
         """The id of the check that runs."""
+        target, variables = options.target, {**os.environ, **options.env}
+        arguments, urls = ((), [target]) if isinstance(target, str) else (target, ())
+        self._secrets = [*environment_secrets(variables), *argument_secrets(arguments)]
+        self.hide = Redactor(self._secrets, urls=urls)
+        """Replaces secrets in a text."""
         self._tasks = tasks
         self._folder = folder
         self._of_check: list[Agent] = []
@@ -173,16 +181,16 @@ class Bench:
         """Initialize an agent, and log in if the options say how.
 
         Raises:
-            Failed: it refuses, or speaks another version.
+            Failed: it refuses, or negotiates another version.
         """
         call = await agent.request("initialize", self.initialization(**more))
         result: Any = call.result
         if not isinstance(result, dict):
             raise Failed("`initialize` was refused", call.lines)
-        agent.initialized = cast("Message", result)
+        agent.initialized, agent.opening = cast("Message", result), call.lines
         if agent.initialized.get("protocolVersion") != self.version:
             answered = agent.initialized.get("protocolVersion")
-            raise Failed(f"the agent speaks version {answered!r}, not {self.version}", call.lines)
+            raise Failed(f"the agent negotiated version {answered!r}, not {self.version}", call.lines)
         if self.options.auth:
             await self.log_in(agent)
         return call
@@ -196,8 +204,15 @@ class Bench:
         method = "authenticate" if self.version == 1 else "auth/login"
         call = await agent.request(method, {"methodId": self.options.auth})
         if call.error:
-            raise Failed(f"the login with {self.options.auth!r} was refused", call.lines)
+            cure = "Pass an id from the agent's `authMethods` to --auth, and check the credentials."
+            raise Failed(f"the login with {self.options.auth!r} was refused", call.lines, cure=cure)
         return call
+
+    def ended_in_check(self) -> Agent | None:
+        """Return an agent that has ended in the current check, which did not end it on purpose."""
+        made = self._made.get(_shared, ("", None))[1]
+        used = [*([made] if isinstance(made, Agent) else []), *self._of_check]
+        return next((each for each in used if each.has_ended and not self.current.startswith("ending.")), None)
 
     def check_done(self) -> None:
         """Stop the agents that were only for one check."""
@@ -215,7 +230,7 @@ class Bench:
     def recording(self) -> bytes:
         """Return a recording of all conversations, one after the other."""
         file = io.BytesIO()
-        recorder = Recorder(file)
+        recorder = Recorder(file, secrets=self._secrets)
         for agent in self.agents:
             for line in agent.lines:
                 recorder.message(line.sender, line.text.encode(errors="replace"), time=line.time.timestamp())

@@ -13,7 +13,7 @@ from anyio.from_thread import start_blocking_portal
 
 from acp_bindings._standard_streams import without_ci_commands
 from acp_bindings.probe._check import Check
-from acp_bindings.probe._probing import TIMEOUT, choose, probe
+from acp_bindings.probe._probing import TIMEOUT, choose, is_url, probe
 from acp_bindings.probe._report import Report, Result, lines_of
 
 
@@ -58,9 +58,8 @@ class AcpAgent(pytest.Collector):
     async def _run(self) -> Report:
         option: Any = self.config.getoption
         agent: str = option("acp_agent")
-        is_url = agent.partition(":")[0] in ("http", "https", "ws", "wss")
         return await probe(
-            agent if is_url else shlex.split(agent),
+            agent if is_url(agent) else shlex.split(agent),
             version=option("acp_version"),
             prompt=option("acp_prompt"),
             auth=option("acp_auth"),
@@ -96,6 +95,11 @@ class AcpCheck(pytest.Item):
             pytest.fail(text, pytrace=False)
         if result.status == "warn":
             self.warn(AcpProbeWarning(text))
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> str:  # noqa: ARG002
+        """Return the text of a failure. A traceback would show the environment variables, which may be secrets."""
+        error = excinfo.value
+        return str(error) if isinstance(error, pytest.fail.Exception) else f"{type(error).__name__}: {error}"
 
     def reportinfo(self) -> tuple[Any, int | None, str]:
         """Return the file, line and name that pytest reports."""

@@ -4,7 +4,7 @@ import json
 import os
 import socket
 import sys
-from typing import Any
+from typing import Any, cast
 
 
 def main() -> None:
@@ -18,8 +18,7 @@ def main() -> None:
 
     tell("started", pid=os.getpid(), word=os.environ.get("PROBE_WORD"), args=arguments)
     for line in sys.stdin:
-        message = json.loads(line)
-        event, response = answer(message)
+        event, response = answer(line)
         if event:
             tell(event)
         if response:
@@ -27,10 +26,18 @@ def main() -> None:
             sys.stdout.flush()
 
 
-def answer(message: dict[str, Any]) -> tuple[str | None, dict[str, Any] | None]:
+def answer(text: str | bytes) -> tuple[str | None, dict[str, Any] | None]:
     """Return the event for the probe and the response to a message of an MCP client."""
+    try:
+        message: Any = json.loads(text)
+    except ValueError:
+        return None, {"jsonrpc": "2.0", "id": None, "error": {"code": -32700, "message": "Parse error"}}
+    if not isinstance(message, dict):
+        return None, {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": "Invalid Request"}}
+    message = cast("dict[str, Any]", message)
     method: Any = message.get("method")
-    params: Any = message.get("params") or {}
+    params: Any = message.get("params")
+    params = cast("dict[str, Any]", params) if isinstance(params, dict) else {}
     if "id" not in message or method is None:
         return None, None
     event: str | None = None

@@ -5,6 +5,8 @@ pytest loads it always, so it imports only pytest until it is used.
 
 from __future__ import annotations
 
+import shlex
+import shutil
 from importlib.util import find_spec
 
 import pytest
@@ -21,9 +23,26 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Reject a missing extra before the first test."""
-    if config.getoption("acp_agent") and find_spec("anyio") is None:
-        raise pytest.UsageError("--acp-agent needs anyio: pip install 'acp-bindings[tools]'")
+    """Reject an agent that cannot be tried before the first test."""
+    agent: str | None = config.getoption("acp_agent")
+    if agent is not None and (problem := _problem(agent)):
+        raise pytest.UsageError(f"--acp-agent: {problem}")
+
+
+def _problem(agent: str) -> str | None:
+    if find_spec("anyio") is None:
+        return "anyio is missing: pip install 'acp-bindings[tools]'"
+    from acp_bindings.probe._probing import is_url  # noqa: PLC0415 - not before it is used
+
+    if is_url(agent):
+        return None if find_spec("httpx") else "a URL requires httpx: pip install 'acp-bindings[remote]'"
+    try:
+        program = next(iter(shlex.split(agent)), None)
+    except ValueError as error:
+        return f"the command cannot be split into arguments: {error}"
+    if program is None:
+        return "give the command of an agent, or its URL"
+    return None if shutil.which(program) else f"command not found: {program}"
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -51,22 +51,33 @@ async def probe(
 
     Raises:
         CannotStart: the agent cannot be started.
-        ValueError: *only* or *skip* names a check that does not exist, or *version* is not 1 or 2.
+        ValueError: *only* or *skip* names an unknown check or leaves none, or *version* is not 1 or 2.
     """
     if version not in (1, 2):
         raise ValueError(f"version must be 1 or 2, not {version}")
     chosen = choose(only=only, skip=skip, version=version)
     command = target if isinstance(target, str) else [fspath(each) for each in target]
     options = Options(target=command, version=version, prompt=prompt, auth=auth, timeout=timeout, env=env or {})
-    report = Report(
-        target=command if isinstance(command, str) else shlex.join(command), version=version, when=datetime.now(UTC)
-    )
-    began = time.monotonic()
+    report = Report(version=version, when=datetime.now(UTC))
+    await fill(report, options, chosen, record=record, done=done)
+    return report
+
+
+async def fill(
+    report: Report,
+    options: Options,
+    chosen: Sequence[Check],
+    *,
+    record: str | PathLike[str] | None,
+    done: Callable[[Result], object] | None,
+) -> None:
+    """Make the checks. If this is cancelled, the report and the recording have what was done so far."""
+    target, began = options.target, time.monotonic()
     failure: BaseException | None = None
-    recording = b""
     with tempfile.TemporaryDirectory(prefix="acp-probe-", ignore_cleanup_errors=True) as folder:
         async with anyio.create_task_group() as tasks:
             bench = Bench(options, tasks, folder)
+            report.target = bench.hide(target if isinstance(target, str) else shlex.join(target))
             try:
                 await bench.servers.start(tasks)
                 for each in chosen:
@@ -74,36 +85,45 @@ async def probe(
                     report.results.append(result)
                     if done:
                         done(result)
-                report.agent = _name(bench)
             except BaseException as error:  # noqa: BLE001 - the task group would wrap it
                 failure = error
             with anyio.CancelScope(shield=True):
                 await bench.stop()
-            recording = bench.recording()
-    if record is not None:
-        await anyio.Path(record).write_bytes(recording)
+                report.agent = bench.hide(_name(bench))
+                report.seconds = time.monotonic() - began
+                try:
+                    if record is not None:
+                        await anyio.Path(record).write_bytes(bench.recording())
+                except OSError as error:
+                    failure = failure or error
     if failure is not None:
         raise failure
-    report.seconds = time.monotonic() - began
-    return report
+
+
+def is_url(target: str) -> bool:
+    """Return True for the URL of an agent."""
+    return target.partition("://")[0].lower() in ("http", "https", "ws", "wss")
 
 
 def choose(*, only: Collection[str] = (), skip: Collection[str] = (), version: int) -> list[Check]:
     """Return the checks of a version that *only* names, without those that *skip* names.
 
     Raises:
-        ValueError: a name is unknown.
+        ValueError: a name is unknown, or no check is left.
     """
     known = {name for each in CHECKS for name in _names(each)}
     if unknown := [each for each in (*only, *skip) if each not in known]:
-        raise ValueError(f"there is no check {unknown[0]!r}")
-    return [
+        raise ValueError(f"unknown check {unknown[0]!r}")
+    chosen = [
         each
         for each in CHECKS
         if version in each.versions
         and (not only or not _names(each).isdisjoint(only))
         and _names(each).isdisjoint(skip)
     ]
+    if not chosen:
+        raise ValueError(f"no check of version {version} is selected")
+    return chosen
 
 
 def _names(check: Check) -> set[str]:
@@ -122,12 +142,14 @@ async def _run(bench: Bench, check: Check) -> Result:
         agent = await bench.shared()  # nothing can be said of an agent that cannot be initialized
         await check.run(bench)
         if agent.has_ended:
-            raise Failed(f"the agent has ended{agent.how_it_ended}", agent.lines[-2:])
+            raise agent.failure("the agent has ended", agent.lines[-2:])
     except Outcome as error:
         outcome = error
+        if error.status != "skip" and (ended := bench.ended_in_check()):
+            outcome = ended.failure(error.message, error.lines)
     except (LookupError, TypeError, AttributeError, ValueError) as error:
         # Checks read messages as the protocol has them.
-        outcome = Failed(f"a message of the agent has another form than expected ({type(error).__name__}: {error})")
+        outcome = Failed(f"a message from the agent does not have the expected form ({type(error).__name__}: {error})")
     bench.check_done()
     seconds = time.monotonic() - began
     if outcome is None:
@@ -135,8 +157,8 @@ async def _run(bench: Bench, check: Check) -> Result:
     return Result(
         check=check,
         status=outcome.status,
-        message=outcome.message,
-        lines=() if outcome.status == "skip" else tuple(map(str, outcome.lines)),
+        message=bench.hide(outcome.message),
+        lines=() if outcome.status == "skip" else tuple(each.shown(bench.hide) for each in outcome.lines),
         cure="" if outcome.status == "skip" else outcome.cure or check.cure,
         seconds=seconds,
     )

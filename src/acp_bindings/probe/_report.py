@@ -35,8 +35,8 @@ class Result:
 class Report:
     """The results of a probe, in the order of the checks."""
 
-    target: str
-    """The command or the URL."""
+    target: str = ""
+    """The command or the URL, without secrets."""
     version: int
     """The version of the protocol."""
     when: datetime

@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import anyio
 from anyio.abc import SocketAttribute, SocketStream, TaskGroup
@@ -21,6 +21,15 @@ WORD = "pelican-7"
 VARIABLE, HEADER = "PROBE_WORD", "X-Probe-Word"
 ARGUMENTS = ["--mode", "two words"]
 LONGEST_HEAD = 65536
+_GONE = (
+    anyio.BrokenResourceError,
+    anyio.BusyResourceError,
+    anyio.ClosedResourceError,
+    anyio.DelimiterNotFound,
+    anyio.EndOfStream,
+    anyio.IncompleteRead,
+)
+"""What ends one connection, and nothing else."""
 
 
 class Servers:
@@ -95,7 +104,7 @@ class Servers:
                     receipt = json.loads(await buffered.receive_until(b"\n", LONGEST_HEAD))
                     server = str(receipt["server"])
                     self._tell(**receipt)
-            except (anyio.EndOfStream, anyio.IncompleteRead, anyio.BrokenResourceError):
+            except _GONE:
                 if server:
                     self._tell(server, "ended")
 
@@ -112,7 +121,7 @@ class Servers:
                 _, kind, name, *rest = path.split("/")
                 self._tell(name, "started", word=headers.get(HEADER.lower()))
                 await self._respond(stream, method, kind, name, body=body, is_stream=kind == "sse" and not rest)
-            except (anyio.EndOfStream, anyio.IncompleteRead, anyio.BrokenResourceError, ValueError):
+            except (*_GONE, ValueError):
                 return
 
     async def _respond(
@@ -124,8 +133,7 @@ class Servers:
             self._streams[name] = stream
             await stream.receive()  # until the client leaves
         elif method == "POST":
-            message = json.loads(body)
-            event, response = _mcp_stdio.answer(cast("Message", message))
+            event, response = _mcp_stdio.answer(body)
             if event:
                 self._tell(name, event)
             if kind == "sse":

@@ -81,11 +81,41 @@ class Turn:
 
     session: Session
     call: Call
+    _updates: list[tuple[Line, Message]] = field(default_factory=list[tuple[Line, Message]])
+    _requests: list[Line] = field(default_factory=list[Line])
+    _idle: Line | None = None
+    """The first update to `idle` after another state, in v2."""
+    _has_run: bool = False
+    _next: int = 0
+    """The number of the first line that was not read yet."""
+
+    def __post_init__(self) -> None:
+        self._next = self.call.request.number + 1
+
+    def _read(self) -> None:
+        """Read the lines that have come since the last time."""
+        lines = self.session.agent.lines
+        while self._next < len(lines):
+            line = lines[self._next]
+            self._next += 1
+            if line.sender == "client":
+                continue
+            if "id" in line.fields and "method" in line.fields:
+                self._requests.append(line)
+            if (update := self.session.update_in(line)) is None:
+                continue
+            self._updates.append((line, update))
+            if update.get("sessionUpdate") == "state_update":
+                self._has_run = self._has_run or update.get("state") != "idle"
+                if self._has_run and update.get("state") == "idle":
+                    self._idle = self._idle or line
 
     @property
     def updates(self) -> list[tuple[Line, Message]]:
         """The updates of the turn so far, with their lines."""
-        return [(line, update) for line in self._lines_so_far if (update := self.session.update_in(line)) is not None]
+        self._read()
+        end = self.end
+        return [each for each in self._updates if not end or each[0].number <= end.number]
 
     @property
     def late(self) -> list[tuple[Line, Message]]:
@@ -103,13 +133,8 @@ class Turn:
         """The line that ends the turn: the response in v1, in v2 the update to `idle`. An error ends it in both."""
         if self.session.version == 1 or self.call.error:
             return self.call.response
-        has_run = False
-        for line, update in self.session.updates(self.call.request):
-            if update.get("sessionUpdate") == "state_update":
-                has_run = has_run or update.get("state") != "idle"
-                if has_run and update.get("state") == "idle" and self.call.response:
-                    return line
-        return None
+        self._read()
+        return self._idle if self.call.response else None
 
     @property
     def stop_reason(self) -> Any:
@@ -143,19 +168,15 @@ class Turn:
 
     def requests(self, prefix: str) -> list[Line]:
         """Return the requests of the agent in this turn whose method begins with *prefix*."""
+        self._read()
+        end = self.end
         return [
             each
-            for each in self._lines_so_far
-            if "id" in each.fields
+            for each in self._requests
+            if (not end or each.number <= end.number)
             and str(each.fields.get("method")).startswith(prefix)
             and each.fields.get("params", {}).get("sessionId") == self.session.id
         ]
-
-    @property
-    def _lines_so_far(self) -> list[Line]:
-        """The lines of the agent from the prompt to the end of the turn."""
-        lines, end = self.session.agent.since(self.call.request), self.end
-        return [each for each in lines if each.number <= end.number] if end else lines
 
     @property
     def lines(self) -> list[Line]:
@@ -174,7 +195,8 @@ class Turn:
         # A model may work for a while. Only silence is too long.
         while not self.end:
             if not await agent.wait_for_more(lambda: self.end):
-                raise Failed(f"the turn has not ended: nothing came for {agent.timeout:g} s", self.lines)
+                silence = "" if agent.has_ended else f": nothing came for {agent.timeout:g} s"
+                raise agent.failure(f"the turn has not ended{silence}", self.lines)
         if _is_of_login(self.error):
             raise Skipped("the agent requires a login for prompts", self.lines)
         if self.call.error and self.stop_reason != "cancelled":

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -45,8 +49,15 @@ def test_a_failed_check_has_status_1_and_is_explained(capsys: pytest.CaptureFixt
         ((), "Give the command of an agent"),
         (("http://localhost", "--", "agent"), "Give the command of an agent"),
         (("python", "agent.py"), "put -- before the command: -- python agent.py"),
-        (("--only", "nothing", "--", "agent"), "there is no check 'nothing'"),
+        (("--only", "nothing", "--", "agent"), "unknown check 'nothing'"),
         (("--", "no-such-agent"), "command not found"),
+        (("--only", "auth", "--skip", "auth", "--", "agent"), "no check of version 1 is selected"),
+        (("--only", "sessions.modes", "--version", "2", "--", "agent"), "no check of version 2 is selected"),
+        (("agent",), "put -- before a command"),
+        (("ftp://localhost",), "put -- before a command"),
+        (("--junit", "/", "--", "agent"), "--junit /: it is a directory"),
+        (("--html", "no/such/probe.html", "--", "agent"), "--html no/such/probe.html: its directory does not exist"),
+        (("--record", "no/such", "--", "agent"), "--record no/such: its directory does not exist"),
         (("--version", "3", "--", "agent"), "'--version'"),
     ],
 )
@@ -100,3 +111,64 @@ def test_list_prints_the_checks_of_a_version(version: int, capsys: pytest.Captur
 
     listed = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
     assert listed == [each.id for each in CHECKS if version in each.versions]
+
+
+def test_secrets_of_the_environment_are_in_no_output(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "not-to-be-shown")
+    agent = tmp_path / "agent.py"
+    agent.write_text(
+        "import os\nprint('x' * 395 + os.environ['OPENAI_API_KEY'])\nraise SystemExit(os.environ['OPENAI_API_KEY'])"
+    )
+    options = [f"--{each}={tmp_path / each}" for each in ("record", "junit", "html")]
+
+    run(*options, "--only", "negotiation", "--", sys.executable, str(agent), "--api-key=also-not-shown")
+
+    texts = [capsys.readouterr().out, *((tmp_path / each).read_text() for each in ("record", "junit", "html"))]
+    assert "[redacted]" in texts[0]
+    for each in texts:
+        assert "x" * 395 in each
+        assert "not-" not in each
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows cannot send these signals")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_stops_the_agent_and_keeps_what_was_done(tmp_path: Path, number: signal.Signals) -> None:
+    agent = tmp_path / "agent.py"
+    agent.write_text(HANGING, encoding="utf-8")
+    files = {each: tmp_path / each for each in ("record", "junit", "html")}
+    options = [*(f"--{name}={file}" for name, file in files.items()), "--only", "negotiation", "--only", "prompts"]
+    command = [sys.executable, "-m", "acp_bindings", "probe", *options, "--", sys.executable, str(agent), str(tmp_path)]
+
+    os.mkfifo(tmp_path / "prompted")
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        pid = int((tmp_path / "prompted").read_text())  # a pipe
+        process.send_signal(number)
+        rest = process.stdout.read()
+
+    assert process.returncode == 128 + number
+    *_, summary = rest.splitlines()
+    assert summary.startswith("10 ok, 1 warned (hanging 1, version 1, ")
+    assert "session/prompt" in files["record"].read_text()
+    assert "initialize-twice" in files["junit"].read_text()
+    assert "initialize-twice" in files["html"].read_text()
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+
+
+HANGING = """
+import json, os, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    if message.get("method") == "initialize":
+        result = {"protocolVersion": 1, "agentInfo": {"name": "hanging", "version": "1"}}
+    elif message.get("method") == "session/prompt":
+        with open(sys.argv[1] + "/prompted", "w") as pipe:
+            pipe.write(str(os.getpid()))
+        sys.stdin.read()
+    else:
+        result = {"sessionId": str(message.get("id"))}
+    print(json.dumps({"jsonrpc": "2.0", "id": message.get("id"), "result": result}), flush=True)
+"""

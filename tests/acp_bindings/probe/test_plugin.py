@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -38,11 +39,30 @@ def test_a_warning_is_a_warning(pytester: pytest.Pytester) -> None:
     result.assert_outcomes(passed=1, warnings=1, deselected=len(_OF_V1) - 1)
 
 
-def test_an_agent_that_does_not_start_is_an_error_of_each_test(pytester: pytest.Pytester) -> None:
-    result = run_on(pytester, "-k", "unique", agent=["no-such-agent"])
+@pytest.mark.parametrize(
+    ("agent", "reason"),
+    [("no-such-agent", "command not found: no-such-agent"), ("a 'b", "No closing quotation"), ("", "give the command")],
+)
+def test_an_agent_that_cannot_start_is_one_usage_error(pytester: pytest.Pytester, agent: str, reason: str) -> None:
+    result = pytester.runpytest_subprocess("--acp-agent", agent)
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"ERROR: --acp-agent: *{reason}*"])
+
+
+def test_an_unexpected_error_shows_no_environment(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "not-to-be-shown")
+    agent = tmp_path / "agent"
+    agent.write_text("#!/no-such-interpreter\n", encoding="utf-8")
+    agent.chmod(0o755)
+
+    result = run_on(pytester, "-k", "unique", "--showlocals", agent=[str(agent)])
 
     result.assert_outcomes(failed=1, deselected=len(_OF_V1) - 1)
-    result.stdout.fnmatch_lines(["*command not found*"])
+    result.stdout.fnmatch_lines(["CannotStart: *"])
+    assert "not-to-be-shown" not in result.stdout.str()
 
 
 def test_other_tests_run_beside_it(pytester: pytest.Pytester) -> None:

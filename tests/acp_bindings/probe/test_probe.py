@@ -6,6 +6,7 @@ import json
 import sys
 from pathlib import Path
 
+import anyio
 import pytest
 
 from acp_bindings.check import Check
@@ -30,7 +31,7 @@ async def test_only_and_skip_name_checks_and_families() -> None:
 
 @pytest.mark.anyio
 async def test_an_unknown_check_is_an_error() -> None:
-    with pytest.raises(ValueError, match=r"there is no check 'sessions\.newer'"):
+    with pytest.raises(ValueError, match=r"unknown check 'sessions\.newer'"):
         await probe(AGENT, only=["sessions.newer"])
 
 
@@ -64,6 +65,7 @@ async def test_an_agent_that_exits_fails_once_and_the_rest_is_skipped() -> None:
     assert (first.check.id, first.status) == ("negotiation.initialize", "fail")
     assert "exited with status 1" in first.message
     assert "ZeroDivisionError" in first.message
+    assert first.cure.startswith("The agent must start")
     assert {each.status for each in rest} == {"skip"}
 
 
@@ -114,6 +116,15 @@ async def test_a_login_that_does_not_help_is_a_failure() -> None:
 
 
 @pytest.mark.anyio
+async def test_a_refused_login_is_about_auth(tmp_path: Path) -> None:
+    report = await probe(_script(tmp_path, REFUSING), only=["prompts.turn"], auth="none", timeout=5)
+
+    (result,) = report.results
+    assert (result.status, result.message) == ("fail", "the login with 'none' was refused")
+    assert "--auth" in result.cure
+
+
+@pytest.mark.anyio
 async def test_a_failure_shows_the_lines_and_a_cure() -> None:
     report = await probe([*AGENT, "sessions.unique"], only=["sessions.unique"], timeout=5)
 
@@ -138,7 +149,175 @@ async def test_a_recording_can_be_checked(tmp_path: Path) -> None:
 async def test_an_agent_that_says_nothing_is_given_up() -> None:
     report = await probe([sys.executable, "-c", "import sys; sys.stdin.read()"], timeout=0.5, only=["negotiation"])
 
-    assert "got no answer within 0.5 s" in report.results[0].message
+    assert "did not respond to `initialize` within 0.5 s" in report.results[0].message
+
+
+@pytest.mark.anyio
+async def test_an_agent_that_crashes_in_a_prompt_has_ended(tmp_path: Path) -> None:
+    report = await probe(_script(tmp_path, CRASHING), timeout=5, only=["prompts.turn", "prompts.cancel-at-once"])
+
+    for result in report.results:
+        assert result.status == "fail"
+        assert "exited with status 1" in result.message
+        assert "RuntimeError: out of tea" in result.message
+        assert "nothing came" not in result.message
+        assert result.cure.startswith("The agent must not exit during a conversation")
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("write", "shown"),
+    [
+        ("print(json.dumps(answer, indent=2), flush=True)", "lines that are not messages"),
+        (
+            "print(f'Content-Length: 9\\r\\n\\r\\n' + json.dumps(answer), end='', flush=True)",
+            "1 line that is no message",
+        ),
+        ("print(json.dumps(answer))", "did not respond"),
+    ],
+)
+async def test_an_answer_in_another_framing_is_explained(tmp_path: Path, write: str, shown: str) -> None:
+    report = await probe(
+        _script(tmp_path, FRAMED + f"    {write}\n"),
+        timeout=1,
+        only=["negotiation.initialize"],
+        env={"PYTHONUNBUFFERED": ""},
+    )
+
+    (result,) = report.results
+    assert shown in result.message
+    assert "flush" in result.cure
+    assert "one line" in result.cure
+
+
+@pytest.mark.anyio
+async def test_a_malformed_request_of_the_agent_is_a_failure(tmp_path: Path) -> None:
+    report = await probe(_script(tmp_path, MALFORMED), timeout=5, only=["prompts.turn", "conversation.schema"])
+
+    turn, schema = report.results
+    assert turn.status == "ok"
+    assert schema.status == "fail"
+
+
+@pytest.mark.anyio
+async def test_findings_are_grouped_by_rule_and_path_and_follow_only_from_the_agent(tmp_path: Path) -> None:
+    only = ["prompts", "conversation.lifecycle", "conversation.schema"]
+
+    report = await probe(_script(tmp_path, SLOPPY), timeout=5, only=only)
+
+    lifecycle, schema = report.results[-2:]
+    assert "lifecycle.session-id-reused: message.result.sessionId: " in lifecycle.message
+    assert "unasked" not in lifecycle.message
+    assert "update.content.text: " in schema.message
+    assert "update.toolCallId: " in schema.message
+
+
+@pytest.mark.anyio
+async def test_the_evidence_is_the_response_also_if_the_agent_has_written_before(tmp_path: Path) -> None:
+    agent = _script(tmp_path, 'print("Welcome", flush=True)\n' + START)
+
+    report = await probe(agent, only=["negotiation.info"], timeout=5)
+
+    (result,) = report.results
+    assert [line.partition(":")[0] for line in result.lines] == ["client", "agent"]
+    assert "protocolVersion" in result.lines[1]
+
+
+@pytest.mark.anyio
+async def test_a_turn_of_many_updates_is_read_once(tmp_path: Path) -> None:
+    only = ["prompts.turn", "permission.question"]
+
+    with anyio.fail_after(60):  # it takes a second, or minutes if each line reads the ones before it
+        report = await probe(_script(tmp_path, TALKATIVE), version=2, timeout=10, only=only)
+
+    assert [each.status for each in report.results] == ["ok", "skip"]
+
+
+def _script(folder: Path, text: str) -> list[str]:
+    agent = folder / "agent.py"
+    agent.write_text(text, encoding="utf-8")
+    return [sys.executable, str(agent)]
+
+
+START = """
+import json, sys
+
+def send(**message):
+    print(json.dumps({"jsonrpc": "2.0", **message}), flush=True)
+
+for line in sys.stdin:
+    message = json.loads(line)
+    if message.get("method") == "initialize":
+        send(id=message["id"], result={"protocolVersion": 1})
+    elif message.get("method") == "session/new":
+        send(id=message["id"], result={"sessionId": str(message["id"])})
+"""
+CRASHING = (
+    START
+    + """
+    elif message.get("method") == "session/prompt":
+        raise RuntimeError("out of tea")
+"""
+)
+MALFORMED = (
+    START
+    + """
+    elif message.get("method") == "session/prompt":
+        prompt, session = message["id"], message["params"]["sessionId"]
+        call = {"toolCallId": "a", "title": "a"}
+        question = {"sessionId": session, "toolCall": call, "options": ["allow"]}
+        send(id="ask", method="session/request_permission", params=question)
+    elif message.get("id") == "ask":
+        send(id="read", method="fs/read_text_file", params={"sessionId": session, "path": __file__, "line": "x"})
+    elif message.get("id") == "read":
+        send(id=prompt, result={"stopReason": "end_turn"})
+"""
+)
+SLOPPY = (
+    START.replace('str(message["id"])', '"s1"')
+    + """
+    elif message.get("method") == "session/prompt":
+        text = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": 1}}
+        for update in (text, {"sessionUpdate": "tool_call", "toolCallId": 1, "title": "a"}):
+            send(method="session/update", params={"sessionId": "s1", "update": update})
+        send(id=message["id"], result={"stopReason": "end_turn"})
+    elif "method" in message and "id" in message:
+        send(id=message["id"], error={"code": -32601, "message": "Method not found"})
+"""
+)
+TALKATIVE = """
+import json, sys
+
+def send(**message):
+    print(json.dumps({"jsonrpc": "2.0", **message}))
+
+for line in sys.stdin:
+    message = json.loads(line)
+    if message.get("method") == "initialize":
+        send(id=message["id"], result={"protocolVersion": 2, "info": {"name": "a", "version": "1"}, "capabilities": {}})
+    elif message.get("method") == "session/new":
+        send(id=message["id"], result={"sessionId": str(message["id"])})
+    elif message.get("method") == "session/prompt":
+        send(id=message["id"], result={"messageId": "m"})
+        chunk = {"sessionUpdate": "agent_message_chunk", "messageId": "n", "content": {"type": "text", "text": "a"}}
+        states = [{"sessionUpdate": "state_update", "state": each} for each in ("running", "idle")]
+        states[1]["stopReason"] = "end_turn"
+        for update in (states[0], *[chunk] * 8000, states[1]):
+            send(method="session/update", params={"sessionId": message["params"]["sessionId"], "update": update})
+    sys.stdout.flush()
+"""
+REFUSING = (
+    START
+    + """
+    elif message.get("method") == "authenticate":
+        send(id=message["id"], error={"code": -32602, "message": "Invalid params"})
+"""
+)
+FRAMED = """
+import json, sys
+for line in sys.stdin:
+    answer = {"jsonrpc": "2.0", "id": json.loads(line)["id"], "result": {"protocolVersion": 1}}
+"""
 
 
 @pytest.mark.anyio
@@ -150,7 +329,7 @@ async def test_a_result_with_another_form_than_expected_is_a_failure(tmp_path: P
 
     (result,) = report.results
     assert result.status == "fail"
-    assert "another form" in result.message
+    assert "expected form" in result.message
 
 
 ODD = """

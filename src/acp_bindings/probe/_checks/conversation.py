@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from acp_bindings.check import RULES, Found, LiveCheck
+from acp_bindings.errors import Path, format_path
 from acp_bindings.probe._agent import Agent, Line
 from acp_bindings.probe._bench import Bench
 from acp_bindings.probe._check import Check, check
@@ -26,16 +27,21 @@ async def stdout(bench: Bench) -> None:
 def _of_family(family: str) -> Check:
     async def run(bench: Bench) -> None:
         await talked(bench)
-        by_rule: dict[str, list[tuple[Found, Line]]] = {}
+        alike: dict[tuple[str, Path, str], list[tuple[Found, Line]]] = {}
         for each in await bench.once(_findings):
-            if each[0].rule.partition(".")[0] == family:
-                by_rule.setdefault(each[0].rule, []).append(each)
-        if not by_rule:
+            found = each[0]
+            if found.rule.partition(".")[0] == family:
+                alike.setdefault((found.rule, found.path, found.message), []).append(each)
+        if not alike:
             return
-        of_rules = sorted(by_rule.values(), key=lambda of: of[0][0].severity != "error")
-        outcome = Failed if of_rules[0][0][0].severity == "error" else Warned
-        texts = [f"{of[0][0].rule}: {of[0][0].message}{_times(len(of))}" for of in of_rules]
-        raise outcome("; ".join(texts), [of[0][1] for of in of_rules])
+        groups = sorted(alike.values(), key=lambda of: of[0][0].severity != "error")
+        outcome = Failed if groups[0][0][0].severity == "error" else Warned
+        texts = [
+            f"{found.rule}: {format_path(found.path)}{found.message}{_times(len(of))}"
+            for of in groups
+            for found in [of[0][0]]
+        ]
+        raise outcome("; ".join(texts), [of[0][1] for of in groups])
 
     return Check(
         id=f"conversation.{family}",

@@ -32,9 +32,9 @@ async def response(bench: Bench) -> None:
     try:
         decode(package.InitializeResponse, agent.initialized, findings=found)
     except DecodeError as error:
-        raise Failed(str(error), agent.lines[:2]) from None
+        raise Failed(str(error), agent.opening) from None
     if found:
-        raise Failed("; ".join(map(str, found)), agent.lines[:2])
+        raise Failed("; ".join(map(str, found)), agent.opening)
 
 
 @check("protocol, Initialization: Implementation Information", "Send your name and your version.")
@@ -45,7 +45,7 @@ async def info(bench: Bench) -> None:
     if not isinstance(agent.initialized.get(name), dict):
         # v1 says that a later version will require it.
         outcome = Warned if bench.version == 1 else Failed
-        raise outcome(f"there is no `{name}`", agent.lines[:2])
+        raise outcome(f"there is no `{name}`", agent.opening)
 
 
 @check(_VERSIONS, "If you do not support the version, answer with the latest one that you support.")

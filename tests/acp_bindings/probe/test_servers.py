@@ -1,0 +1,62 @@
+"""The MCP servers of the probe: what an agent sends them ends at most its own connection."""
+
+from __future__ import annotations
+
+import json
+from urllib.parse import urlsplit
+
+import anyio
+import pytest
+
+from acp_bindings.probe._servers import LONGEST_HEAD, Servers
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("body", ["[]", "not JSON", '"text"', '{"id": 1, "method": "initialize", "params": [1]}'])
+async def test_a_wrong_body_is_answered(body: str) -> None:
+    answer = await _talk("http", f"POST %s HTTP/1.1\r\nContent-Length: {len(body)}\r\n\r\n{body}")
+
+    assert answer.startswith("HTTP/1.1 200 OK")
+    assert json.loads(answer.partition("\r\n\r\n")[2])["jsonrpc"] == "2.0"
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("kind", ["http", "sse"])
+async def test_a_wrong_request_ends_only_its_connection(kind: str) -> None:
+    assert await _talk(kind, "GET %s HTTP/1.1\r\nX: " + "x" * 2 * LONGEST_HEAD) == ""
+    assert await _talk(kind, "nothing\r\n\r\n") == ""
+
+
+@pytest.mark.anyio
+async def test_a_post_after_the_end_of_its_stream_is_accepted() -> None:
+    body = '{"id": 1, "method": "ping"}'
+
+    answer = await _talk("sse", f"POST %s/messages HTTP/1.1\r\nContent-Length: {len(body)}\r\n\r\n{body}", stream=True)
+
+    assert answer.startswith("HTTP/1.1 202 Accepted")
+
+
+async def _talk(kind: str, request: str, *, stream: bool = False) -> str:
+    """Return the response of a server that still answers afterwards."""
+    servers, answers = Servers(1), list[str]()
+    with anyio.fail_after(10):
+        async with anyio.create_task_group() as tasks:
+            await servers.start(tasks)
+            address = urlsplit(str(servers.remote(kind)["url"]))
+            if stream:
+                async with await anyio.connect_tcp("127.0.0.1", address.port or 0) as events:
+                    await events.send(f"GET {address.path} HTTP/1.1\r\n\r\n".encode())
+                    await events.receive()
+            for each in (request, "PUT %s HTTP/1.1\r\n\r\n"):
+                said = b""
+                async with await anyio.connect_tcp("127.0.0.1", address.port or 0) as connection:
+                    try:
+                        await connection.send(each.replace("%s", address.path).encode())
+                        while True:
+                            said += await connection.receive()
+                    except (anyio.EndOfStream, anyio.BrokenResourceError):
+                        pass
+                answers.append(said.decode())
+            assert "405 Method Not Allowed" in answers[1]
+            tasks.cancel_scope.cancel()
+    return answers[0]
