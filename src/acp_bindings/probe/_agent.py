@@ -216,6 +216,11 @@ class Agent:
                     if pieces > 1:
                         await anyio.sleep(0.002)  # so that they arrive one by one
             except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+                # It has probably ended, which is noticed a little later.
+                await self.wait(lambda: False, seconds=1.0)
+                if self.process:
+                    with anyio.move_on_after(1.0):
+                        await self.process.wait()
                 raise self.failure("the agent no longer reads", self.lines[-2:]) from None
             except ConnectionClosed as error:
                 raise Failed(str(error), self.lines[-2:]) from error
