@@ -195,7 +195,7 @@ class Recorded(NamedTuple):
     event: str | None
     """`stderr`, `receipt`, `finding`, `dropped` or `end`; None for a message."""
     about: Any
-    """What the event is about; None for a message."""
+    """The content of the event; None for a message."""
     line: Line
     """The message without its wrapper, with its sender."""
 

@@ -1,1 +1,1 @@
-"""What reports in files have in common: text that is safe in XML and HTML, the page, and how a file is replaced."""
+"""Shared by reports in files: text that is safe in XML and HTML, the page, and how a file is replaced."""

@@ -71,7 +71,7 @@ class Recording:
         self._agent: int | None = None
         self._writing = threading.Lock()
         self.relays: Relays | None = None
-        """What is in place of the MCP servers."""
+        """The relays, in place of the MCP servers."""
         self._check = _live_check() if check else None
         with self._giving_up("nothing is recorded"):
             self._file = open_new(path, in_new_folder=in_new_folder)
@@ -285,7 +285,7 @@ def open_new(path: str, *, in_new_folder: bool = False) -> BinaryIO:
 
 
 _BEGIN = re.compile(rb'\{\s*"time"\s*:')
-"""How a recording begins, also if its first line is not complete."""
+"""The beginning of a recording, also if its first line is not complete."""
 
 
 def tell(line: str) -> None:

@@ -27,7 +27,7 @@ class Terminal:
 
 
 class Unfinished(NamedTuple):
-    """What was expected of a session until the end of the conversation."""
+    """Something that a session still lacks at the end of the conversation."""
 
     what: Literal["run", "end", "message", "release"]
     line: int
@@ -35,7 +35,7 @@ class Unfinished(NamedTuple):
 
 
 class Offers:
-    """What an agent has offered so far. Withdrawn offers are included, because the client may not know that yet."""
+    """The offers of an agent so far. Withdrawn offers are included, because the client may not know that yet."""
 
     def __init__(self) -> None:
         self.modes: set[str] = set()

@@ -64,7 +64,7 @@ class Rude:
     holds: bool = False
     """True if the updates since the request are held back, for `Moment.held`."""
     ignores: Literal["cancel", "end", "input"] | None = None
-    """What the agent does not react to."""
+    """The event that the agent ignores."""
     rule: str | None = None
     """The rule of `acp-bindings check` that reports it; None if it is allowed, or no line shows it.
 

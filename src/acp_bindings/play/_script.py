@@ -131,7 +131,7 @@ class ScriptError(AcpError, ValueError):
 
 @dataclass(frozen=True)
 class Script:
-    """What an agent says in each turn. `Script.read` and `Script.parse` return one."""
+    """The turns of a scripted agent. `Script.read` and `Script.parse` return one."""
 
     name: str
     version: int

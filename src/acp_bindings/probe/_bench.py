@@ -1,4 +1,4 @@
-"""What checks are made with: agents in the state that a check needs, shared where checks do not disturb each other."""
+"""The agents that checks use, in the state that a check needs; shared where checks do not disturb each other."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ WORK = "Read the file probe.txt in the working directory, write its text to copy
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """How an agent is probed."""
+    """The options of a probe."""
 
     target: list[str] | str
     """Its command, or its URL."""

@@ -22,11 +22,11 @@ class Check:
     id: str
     """Its family, a dot, and its name: `sessions.relative-cwd`."""
     requires: str
-    """What is required of the agent, in a sentence."""
+    """The requirement, in a sentence."""
     source: str
-    """Where that is from: a page and a section of the protocol, or another specification."""
+    """The source: a page and a section of the protocol, or another specification."""
     cure: str
-    """What to do if an agent fails."""
+    """The advice if an agent fails."""
     versions: tuple[int, ...]
     """The versions of the protocol that it is for."""
     over: Over

@@ -18,7 +18,7 @@ from acp_bindings.probe._report import Report, Result, lines_of
 
 
 class AcpProbeWarning(pytest.PytestWarning):
-    """What an agent does against a recommendation."""
+    """A warning: the agent does something against a recommendation."""
 
 
 def collector(session: pytest.Session) -> AcpAgent:

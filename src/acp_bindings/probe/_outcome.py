@@ -22,7 +22,7 @@ class Outcome(Exception):  # noqa: N818 - three of them are not errors
         self.lines = list(lines)
         """The lines of the conversation that show it."""
         self.cure = cure
-        """What to do; by default what the check says."""
+        """The advice; by default that of the check."""
 
 
 class Failed(Outcome):

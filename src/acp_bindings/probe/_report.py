@@ -18,16 +18,16 @@ WORDS: dict[Status, str] = {"ok": "ok", "fail": "FAIL", "warn": "warn", "skip": 
 
 @dataclass(frozen=True, kw_only=True)
 class Result:
-    """What came of a check."""
+    """The result of a check."""
 
     check: Check
     status: Status
     message: str = ""
-    """What the agent did, or why the check was skipped; empty if it is `ok`."""
+    """The problem, or the reason why the check was skipped; empty if it is `ok`."""
     lines: tuple[str, ...] = ()
     """The lines of the conversation that show it, each with its sender. Long ones are shortened."""
     cure: str = ""
-    """What to do; empty unless the agent failed or was warned."""
+    """The advice; empty unless the agent failed or was warned."""
     seconds: float = 0.0
 
 

@@ -29,7 +29,7 @@ _GONE = (
     anyio.EndOfStream,
     anyio.IncompleteRead,
 )
-"""What ends one connection, and nothing else."""
+"""Errors that end one connection, and nothing else."""
 
 
 class Servers:

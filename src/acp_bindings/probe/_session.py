@@ -163,7 +163,7 @@ class Turn:
 
     @property
     def text(self) -> str:
-        """What the agent said."""
+        """The text of the agent."""
         return said(self.updates, "agent_message")
 
     def requests(self, prefix: str) -> list[Line]:

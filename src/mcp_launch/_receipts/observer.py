@@ -1,4 +1,4 @@
-"""What an agent does with one MCP server, by the messages between them."""
+"""Observes what an agent does with one MCP server, by the messages between them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the rules of `acp-bindings check` find in all conversations of the probe, by their family."""
+"""Findings of the rules of `acp-bindings check` in all conversations of the probe, by their family."""
 
 from __future__ import annotations
 
