@@ -274,8 +274,8 @@ def signals_kept() -> Generator[Callable[[subprocess.Popen[bytes]], None]]:
         nonlocal child
         child = started
         for number in received:
-            # Windows can only end a process.
-            child.send_signal(signal.SIGTERM if sys.platform == "win32" else number)
+            is_windows = sys.platform == "win32"  # which can only end a process
+            child.send_signal(signal.SIGTERM if is_windows else number)
 
     numbers = [number for name in _FORWARDED if (number := getattr(signal, name, None)) is not None]
     # A signal that is ignored, as under `nohup`, is ignored by the child as well.
