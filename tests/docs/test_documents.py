@@ -102,7 +102,7 @@ NOT_RUN = {
     'docs/probe.md: $ pytest --acp-agent "python my_agent.py',  # the agent is the reader's
     "docs/models.md: pip install 'acp-bindings[openai-agents]",  # already done where the tests run
     "docs/models.md: pip install 'acp-bindings[pydantic-ai]'",
-    'docs/play.md: {"agent_servers": {"play": {"command": "',  # the settings of an editor
+    'docs/play.md: {"agent_servers": {"play": {"type": "cus',  # the settings of an editor
     'docs/play.md: {"prompt": null}',  # tests/acp_bindings/play/test_script.py reads it
     "docs/remote.md: pip install 'acp-bindings[remote]'",  # already done where the tests run
     "docs/tap.md: acp-bindings tap -o talk.ndjson -- my-ag",  # the agent is the reader's
