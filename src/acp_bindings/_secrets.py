@@ -47,8 +47,9 @@ def environment_secrets(variables: Mapping[str, str]) -> list[str]:
 
 
 def argument_secrets(arguments: Sequence[str]) -> list[str]:
-    """Return the values in arguments that look like secrets."""
-    return [arguments[index].partition("=")[2] or arguments[index] for index in secret_arguments(arguments)]
+    """Return the values in arguments that look like secrets: of an option such as `--token=…`, only its value."""
+    found = [arguments[index] for index in secret_arguments(arguments)]
+    return [each.partition("=")[2] or each if each.startswith("-") else each for each in found]
 
 
 _SHORTEST = 4

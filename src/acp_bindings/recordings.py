@@ -24,7 +24,7 @@ from pydantic_core import from_json, to_json
 
 from acp_bindings._json import items_of, members_of
 from acp_bindings._redact import MASK, Redactor
-from acp_bindings._secrets import has_login, has_token, is_secret, secret_arguments
+from acp_bindings._secrets import argument_secrets, has_login, has_token, is_secret
 from acp_bindings.check._inputs import Line, line_of
 from acp_bindings.setup.capabilities import Side
 
@@ -159,11 +159,7 @@ def _secrets_of(entry: dict[str, Any], pairs: Sequence[str]) -> Iterator[str]:
                     yield value
                 case _:
                     pass
-    arguments = [each if isinstance(each, str) else "" for each in _items(entry.get("args"))]
-    for index in secret_arguments(arguments):
-        # Of an option such as --token=…, only the value.
-        option, _, value = arguments[index].partition("=")
-        yield value if value and option.startswith("-") else arguments[index]
+    yield from argument_secrets([each if isinstance(each, str) else "" for each in _items(entry.get("args"))])
 
 
 def _items(value: Any) -> list[Any]:

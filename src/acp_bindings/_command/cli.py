@@ -66,6 +66,17 @@ def _known_protocol(name: str | None) -> str | None:
     return name
 
 
+Protocol = Annotated[
+    str | None,
+    typer.Option(
+        "--protocol",
+        metavar="PACKAGE",
+        callback=_known_protocol,
+        help=f"The protocol of messages without an initialize: {', '.join(PACKAGES)}.  [default: v1]",
+    ),
+]
+
+
 @app.command()
 def check(
     files: Annotated[list[str], typer.Argument(metavar="FILE", help='A file, or "-" for standard input.')],
@@ -73,15 +84,7 @@ def check(
     type_name: Annotated[
         str | None, typer.Option("--type", metavar="NAME", help="The type of a payload, such as v1.NewSessionRequest.")
     ] = None,
-    protocol: Annotated[
-        str | None,
-        typer.Option(
-            "--protocol",
-            metavar="PACKAGE",
-            callback=_known_protocol,
-            help=f"The protocol of messages without an initialize: {', '.join(PACKAGES)}.  [default: v1]",
-        ),
-    ] = None,
+    protocol: Protocol = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document instead of lines.")] = False,
     _: Annotated[
         bool,
@@ -101,7 +104,7 @@ def check(
     FILE contains a conversation, with one message on each line; or one JSON document: a message, the params or the
     result of one, an mcpServers array, or a list of any of these.
 
-    Exit status: 0 if there are no errors, warnings aside; 1 if there are errors; 2 if a FILE cannot be
+    Exit status: 0 if no error is found, warnings aside; 1 if there are errors; 2 if a FILE cannot be
     used or the command line is invalid; 130 after Ctrl-C.
     """
     # Imported here, like the code of each subcommand, so that --help stays fast.
@@ -131,9 +134,7 @@ def _refuse_arguments(context: typer.Context, *before: str) -> None:
 @app.command(context_settings={"allow_extra_args": True})
 def probe(
     context: typer.Context,
-    url: Annotated[
-        str | None, typer.Argument(metavar="[URL]", help="The URL of an agent that is not a command.")
-    ] = None,
+    url: Annotated[str | None, typer.Argument(metavar="URL", help="The URL of an agent that is not a command.")] = None,
     *,
     version: Annotated[int, typer.Option("--version", min=1, max=2, help="The version of the protocol.")] = 1,
     prompt: Annotated[
@@ -150,7 +151,7 @@ def probe(
         list[str] | None, typer.Option("--skip", metavar="CHECK", help="Leave out this check or family; repeatable.")
     ] = None,
     timeout: Annotated[
-        float, typer.Option("--timeout", metavar="SECONDS", min=0.1, help="How long to wait for an answer.")
+        float, typer.Option("--timeout", metavar="SECONDS", min=0.1, help="Seconds to wait for a response.")
     ] = 30.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document instead of lines.")] = False,
     junit: Annotated[
@@ -164,7 +165,7 @@ def probe(
     ] = None,
     list_checks: Annotated[bool, typer.Option("--list", help="List the checks and exit.")] = False,
 ) -> None:
-    """Try whether an agent does what the protocol requires, and print one line for each check.
+    """Test whether an agent conforms to the protocol, and print one line for each check.
 
     Give the agent's command after "--", or its URL: acp-bindings probe -- python my_agent.py
 
@@ -239,7 +240,7 @@ def play(
     script: Annotated[
         str | None,
         typer.Argument(
-            metavar="[SCRIPT]",
+            metavar="SCRIPT",
             help="The script to perform. Without it, slash commands run the built-in scenes.",
         ),
     ] = None,
@@ -308,15 +309,7 @@ def view(
         ),
     ] = None,
     until_eof: Annotated[bool, typer.Option("--until-eof", hidden=True)] = False,
-    protocol: Annotated[
-        str | None,
-        typer.Option(
-            "--protocol",
-            metavar="PACKAGE",
-            callback=_known_protocol,
-            help=f"The protocol of messages without an initialize: {', '.join(PACKAGES)}.  [default: v1]",
-        ),
-    ] = None,
+    protocol: Protocol = None,
     show_secrets: Annotated[
         bool, typer.Option("--show-secrets", help="Show the values of env and headers, and other secrets.")
     ] = False,

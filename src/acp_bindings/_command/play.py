@@ -91,7 +91,7 @@ def _serve(play: Play, address: str) -> int:
 
 def _show(name: str, version: int | None) -> int:
     if (scene := SCENES.get(name)) is None:
-        raise ValueError(f"there is no scene {name}; there are {', '.join(SCENES)}")
+        raise ValueError(f"unknown scene {name!r}; choose from {', '.join(SCENES)}")
     version = version or scene.versions[0]
     if version not in scene.versions:
         raise ValueError(f"v{version} does not have the scene {name}")

@@ -13,7 +13,7 @@ from importlib.util import find_spec
 
 import anyio
 
-from acp_bindings._reports.files import put
+from acp_bindings._atomic_write import atomic_write
 from acp_bindings._standard_streams import shown_on
 from acp_bindings.errors import AcpError
 from acp_bindings.probe import CHECKS, Report, Result
@@ -68,7 +68,7 @@ def probe_agent(
     for option, path, form in (("--junit", junit, _junit), ("--html", html, _html)):
         if path is not None:
             try:
-                put(path, form()(report).encode())
+                atomic_write(path, form()(report).encode())
             except OSError as error:
                 return _refuse(f"{option} {path}: {error.strerror}")
     return 128 + ended_by if ended_by else int(report.has_failed)

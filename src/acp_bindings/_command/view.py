@@ -10,8 +10,8 @@ import webbrowser
 from contextlib import suppress
 from pathlib import Path
 
+from acp_bindings._atomic_write import atomic_write
 from acp_bindings._command.check import lines_in
-from acp_bindings._reports.files import put
 from acp_bindings._standard_streams import shown_on
 from acp_bindings.check._inputs import Unusable, is_event, is_message, line_of
 from acp_bindings.check._report import printable
@@ -45,7 +45,7 @@ def write_page(
         elif name != "-" and os.path.exists(out) and os.path.samefile(name, out):
             return _refused(out, "this is the recording; give another file for the page")
         else:
-            put(out, page)
+            atomic_write(out, page)
     except OSError as error:
         return _refused(out or tempfile.gettempdir(), f"it cannot be written: {error.strerror}")
     _print(out)

@@ -203,7 +203,7 @@ class _Pump(threading.Thread):
         self._written = 0
 
     def run(self) -> None:
-        # Nobody reads any more if an error occurs. The writer notices that when its pipe is closed.
+        # An error means that the reader has gone. The writer notices that when its pipe is closed.
         with contextlib.suppress(OSError):
             while chunk := _read(self._source):
                 self._received += 1

@@ -87,7 +87,7 @@ def _request(method: str, **params: Any) -> Callable[[Moment], bytes]:
 
 
 def _other_session(moment: Moment) -> bytes:
-    return replace(moment, session="nobody").chunk("For a session that does not exist.")
+    return replace(moment, session="unknown").chunk("For a session that does not exist.")
 
 
 def _tool(status: str, **more: Any) -> Callable[[Moment], bytes]:

@@ -387,7 +387,7 @@ def _fixed(*steps: Json) -> Make:
 
 def _unknown(version: int) -> Iterable[Json]:
     id_ = {"messageId": "unknown-${turn}"} if version > 1 else {}
-    yield _update("agent_message_chunk", content=_text("With fields that nobody knows."), _unknown=1, **id_)
+    yield _update("agent_message_chunk", content=_text("With unknown fields."), _unknown=1, **id_)
     yield _update("_acme.com/weather", weather="sunny")
     if version > 1:
         yield _update("agent_message_chunk", content={"type": "_acme.com/hologram", "depth": 3}, **id_)

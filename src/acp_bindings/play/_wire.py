@@ -6,9 +6,8 @@ from collections.abc import Awaitable, Callable, Collection
 from typing import Any
 
 import anyio
-from pydantic_core import from_json
 
-from acp_bindings._json import items_of, members_of
+from acp_bindings._json import items_of, members_of, parsed_members
 from acp_bindings.connection._connection import ByteSource
 from acp_bindings.connection._outbox import ByteSink
 from acp_bindings.play._rude import EXIT, OWN_ID, RUDE, Moment, Place, Rude
@@ -67,7 +66,7 @@ class Wire:
 
     def _hears(self, line: bytes) -> bool:
         """Note what is in a line of the client. Return False if the agent does not get it."""
-        message = _parsed(line)
+        message = parsed_members(line)
         method, id_ = message.get("method"), message.get("id")
         params = members_of(message.get("params"))
         session = params.get("sessionId", self._session)
@@ -100,7 +99,7 @@ class Wire:
                     await self._outer.send(piece)
 
     def _spoiled(self, line: bytes) -> list[bytes]:
-        message = _parsed(line)
+        message = parsed_members(line)
         place, session = self._place_of(message)
         if self._held is not None and place != "session/load" and message.get("method") == "session/update":
             self._held.append(line)
@@ -161,10 +160,3 @@ class _Sink:
 
     async def aclose(self) -> None:
         await self._outer.aclose()
-
-
-def _parsed(line: bytes) -> dict[str, Any]:
-    try:
-        return members_of(from_json(line))
-    except ValueError:
-        return {}

@@ -260,9 +260,7 @@ class Agent:
             stray = [each for each in self.since(call.request) if not each.fields]
             late = "" if self.has_ended else f" within {self.timeout:g} s"
             if stray:
-                late += (
-                    f"; it wrote {len(stray)} line{'s that are not messages' if stray[1:] else ' that is no message'}"
-                )
+                late += f"; it wrote {len(stray)} line{'s' if stray[1:] else ''} without a message"
             cure = _FORM if stray else "" if self.initialized else _SILENT
             problem = f"the agent did not respond to `{call.request.message['method']}`{late}"
             raise self.failure(problem, [*call.lines, *stray[:3]], cure=cure)

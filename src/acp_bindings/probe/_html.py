@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.resources import files
 from itertools import groupby
 
-from acp_bindings._reports.page import page_environment, styled
+from acp_bindings._reports import page_environment
 from acp_bindings._standard_streams import version
 from acp_bindings.probe._outcome import Status
 from acp_bindings.probe._report import Report, Result
@@ -18,8 +18,10 @@ def html_of(report: Report) -> str:
         page_environment()
         .from_string(template)
         .render(
-            **styled(),
             report=report,
+            source=report.target,
+            program="acp-bindings probe",
+            when=report.when,
             counts={kind: report.count(status) for status, kind in _KINDS.items()},
             kinds=_KINDS,
             problems=[each for each in report.results if each.status in ("fail", "warn")],

@@ -2,33 +2,26 @@
 
 from __future__ import annotations
 
-from datetime import UTC
-from io import StringIO
-from xml.etree.ElementTree import Element, ElementTree, SubElement, indent
+from xml.etree.ElementTree import SubElement
 
-from acp_bindings._reports.text import fit
+from acp_bindings._reports import JUnit, fit
 from acp_bindings.probe._report import Report, lines_of
 
 
 def junit_of(report: Report) -> str:
-    """Return the report as JUnit XML, in the format of junit-10.xsd of Jenkins' xUnit plugin."""
-    counts = {
-        "tests": str(len(report.results)),
-        "failures": str(report.count("fail")),
-        "errors": "0",
-        "time": f"{report.seconds:.3f}",
-    }
-    root = Element("testsuites", {"name": "acp-bindings probe", **counts})
-    more = {
-        "skipped": str(report.count("skip")),
-        "timestamp": report.when.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S"),
-    }
-    suite = SubElement(root, "testsuite", {"name": fit(report.target), **counts, **more})
+    """Return the report as JUnit XML."""
+    junit = JUnit(
+        "acp-bindings probe",
+        report.target,
+        tests=len(report.results),
+        failures=report.count("fail"),
+        skipped=report.count("skip"),
+        seconds=report.seconds,
+        when=report.when,
+    )
     for each in report.results:
         family, _, name = each.check.id.partition(".")
-        case = SubElement(
-            suite, "testcase", name=name, classname=f"acp-bindings.probe.{family}", time=f"{each.seconds:.3f}"
-        )
+        case = junit.case(name, f"acp-bindings.probe.{family}", seconds=each.seconds)
         text = fit("\n".join(lines_of(each)))
         if each.status == "fail":
             SubElement(case, "failure", type=each.check.id, message=fit(each.message)).text = text
@@ -36,7 +29,4 @@ def junit_of(report: Report) -> str:
             SubElement(case, "skipped", message=fit(each.message))
         elif each.status == "warn":
             SubElement(case, "system-out").text = text
-    indent(root)
-    file = StringIO()
-    ElementTree(root).write(file, encoding="unicode", xml_declaration=True)
-    return f"{file.getvalue()}\n"
+    return junit.text()

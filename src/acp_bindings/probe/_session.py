@@ -18,7 +18,7 @@ _OF_LOGIN = re.compile(
 
 
 def needs_login(call: Call) -> bool:
-    """Return True if a request was refused because nobody is logged in."""
+    """Return True if a request requires a login."""
     return _is_of_login(call.error)
 
 

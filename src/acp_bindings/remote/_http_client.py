@@ -156,7 +156,7 @@ class HttpLink:
             headers[SESSION_ID] = session_id
             if about.is_request:
                 stream = self._open(session_id)
-                # History comes on the stream, and some servers drop what nobody reads.
+                # History comes on the stream, and some servers drop messages without a reader.
                 with anyio.move_on_after(_OPENING):
                     await stream.opened.wait()
         response = await self._network.post(line, headers, limit=self._limit)

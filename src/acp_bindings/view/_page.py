@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import html
 import re
-import unicodedata
-from base64 import b64encode
 from collections.abc import Iterable, Iterator
 from functools import cache
-from hashlib import sha256
 from importlib.resources import files
 from itertools import chain
 
+from acp_bindings._reports import digest, visible
 from acp_bindings.jsonrpc import ProtocolPackage
 from acp_bindings.view._reading import rows_of
 
@@ -41,14 +39,14 @@ def filled(rows: Iterable[str], *, name: str, live: str | None = None) -> Iterat
     """Yield the parts of a page with *rows*, which are those of `rows_of`; more come from the event stream *live*."""
     script, style = "\n".join(_read(f"{each}.js") for each in _SCRIPTS), _read("page.css")
     policy = (
-        f"default-src 'none'; script-src {_digest(script)}; style-src {_digest(style)}; img-src data:; "
+        f"default-src 'none'; script-src {digest(script)}; style-src {digest(style)}; img-src data:; "
         f"connect-src '{'self' if live else 'none'}'; base-uri 'none'; form-action 'none'"
     )
     parts = {
         "policy": policy,
         "style": style,
         "script": script,
-        "name": html.escape(_visible(name)),
+        "name": html.escape(visible(name)),
         "live": f' data-live="{html.escape(live)}"' if live else "",
     }
     before, after = _read("page.html").split("{{ rows }}\n")
@@ -64,13 +62,3 @@ def filled(rows: Iterable[str], *, name: str, live: str | None = None) -> Iterat
 @cache
 def _read(name: str) -> str:
     return files("acp_bindings.view").joinpath("page", name).read_text(encoding="utf-8")
-
-
-def _digest(code: str) -> str:
-    return f"'sha256-{b64encode(sha256(code.encode()).digest()).decode()}'"
-
-
-def _visible(name: str) -> str:
-    return "".join(
-        each.encode("unicode_escape").decode() if unicodedata.category(each)[0] == "C" else each for each in name
-    )

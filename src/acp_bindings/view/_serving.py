@@ -61,7 +61,7 @@ class LiveView:
         self._changed = threading.Condition()
         self._closed = threading.Event()
         self._run = 0
-        """The number of times that the file was begun anew."""
+        """The number of times that the file was replaced."""
         self._rows: list[str] = []
         try:
             self._server = _Server(("127.0.0.1", 0), self._handler())
@@ -88,7 +88,7 @@ class LiveView:
         """Read what is added to the file. If it is truncated or replaced, begin again."""
         rows, number, rest = self._rows_of_run(), 0, b""
         while not self._closed.is_set():
-            if self._begins_anew():
+            if self._is_replaced():
                 rows, number, rest = self._rows_of_run(), 0, b""
                 with self._changed:
                     self._run, self._rows = self._run + 1, []
@@ -108,7 +108,7 @@ class LiveView:
             self._rows += rows
             self._changed.notify_all()
 
-    def _begins_anew(self) -> bool:
+    def _is_replaced(self) -> bool:
         """Return True, with the file open at its beginning, if it is another file or was written again."""
         try:
             now = self._file.stat()

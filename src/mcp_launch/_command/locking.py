@@ -82,7 +82,7 @@ def _tools(session: Session, fleet: Fleet) -> dict[str, LockedTools]:
 
 def _lock(path: str, before: ToolLock | None, now: dict[str, LockedTools], *, update: bool, some: bool) -> bool:
     """Write the lock file if that is allowed, and return False if changes were not accepted."""
-    from acp_bindings._reports.files import put  # noqa: PLC0415 - only needed to write
+    from acp_bindings._atomic_write import atomic_write  # noqa: PLC0415 - only needed to write
 
     old: Mapping[str, LockedTools] = before.servers if before else {}
     found = [(name, change) for name, tools in now.items() for change in changes(old.get(name, {}), tools)]
@@ -99,7 +99,7 @@ def _lock(path: str, before: ToolLock | None, now: dict[str, LockedTools], *, up
             return False
     lock = ToolLock({**(old if some else {}), **now}, path)
     try:
-        put(path, lock.text.encode())
+        atomic_write(path, lock.text.encode())
     except OSError as error:
         raise UnusableInput(f"{path}: {error.strerror}") from None
     count = sum(map(len, lock.servers.values()))

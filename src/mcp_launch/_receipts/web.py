@@ -33,7 +33,7 @@ async def forwarding(servers: Mapping[str, Relayed]) -> AsyncGenerator[Applicati
             token, _, path = scope["raw_path"].decode("latin-1").lstrip("/").partition("/")
             server = servers.get(token)
             if server is None or not isinstance(server.spec, HttpServer):
-                await _respond(send, 404, "acp-bindings tap: there is no such server; start a new session")
+                await _respond(send, 404, "acp-bindings tap: unknown server; start a new session")
                 return
             if token not in sites:
                 sites[token] = _Site(server, server.spec, token)

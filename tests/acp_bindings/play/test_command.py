@@ -155,7 +155,7 @@ def test_a_scene_is_shown_as_a_script(name: str, capsys: pytest.CaptureFixture[s
         (["--http", "here"], "--http needs a host and a port"),
         (["--http", "localhost:99999"], "--http needs a host and a port"),
         (["--http", ":8000", "--rude", "print"], "--http cannot be combined with --rude"),
-        (["--show", "nothing"], "there is no scene nothing"),
+        (["--show", "nothing"], "unknown scene 'nothing'; choose from text"),
         (["--show", "cancel", "--version", "1"], "v1 does not have the scene cancel"),
         (
             ["--replay", "pyproject.toml", "--auth", "--http", ":8000", "a.ndjson"],

@@ -168,10 +168,10 @@ async def test_an_agent_that_crashes_in_a_prompt_has_ended(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("write", "shown"),
     [
-        ("print(json.dumps(answer, indent=2), flush=True)", "lines that are not messages"),
+        ("print(json.dumps(answer, indent=2), flush=True)", "lines without a message"),
         (
             "print(f'Content-Length: 9\\r\\n\\r\\n' + json.dumps(answer), end='', flush=True)",
-            "1 line that is no message",
+            "1 line without a message",
         ),
         ("print(json.dumps(answer))", "did not respond"),
     ],

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from acp_bindings._reports.text import visible
+from acp_bindings._reports import visible
 
 
 @pytest.mark.parametrize(

@@ -70,7 +70,7 @@ async def _findings(bench: Bench) -> list[tuple[Found, Line]]:
 def _of(agent: Agent) -> Iterator[tuple[Found, Line]]:
     """Yield what the agent has done wrong, with its lines. What the probe does wrong on purpose is left out."""
     live = LiveCheck()
-    # A line that is no message has a check of its own.
+    # Another check reports lines without a message.
     # The session `probe-none` exists only in prompts that are wrong on purpose.
     lines = [each for each in agent.lines if not each.is_wrong and each.fields and '"probe-none"' not in each.text]
     for line in lines:

@@ -216,7 +216,7 @@ if (live) {
       update();
     }, 100);
   };
-  source.addEventListener("again", () => location.reload()); // the file was begun anew
+  source.addEventListener("again", () => location.reload()); // the file was replaced
   source.onopen = () => ($("#live").textContent = "live");
   source.onerror = () => ($("#live").textContent = "not connected");
 } else {

@@ -13,8 +13,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
+from acp_bindings._atomic_write import atomic_write
 from acp_bindings._redact import Redactor
-from acp_bindings._reports.files import put
 from acp_bindings._secrets import secret_arguments
 from mcp_launch._command.find_servers import config_sessions, inputs_of, started_ahead, text_of
 from mcp_launch._command.fix.draft import Draft, Remedy
@@ -327,7 +327,7 @@ def _write(file: _File, text: str) -> str:
             raise UnusableInput(f"{file.path}: has changed in the meantime; try again")
         backup = _backup(target)
         mark = b"\xef\xbb\xbf" if file.data.startswith(b"\xef\xbb\xbf") else b""
-        put(str(target), mark + text.encode())
+        atomic_write(str(target), mark + text.encode())
     except OSError as error:
         raise UnusableInput(f"{file.path}: {error.strerror}") from None
     return backup

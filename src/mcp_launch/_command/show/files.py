@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from io import StringIO
 
-from acp_bindings._reports.files import put
+from acp_bindings._atomic_write import atomic_write
 from mcp_launch.failures import UnusableInput
 from mcp_launch.report import CheckReport
 
@@ -36,4 +36,4 @@ def _write(found: CheckReport, path: str, *, form: str, source: str, when: datet
         from mcp_launch._command.show.html import write  # noqa: PLC0415
     text = StringIO()
     write(found, text, source=source, when=when, strict=strict)
-    put(path, text.getvalue().encode())
+    atomic_write(path, text.getvalue().encode())

@@ -11,7 +11,7 @@ from typing import Any, TextIO, cast
 
 from jinja2 import Template
 
-from acp_bindings._reports.page import page_environment, styled
+from acp_bindings._reports import page_environment
 from acp_bindings._standard_streams import version
 from mcp_launch._command.show.text import elapsed, of_files, placed, with_findings
 from mcp_launch.failures import Stage
@@ -32,7 +32,7 @@ def write(report: CheckReport, file: TextIO, *, source: str, when: datetime, str
     servers = [_Server(number, raw, strict) for number, raw in enumerate(with_findings(report), start=1)]
     longest = max((server.elapsed for server in servers), default=0.0)
     page = _template().stream(
-        **styled(),
+        program="mcp-launch",
         servers=servers,
         first=next((server for server in servers if server.raw["failure"]), None),
         findings=[(each["level"].capitalize(), placed(each, named=True)) for each in of_files(report)],

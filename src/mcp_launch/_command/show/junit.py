@@ -6,45 +6,36 @@ import itertools
 import json
 import re
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, TextIO, cast
-from xml.etree.ElementTree import Element, ElementTree, SubElement, indent
+from xml.etree.ElementTree import Element, SubElement
 
-from acp_bindings._reports.text import fit
+from acp_bindings._reports import JUnit, fit
 from mcp_launch._command.show.text import elapsed, of_files, shown, with_findings
 from mcp_launch.failures import FailureJson
 from mcp_launch.report import CheckReport, ServerReport
 
 
 def write(report: CheckReport, file: TextIO, *, source: str, when: datetime, strict: bool = False) -> None:
-    """Write the report on the servers of *source*, started at *when*. With *strict*, a warning is a failure.
-
-    The format is that of junit-10.xsd of Jenkins' xUnit plugin, which GitLab and reporters for GitHub read as well.
-    """
+    """Write the report on the servers of *source*, started at *when*. With *strict*, a warning is a failure."""
     servers = with_findings(report)
-    counts = {
-        "tests": str(len(servers)),
-        "failures": str(sum(_has_failed(server, strict=strict) for server in servers)),
-        "errors": "0",
+    junit = JUnit(
+        "mcp-launch",
+        source,
+        tests=len(servers),
+        failures=sum(_has_failed(server, strict=strict) for server in servers),
+        skipped=sum(_is_unsettled(server, strict=strict) for server in servers),
         # All servers start at once.
-        "time": _seconds(max(map(elapsed, servers), default=0.0)),
-    }
-    root = Element("testsuites", {"name": "mcp-launch", **counts})
-    more = {
-        "skipped": str(sum(_is_unsettled(server, strict=strict) for server in servers)),
-        "timestamp": when.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S"),
-    }
-    suite = SubElement(root, "testsuite", {"name": fit(source), **counts, **more})
+        seconds=max(map(elapsed, servers), default=0.0),
+        when=when,
+    )
     # Jenkins treats the part before the last dot as a package.
     classname = "mcp-launch." + re.sub(r"[./\\]+", "_", fit(source)).strip("_")
     for name, server in zip(_names(servers), servers, strict=True):
-        case = SubElement(suite, "testcase", name=name, classname=classname, time=_seconds(elapsed(server)))
-        _add_outcome(case, server, strict=strict)
+        _add_outcome(junit.case(name, classname, seconds=elapsed(server)), server, strict=strict)
     if found := of_files(report):
-        SubElement(suite, "system-out").text = fit("\n".join(map(shown, found)))
-    indent(root)
-    ElementTree(root).write(file, encoding="unicode", xml_declaration=True)
-    file.write("\n")
+        SubElement(junit.suite, "system-out").text = fit("\n".join(map(shown, found)))
+    file.write(junit.text())
 
 
 def _add_outcome(case: Element, server: ServerReport, *, strict: bool) -> None:
@@ -122,7 +113,3 @@ def _fact(name: str, value: Any) -> Iterator[str]:
             yield from (f"    {line}" for line in cast("list[str]", items))
         case _:
             yield f"{name}: {json.dumps(value, ensure_ascii=False)}"
-
-
-def _seconds(seconds: float) -> str:
-    return f"{seconds:.3f}"

@@ -12,7 +12,7 @@ from pathlib import Path
 from secrets import token_hex
 
 
-def put(path: str, data: bytes) -> None:
+def atomic_write(path: str, data: bytes) -> None:
     """Write the bytes into the file, which is unchanged if that fails."""
     if not _is_replaceable(path):
         Path(path).write_bytes(data)
