@@ -7,12 +7,13 @@ import pytest
 
 FULL = (
     *(f"tests/docs/test_{each}.py" for each in ("conversation", "documents", "embedded", "testing")),
+    *(f"tests/acp_bindings/{each}/" for each in ("play", "probe", "remote", "tap", "view")),
+    *(f"tests/acp_bindings/test_{each}.py" for each in ("damage", "fuzz")),
     "tests/examples/",
     "tests/mcp_launch/config/test_hostile.py",
-    "tests/mcp_launch/explore/test_terminal.py",
+    *(f"tests/mcp_launch/{each}/" for each in ("explore", "fix", "testing")),
     "tests/mcp_launch/show/test_ci.py",
-    "tests/mcp_launch/test_command_terminal.py",
-    "tests/mcp_launch/testing/",
+    *(f"tests/mcp_launch/test_{each}.py" for each in ("command", "command_terminal", "lint", "lock", "login")),
 )
 """Tests that only `nox -s tests_full` runs; single tests are marked `full` where they are defined."""
 
