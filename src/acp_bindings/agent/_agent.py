@@ -15,7 +15,7 @@ from anyio.abc import TaskGroup
 from anyio.streams.buffered import BufferedByteReceiveStream
 
 from acp_bindings import v1, v2
-from acp_bindings.agent._offers import MODE, Command, Offers, Option, Values
+from acp_bindings.agent._offers import MODE, Command, Offers, OnSet, Option, Values
 from acp_bindings.agent._open_sessions import OpenSessions
 from acp_bindings.agent._session import M, McpProvider, NewId, Session, StopReason, log, random_id
 from acp_bindings.agent._stores import MemorySessions, SessionStore
@@ -31,9 +31,6 @@ if TYPE_CHECKING:
 
 PromptHandler: TypeAlias = "Callable[[Turn[M]], Awaitable[StopReason | None]]"
 """Works on a prompt. It returns a `StopReason`, or None for `end_turn`."""
-
-OnSet: TypeAlias = "Callable[[Session[Any], Any], Awaitable[None]]"
-"""Called with the session and the new value, before it is announced. It may raise a `RequestError` to refuse."""
 
 H = TypeVar("H", bound=Callable[..., Any])
 

@@ -6,10 +6,10 @@ import logging
 import uuid
 from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext, suppress
+from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Generic, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeAlias
 
 import anyio
 from anyio.abc import TaskGroup, TaskStatus
@@ -22,7 +22,7 @@ from acp_bindings._from_v1 import from_v1
 from acp_bindings.agent._offers import Offers
 from acp_bindings.agent._stores import SessionStore, StoredSession
 from acp_bindings.agent._telemetry import span, with_context
-from acp_bindings.agent._tool_call import LAST_UPDATE, ToolCall, running_calls, unfinished
+from acp_bindings.agent._tool_call import LAST_UPDATE, running_calls, unfinished
 from acp_bindings.agent.errors import StoreFailed
 from acp_bindings.connection import Connection, ConnectionClosed
 from acp_bindings.decoding import decode
@@ -30,6 +30,9 @@ from acp_bindings.encoding import encode
 from acp_bindings.errors import DecodeError
 from acp_bindings.jsonrpc import INVALID_REQUEST
 from acp_bindings.setup import AgentCapability, ClientPeer, History, RequestError, Roots
+
+if TYPE_CHECKING:
+    from acp_bindings.agent._turn import Turn
 
 log = logging.getLogger("acp_bindings.agent")
 
@@ -53,20 +56,6 @@ NewId: TypeAlias = Callable[[Literal["session", "message", "tool_call"]], str]
 def random_id(_: str) -> str:
     """Return a random UUID."""
     return str(uuid.uuid4())
-
-
-class RunningTurn(Protocol):
-    """The attributes of a turn that a session uses. Turns themselves are in a higher module."""
-
-    may_begin: anyio.Event
-    done: anyio.Event
-    calls: dict[str, ToolCall]
-
-    @property
-    def is_over(self) -> bool: ...
-    def cancel(self) -> None: ...
-    def end(self, outcome: StopReason | BaseException) -> None: ...
-    def part(self) -> AbstractContextManager[None]: ...
 
 
 class McpProvider(Protocol[M_co]):
@@ -145,9 +134,9 @@ class Session(Generic[M]):
             self.mode = next(iter(offers.modes), None)
         self.options = {id_: option.restored(kept.get(id_)) for id_, option in offers.options.items()}
         """The current values of the config options, by id. Change them with `set_option`."""
-        self.turn: RunningTurn | None = None
+        self.turn: Turn[M] | None = None
         """The turn that is running."""
-        self._queue: deque[RunningTurn] = deque()
+        self._queue: deque[Turn[M]] = deque()
         """The turns that wait for the end of the one that is running."""
         self._pending: list[bytes | _Pieces] = []
         """Updates of v1 that are not in the store yet."""
@@ -220,12 +209,12 @@ class Session(Generic[M]):
             self.cancel()
             await self._see_off(turn)
 
-    def see_off(self, turn: RunningTurn) -> None:
+    def see_off(self, turn: Turn[M]) -> None:
         """End a cancelled turn soon, also if its handler does not return."""
         if self._tasks and not self.is_closing:
             self._tasks.start_soon(self._see_off, turn)
 
-    async def _see_off(self, turn: RunningTurn) -> None:
+    async def _see_off(self, turn: Turn[M]) -> None:
         with anyio.move_on_after(CANCELLING):
             await turn.done.wait()
         if not turn.is_over:
@@ -242,7 +231,7 @@ class Session(Generic[M]):
         self.connection, self.client = connection, client
         self._is_announced = True
 
-    async def begin(self, turn: RunningTurn, *, queued: bool) -> None:
+    async def begin(self, turn: Turn[M], *, queued: bool) -> None:
         """Make *turn* the running one. If it is queued, wait until those before have ended, or it is cancelled.
 
         Raises:
@@ -265,7 +254,7 @@ class Session(Generic[M]):
         # The disk may have space again.
         self._failure = None
 
-    def drop(self, turn: RunningTurn) -> None:
+    def drop(self, turn: Turn[M]) -> None:
         """End a turn that has not begun."""
         if turn in self._queue:
             self._queue.remove(turn)
@@ -273,13 +262,13 @@ class Session(Generic[M]):
         turn.done.set()
         self._next_after(turn)
 
-    def _next_after(self, turn: RunningTurn) -> None:
+    def _next_after(self, turn: Turn[M]) -> None:
         if self.turn is turn:
             self.turn = self._queue.popleft() if self._queue else None
             if self.turn:
                 self.turn.may_begin.set()
 
-    async def finish(self, turn: RunningTurn, reason: StopReason | BaseException) -> None:
+    async def finish(self, turn: Turn[M], reason: StopReason | BaseException) -> None:
         """End *turn*, and report it to a client of v2, whose prompt was answered long ago."""
         if turn.is_over:
             return

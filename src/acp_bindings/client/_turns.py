@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import contextlib
 from collections import deque
-from collections.abc import Callable, Coroutine, Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from threading import get_ident
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import anyio
 
@@ -21,8 +21,7 @@ from acp_bindings.setup._responses import error_from
 from acp_bindings.setup.errors import RequestError
 
 if TYPE_CHECKING:
-    from acp_bindings.connection._connection import Connection
-    from acp_bindings.setup._peer import AgentPeer
+    from acp_bindings.client._agent_link import AgentLink
     from acp_bindings.setup._records import SessionRecord
     from acp_bindings.setup.unions import SessionUpdate
 
@@ -157,28 +156,10 @@ _OF_THE_USER = frozenset({"user_message", "user_message_chunk"})
 """The prompt, which an agent of v2 sends back."""
 
 
-class Host(Protocol):
-    """The connection of a session, as far as the session needs it."""
-
-    patience: float
-    """Seconds to wait for the end of a cancelled turn."""
-
-    @property
-    def connection(self) -> Connection: ...
-    @property
-    def peer(self) -> AgentPeer: ...
-    async def ready(self) -> None: ...
-    async def ask(self, request: Any, *, timeout: float | None = None) -> Any: ...
-    def start(self, work: Callable[..., Coroutine[Any, Any, object]], *arguments: object) -> None: ...
-    def prompted(self, session_id: str) -> None: ...
-    async def end_terminals(self, session_id: str) -> None: ...
-    def forget(self, session_id: str) -> None: ...
-
-
 class Conversation:
     """The turns of one session, and the updates that the agent sends for it."""
 
-    def __init__(self, host: Host, record: SessionRecord) -> None:
+    def __init__(self, host: AgentLink, record: SessionRecord) -> None:
         self.host = host
         self.record = record
         self.folding = Folding(host.peer.protocol)
