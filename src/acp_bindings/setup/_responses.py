@@ -34,19 +34,11 @@ class Failure(Protocol):
     """The `RequestFailed` of a connection, or the `Error` of a package (`ErrorResponse.error`)."""
 
     @property
-    def code(self) -> int:
-        """The code."""
-        ...
-
+    def code(self) -> int: ...
     @property
-    def message(self) -> str:
-        """The message."""
-        ...
-
+    def message(self) -> str: ...
     @property
-    def data(self) -> Any:
-        """The details."""
-        ...
+    def data(self) -> Any: ...
 
 
 def error_from(error: Failure, *, peer: Peer | None = None, session_id: str | None = None) -> RequestError:
