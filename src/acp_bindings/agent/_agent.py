@@ -22,8 +22,8 @@ from acp_bindings.agent._stores import MemorySessions, SessionStore
 from acp_bindings.agent._turn import Turn
 from acp_bindings.connection import AgentHandlers, Connection, Handlers, connect_stdio
 from acp_bindings.jsonrpc import ProtocolPackage
-from acp_bindings.setup import OPENING, AgentCapability, AgentHandshake
-from acp_bindings.setup.capabilities import AGENT_METHODS, CLIENT_METHODS, known
+from acp_bindings.setup import OPENING, AgentHandshake
+from acp_bindings.setup.capabilities import AGENT_METHODS, CLIENT_METHODS, AgentCapability, known
 
 if TYPE_CHECKING:
     from acp_bindings.connection._connection import Trace

@@ -29,7 +29,8 @@ from acp_bindings.decoding import decode
 from acp_bindings.encoding import encode
 from acp_bindings.errors import DecodeError
 from acp_bindings.jsonrpc import INVALID_REQUEST
-from acp_bindings.setup import AgentCapability, ClientPeer, History, RequestError, Roots
+from acp_bindings.setup import ClientPeer, History, RequestError, Roots
+from acp_bindings.setup.capabilities import AgentCapability
 
 if TYPE_CHECKING:
     from acp_bindings.agent._turn import Turn

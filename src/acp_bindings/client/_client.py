@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from acp_bindings.client._terminals import Terminals
     from acp_bindings.jsonrpc import ProtocolPackage
     from acp_bindings.remote import NetworkOptions
-    from acp_bindings.setup import ClientCapability
     from acp_bindings.setup._paths import Flavour
+    from acp_bindings.setup.capabilities import ClientCapability
 
 PATIENCE = 10.0
 """The default time for an agent to end a cancelled turn, in seconds."""

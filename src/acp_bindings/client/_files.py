@@ -18,7 +18,7 @@ from acp_bindings.setup._paths import OutsideRoots, Roots, require_absolute
 from acp_bindings.setup.errors import NOT_FOUND, InvalidParams, RequestError
 
 if TYPE_CHECKING:
-    from acp_bindings.setup import ClientCapability
+    from acp_bindings.setup.capabilities import ClientCapability
 
 MOST_BYTES = 16 * 1024 * 1024
 """The default maximum size of a file that is read, in bytes."""
