@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import signal
 import subprocess
@@ -113,27 +114,35 @@ _TREE_GRACE = 0.2
 """Seconds for the children of a process that has exited to end after SIGTERM, and again after SIGKILL."""
 
 
+_CONTINUATION = bytes(range(0x80, 0xC0))
+"""The bytes of UTF-8 that do not begin a character."""
+
+
 class Tail:
     """The last bytes of a stream."""
 
     def __init__(self, limit: int = 16384) -> None:
         self._limit = limit
-        self._chunks: deque[bytes] = deque()
-        self._size = 0
-        self.dropped = False
+        self._data = bytearray()
+        self.is_truncated = False
+        """True if the beginning of the stream is missing."""
 
     def add(self, chunk: bytes) -> None:
-        """Append *data*, and drop the oldest bytes."""
-        self._chunks.append(chunk)
-        self._size += len(chunk)
-        while self._size - len(self._chunks[0]) >= self._limit:
-            self._size -= len(self._chunks.popleft())
-            self.dropped = True
+        """Append *chunk*, and drop the oldest bytes."""
+        self._data += chunk
+        if len(self._data) > self._limit:
+            self.is_truncated = True
+            del self._data[: len(self._data) - self._limit]
+
+    def text(self, *, complete: bool = True) -> str:
+        """Return the text from its first whole character on; unless it is *complete*, to the last whole one."""
+        data = self._data.lstrip(_CONTINUATION) if self.is_truncated else self._data
+        return codecs.getincrementaldecoder("utf-8")("replace").decode(data, complete)
 
     def lines(self) -> list[str]:
         """Return the complete lines. A first line that is cut is left out: it may contain part of a secret."""
-        lines = b"".join(self._chunks).decode(errors="replace").splitlines()
-        if not self.dropped:
+        lines = self.text().splitlines()
+        if not self.is_truncated:
             return lines
         return lines[1:] or [f"[a line of more than {self._limit} bytes]"]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import math
 import os
 import subprocess
@@ -15,7 +14,7 @@ import anyio
 from anyio.abc import Process
 
 from acp_bindings import v1
-from acp_bindings._processes.process import signal_name, to_the_end
+from acp_bindings._processes.process import Tail, signal_name, to_the_end
 
 if sys.platform == "win32":
     from acp_bindings._processes.windows import ProcessTree
@@ -103,25 +102,22 @@ async def run_here(
     command: Sequence[str], *, cwd: str, env: Mapping[str, str], timeout: float | None, limit: int
 ) -> CommandResult:
     """Run *command* on this machine. It is ended with all its children when it takes too long or is cancelled."""
-    tail = bytearray()
-    is_truncated = False
+    tail = Tail(limit)
     process = await _start(command, cwd, env)
     tree = ProcessTree(process.pid)
     try:
         with anyio.move_on_after(math.inf if timeout is None else timeout) as patience:
             assert process.stdout  # noqa: S101 - it is a pipe
             async for chunk in process.stdout:
-                tail += chunk
-                is_truncated = is_truncated or len(tail) > limit
-                del tail[: max(0, len(tail) - limit)]
+                tail.add(chunk)
             await process.wait()
     finally:
         await to_the_end(lambda: _end(process, tree))
     status, timed_out = process.returncode, patience.cancelled_caught
     by_signal = status is not None and status < 0
     return CommandResult(
-        output=_decoded(tail, is_cut=is_truncated),
-        is_truncated=is_truncated,
+        output=tail.text(),
+        is_truncated=tail.is_truncated,
         exit_code=None if by_signal or timed_out else status,
         signal=signal_name(status) if by_signal and status is not None and not timed_out else None,
         timed_out=timed_out,
@@ -130,9 +126,8 @@ async def run_here(
 
 async def _start(command: Sequence[str], cwd: str, env: Mapping[str, str]) -> Process:
     """Start a process. This cannot be cancelled, because an unknown process would never be ended."""
-    started: list[Process] = []
     with anyio.CancelScope(shield=True):
-        process = await anyio.open_process(
+        return await anyio.open_process(
             command,
             stdin=subprocess.DEVNULL,
             stderr=subprocess.STDOUT,
@@ -140,8 +135,7 @@ async def _start(command: Sequence[str], cwd: str, env: Mapping[str, str]) -> Pr
             env={**os.environ, **env},
             start_new_session=True,
         )
-        started.append(process)
-    return started[0]
+    raise AssertionError("the scope is never cancelled")
 
 
 async def _end(process: Process, tree: ProcessTree) -> None:
@@ -150,11 +144,3 @@ async def _end(process: Process, tree: ProcessTree) -> None:
     with anyio.move_on_after(_RELEASE):
         await process.aclose()
     tree.close()
-
-
-def _decoded(output: bytes | bytearray, *, is_cut: bool) -> str:
-    """Return *output* as text. A character that was cut at the beginning is left out."""
-    if is_cut:
-        while output and output[0] & 0xC0 == 0x80:
-            output = output[1:]
-    return codecs.decode(bytes(output), "utf-8", "replace")

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import codecs
 import os
 import shutil
 import sys
 import uuid
-from collections import deque
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,7 +13,7 @@ import anyio
 from anyio.abc import TaskGroup
 
 from acp_bindings import v1
-from acp_bindings._processes.process import ChildProcess, signal_name, to_the_end
+from acp_bindings._processes.process import ChildProcess, Tail, signal_name, to_the_end
 from acp_bindings.setup._paths import OutsideRoots, Roots, require_absolute
 from acp_bindings.setup.errors import NOT_FOUND, InvalidParams, RequestError
 
@@ -23,8 +21,6 @@ MOST_OUTPUT = 1024 * 1024
 """The default maximum output of a terminal that is kept, in bytes."""
 _LAST_WORDS = 0.2
 """Seconds for output that was written before a process exited."""
-_CONTINUATION = bytes(range(0x80, 0xC0))
-"""The bytes of UTF-8 that do not begin a character."""
 
 
 class Terminals:
@@ -55,44 +51,13 @@ class Terminals:
         self.most = most
 
 
-class _Output:
-    """The end of the output of a process, at most *limit* bytes."""
-
-    def __init__(self, limit: int) -> None:
-        self._limit = limit
-        self._chunks: deque[bytes] = deque()
-        self._size = 0
-        self.truncated = False
-
-    def add(self, chunk: bytes) -> None:
-        """Append a chunk, and drop what is not needed any more."""
-        self._chunks.append(chunk)
-        self._size += len(chunk)
-        while self._size > self._limit and self._size - len(self._chunks[0]) >= self._limit:
-            self._size -= len(self._chunks.popleft())
-            self.truncated = True
-
-    def text(self, *, complete: bool) -> tuple[str, bool]:
-        """Return the text, and True if it is truncated. It begins and ends with a whole character."""
-        data = b"".join(self._chunks)
-        truncated = self.truncated or len(data) > self._limit
-        if truncated:
-            data = data[max(len(data) - self._limit, 0) :].lstrip(_CONTINUATION)
-        text = codecs.getincrementaldecoder("utf-8")("replace").decode(data, complete)
-        # A byte that is not UTF-8 becomes a character of three.
-        if len(encoded := text.encode()) > self._limit:
-            text = encoded[len(encoded) - self._limit :].lstrip(_CONTINUATION).decode()
-            truncated = True
-        return text, truncated
-
-
 class _Terminal:
     """A running command."""
 
     def __init__(self, session_id: str, process: ChildProcess, limit: int) -> None:
         self.session_id = session_id
         self._process = process
-        self._output = _Output(limit)
+        self._output = Tail(limit)
         self._reading = anyio.CancelScope()
         self._has_read = anyio.Event()
         self.exited = anyio.Event()
@@ -155,10 +120,9 @@ class _Terminal:
     def output(self) -> v1.TerminalOutputResponse:
         """Return the output so far."""
         ended = self.exit()
-        text, truncated = self._output.text(complete=ended is not None)
-        if ended is None:
-            return v1.TerminalOutputResponse(output=text, truncated=truncated)
-        return v1.TerminalOutputResponse(output=text, truncated=truncated, exit_status=v1.TerminalExitStatus(**ended))
+        more: Any = {} if ended is None else {"exit_status": v1.TerminalExitStatus(**ended)}
+        text = self._output.text(complete=ended is not None)
+        return v1.TerminalOutputResponse(output=text, truncated=self._output.is_truncated, **more)
 
 
 class OpenTerminals:
