@@ -404,8 +404,8 @@ class Agent(Generic[M]):
         )
         handlers = AgentHandlers(handshake, flavour="windows" if os.name == "nt" else "posix")
         sessions = OpenSessions(
-            handlers,
-            tasks,
+            handlers=handlers,
+            tasks=tasks,
             handler=self._checked(),
             offers=self._offers,
             store=store,

@@ -103,9 +103,9 @@ class Session(Generic[M]):
         client: ClientPeer,
         store: SessionStore,
         offers: Offers,
-        in_store: bool = False,
-        identity: str | None = None,
-        new_id: NewId = random_id,
+        in_store: bool,
+        identity: str | None,
+        new_id: NewId,
     ) -> None:
         self.id, self.new_id = stored.session_id, new_id
         """The id."""
