@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Generic
+from typing import Any, Generic
 
 import anyio
 from anyio.abc import TaskGroup
@@ -14,7 +13,7 @@ from anyio.abc import TaskGroup
 from acp_bindings import v1
 from acp_bindings.agent._offers import MODE, Offers
 from acp_bindings.agent._session import M, McpProvider, NewId, Session, StopReason, log
-from acp_bindings.agent._stores import SessionStore, StoredSession
+from acp_bindings.agent._stores import Locks, SessionStore, StoredSession
 from acp_bindings.agent._telemetry import span, traced
 from acp_bindings.agent._turn import Turn
 from acp_bindings.connection import AgentHandlers, Connection, ConnectionClosed
@@ -23,9 +22,6 @@ from acp_bindings.decoding import decode
 from acp_bindings.encoding import encode
 from acp_bindings.jsonrpc import INTERNAL_ERROR, REQUEST_CANCELLED
 from acp_bindings.setup import History, InvalidParams, RequestError, SessionNotFound
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
 
 _TITLE = 80
 """Characters of a title that is made of the first prompt."""
@@ -54,8 +50,8 @@ class OpenSessions(Generic[M]):
         self._running = 0
         """The number of turns that are running."""
         self._is_watching = False
-        self._locks: dict[str, anyio.Lock] = {}
-        """One for each session that is being opened, closed or deleted."""
+        self._locks = Locks()
+        """So that a session is opened, closed or deleted by one request at a time."""
         self.handlers.on("session/prompt")(self.prompt)
         self.handlers.on("session/cancel")(self.cancel)
         requests: dict[str, Callable[[Any, Connection], Awaitable[Any]]] = {
@@ -96,7 +92,7 @@ class OpenSessions(Generic[M]):
         """Open a stored session, or take over one that is open, and send its history if that is requested."""
         package: Any = connection.protocol
         with_history = History.is_requested(request)
-        async with self._alone(request.session_id):
+        async with self._locks.of(request.session_id):
             session = await self._take_over(request, connection) or await self._reopen(request, connection)
             # v2 requires the state also without a history.
             if with_history or session.client.version > 1:
@@ -162,14 +158,14 @@ class OpenSessions(Generic[M]):
 
     async def close_session(self, request: Any, connection: Connection) -> None:
         """Cancel the turn of a session and close its servers. It is not an error if it is not open."""
-        async with self._alone(request.session_id):
+        async with self._locks.of(request.session_id):
             session = self._sessions.get(request.session_id)
             if session and session.connection is connection:
                 await self._close(session)
 
     async def delete(self, request: Any, _: Connection) -> None:
         """Close a session and remove it from the store. It is not an error if it does not exist."""
-        async with self._alone(request.session_id):
+        async with self._locks.of(request.session_id):
             if session := self._sessions.get(request.session_id):
                 await self._close(session)
             await self.store.delete(request.session_id)
@@ -208,17 +204,6 @@ class OpenSessions(Generic[M]):
         if session is None or session.is_closing or session.connection is not connection:
             raise SessionNotFound(session_id)
         return session
-
-    @asynccontextmanager
-    async def _alone(self, session_id: str) -> AsyncGenerator[None]:
-        """Open, close or delete one session at a time."""
-        lock = self._locks.setdefault(session_id, anyio.Lock())
-        try:
-            async with lock:
-                yield
-        finally:
-            if not lock.locked() and not lock.statistics().tasks_waiting:
-                self._locks.pop(session_id, None)
 
     async def _open(
         self, stored: StoredSession, request: Any, connection: Connection, *, in_store: bool = False
