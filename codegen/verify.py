@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import importlib.util
 import itertools
 import re
@@ -16,7 +15,6 @@ from types import ModuleType
 
 from pydantic import BaseModel, TypeAdapter
 
-from codegen.methods import MODULE as METHODS
 from codegen.naming import snake
 from codegen.passes.objects import META
 from codegen.tree import CodegenError, Definitions, Node, lineage, walk
@@ -56,49 +54,6 @@ def _check_members(name: str, node: Node, defs: Definitions) -> None:
         for key in [key for each in family for key in each.get("properties", {})]:
             if key != META and snake(key) == BASE_MEMBER:
                 raise CodegenError(f"{name}.{key}: the attribute {BASE_MEMBER} is that of {META}")
-
-
-def check_names(defs: Definitions, modules: dict[str, str], output: Path) -> None:
-    """Check that the generated names are exactly the definitions, in their modules.
-
-    Raises:
-        CodegenError: they differ.
-    """
-    written: set[str] = set()
-    for path in sorted(output.glob("*.py")):
-        if path.stem == METHODS:
-            continue
-        for statement in ast.parse(path.read_text(encoding="utf-8")).body:
-            name = defined(statement)
-            if name is None:
-                continue
-            if modules.get(name) != path.stem:
-                raise CodegenError(f"{path.name} defines {name}, which belongs to {modules.get(name)}")
-            written.add(name)
-            _check_tags(name, defs[name], statement)
-    if missing := sorted(defs.keys() - written):
-        raise CodegenError(f"the generator omitted {', '.join(missing)}")
-
-
-def _check_tags(name: str, node: Node, statement: ast.stmt) -> None:
-    """Check that tags, and fields that others depend on, have their own names as attributes, as unions require."""
-    members = node.get("properties", {})
-    sought = {key for key, member in members.items() if member.keys() & {"const", "x-not-enum"}}
-    sought |= {member["x-when"]["member"] for member in members.values() if "x-when" in member}
-    attributes = {defined(each) for each in getattr(statement, "body", [])}
-    if lost := sorted(key for key in sought if snake(key) not in attributes):
-        raise CodegenError(
-            f"{name}: the tag {lost[0]} cannot be an attribute of that name, so a union would not find it"
-        )
-
-
-def defined(statement: ast.stmt) -> str | None:
-    """Return the name that a *statement* of a generated module defines, or None."""
-    if isinstance(statement, ast.ClassDef):
-        return statement.name
-    if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
-        return statement.target.id
-    return None
 
 
 _numbers = itertools.count()
