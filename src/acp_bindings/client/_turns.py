@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from threading import get_ident
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import anyio
 
@@ -17,6 +17,7 @@ from acp_bindings.client._state import Folding
 from acp_bindings.connection.errors import ConnectionClosed, TimedOut, log
 from acp_bindings.errors import AcpError
 from acp_bindings.jsonrpc import INTERNAL_ERROR, REQUEST_CANCELLED
+from acp_bindings.setup._history import merged
 from acp_bindings.setup._responses import error_from
 from acp_bindings.setup.errors import RequestError
 
@@ -116,36 +117,11 @@ class Running:
 
     def _shorten(self) -> None:
         """Join chunks of text that continue each other; if that is not enough, drop the oldest updates."""
-        joined: deque[SessionUpdate] = deque()
-        run: list[Any] = []
-        for update in self.buffer:
-            if run and not _continues(run[-1], update):
-                joined.append(_joined(run))
-                run = []
-            run.append(update)
-        joined.append(_joined(run))
+        joined = deque(merged(self.buffer))
         while len(joined) > MOST_BUFFERED // 2:
             joined.popleft()
             self.lost += 1
         self.buffer = joined
-
-
-def _continues(chunk: Any, update: Any) -> bool:
-    return (
-        type(update) is type(chunk)
-        and isinstance(chunk, v1.AgentMessageChunk | v1.AgentThoughtChunk | v1.UserMessageChunk)
-        and update.message_id == chunk.message_id
-        and isinstance(chunk.content, v1.TextContent)
-        and isinstance(update.content, v1.TextContent)
-        and chunk.content.annotations == update.content.annotations
-    )
-
-
-def _joined(run: list[Any]) -> SessionUpdate:
-    if len(run) == 1:
-        return cast("SessionUpdate", run[0])
-    content = run[0].content.model_copy(update={"text": "".join(each.content.text for each in run)})
-    return cast("SessionUpdate", run[0].model_copy(update={"content": content}))
 
 
 _SILENCE = 0.2
