@@ -10,6 +10,7 @@ import sys
 from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any, Protocol
 
 import anyio
@@ -178,15 +179,19 @@ class ChildProcess:
         self._stopped = False
 
     @classmethod
-    async def start(cls, command: Sequence[str], *, cwd: str, env: Mapping[str, str]) -> ChildProcess:
+    async def start(
+        cls, command: Sequence[str], *, cwd: str, env: Mapping[str, str], without_input: bool = False
+    ) -> ChildProcess:
         """Start the command in a new process tree.
+
+        A command *without_input* only has output: except on Windows, its errors are among it, in their order.
 
         Raises:
             OSError: it could not be started.
         """
         # Shielded: a cancellation between fork and return would leave an unknown process running.
         with anyio.CancelScope(shield=True):
-            return cls(*await start(command, cwd=cwd, env=env))
+            return cls(*await start(command, cwd=cwd, env=env, without_input=without_input))
         raise AssertionError("the scope is never cancelled")
 
     @classmethod
@@ -303,6 +308,12 @@ class ChildProcess:
             await _drain(self._stderr, keep)
         finally:
             self._stderr_ended.set()
+
+    async def read_output(self, keep: Callable[[bytes], None]) -> None:
+        """Call *keep* with each chunk of standard output and standard error, until both are closed."""
+        async with anyio.create_task_group() as readers:
+            readers.start_soon(_drain, self._stdout, keep)
+            readers.start_soon(partial(self.drain_stderr, tell=keep))
 
     async def hang_up(self) -> None:
         """Close this end of its standard output. A task that waits for a line gets None."""

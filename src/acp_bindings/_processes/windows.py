@@ -25,9 +25,9 @@ win32job: Any = importlib.import_module("win32job")
 
 
 async def start(
-    command: Sequence[str], *, cwd: str, env: Mapping[str, str]
+    command: Sequence[str], *, cwd: str, env: Mapping[str, str], without_input: bool
 ) -> tuple[Process, Input, ByteReceiveStream, ByteReceiveStream]:
-    """Start the command without a console window.
+    """Start the command without a console window, or *without_input*: its input ends at once.
 
     Returns:
         The process, and our ends of its standard input, output and error.
@@ -43,6 +43,8 @@ async def start(
     stdin, stdout, stderr = process.stdin, process.stdout, process.stderr
     if stdin is None or stdout is None or stderr is None:
         raise OSError("the process has no pipes")
+    if without_input:
+        await stdin.aclose()
     return process, Input(stdin), stdout, stderr
 
 

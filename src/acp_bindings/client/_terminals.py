@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 import uuid
 from collections.abc import Sequence
 from typing import Any
@@ -70,23 +69,11 @@ class _Terminal:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(self._watch)
                 with self._reading:
-                    async with anyio.create_task_group() as readers:
-                        readers.start_soon(self._read)
-                        readers.start_soon(self._read_errors)
+                    await self._process.read_output(self._output.add)
                 self._has_read.set()
         finally:
             self._has_read.set()
             await self.end()
-
-    async def _read(self) -> None:
-        try:
-            while True:
-                self._output.add(await self._process.receive())
-        except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
-            pass
-
-    async def _read_errors(self) -> None:
-        await self._process.drain_stderr(tell=self._output.add)
 
     async def _watch(self) -> None:
         await self._process.wait()
@@ -179,7 +166,7 @@ class OpenTerminals:
         if params.output_byte_limit is not None:
             limit = min(limit, params.output_byte_limit)
         try:
-            process = await ChildProcess.start(_without_input([program, *params.args]), cwd=cwd, env=env)
+            process = await ChildProcess.start([program, *params.args], cwd=cwd, env=env, without_input=True)
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else None
             raise InvalidParams(f"command: {reason or 'it cannot be started'}") from None
@@ -211,10 +198,3 @@ class OpenTerminals:
 def _in(cwd: str, command: str) -> str | None:
     """Return the program at a relative path, which begins at the directory of the command."""
     return shutil.which(os.path.join(cwd, command)) if os.path.dirname(command) else None
-
-
-def _without_input(command: list[str]) -> list[str]:
-    """Return a command that runs *command* with empty input, and with its errors among its output, in their order."""
-    if sys.platform == "win32":
-        return command
-    return ["/bin/sh", "-c", 'exec "$@" 2>&1 </dev/null', "sh", *command]
