@@ -374,7 +374,8 @@ class Session(Generic[M]):
         if self.client.supports("notices"):
             update: Any = v1.Notice(severity=severity, title=text)
         else:
-            update = _message(f"{text}\n\n", f"report-{len(self._reported)}")
+            content = v1.TextContent(text=f"{text}\n\n")
+            update = v1.AgentMessageChunk(content=content, message_id=f"report-{len(self._reported)}")
         # Servers may fail before the client knows the id of the session, which is in the response.
         await self.show(update, after_response=True)
 
@@ -609,10 +610,6 @@ class _Pieces:
     def joined(self) -> Any:
         """Return the pieces as one update."""
         return self.type_(content=v1.TextContent(text="".join(self.texts)), message_id=self.message_id)
-
-
-def _message(text: str, id_: str) -> v1.AgentMessageChunk:
-    return v1.AgentMessageChunk(content=v1.TextContent(text=text), message_id=id_)
 
 
 def _idle(reason: StopReason | BaseException) -> dict[str, Any]:

@@ -41,7 +41,7 @@ def span(
         attributes: the attributes.
     """
     if _tracer is None:
-        yield _ignore
+        yield lambda _key, _value: None
         return
     with _tracer.start_as_current_span(
         name,
@@ -112,7 +112,3 @@ def _meta_of(params: object) -> Mapping[str, Any]:
         cast("dict[str, Any]", params).get("_meta") if isinstance(params, dict) else getattr(params, "meta", None)
     )
     return cast("Mapping[str, Any]", meta) if isinstance(meta, dict) else {}
-
-
-def _ignore(key: str, value: str) -> None:
-    """Set no attribute."""

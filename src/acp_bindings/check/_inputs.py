@@ -75,13 +75,6 @@ def unwrap(text: bytes, value: Any) -> Line:
 _MESSAGE = re.compile(r'\s*\{.{0,100}"jsonrpc"', re.DOTALL)
 
 
-def _parsed(text: bytes) -> Line:
-    try:
-        return Line(text, from_json(text), None, ())
-    except ValueError:
-        return Line(text, None, None, ())
-
-
 def _side(direction: str) -> Side | None:
     plain = direction.strip().lower().removeprefix("from").strip(" _-:")
     return next((each for each in get_args(Side) if plain.startswith(each)), None)
@@ -191,9 +184,13 @@ def read_input(raw: Iterable[bytes], *, of_messages: bool = True) -> Document | 
 
 def line_of(text: bytes) -> Line:
     """Return the message on a line."""
-    text = text.rstrip(b"\r\n")  # otherwise the error of a line that was cut off would be about these
+    line = _parsed(text.rstrip(b"\r\n"))  # otherwise the error of a line that was cut off would be about these
+    return unwrap(line.text, line.value)
+
+
+def _parsed(text: bytes) -> Line:
     try:
-        return unwrap(text, from_json(text))
+        return Line(text, from_json(text), None, ())
     except ValueError:
         return Line(text, None, None, ())
 

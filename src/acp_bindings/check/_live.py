@@ -185,7 +185,8 @@ def found_in(observed: ObservedMessage, number: int | None, *, show_values: bool
     for look in looks_on(observed.method):
         for each in look.find(observed):
             if each.rule.startswith("schema."):
-                if each.rule in _GENERAL and not covered.isdisjoint(_ways_to(each.path)):
+                around = (each.path[:length] for length in range(len(each.path) + 1))
+                if each.rule in _GENERAL and not covered.isdisjoint(around):
                     continue
                 covered.add(each.path)
                 if each.rule == "schema.server-type":
@@ -201,11 +202,6 @@ def found_in(observed: ObservedMessage, number: int | None, *, show_values: bool
                 method=observed.method,
                 value=_value_at(observed, each.path) if show_values else None,
             )
-
-
-def _ways_to(path: Path) -> Iterator[Path]:
-    """Return *path* and the paths of all values around it, outermost first."""
-    return (path[:length] for length in range(len(path) + 1))
 
 
 _GENERAL = frozenset({"schema.params", "schema.result", "schema.payload"})

@@ -388,8 +388,11 @@ class Folding:
         options: Sequence[v1.SessionConfigOption] = self._rest.get("config_options", ())
         for option in options:
             if option.category == "mode" and isinstance(option, v1.SessionConfigOptionSelect):
-                modes = tuple(_as_mode(each) for each in choices(option))
-                self.change(mode=option.current_value, modes=modes)
+                modes = (
+                    v1.SessionMode(id=each.value, name=each.name, description=each.description)
+                    for each in choices(option)
+                )
+                self.change(mode=option.current_value, modes=tuple(modes))
                 return
 
     def take_commands(self, update: v1.AvailableCommandsUpdate) -> None:
@@ -434,10 +437,6 @@ def choices(option: v1.SessionConfigOptionSelect) -> Iterator[v1.SessionConfigSe
             yield from each.options
         else:
             yield each
-
-
-def _as_mode(choice: v1.SessionConfigSelectOption) -> v1.SessionMode:
-    return v1.SessionMode(id=choice.value, name=choice.name, description=choice.description)
 
 
 def _created(update: v1.ToolCallUpdate) -> v1.ToolCall:

@@ -158,7 +158,9 @@ class OpenTerminals:
         cwd = self._directory(params.cwd, directories)
         env: dict[str, str] = {**os.environ, **{each.name: each.value for each in params.env}}
         command: str = params.command
-        program = shutil.which(command, path=env.get("PATH")) or _in(cwd, command)
+        program = shutil.which(command, path=env.get("PATH"))
+        if program is None and os.path.dirname(command):
+            program = shutil.which(os.path.join(cwd, command))
         if program is None:
             advice = "; pass its arguments in args" if " " in command and not params.args else ""
             raise InvalidParams(f"command: not found or not executable{advice}")
@@ -193,8 +195,3 @@ class OpenTerminals:
         if terminal is None or terminal.session_id != params.session_id:
             raise RequestError(NOT_FOUND, "the session has no such terminal")
         return terminal
-
-
-def _in(cwd: str, command: str) -> str | None:
-    """Return the program at a relative path, which begins at the directory of the command."""
-    return shutil.which(os.path.join(cwd, command)) if os.path.dirname(command) else None

@@ -358,7 +358,7 @@ class _Untyped(Methods):
 
     def __getitem__(self, name: str) -> Method:
         """Return the method *name*, for both sides."""
-        return Method(_request(name), _notification(name))
+        return Method(_request(name), NotificationType(__name__, name, "protocol", "JSON"))
 
     def request_with(self, params: object) -> RequestType | None:
         """Return `initialize`, the only method whose params may be a model before the handshake."""
@@ -391,10 +391,6 @@ JSON = Any
 
 def _request(name: str) -> RequestType:
     return RequestType(__name__, name, "protocol", "JSON", None)
-
-
-def _notification(name: str) -> NotificationType:
-    return NotificationType(__name__, name, "protocol", "JSON")
 
 
 OPENING: ProtocolPackage = _Opening()
