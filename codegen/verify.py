@@ -26,9 +26,7 @@ BASE_MEMBER = "meta"
 def check_possible(defs: Definitions, taken: Iterable[str]) -> None:
     """Refuse names that have another meaning in Python, and definitions that Python cannot express.
 
-    Args:
-        defs: the normalised definitions.
-        taken: the names that generated modules import.
+    Generated modules import the names in *taken*.
 
     Raises:
         CodegenError: names the definition.

@@ -34,11 +34,7 @@ def span(
 ) -> Generator[Callable[[str, str], None]]:
     """Run a block in a span, and yield a function that sets an attribute.
 
-    Args:
-        name: the name of the span.
-        kind: `server` for what the client requests, `client` for what is requested of it.
-        parent: the params of a request, whose `_meta` may have a `traceparent`; otherwise the current span is it.
-        attributes: the attributes.
+    Its parent is the `traceparent` in the `_meta` of *parent*, the params of a request, or else the current span.
     """
     if _tracer is None:
         yield lambda _key, _value: None

@@ -98,13 +98,7 @@ class Findings:
     """The findings of one conversation, whose lines are parsed already."""
 
     def __init__(self, protocol: ProtocolPackage | None, *, show_values: bool, in_list: bool = False) -> None:
-        """Start before the first line.
-
-        Args:
-            protocol: as in `LiveCheck`.
-            show_values: as in `LiveCheck`.
-            in_list: True if the messages are items of a JSON list instead of lines.
-        """
+        """Start before the first line. If *in_list*, the messages are items of a JSON list instead of lines."""
         self.messages = 0
         """The number of messages."""
         self.read_as: list[str] = []

@@ -172,14 +172,7 @@ class Conversation:
             raise SessionBusy(self.id)
 
     async def cancel(self) -> None:
-        """Cancel the turn. It ends with the stop reason `cancelled` as soon as the agent has stopped.
-
-        Open permission requests of the session are answered with the outcome `cancelled`. Nothing happens if the
-        session is idle.
-
-        Raises:
-            ConnectionClosed: the agent is gone.
-        """
+        """Cancel the turn; see `Session.cancel`."""
         for scope in tuple(self._questions):
             scope.cancel()
         turn = self.turn
