@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 import anyio
 import anyio.lowlevel
@@ -97,11 +97,13 @@ class LineBuffer:
 
 
 if sys.platform == "win32":
+    from anyio.abc import ByteReceiveStream as Output
     from anyio.abc import Process as Child
 
-    from acp_bindings._processes.windows import ProcessTree, start
+    from acp_bindings._processes.windows import Input, ProcessTree, start
 else:
-    from acp_bindings._processes.pipes import InputPipe, OutputPipe
+    from acp_bindings._processes.pipes import InputPipe as Input
+    from acp_bindings._processes.pipes import OutputPipe as Output
     from acp_bindings._processes.posix import Child, ProcessTree, start
 
 _CHUNK = 65536
@@ -148,22 +150,6 @@ class Tail:
         return lines[1:] or [f"[a line of more than {self._limit} bytes]"]
 
 
-class Input(Protocol):
-    """The standard input of a process."""
-
-    async def send(self, data: bytes, /) -> None: ...
-    async def aclose(self) -> None: ...
-    def was_read(self) -> bool: ...
-    def has_reader(self) -> bool: ...
-
-
-class Output(Protocol):
-    """The standard output or error of a process."""
-
-    async def receive(self, max_bytes: int, /) -> bytes: ...
-    async def aclose(self) -> None: ...
-
-
 class ChildProcess:
     """A running child process. It must be stopped with `stop`."""
 
@@ -201,7 +187,7 @@ class ChildProcess:
         Our ends of its pipes must not block, and will be closed here.
         """
         if sys.platform != "win32":
-            return cls(Child(process), InputPipe(stdin), OutputPipe(stdout), OutputPipe(stderr))
+            return cls(Child(process), Input(stdin), Output(stdout), Output(stderr))
         raise NotImplementedError("pipes of Windows cannot be waited for like that")
 
     @property

@@ -110,7 +110,7 @@ class Session:
         if self._conversation.folding.has_modes:
             wire: Any = self._host.peer.protocol
             await self._host.ask(wire.SetSessionModeRequest(session_id=self.id, mode_id=mode))
-            self._conversation.folding.set_mode(mode)
+            self._conversation.folding.change(mode=mode)
             return
         option = next(each for each in self.state.config_options if each.category == "mode")
         await self.set_option(option.id, mode)

@@ -254,10 +254,6 @@ class Folding:
         """Fold all config options, in the classes of the negotiated version."""
         self.take(to_v1(self._protocol.ConfigOptionUpdate(config_options=list(options))))
 
-    def set_mode(self, mode: str) -> None:
-        """Fold the current mode."""
-        self.change(mode=mode)
-
     @property
     def has_modes(self) -> bool:
         """True if the agent has modes apart from its config options."""
@@ -375,7 +371,7 @@ class Folding:
         self.change(plan=tuple(entry for plan in self._plans.values() for entry in plan))
 
     def take_mode(self, update: v1.CurrentModeUpdate) -> None:
-        self.set_mode(update.current_mode_id)
+        self.change(mode=update.current_mode_id)
 
     def take_options(self, update: v1.ConfigOptionUpdate) -> None:
         self.change(config_options=tuple(update.config_options))
