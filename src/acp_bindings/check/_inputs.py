@@ -91,9 +91,7 @@ def likeness_of(lines: Sequence[bytes]) -> str | None:
         if start.startswith(begins):
             return likeness
     if b"\0" in start:
-        # In UTF-16, mostly every second byte is 0, and no others.
-        zeros = sorted((start[::2].count(0), start[1::2].count(0)))
-        return "UTF-16; write it as UTF-8" if zeros[0] * 10 < zeros[1] > len(start) // 4 else "binary data"
+        return "binary data"
     if all(map(is_json, lines)):
         return "payloads or other JSON on each line; for payloads, pass --type"
     if looks_logged(lines):
