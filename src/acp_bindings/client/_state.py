@@ -101,16 +101,9 @@ class SessionState:
 
 _ROLES: Mapping[str, Role] = {"user_message": "user", "agent_message": "agent", "agent_thought": "thought"}
 """The updates of v2 that create or replace a whole message."""
-_CHUNKS: Mapping[str, Role] = {
-    "user_message_chunk": "user",
-    "agent_message_chunk": "agent",
-    "agent_thought_chunk": "thought",
-}
-_CHUNK_OF: Mapping[Role, str] = {
-    "user": "UserMessageChunk",
-    "agent": "AgentMessageChunk",
-    "thought": "AgentThoughtChunk",
-}
+_CHUNKS: Mapping[str, Role] = {f"{kind}_chunk": role for kind, role in _ROLES.items()}
+_CHUNK_OF: Mapping[Role, str] = {role: f"{kind.title().replace('_', '')}Chunk" for kind, role in _ROLES.items()}
+"""The name of the class of chunks for each role."""
 _PLAIN = frozenset({"type", "text"})
 
 
@@ -443,15 +436,11 @@ def _created(update: v1.ToolCallUpdate) -> v1.ToolCall:
 
 
 _NEW_TOOL_CALL: Mapping[str, Any] = {
-    "session_update": "tool_call",
     "title": "",
-    "name": None,
-    "kind": None,
-    "status": None,
-    "content": [],
-    "locations": [],
-    "raw_input": None,
-    "raw_output": None,
-    "meta": None,
+    **{
+        name: info.get_default(call_default_factory=True)
+        for name, info in v1.ToolCall.model_fields.items()
+        if not info.is_required()
+    },
 }
 _OF_TOOL_CALL = frozenset({"tool_call_id", *_NEW_TOOL_CALL}) - {"session_update"}

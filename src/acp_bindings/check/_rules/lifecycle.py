@@ -10,6 +10,7 @@ from acp_bindings.check._observed import PERMISSION, PROMPT, ObservedMessage
 from acp_bindings.check._rules.rule import remark, rule, rules, under, whole
 from acp_bindings.check._turns import OF_TURNS
 from acp_bindings.setup._records import SessionRecord, new_session_remarks
+from acp_bindings.setup.capabilities import CLIENT_METHODS
 from acp_bindings.setup.errors import InitializedAlready, NotInitialized, Remark, Severity
 
 
@@ -121,18 +122,7 @@ def closed_session(observed: ObservedMessage) -> Iterator[Remark]:
 
 
 _OF_AGENTS = frozenset(
-    {
-        "elicitation/create",
-        "fs/read_text_file",
-        "fs/write_text_file",
-        "session/request_permission",
-        "session/update",
-        "terminal/create",
-        "terminal/kill",
-        "terminal/output",
-        "terminal/release",
-        "terminal/wait_for_exit",
-    }
+    CLIENT_METHODS.keys() - {"$/cancel_request", "auth/status_update", "elicitation/complete", "mcp/message"}
 )
 """What an agent sends in a session."""
 
