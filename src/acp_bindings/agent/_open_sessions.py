@@ -209,21 +209,12 @@ class OpenSessions(Generic[M]):
         self, stored: StoredSession, request: Any, connection: Connection, *, in_store: bool = False
     ) -> Session[M]:
         """Start the servers of a session."""
-        session: Session[M] = Session(
-            stored,
-            servers=request.mcp_servers,
-            connection=connection,
-            client=self.handlers.settled(connection).client,
-            store=self.store,
-            offers=self.offers,
-            in_store=in_store,
-            identity=self.identity,
-            new_id=self.new_id,
-        )
+        servers = request.mcp_servers
+        session = Session(stored, servers=servers, connection=connection, host=self, in_store=in_store)
         await self.tasks.start(session.run, self.mcp)
         self._sessions[session.id] = session
         try:
-            if request.mcp_servers and self.mcp is None:
+            if servers and self.mcp is None:
                 await session.report("This agent does not support MCP servers. Those of the session are not used.")
             if self.on_open:
                 await self.on_open(session)

@@ -19,8 +19,7 @@ from typing_extensions import TypeVar
 from acp_bindings import v1
 from acp_bindings._envelope import Line, start_of_notification
 from acp_bindings._from_v1 import from_v1
-from acp_bindings.agent._offers import Offers
-from acp_bindings.agent._stores import SessionStore, StoredSession
+from acp_bindings.agent._stores import StoredSession
 from acp_bindings.agent._telemetry import span, with_context
 from acp_bindings.agent._tool_call import LAST_UPDATE, running_calls, unfinished
 from acp_bindings.agent.errors import StoreFailed
@@ -33,6 +32,7 @@ from acp_bindings.setup import ClientPeer, History, RequestError, Roots
 from acp_bindings.setup.capabilities import AgentCapability
 
 if TYPE_CHECKING:
+    from acp_bindings.agent._open_sessions import OpenSessions
     from acp_bindings.agent._turn import Turn
 
 log = logging.getLogger("acp_bindings.agent")
@@ -100,16 +100,12 @@ class Session(Generic[M]):
         *,
         servers: Sequence[Any],
         connection: Connection,
-        client: ClientPeer,
-        store: SessionStore,
-        offers: Offers,
+        host: OpenSessions[M],
         in_store: bool,
-        identity: str | None,
-        new_id: NewId,
     ) -> None:
-        self.id, self.new_id = stored.session_id, new_id
+        self.id, self.new_id = stored.session_id, host.new_id
         """The id."""
-        self.identity = identity
+        self.identity = host.identity
         """The user, as the `authenticate` of `Agent.asgi` has found; None without it."""
         self.cwd = stored.cwd
         """The working directory, an absolute path."""
@@ -124,10 +120,10 @@ class Session(Generic[M]):
         self.servers = servers
         self.connection = connection
         """The connection to the client. It changes when another client loads the session."""
-        self.client = client
+        self.client = host.handlers.settled(connection).client
         """The client: its name, version and capabilities."""
-        self._store = store
-        self._offers = offers
+        self._store = host.store
+        self._offers = offers = host.offers
         kept: Mapping[str, Any] = stored.data.get("options", {})
         self.mode: str | None = stored.data.get("mode") if stored.data.get("mode") in offers.modes else None
         """The id of the current mode; None if the agent does not have modes."""
