@@ -83,20 +83,12 @@ def verified_bytes(folder: Path, file: str) -> bytes:
     Raises:
         LockError: the file is missing, is not in the lock, or differs from it.
     """
-    expected = read(folder).get(file)
-    if expected is None:
-        raise LockError(file, f"not listed in {LOCK}")
-    try:
-        data = (folder / file).read_bytes()
-    except OSError as error:
-        raise LockError(file, f"listed in {LOCK}, but cannot be read: {error.strerror}") from error
-    actual = LockedFile.of(data, source=expected.source, version=expected.version)
-    if actual != expected:
-        reason = (
-            f"differs from the file that {LOCK} records from {expected.source} "
-            f"(expected sha256 {expected.sha256}, {expected.size} bytes; got {actual.sha256}, {actual.size} bytes)"
-        )
-        raise LockError(file, reason)
+    expected, path = read(folder).get(file), folder / file
+    if expected is None or not path.is_file():
+        raise LockError(file, f"missing here or in {LOCK}")
+    data = path.read_bytes()
+    if LockedFile.of(data, source=expected.source, version=expected.version) != expected:
+        raise LockError(file, f"differs from the file that {LOCK} records from {expected.source}")
     return data
 
 
