@@ -26,10 +26,10 @@ from acp_bindings.decoding import decode
 from acp_bindings.encoding import encode
 from acp_bindings.errors import AcpError, DecodeError
 from acp_bindings.setup._records import SessionRecord
-from acp_bindings.setup._requests import load_session, resume_session
-from acp_bindings.setup._responses import error_from
+from acp_bindings.setup._requests import close_session, load_session, resume_session
+from acp_bindings.setup._responses import error_from, is_closed
 from acp_bindings.setup._updates import ReplayCollector
-from acp_bindings.setup.errors import InvalidParams, RefusedServer
+from acp_bindings.setup.errors import InvalidParams, RefusedServer, RequestError
 
 if TYPE_CHECKING:
     from acp_bindings.setup import ClientHandshake
@@ -160,19 +160,31 @@ class AgentLink:
         self, request: Any, refused: tuple[RefusedServer, ...], timeout: float | None, *, loads: bool
     ) -> Session:
         """Send a request that loads or resumes a session, and return the session."""
-        session_id: str = request.session_id
         conversation, session = self._add(SessionRecord.of(request), refused)
         try:
-            for each in self.updates.expect(request):
-                conversation.take_early(each.notification.update, replay=each.replay)
-            response = await self.ask(request, timeout=timeout)
+            await self._load(conversation, request, partial(self.ask, timeout=timeout), loads=loads)
         except BaseException:
-            self.updates.failed(session_id)
-            self._drop(session_id)
+            self.updates.failed(session.id)
+            self._drop(session.id)
             raise
-        self.updates.opened(session_id)
-        conversation.opened(response, loaded=loads)
         return session
+
+    async def _load(
+        self, conversation: Conversation, request: Any, ask: Callable[[Any], Awaitable[Any]], *, loads: bool
+    ) -> None:
+        for each in self.updates.expect(request):
+            conversation.take_early(each.notification.update, replay=each.replay)
+        response = await ask(request)
+        self.updates.opened(conversation.id)
+        conversation.opened(response, loaded=loads)
+
+    async def close(self, session_id: str) -> None:
+        """Send `session/close`. It is not an error if the session is already closed."""
+        try:
+            await self.ask(close_session(self.peer, session_id))
+        except RequestError as error:
+            if not is_closed(error, peer=self.peer):
+                raise
 
     def go_offline(self) -> None:
         """Let requests wait for the next connection."""
@@ -216,11 +228,7 @@ class AgentLink:
         request: Any = make(self.peer, conversation.record)
         if loads:
             conversation.forget_history()
-        for each in self.updates.expect(request):
-            conversation.take_early(each.notification.update, replay=each.replay)
-        response = await self._ask(request)
-        self.updates.opened(conversation.id)
-        conversation.opened(response, loaded=loads)
+        await self._load(conversation, request, self._ask, loads=loads)
 
     def prompted(self, session_id: str) -> None:
         """Take everything that arrives for a session from now on as news."""
