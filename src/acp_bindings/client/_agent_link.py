@@ -42,9 +42,9 @@ Elicitation: TypeAlias = "Callable[[v1.CreateElicitationRequest], ElicitationAns
 OnUpdate: TypeAlias = "Callable[[Session, SessionUpdate, bool], object]"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Settings:
-    """The services that a client has for agents; see `Client`."""
+@dataclass(kw_only=True, eq=False)
+class AgentLink:
+    """The state of a client for one connection, and its handlers. See `Client` for the first fields."""
 
     permission: Permission | None
     files: Files | None
@@ -52,16 +52,11 @@ class Settings:
     elicitation: Elicitation | None
     on_update: OnUpdate | None
     patience: float
+    tasks: TaskGroup
 
-
-class AgentLink:
-    """The state of a client for one connection, and its handlers."""
-
-    connection: Connection
-    peer: AgentPeer
-
-    def __init__(self, settings: Settings, tasks: TaskGroup) -> None:
-        self.patience = settings.patience
+    def __post_init__(self) -> None:
+        self.connection: Connection
+        self.peer: AgentPeer
         self.sessions: dict[str, Session] = {}
         """The open sessions by id."""
         self.updates: ReplayCollector[Any] = ReplayCollector()
@@ -69,12 +64,10 @@ class AgentLink:
         """Set while there is a connection; requests wait for it."""
         self.reconnects = False
         """True if a connection that is lost is made again."""
-        self._settings = settings
-        self._tasks = tasks
         self._conversations: dict[str, Conversation] = {}
         self._live: dict[str, Conversation] = {}
         """The sessions whose updates cannot be history."""
-        self._terminals = OpenTerminals(settings.terminals, tasks) if settings.terminals else None
+        self._terminals = OpenTerminals(self.terminals, self.tasks) if self.terminals else None
         self._handlers: Handlers | None = None
         """The handlers in which those of this object are registered."""
         self._given_up: ConnectionClosed | None = None
@@ -97,12 +90,11 @@ class AgentLink:
             raise error_from(error) from error
 
     def _register(self, handlers: Handlers) -> None:
-        settings = self._settings
         handlers.on("session/update")(self._update)
         handlers.on("session/request_permission")(self._permission)
-        if (elicit := settings.elicitation) is not None:
+        if (elicit := self.elicitation) is not None:
             handlers.on("elicitation/create")(partial(self._elicitation, elicit))
-        if (files := settings.files) is not None:
+        if (files := self.files) is not None:
             handlers.on("fs/read_text_file")(partial(self._read, files))
             if "fs.write_text_file" in files.capabilities:
                 handlers.on("fs/write_text_file")(partial(self._write, files))
@@ -142,7 +134,7 @@ class AgentLink:
 
     def start(self, work: Callable[..., Coroutine[Any, Any, object]], *arguments: object) -> None:
         """Run *work* in a task that ends with the connection."""
-        self._tasks.start_soon(work, *arguments)
+        self.tasks.start_soon(work, *arguments)
 
     async def create(self, request: Any, refused: tuple[RefusedServer, ...], timeout: float | None) -> Session:
         """Send a request that creates a session, and return the session."""
@@ -248,8 +240,8 @@ class AgentLink:
     def _add(self, record: SessionRecord, refused: tuple[RefusedServer, ...]) -> tuple[Conversation, Session]:
         conversation = self._conversations[record.session_id] = Conversation(self, record)
         session = self.sessions[record.session_id] = Session(conversation, refused=refused)
-        if self._settings.on_update is not None:
-            conversation.listener = partial(self._settings.on_update, session)
+        if self.on_update is not None:
+            conversation.listener = partial(self.on_update, session)
         return conversation, session
 
     def _drop(self, session_id: str) -> None:
@@ -280,9 +272,9 @@ class AgentLink:
         return decode(wire.RequestPermissionResponse, {"outcome": outcome})
 
     async def _answer(self, question: PermissionQuestion) -> PermissionAnswer:
-        if self._settings.permission is None:
+        if self.permission is None:
             return False
-        answer = self._settings.permission(question)
+        answer = self.permission(question)
         return await answer if isawaitable(answer) else answer
 
     async def _elicitation(self, elicit: Elicitation, params: Any, _: object) -> Any:
