@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from pydantic_core import from_json
 
@@ -84,7 +84,9 @@ def _in_version(version: int, method: Mapping[str, Any]) -> Mapping[str, Any] | 
     rest = {name: value for name, value in method.items() if name not in ("type", "id", "methodId", "env")}
     id_ = method.get("methodId", method.get("id"))
     env: Any = method.get("env") or {}
-    variables: dict[str, str] = env if isinstance(env, dict) else {each["name"]: each["value"] for each in env}
+    if not isinstance(env, dict):
+        env = {each["name"]: each["value"] for each in env}
+    variables = cast("dict[str, str]", env)
     if version == 1:
         if kind not in ("agent", TERMINAL):
             return None
