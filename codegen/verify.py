@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import importlib.util
 import itertools
-import re
 import sys
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from importlib import import_module, invalidate_caches
-from keyword import iskeyword
 from pathlib import Path
 from types import ModuleType
 
@@ -19,21 +17,18 @@ from codegen.naming import snake
 from codegen.passes.objects import META
 from codegen.tree import CodegenError, Definitions, Node, lineage, walk
 
-CLASS_NAME = re.compile("[A-Z][A-Za-z0-9]*")
 BASE_MEMBER = "meta"
 
 
 def check_possible(defs: Definitions, taken: Iterable[str]) -> None:
-    """Refuse names that have another meaning in Python, and definitions that Python cannot express.
+    """Refuse names that generated modules import, and definitions that Python cannot express.
 
-    Generated modules import the names in *taken*.
+    *taken* are the names that generated modules import.
 
     Raises:
         CodegenError: names the definition.
     """
     for name, node in defs.items():
-        if not CLASS_NAME.fullmatch(name) or iskeyword(name):
-            raise CodegenError(f"{name}: not a valid name for a class of the package")
         if name in taken:
             raise CodegenError(f"{name}: the generated code imports something of this name")
         if any("properties" in part for part in walk(node) if part is not node):

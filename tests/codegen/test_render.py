@@ -396,16 +396,6 @@ class TestPossibleNames:
             check_possible(defs, {"Literal"})
         return str(refused.value)
 
-    @pytest.mark.parametrize("name", ["Exception", "Type", "Foo2", "URL", "A"])
-    def test_a_class_may_have_any_other_name(self, name: str) -> None:
-        check_possible({name: TEXT}, {"Literal"})
-
-    @pytest.mark.parametrize(
-        "name", ["list", "str", "class", "None", "True", "False", "foo", "Foo_Bar", "Foo.Bar", "2nd", "É", ""]
-    )
-    def test_a_definition_that_cannot_name_a_class_is_refused(self, name: str) -> None:
-        assert self.refusal({name: TEXT}) == f"{name}: not a valid name for a class of the package"
-
     def test_a_name_that_the_code_imports_is_refused(self) -> None:
         said = "Literal: the generated code imports something of this name"
 
