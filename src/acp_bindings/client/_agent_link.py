@@ -286,13 +286,10 @@ class AgentLink:
         except DecodeError:
             request = None
         if request is not None and request.mode == "form":
-            if conversation is None:
-                response = await _elicited(elicit, request)
-            else:
-                response = v1.CreateElicitationResponseCancel()
-                with conversation.asking() as scope:
-                    if not scope.cancel_called:
-                        response = await _elicited(elicit, request)
+            response = v1.CreateElicitationResponseCancel()
+            with conversation.asking() if conversation else anyio.CancelScope() as scope:
+                if not scope.cancel_called:
+                    response = await _elicited(elicit, request)
         return in_package(wire, "CreateElicitationResponse", response)
 
     async def _read(self, files: Files, params: Any, _: object) -> Any:
