@@ -22,7 +22,7 @@ from codegen.naming import INTEGERS, MODEL, NUMBER, WRAPPERS
 from codegen.passes.tidy import open_booleans
 from codegen.tree import CodegenError, Definitions, rewrite_all, without
 
-Kind: TypeAlias = Literal["name", "meaning", "base", "attribute", "rule", "module"]
+Kind: TypeAlias = Literal["name", "meaning", "base", "attribute", "rule"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,12 +78,10 @@ def render(changes: Sequence[Change]) -> list[str]:
     lines: list[str] = []
     for breaking in (True, False):
         mark = "**Breaking:** " if breaking else ""
-        chosen = [change for change in changes if change.breaking is breaking and change.kind != "module"]
+        chosen = [change for change in changes if change.breaking is breaking]
         if names := [change.where for change in chosen if change.kind == "name"]:
             lines.append(f"- {mark}names {'removed' if breaking else 'added'}: {as_code(names)}")
         lines += [f"- {mark}`{change.where}` {change.what}" for change in chosen if change.kind != "name"]
-    if moved := [change.where for change in changes if change.kind == "module"]:
-        lines.append(f"- moved to another module of the package: {as_code(moved)}")
     return lines or ["- No change"]
 
 
@@ -98,7 +96,6 @@ class Name:
 
     types: tuple[str, ...]
     """The bases of a class; otherwise the alternatives, as a type checker sees them."""
-    module: str = field(default="", compare=False)
     is_class: bool = False
     required: bool = False
     """True for an attribute that the constructor requires."""
@@ -124,11 +121,11 @@ def names_of(package: Path) -> Names:
         for statement in ast.parse(path.read_text(encoding="utf-8")).body:
             match statement:
                 case ast.ClassDef(name=name, bases=bases, body=body):
-                    found[name] = Name(types=tuple(map(ast.unparse, bases)), module=path.stem, is_class=True)
+                    found[name] = Name(types=tuple(map(ast.unparse, bases)), is_class=True)
                     attributes = (each for each in body if isinstance(each, ast.AnnAssign))
                     found |= {f"{name}.{ast.unparse(each.target)}": _attribute(each) for each in attributes}
                 case ast.AnnAssign(target=ast.Name(name), value=ast.expr() as value):
-                    found[name] = Name(types=_alternatives(value), module=path.stem, declaration=ast.unparse(value))
+                    found[name] = Name(types=_alternatives(value), declaration=ast.unparse(value))
                 case _:
                     pass
     return found
@@ -151,9 +148,6 @@ def _compare_name(where: str, before: Name | None, after: Name | None) -> Iterat
     if before is None or after is None:
         yield Change(kind="name", where=where, what="removed" if before else "added", breaking=before is not None)
         return
-    if before.module != after.module:
-        what = f"moved from `{before.module}` to `{after.module}`"
-        yield Change(kind="module", where=where, what=what, breaking=False)
     if before.is_class != after.is_class:
         what = f"now means something else: it was {before} and is {after}"
         yield Change(kind="meaning", where=where, what=what, breaking=True)

@@ -51,7 +51,7 @@ def test_names_are_classes_with_attributes_or_aliases_with_variants(tmp_path: Pa
         "EitherA": Name(types=("Model",), is_class=True),
         "EitherA.type": Name(types=("Literal['a']",)),
     }
-    assert (names["Id"], names["Id"].module) == (Name(types=("str",)), "common")
+    assert names["Id"] == Name(types=("str",))
     assert names["Either"] == Name(types=("EitherA", "EitherB", "OtherEither"))
     assert names["Kind"] == Name(types=("Literal['k']", "Literal['l']"))
 
@@ -142,17 +142,6 @@ def test_a_union_may_grow_but_a_single_type_may_not(
     changes: Compare, old: list[Node], new: list[Node], what: str, breaking: bool
 ) -> None:
     assert changes(union(*old), union(*new)) == [("meaning", "Kind", what, breaking)]
-
-
-def test_a_move_to_another_module_breaks_nothing(changes: Compare) -> None:
-    request = obj(id=ref("Id")) | {"x-side": "agent"}
-    old = {"Id": TEXT, "ARequest": request | {"x-method": "fs/a"}}
-    new = {**old, "BRequest": request | {"x-method": "terminal/b"}}
-
-    assert changes(old, new) == [
-        ("name", "BRequest", "added", False),
-        ("module", "Id", "moved from `fs` to `common`", False),
-    ]
 
 
 def test_changed_rules_are_reported_and_break_nothing(changes: Compare) -> None:
