@@ -18,8 +18,8 @@ from acp_bindings._standard_streams import shown_on
 from acp_bindings.errors import AcpError
 from acp_bindings.probe import CHECKS, Report, Result
 from acp_bindings.probe._bench import Options
+from acp_bindings.probe._probe_report import json_of, lines_of, summary_of
 from acp_bindings.probe._probing import choose, fill, is_url
-from acp_bindings.probe._report import json_of, lines_of, summary_of
 
 
 def probe_agent(
