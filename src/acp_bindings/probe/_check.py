@@ -37,7 +37,7 @@ class Check:
 def check(
     source: str, cure: str, *, versions: tuple[int, ...] = (1, 2), over: Over = "any"
 ) -> Callable[[Callable[[Bench], Awaitable[None]]], Check]:
-    """Make a check of a function. `check_auth.logout` has the id `auth.logout` and requires what its docstring says."""
+    """Make a check of a function. `check_auth.login` has the id `auth.login` and requires what its docstring says."""
 
     def make(function: Callable[[Bench], Awaitable[None]]) -> Check:
         family = function.__module__.rpartition(".check_")[2]
