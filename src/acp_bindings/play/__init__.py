@@ -8,19 +8,19 @@ Importing this package loads nothing; its names load what they need.
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ._agent import Play as Play
     from ._replay import Replay as Replay
     from ._rude import RUDE as RUDE
     from ._scenes import SCENES as SCENES
     from ._script import Script as Script
     from ._script import ScriptError as ScriptError
+    from ._scripted_agent import Play as Play
 else:
     from acp_bindings._lazy import lazy_names
 
     __all__, __getattr__, __dir__ = lazy_names(
         __name__,
         {
-            "_agent": "Play",
+            "_scripted_agent": "Play",
             "_replay": "Replay",
             "_rude": "RUDE",
             "_scenes": "SCENES",
