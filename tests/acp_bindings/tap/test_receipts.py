@@ -163,7 +163,9 @@ def test_a_client_that_shows_notices_is_told_which_servers_failed(tmp_path: Path
 
 
 def test_a_response_ends_the_wait_of_its_own_request_only() -> None:
-    observer = Observer(lambda _, **__: None, refused=lambda: None)
+    def ignore(*_: object, **__: object) -> None: ...
+
+    observer = Observer(ignore, refused=ignore)
     ids = [
         observer.sent(each)
         for each in (b'{"method": "notifications/initialized"}', b'{"id": 1, "method": "tools/list"}')
