@@ -10,7 +10,7 @@ import tomllib
 from math import isfinite
 from typing import Any, TypeAlias
 
-from mcp_launch.config._documents import DEEPEST, Place, TextDocument, place_in, unusable
+from mcp_launch.config._documents import Place, TextDocument, place_in, unusable
 from mcp_launch.config._references import map_leaves
 
 _STRING = r'"""(?:[^\\]|\\.)*?"""(?!")|\'\'\'.*?\'\'\'(?!\')|"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\''
@@ -35,7 +35,7 @@ def read_toml(text: str, *, source: str) -> TextDocument:
         place = Place(int(at[1]), int(at[2])) if at else place_in(text, len(text))
         raise unusable(source, place, f"not TOML: {what}") from None
     except RecursionError:
-        raise unusable(source, Place(1, 1), f"nested too deeply: more than {DEEPEST} levels") from None
+        raise unusable(source, Place(1, 1), "nested too deeply") from None
     except ValueError:
         # Python limits the digits of integers.
         raise unusable(source, Place(1, 1), "contains a number that is too long, or an impossible date") from None
