@@ -14,7 +14,7 @@ from mcp_launch._command.fix.urls import is_loopback
 from mcp_launch._json_values import as_items, as_members
 from mcp_launch.config._documents import Path
 from mcp_launch.config._edit import Edit
-from mcp_launch.config._formats.map import MapFormat, ends_in_sse
+from mcp_launch.config._formats.map import ends_in_sse
 from mcp_launch.failures import nearest
 
 _ALIASES = {
@@ -45,7 +45,7 @@ def shape(draft: Draft) -> Iterator[Remedy]:
     whats: list[str] = []
     edits: list[Edit] = []
     names = {each: draft.name_of(each) for each in _MEMBERS}
-    known = draft.form.known() if isinstance(draft.form, MapFormat) else {*_MEMBERS, "name", "_meta"}
+    known = draft.form.known()
     raw = dict(draft.raw)
     for member in [each for each in raw if each not in known]:
         meant = _ALIASES.get(member.lower()) or nearest(member.lower(), _MEMBERS, cutoff=0.7)
@@ -179,7 +179,7 @@ def _type(draft: Draft, raw: dict[str, Any], names: dict[str, str], whats: list[
         return
     kind = raw.get("type", raw.get("transport"))
     meant = "stdio" if has_command else "sse" if ends_in_sse(raw[names["url"]]) else "http"
-    types = draft.form.types if isinstance(draft.form, MapFormat) else {"http": "http", "sse": "sse"}
+    types = draft.form.types
     member = "transport" if "transport" in raw and "type" not in raw and draft.is_map else "type"
     if kind in types.values() and (kind == types.get("stdio", "stdio")) == has_command:
         return

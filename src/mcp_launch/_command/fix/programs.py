@@ -16,8 +16,8 @@ from mcp_launch._command.fix.paths import (
     environments_near,
     is_path,
 )
+from mcp_launch._json_values import as_members
 from mcp_launch.config._edit import Edit
-from mcp_launch.config._formats.map import MapFormat
 
 
 def other_program(draft: Draft) -> Iterator[Remedy]:
@@ -62,7 +62,7 @@ def other_files(draft: Draft) -> Iterator[Remedy]:
 
 def other_directory(draft: Draft) -> Iterator[Remedy]:
     """Propose a directory that exists instead of one that does not."""
-    member = draft.form.cwd if isinstance(draft.form, MapFormat) else None
+    member = draft.form.cwd
     given = draft.raw.get(member or "")
     if member and isinstance(given, str) and (found := corrected_path(given, draft)) and os.path.isdir(found.path):
         beyond = f"the directory {found.path}" if found.is_guess else None
@@ -99,7 +99,7 @@ def _of_uv(draft: Draft) -> Iterator[Remedy]:
                 yield draft.run(command, changed, f"run the program {other} of the package")
         if (needs := re.search(r"does not satisfy Python>=?(\d+\.\d+)", said)) and "--python" not in args:
             yield draft.run(command, _with(draft, "--python", needs[1]), f"run it with Python {needs[1]}")
-        if re.search(_OLDER_SDK, said) and "mcp<2" not in args:
+        if as_members(draft.failure["facts"].get("edit")).get("insert") == ["--with", "mcp<2"]:
             yield draft.run(command, _with(draft, "--with", "mcp<2"), "run it with version 1 of the MCP SDK")
 
 
@@ -111,14 +111,6 @@ def _of_python(draft: Draft) -> Iterator[Remedy]:
             yield draft.run(command, changed, "write the module with underscores")
         for python in environments_near(draft):
             yield draft.run(python, args, f"use the Python of {os.path.dirname(os.path.dirname(python))}")
-
-
-_OLDER_SDK = (
-    r"No module named '?mcp\.(?:server\.fastmcp|shared|types|client)"
-    r"|cannot import name '[^']+' from '(?:partially initialized module )?mcp(?:\.[\w.]+)?'"
-    r"|AttributeError: module 'mcp(?:\.[\w.]+)?' has no attribute"
-)
-"""The output of servers for version 1 of the MCP SDK if version 2 is installed."""
 
 
 def _with(draft: Draft, *options: str) -> list[str]:
