@@ -24,7 +24,7 @@ from mcp_launch._command.explore.arguments import WrongArguments, read_untrusted
 from mcp_launch._command.explore.asking import answers_in
 from mcp_launch._command.explore.opened import Opened, use_one
 from mcp_launch._command.explore.schemas import signature
-from mcp_launch._command.inputs import Call, Session, Typed
+from mcp_launch._command.inputs import Session, Typed
 from mcp_launch._command.show.text import harmless, remark, write, write_json, write_refusal
 from mcp_launch.failures import InvalidResult, LaunchFailure, UnusableInput
 from mcp_launch.options import TOOLS, Budgets
@@ -71,39 +71,43 @@ class Piece:
     """A description of data, which cannot be shown."""
 
 
-def call_once(typed: Typed, session: Session, wanted: Call) -> int:
+def call_once(
+    typed: Typed,
+    session: Session,
+    *,
+    tool: str,
+    words: list[str],
+    whole: str | None,
+    checked: bool,
+    wait: float,
+    save: str | None,
+    answer: str | None,
+    as_json: bool,
+    show_secrets: bool,
+) -> int:
     """Start the server, call the tool, print its result, and return the exit status."""
 
     async def ready(opened: Opened) -> int:
-        tool = opened.find("tool", wanted.tool, opened.server.tools)
+        found = opened.find("tool", tool, opened.server.tools)
         try:
-            arguments = await read_untrusted(
-                list(wanted.words), tool.input_schema, whole=wanted.whole, checked=wanted.checked
-            )
+            arguments = await read_untrusted(words, found.input_schema, whole=whole, checked=checked)
         except WrongArguments as wrong:
-            complain_of(wrong, opened, tool)
-            if wanted.as_json:
-                reasons = [opened.hide(f"{tool.name}: {fault}") for fault in wrong.faults]
-                write_refusal("call", reasons, server=opened.name, tool=tool.name)
+            complain_of(wrong, opened, found)
+            if as_json:
+                reasons = [opened.hide(f"{tool}: {fault}") for fault in wrong.faults]
+                write_refusal("call", reasons, server=opened.name, tool=tool)
             return 2
         terminal = sys.stderr.isatty()
-        silence = _reports_silence(opened, tool, wait=wanted.wait) if terminal else nullcontext()
+        silence = _reports_silence(opened, tool, wait=wait) if terminal else nullcontext()
         async with silence, opened.asker.answering():
-            answer = await call_tool(opened, tool, arguments, wait=wanted.wait, progress=terminal)
-        show = _write_json if wanted.as_json else print_answer
-        show(opened, tool, answer, save=wanted.save)
-        return 0 if answer.ok else 1
+            result = await call_tool(opened, found, arguments, wait=wait, progress=terminal)
+        show = _write_json if as_json else print_answer
+        show(opened, found, result, save=save)
+        return 0 if result.ok else 1
 
-    failed = partial(_write_failure, tool=wanted.tool) if wanted.as_json else None
-    return use_one(
-        typed,
-        session,
-        ready,
-        lists=TOOLS,
-        show_secrets=wanted.show_secrets,
-        answers=answers_in(wanted.answer),
-        failed=failed,
-    )
+    failed = partial(_write_failure, tool=tool) if as_json else None
+    answers = answers_in(answer)
+    return use_one(typed, session, ready, lists=TOOLS, show_secrets=show_secrets, answers=answers, failed=failed)
 
 
 async def call_tool(
@@ -111,7 +115,7 @@ async def call_tool(
     tool: Tool,
     arguments: dict[str, Any],
     *,
-    wait: float | None = None,
+    wait: float = Budgets().call,
     progress: bool,
     again: bool = True,
 ) -> Answer:
@@ -222,7 +226,7 @@ def with_structured(pieces: Sequence[Piece], structured: object) -> list[Piece]:
     return [*pieces, Piece(text=json.dumps(structured, indent=2, ensure_ascii=False))]
 
 
-def _late(tool: Tool, error: Exception, *, wait: float | None) -> str | None:
+def _late(tool: Tool, error: Exception, *, wait: float) -> str | None:
     """Return the message for a timeout, if that was the error."""
     # Imported with the SDK.
     from mcp import MCPError  # noqa: PLC0415
@@ -230,26 +234,18 @@ def _late(tool: Tool, error: Exception, *, wait: float | None) -> str | None:
     from mcp_launch._diagnosis.protocol import is_timeout  # noqa: PLC0415
 
     if isinstance(error, MCPError) and is_timeout(error):
-        late = f"{tool.name} did not respond within {_patience(wait):g} s"
-        return f"{late}; does it need more time (mcp-launch call --wait)?"
+        return f"{tool.name} did not respond within {wait:g} s; does it need more time (mcp-launch call --wait)?"
     return None
 
 
-def _patience(wait: float | None) -> float:
-    """Return the timeout of a call in seconds."""
-    return Budgets().call if wait is None else wait
-
-
 @asynccontextmanager
-async def _reports_silence(opened: Opened, tool: Tool, *, wait: float | None) -> AsyncGenerator[None]:
+async def _reports_silence(opened: Opened, tool: str, *, wait: float) -> AsyncGenerator[None]:
     """Print a message if the block, which waits for a tool, takes long."""
 
     async def report() -> None:
         await anyio.sleep(SILENCE)
-        if opened.asker.is_asking:
-            return
-        message = f"waiting up to {_patience(wait):g} s for {tool.name} (--wait); press Ctrl-C to stop"
-        opened.notices.say(message)
+        if not opened.asker.is_asking:
+            opened.notices.say(f"waiting up to {wait:g} s for {tool} (--wait); press Ctrl-C to stop")
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(report)

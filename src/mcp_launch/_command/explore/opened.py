@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from acp_bindings._redact import Redactor
 from mcp_launch._command.explore.asking import Answers, Asker
 from mcp_launch._command.inputs import Session, Typed, there_are
-from mcp_launch._command.run import run, settled
-from mcp_launch._command.show.text import found_in, harmless, print_findings, remark, remark_failure, remark_warnings
+from mcp_launch._command.run import run
+from mcp_launch._command.show.text import findings_of, harmless, print_findings, remark, remark_failure, remark_warnings
 from mcp_launch._servers.launched import LaunchedServer
 from mcp_launch._spec import parse_server
 from mcp_launch.failures import InvalidResult, LaunchFailure, UnusableInput, did_you_mean
@@ -49,14 +49,13 @@ def use_one(
         failed: called instead of *ready* if the server cannot be used; the reason is always printed.
         changed: called with `tools`, `resources` or `prompts` when the server reports that this list has changed.
     """
-    print_findings(found_in(session.source, session.findings))
+    print_findings(findings_of([session]))
     (hide,) = redactors_of(session)
     notices = Notices(hide, changed=changed)
     asker = Asker(session.entries[0].name, notices.say, answers)
 
     async def use(fleets: Sequence[Fleet]) -> int:
         (fleet,) = fleets
-        await settled(fleets, quiet=True)
         (server,), (report,) = fleet.servers, fleet.report["servers"]
         remark_warnings(report)
         if server.failure:
