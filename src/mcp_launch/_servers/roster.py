@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import importlib
-import inspect
-import warnings
 from collections.abc import AsyncGenerator, Collection, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -77,32 +74,12 @@ def read_entry(
         message = "another server has the same name; names must differ"
         record.fail(LaunchFailure(message, server=spec.name, stage="spec", code="duplicate_name"))
     elif transports is not None and spec.transport not in {"stdio", *transports}:
-        record.fail(_not_advertised(spec))
+        message = f'the agent did not advertise support for "{spec.transport}" servers; use another transport'
+        facts = {"type": spec.transport}
+        record.fail(LaunchFailure(message, server=spec.name, stage="spec", code="unsupported_transport", facts=facts))
     elif isinstance(spec, SseServer):
-        _deprecate(record)
+        record.warn("the SSE transport is deprecated by MCP; use a Streamable HTTP URL if the server has one")
     return record
-
-
-def _not_advertised(spec: ServerSpec) -> LaunchFailure:
-    message = f'the agent did not advertise support for "{spec.transport}" servers; use another transport'
-    facts = {"type": spec.transport}
-    return LaunchFailure(message, server=spec.name, stage="spec", code="unsupported_transport", facts=facts)
-
-
-def _deprecate(record: Record) -> None:
-    record.warn("the SSE transport is deprecated by MCP; use a Streamable HTTP URL if the server has one")
-    # If warnings are errors, an entry must not stop the launch.
-    with contextlib.suppress(DeprecationWarning):
-        warnings.warn(f"{record.name}: the SSE transport is deprecated by MCP", DeprecationWarning, _caller())
-
-
-def _caller() -> int:
-    """Return the stack level of the caller of this package, for `warnings.warn`."""
-    level, frame = 0, inspect.currentframe()
-    # Launches are entered by contextlib. From Python 3.12 on, warnings.warn can skip both itself.
-    while frame and frame.f_globals.get("__name__", "").partition(".")[0] in ("mcp_launch", "contextlib"):
-        level, frame = level + 1, frame.f_back
-    return level
 
 
 async def live(record: Record, spec: ServerSpec, *, terms: Terms, timeout: float) -> None:
@@ -252,11 +229,7 @@ class Roster:
         return self._tools
 
     def named(self, name: str) -> LaunchedServer:
-        """Return the first server with this name.
-
-        Raises:
-            UnknownServer: no server has this name.
-        """
+        """Return the first server with this name."""
         return self._find(name)[1]
 
     def add(
@@ -288,11 +261,7 @@ class Roster:
         return server
 
     async def remove(self, name: str) -> None:
-        """Close a server and remove it.
-
-        Raises:
-            UnknownServer: no server has this name.
-        """
+        """Close a server and remove it."""
         found = self._find(name)
         record, _ = found
         record.end()
