@@ -47,16 +47,11 @@ HARMLESS = INHERITED.difference(_PROXIES) | {"PWD"}
 """Variables whose values are not secret, such as directories, languages and certificates."""
 
 
-def child_environment(
-    env: Iterable[tuple[str, str]] = (), *, parent: Mapping[str, str] | None = None
-) -> dict[str, str]:
-    """Return the environment of a server: variables inherited from `parent` (ours by default), then `env`."""
-    variables = os.environ if parent is None else parent
+def child_environment(env: Iterable[tuple[str, str]] = ()) -> dict[str, str]:
+    """Return the environment of a server: what it inherits, then `env`."""
     # The names first, because reading a value of `os.environ` takes longer than all the rest here.
-    names = [name for name in variables if name in INHERITED or name.startswith("LC_")]
-    # A value that starts with "()" is a shell function of an old bash.
-    inherited = {name: value for name in names if not (value := variables[name]).startswith("()")}
-    return inherited | dict(env)
+    names = [name for name in os.environ if name in INHERITED or name.startswith("LC_")]
+    return {name: os.environ[name] for name in names} | dict(env)
 
 
 def inherited_proxies() -> list[str]:

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from acp_bindings.setup.errors import Remark
-from mcp_launch._json_values import as_items, as_members, texts
+from mcp_launch._json_values import as_items, as_members, at_pointer, texts
 from mcp_launch._validation import InvalidSchema, compiled
 from mcp_launch.failures import UnusableInput, did_you_mean
 
@@ -353,12 +353,7 @@ def _unresolved(tool: _Tool, _: str) -> _Hits:
 
 def _at(reference: str, root: Mapping[str, Any]) -> object:
     """Return the part of a schema to which a `$ref` refers. An anchor counts as the whole schema."""
-    found: Any = root
-    for step in reference.split("/")[1:] if reference.startswith("#/") else ():
-        name = step.replace("~1", "/").replace("~0", "~")
-        items = as_items(found)
-        found = items[int(name)] if name.isdecimal() and int(name) < len(items) else as_members(found).get(name)
-    return found
+    return at_pointer(reference[1:], root) if reference.startswith("#/") else root
 
 
 _STRICT_FORMATS = frozenset(("date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"))

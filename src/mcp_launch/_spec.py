@@ -14,11 +14,12 @@ from pydantic import BaseModel
 
 from acp_bindings import DecodeError, EncodeError, decode, encode, v1, v2
 from acp_bindings import Issue as SchemaIssue
+from acp_bindings._lazy import closest
 from acp_bindings._problems.transports import type_fault
 from acp_bindings._redact import Redactor, shown_url
 from mcp_launch._executable import as_entry, inherited_proxies
 from mcp_launch._json_values import as_items, as_members, texts
-from mcp_launch.failures import LaunchFailure, Phrases, nearest
+from mcp_launch.failures import LaunchFailure, Phrases
 from mcp_launch.report import TransportName
 
 Pairs: TypeAlias = tuple[tuple[str, str], ...]
@@ -102,7 +103,7 @@ def no_target_issue(members: dict[str, Any], phrases: Phrases) -> Issue:
 
 def _meant(member: str, entry: object) -> str:
     """Return a hint which field is most likely a misspelling of the missing one."""
-    near = nearest(member, sorted({*map(str, as_members(entry))} - _MEMBERS))
+    near = closest(member, sorted({*map(str, as_members(entry))} - _MEMBERS))
     return f'; is "{near}" meant to be {member}?' if near else ""
 
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from functools import cached_property
 from typing import Any, Literal, NamedTuple, TypeAlias, cast
 
 from mcp_launch.failures import UnusableInput
@@ -126,35 +124,15 @@ def place_in(text: str, at: int) -> Place:
     return Place(text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at))
 
 
-class TextDocument(Document):
-    """A document that knows the lines of its text."""
-
-    def __init__(self, value: Any, root: Any, text: str) -> None:
-        super().__init__(value, root)
-        self._text = text
-
-    def place_at(self, index: int) -> Place:
-        """Return the position of the character with this index."""
-        line = bisect_right(self._lines, index)
-        return Place(line, index - self._lines[line - 1] + 1)
-
-    @cached_property
-    def _lines(self) -> list[int]:
-        """The index at which each line begins."""
-        starts = [0]
-        while at := self._text.find("\n", starts[-1]) + 1:
-            starts.append(at)
-        return starts
-
-
-class _Json(TextDocument):
+class _Json(Document):
     """A document whose nodes are the indices at which values begin. The text is valid JSON."""
 
     def __init__(self, value: Any, text: str) -> None:
-        super().__init__(value, _skip_space(text, 0), text)
+        super().__init__(value, _skip_space(text, 0))
+        self._text = text
 
     def place_of(self, node: int) -> Place:
-        return self.place_at(node)
+        return place_in(self._text, node)
 
     def span_of(self, node: int) -> tuple[int, int]:
         _, end = json.JSONDecoder().raw_decode(self._text, node)

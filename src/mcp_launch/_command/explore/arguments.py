@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
 
+from acp_bindings._lazy import closest
 from mcp_launch._command.explore.schemas import (
     Schema,
     alternatives,
@@ -24,7 +25,7 @@ from mcp_launch._command.explore.schemas import (
 from mcp_launch._command.inputs import there_are
 from mcp_launch._json_values import as_items
 from mcp_launch._validation import STEPS, TooManySteps, compiled, errors_of, is_plain, limited_steps, steps_are_limited
-from mcp_launch.failures import did_you_mean, nearest
+from mcp_launch.failures import did_you_mean
 from mcp_launch.options import Budgets
 
 _NONE = object()
@@ -329,6 +330,6 @@ def _nearest(name: str, schema: object, root: Schema) -> str | None:
     """Return the most similar known argument. Each step of the path is compared separately."""
     known = properties_of(schema, root)
     step, _, rest = name.partition(".")
-    holder = nearest(step, known)
+    holder = closest(step, known)
     inner = _nearest(rest, known[holder], root) if rest and holder else None
-    return nearest(name, known) if inner is None else f"{holder}.{inner}"
+    return closest(name, known) if inner is None else f"{holder}.{inner}"

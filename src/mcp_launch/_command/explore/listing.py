@@ -190,14 +190,7 @@ def _resource_lines(resource: Resource | ResourceTemplate, hide: Redactor) -> It
 def _prompt_lines(prompt: Prompt, hide: Redactor) -> Iterator[Styled]:
     """Yield the signature and description of a prompt, and its arguments, which are strings."""
     arguments = [
-        Argument(
-            name=each.name,
-            type="string",
-            required=bool(each.required),
-            default=None,
-            limits=(),
-            description=each.description or "",
-        )
+        Argument(name=each.name, type="string", required=bool(each.required), description=each.description or "")
         for each in prompt.arguments or ()
     ]
     names = ", ".join(f"{each.name}{'' if each.required else '?'}" for each in arguments)

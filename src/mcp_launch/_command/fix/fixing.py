@@ -165,7 +165,10 @@ def fix(typed: Typed, *, write_it: bool, as_json: bool) -> int:
     _verify(file, text, outcomes)
     hide = file.redactor(text)
     backup = _write(file, text) if write_it and text != file.text else None
-    shown = list(_difference(file, text, hide))
+    lines = difflib.unified_diff(
+        file.text.splitlines(), text.splitlines(), fromfile=file.path, tofile=file.path, lineterm=""
+    )
+    shown = [printable(hide(line)) for line in lines]
     if as_json:
         document = {
             "ok": all(each.kind != "refused" for each in outcomes),
@@ -369,13 +372,6 @@ def _backup(target: Path) -> str:
         os.close(descriptor)
         shutil.copy2(target, path)
         return path
-
-
-def _difference(file: _File, text: str, hide: Redactor) -> Iterator[str]:
-    lines = difflib.unified_diff(
-        file.text.splitlines(), text.splitlines(), fromfile=file.path, tofile=file.path, lineterm=""
-    )
-    yield from (printable(hide(line)) for line in lines)
 
 
 def _print(

@@ -8,6 +8,7 @@ import shlex
 from collections.abc import Iterator
 from typing import Any, cast
 
+from acp_bindings._lazy import closest
 from mcp_launch._command.fix.draft import Draft, Remedy, each_value
 from mcp_launch._command.fix.paths import corrected_command, program_at
 from mcp_launch._command.fix.urls import is_loopback
@@ -15,7 +16,6 @@ from mcp_launch._json_values import as_items, as_members
 from mcp_launch.config._documents import Path
 from mcp_launch.config._edit import Edit
 from mcp_launch.config._formats.map import ends_in_sse
-from mcp_launch.failures import nearest
 
 _ALIASES = {
     "arg": "args",
@@ -48,7 +48,7 @@ def shape(draft: Draft) -> Iterator[Remedy]:
     known = draft.form.known()
     raw = dict(draft.raw)
     for member in [each for each in raw if each not in known]:
-        meant = _ALIASES.get(member.lower()) or nearest(member.lower(), _MEMBERS, cutoff=0.7)
+        meant = _ALIASES.get(member.lower()) or closest(member.lower(), _MEMBERS, cutoff=0.7)
         if meant and names[meant] not in raw:
             edits.append(Edit(draft.at(member), names[meant], "rename"))
             whats.append(f"rename {member} to {names[meant]}")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from urllib.parse import SplitResult, urlsplit
 
+from acp_bindings._lazy import closest
 from mcp_launch._command.fix.draft import Draft, Remedy, each_value
 from mcp_launch._command.fix.packages import Package
 from mcp_launch.config._edit import Edit
 from mcp_launch.config._formats.map import MapFormat
-from mcp_launch.failures import nearest
 
 
 def is_loopback(host: str | None) -> bool:
@@ -88,7 +88,7 @@ def credentials(draft: Draft) -> Iterator[Remedy]:
     """Propose the usual name and form of a header with a token."""
     called = draft.name_of("headers")
     for at, name, value in each_value(draft.at(called), draft.raw.get(called)):
-        near = nearest(name.lower(), ("authorization", "x-api-key"), cutoff=0.75)
+        near = closest(name.lower(), ("authorization", "x-api-key"), cutoff=0.75)
         meant = {"authorization": "Authorization", "x-api-key": "X-API-Key"}.get(near or "", name)
         if near and near != name.lower():
             edit = Edit((*at[:-1], "name"), meant) if at[-1] == "value" else Edit(at, meant, "rename")

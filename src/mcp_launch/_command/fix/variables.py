@@ -5,15 +5,14 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from typing import Any, cast
 
+from acp_bindings._lazy import closest
 from mcp_launch._command.fix.draft import Draft, Remedy, each_value
-from mcp_launch._diagnosis.hints import missing_variable
+from mcp_launch._diagnosis.hints import missing_variable, similar_variable
 from mcp_launch._json_values import as_items
-from mcp_launch.config._documents import Path
 from mcp_launch.config._edit import Edit
+from mcp_launch.config._formats.format import strings_in
 from mcp_launch.config._references import Reference, Text
-from mcp_launch.failures import nearest
 
 _LOOSE = re.compile(r"\$\{(?:env:)?([A-Z_][A-Z0-9_]*)\}|\$([A-Z_][A-Z0-9_]*)|%([A-Z_][A-Z0-9_]{2,})%")
 """A reference to a variable in the syntax of any client or shell."""
@@ -24,7 +23,7 @@ def references(draft: Draft) -> Iterator[Remedy]:
     edits: list[Edit] = []
     named: list[str] = []
     renamed: list[str] = []
-    for path, value in _strings(draft.raw, draft.entry.path):
+    for path, value in strings_in(draft.raw, draft.entry.path):
         member = path[len(draft.entry.path)]
         changed = value if member not in draft.form.expands else _in_syntax(value, draft, named, renamed)
         if changed != value:
@@ -44,7 +43,7 @@ def _in_syntax(value: str, draft: Draft, named: list[str], renamed: list[str]) -
     def write(found: re.Match[str]) -> str:
         name = found[1] or found[2] or found[3]
         if name in known:
-            near = None if name in os.environ else nearest(name, os.environ, cutoff=0.85)
+            near = None if name in os.environ else closest(name, os.environ, cutoff=0.85)
             if near is None:
                 return found[0]
             renamed.append(near)
@@ -58,16 +57,6 @@ def _in_syntax(value: str, draft: Draft, named: list[str], renamed: list[str]) -
     return _LOOSE.sub(write, value)
 
 
-def _strings(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
-    if isinstance(value, str):
-        yield path, value
-    elif isinstance(value, dict):
-        for name, each in cast("dict[str, Any]", value).items():
-            yield from _strings(each, (*path, name))
-    for index, each in enumerate(as_items(value)):
-        yield from _strings(each, (*path, index))
-
-
 def missing(draft: Draft) -> Iterator[Remedy]:
     """Propose the name of a variable that the server misses: of one that it gets, or of one that is set here."""
     missing, _ = missing_variable(draft.stderr) or (None, None)
@@ -79,8 +68,7 @@ def missing(draft: Draft) -> Iterator[Remedy]:
     given = {name: at for at, name, _ in pairs}
     if missing in given:
         return
-    plain = {re.sub("[-_]", "", name).upper(): name for name in given}
-    if near := plain.get(nearest(missing.replace("_", ""), plain, cutoff=0.8) or ""):
+    if near := similar_variable(missing, given):
         at = given[near]
         edit = Edit((*at[:-1], "name"), missing) if at[-1] == "value" else Edit(at, missing, "rename")
         yield Remedy(what=f"rename {near} to {missing}", edits=(edit,))

@@ -53,7 +53,7 @@ class Format:
         if member in ("args", "command") and any(each in _CODE for each in texts(value)):
             # A shell or an interpreter expands it.
             return
-        for steps, text in _strings(value, (member,)):
+        for steps, text in strings_in(value, (member,)):
             if found := UNEXPANDED.search(text):
                 shown = found[0] if found[0].startswith("%") else Reference(found[0], "unknown").shown
                 message = f"{self.title} does not replace {shown} in {member}; {self._instead(shown, member)}"
@@ -74,7 +74,7 @@ _CODE = frozenset(("-c", "-e", "--eval", "-Command", "/c", "/C"))
 """Options that are followed by code."""
 
 
-def _strings(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
+def strings_in(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
     """Yield the strings in a JSON value that are sent as written, with their paths."""
     match value:
         case str():
@@ -84,10 +84,10 @@ def _strings(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
             yield path, " ".join(part for part in value.parts if isinstance(part, str))
         case [*items]:
             for index, item in enumerate(items):
-                yield from _strings(item, (*path, index))
+                yield from strings_in(item, (*path, index))
         case dict():
             for name, item in cast("dict[str, Any]", value).items():
-                yield from _strings(item, (*path, name))
+                yield from strings_in(item, (*path, name))
         case _:
             pass
 

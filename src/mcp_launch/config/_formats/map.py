@@ -69,7 +69,7 @@ class MapFormat(Format):
     def read(self, reading: Reading) -> Iterator[Entry]:
         """Yield the entries of the first map that is present."""
         for at in self.at:
-            if not _holds(reading.document.value, at):
+            if at[-1] not in as_members(_inside(reading.document.value, at[:-1])):
                 continue
             found = _inside(reading.document.value, at)
             if found is None:
@@ -358,10 +358,6 @@ def _inside(value: Any, at: Iterable[str]) -> Any:
     for member in at:
         value = as_members(value).get(member)
     return value
-
-
-def _holds(value: Any, at: tuple[str, ...]) -> bool:
-    return at[-1] in as_members(_inside(value, at[:-1]))
 
 
 def ends_in_sse(url: Any) -> bool:
