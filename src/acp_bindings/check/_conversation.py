@@ -15,7 +15,7 @@ from acp_bindings._lazy import PACKAGES
 from acp_bindings.check._inputs import Line
 from acp_bindings.check._observed import PERMISSION, PROMPT, UPDATE, ObservedMessage, observed_of
 from acp_bindings.check._sessions import Session, Transcript
-from acp_bindings.check._turns import OF_TURNS, Turns, Unfinished, text_in
+from acp_bindings.check._turn_order import OF_TURNS, Turns, Unfinished, text_in
 from acp_bindings.decoding import decode
 from acp_bindings.errors import AcpError, DecodeError
 from acp_bindings.jsonrpc import (

@@ -25,9 +25,9 @@ from acp_bindings.connection.errors import ConnectionClosed, RequestFailed, log
 from acp_bindings.decoding import decode
 from acp_bindings.encoding import encode
 from acp_bindings.errors import AcpError, DecodeError
+from acp_bindings.setup._error_responses import error_from
 from acp_bindings.setup._records import SessionRecord
 from acp_bindings.setup._requests import load_session, resume_session
-from acp_bindings.setup._responses import error_from
 from acp_bindings.setup._updates import ReplayCollector
 from acp_bindings.setup.errors import InvalidParams, RefusedServer
 

@@ -18,9 +18,9 @@ from acp_bindings.connection.errors import ConnectionClosed, log
 from acp_bindings.decoding import decode
 from acp_bindings.encoding import encode
 from acp_bindings.errors import AcpError
+from acp_bindings.setup._error_responses import is_closed
 from acp_bindings.setup._gates import check_message
 from acp_bindings.setup._requests import close_session
-from acp_bindings.setup._responses import is_closed
 from acp_bindings.setup.errors import RefusedServer, RequestError
 
 if TYPE_CHECKING:

@@ -14,6 +14,7 @@ from acp_bindings.client._agent_link import AgentLink, in_package
 from acp_bindings.client._client_session import Session, SessionOpening
 from acp_bindings.connection.errors import log
 from acp_bindings.setup._auth import login, logout
+from acp_bindings.setup._error_responses import is_closed
 from acp_bindings.setup._gates import OnRefusal, gate_mcp_servers
 from acp_bindings.setup._records import SessionRecord
 from acp_bindings.setup._requests import (
@@ -26,7 +27,6 @@ from acp_bindings.setup._requests import (
     new_session,
     resume_session,
 )
-from acp_bindings.setup._responses import is_closed
 from acp_bindings.setup.errors import RefusedServer, Remark, RequestError
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from acp_bindings.client._state import Folding
 from acp_bindings.connection.errors import ConnectionClosed, TimedOut, log
 from acp_bindings.errors import AcpError
 from acp_bindings.jsonrpc import INTERNAL_ERROR, REQUEST_CANCELLED
-from acp_bindings.setup._responses import error_from
+from acp_bindings.setup._error_responses import error_from
 from acp_bindings.setup.errors import RequestError
 
 if TYPE_CHECKING:

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any
 from acp_bindings._lazy import lazy_names
 
 if TYPE_CHECKING:
-    from acp_bindings.play._agent import Play
     from acp_bindings.play._replay import Replay
     from acp_bindings.play._rude import RUDE
     from acp_bindings.play._scenes import SCENES
     from acp_bindings.play._script import Script, ScriptError
+    from acp_bindings.play._scripted_agent import Play
 else:
     _, _load, __dir__ = lazy_names(
         __name__,
         {
-            "_agent": "Play",
+            "_scripted_agent": "Play",
             "_replay": "Replay",
             "_rude": "RUDE",
             "_scenes": "SCENES",

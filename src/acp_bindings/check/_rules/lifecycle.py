@@ -8,7 +8,7 @@ from dataclasses import replace
 from acp_bindings._json import members_of
 from acp_bindings.check._observed import PERMISSION, PROMPT, ObservedMessage
 from acp_bindings.check._rules.rule import remark, rule, rules, under, whole
-from acp_bindings.check._turns import OF_TURNS
+from acp_bindings.check._turn_order import OF_TURNS
 from acp_bindings.setup._records import SessionRecord, new_session_remarks
 from acp_bindings.setup.errors import InitializedAlready, NotInitialized, Remark
 

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator
 from acp_bindings._json import items_of, members_of
 from acp_bindings.check._observed import PROMPT, UPDATE, ObservedMessage
 from acp_bindings.check._rules.rule import OPENING, remark, rules
-from acp_bindings.check._turns import Offers, text_in, values_of
+from acp_bindings.check._turn_order import Offers, text_in, values_of
 from acp_bindings.setup.errors import Remark
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from acp_bindings._json import items_of, members_of
 from acp_bindings.check._observed import PERMISSION, ObservedMessage
 from acp_bindings.check._rules.rule import remark, rule, rules
-from acp_bindings.check._turns import text_in, tool_call_of
+from acp_bindings.check._turn_order import text_in, tool_call_of
 from acp_bindings.setup.errors import Remark
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from acp_bindings._json import items_of
 from acp_bindings.check._observed import PERMISSION, PROMPT, UPDATE, ObservedMessage
 from acp_bindings.check._rules.rule import remark, rule, rules, whole
-from acp_bindings.check._turns import text_in
+from acp_bindings.check._turn_order import text_in
 from acp_bindings.setup.errors import Remark
 
 

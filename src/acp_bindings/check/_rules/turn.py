@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from acp_bindings.check._observed import PROMPT, UPDATE, ObservedMessage
 from acp_bindings.check._rules.rule import remark, rule, rules, whole
-from acp_bindings.check._turns import OF_TURNS, text_in
+from acp_bindings.check._turn_order import OF_TURNS, text_in
 from acp_bindings.setup.errors import Remark
 
 
