@@ -112,8 +112,8 @@ def resolve_command(
 _NODE = "is Node.js installed?"
 _UV = "is uv installed?"
 _INSTALLERS = {"node": _NODE, "npm": _NODE, "npx": _NODE, "uv": _UV, "uvx": _UV, "docker": "is Docker installed?"}
-_PROGRAMS = frozenset((*_INSTALLERS, "bun", "bunx", "deno", "pipx", "podman", "python", "python3"))
-"""Programs that are recognized at the start of a command line even if they are not installed."""
+RUNNERS = frozenset((*_INSTALLERS, "bun", "bunx", "deno", "pipx", "podman", "python", "python3"))
+"""Programs that start servers. They are recognized even if they are not installed."""
 
 
 class _Command(NamedTuple):
@@ -180,7 +180,7 @@ class _Command(NamedTuple):
         # The beginning of a path with spaces is not a program.
         program = os.path.join(self.cwd, words[0])
         is_program = os.path.isfile(program) if os.path.dirname(words[0]) else self._replace(command=words[0]).found()
-        return words if is_program or words[0] in _PROGRAMS else []
+        return words if is_program or words[0] in RUNNERS else []
 
 
 def as_entry(words: Sequence[str], phrases: Phrases) -> str:
@@ -196,7 +196,7 @@ _MISREAD: dict[str, str] = {
     "quoted": "the quotes count as part of the name; remove them",
     "padded": "it begins with whitespace, which counts as part of the name",
 }
-_RUNNERS = {".cjs": "node", ".js": "node", ".mjs": "node", ".py": "python", ".sh": "sh"}
+_INTERPRETERS = {".cjs": "node", ".js": "node", ".mjs": "node", ".py": "python", ".sh": "sh"}
 _OF_WINDOWS = frozenset(("cmd", "cmd.exe"))
 if os.name != "nt":
     _MISREAD["windows"] = _MISREAD["drive"] = "it is a Windows path, and this system is not Windows"
@@ -225,7 +225,7 @@ def _executable(given: _Command, path: str) -> str:
     if not stat.S_ISREG(mode):
         raise CommandError("not_executable", f'the command is a device, pipe or socket, not a program: "{shown}"')
     if not os.access(path, os.X_OK):
-        runner = _RUNNERS.get(os.path.splitext(path)[1])
+        runner = _INTERPRETERS.get(os.path.splitext(path)[1])
         other = f', or set the command to {runner} and put this file in "args"' if runner else ""
         raise CommandError("not_executable", f'the command is not executable: "{shown}"; try chmod +x{other}')
     return path

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import anyio
 
-from mcp_launch._command.explore.arguments import Fault, WrongArguments, json_value, read_untrusted, typed_value
+from mcp_launch._command.explore.arguments import WrongArguments, json_value, read_untrusted, typed_value
 from mcp_launch._command.explore.schemas import Argument, alternatives, described_arguments, fixed_values, kind_of
 from mcp_launch._command.explore.terminal import read_chunk
 from mcp_launch._command.find_servers import text_of
@@ -52,8 +52,8 @@ def answers_in(file: str | None) -> Answers:
     """
     try:
         value: Any = {} if file is None else json_value(text_of(file, source=file), called=f"--answer {file}")
-    except Fault as fault:
-        raise UnusableInput(str(fault)) from None
+    except WrongArguments as wrong:
+        raise UnusableInput(str(wrong)) from None
     if not isinstance(value, dict) or as_members(value).keys() - {"elicitation", "sampling"}:
         raise UnusableInput(f'--answer {file}: must be an object with "elicitation", "sampling", or both')
     answers: dict[str, Any] = {"elicitation": [], "sampling": [], **as_members(value)}
@@ -218,8 +218,8 @@ class Asker:
                 return
             try:
                 given = {field.name: _value(titles.get(text, text), part, schema, field)}
-            except Fault as fault:
-                self._say(f"  {fault}")
+            except WrongArguments as wrong:
+                self._say(f"  {wrong}")
                 continue
             faults = await _faults(given, {"type": "object", "properties": {field.name: part}})
             if not faults:

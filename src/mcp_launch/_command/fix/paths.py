@@ -11,6 +11,7 @@ from glob import glob
 from typing import TYPE_CHECKING, NamedTuple
 
 from acp_bindings._lazy import closest
+from mcp_launch._executable import RUNNERS
 from mcp_launch._json_values import as_items, as_members
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ _PLACES = (
     "/usr/local/bin",
 )
 """Directories in which installers put programs, and that are not on every PATH."""
-_PROGRAMS = ("bunx", "deno", "docker", "node", "npm", "npx", "pipx", "podman", "python", "python3", "uv", "uvx")
 _SYNONYMS = {"python": ("python3",), "python3": ("python",), "nodejs": ("node",)}
 _SUFFIXES = (".cjs", ".js", ".json", ".mjs", ".py", ".sh", ".ts", ".toml", ".yaml", ".yml", ".db", ".jar")
 _HOME = re.compile(r"^(?:~(?=[/\\]|$)|\$HOME\b|\$\{HOME\}|\$\{env:HOME\}|\$\{userHome\}|%USERPROFILE%)")
@@ -59,9 +59,9 @@ def corrected_command(command: str, draft: Draft) -> Found | None:
     name = os.path.splitext(os.path.basename(plain.replace("\\", "/")))[0]
     names = [name, *_SYNONYMS.get(name, ())]
     # Only of programs that start servers: another program with a similar name may do anything.
-    if name not in _PROGRAMS and (near := closest(name, _PROGRAMS)):
+    if name not in RUNNERS and (near := closest(name, RUNNERS)):
         names.append(near)
-    if is_path(plain) and not set(names) & set(_PROGRAMS):
+    if is_path(plain) and not set(names) & set(RUNNERS):
         return None
     for each in names:
         if path := shutil.which(each) or _elsewhere(each):

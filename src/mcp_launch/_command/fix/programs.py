@@ -16,6 +16,7 @@ from mcp_launch._command.fix.paths import (
     environments_near,
     is_path,
 )
+from mcp_launch._executable import RUNNERS
 from mcp_launch._json_values import as_members
 from mcp_launch.config._edit import Edit
 
@@ -34,11 +35,8 @@ def other_program(draft: Draft) -> Iterator[Remedy]:
     if draft.program == "uvx" and (uv := shutil.which("uv")):
         yield draft.run(uv, ["tool", "run", *args], "start it with uv tool run")
     if not os.path.dirname(command) and not any(each.isspace() for each in command):
-        for package in similar(command) if draft.program not in _RUNNERS else ():
+        for package in similar(command) if draft.program not in RUNNERS else ():
             yield _of_package(draft, package, args)
-
-
-_RUNNERS = frozenset(("bun", "bunx", "deno", "docker", "node", "npm", "npx", "pipx", "python", "python3", "uv", "uvx"))
 
 
 def interpreter(draft: Draft) -> Iterator[Remedy]:
@@ -133,7 +131,7 @@ def _of_docker(draft: Draft) -> Iterator[Remedy]:
 def _of_stdio(draft: Draft) -> Iterator[Remedy]:
     """Propose the argument for MCP on stdio that the usage of the program names."""
     said, args = draft.output, draft.args
-    if draft.program in _RUNNERS and draft.program not in ("node", "python", "python3") and not args:
+    if draft.program in RUNNERS and draft.program not in ("node", "python", "python3") and not args:
         return
     usage = re.search(r"(?i)usage|options:|commands:|subcommand|unknown|expected|required", said)
     if not usage or "stdio" not in said or any("stdio" in each for each in args):
@@ -188,7 +186,7 @@ def _of_package(draft: Draft, package: Package, args: list[str]) -> Remedy:
 
 def _package_at(draft: Draft) -> int | None:
     """Return the number of the argument that names the package; None if there is none."""
-    if draft.program not in _RUNNERS - {"docker", "deno"}:
+    if draft.program not in RUNNERS - {"deno", "docker", "podman"}:
         return None
     verbs = {"run", "x", "exec", "tool", "dlx"}
     skip = False
