@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from anyio.abc import SocketStream, TaskStatus
     from typing_extensions import TypeForm
 
+    from acp_bindings.setup.unions import AgentCapabilities, InitializeResponse
 
 LocalTransport: TypeAlias = Literal["http", "stdio"]
 """The transports over which a server of this process can be offered."""
@@ -32,16 +33,7 @@ LocalTransport: TypeAlias = Literal["http", "stdio"]
 _BETTER_FIRST: tuple[LocalTransport, ...] = ("http", "stdio")
 """HTTP first, because stdio needs a relay process."""
 
-Agent: TypeAlias = (
-    v1.InitializeResponse
-    | v1.AgentCapabilities
-    | v1_unstable.InitializeResponse
-    | v1_unstable.AgentCapabilities
-    | v2.InitializeResponse
-    | v2.AgentCapabilities
-    | v2_unstable.InitializeResponse
-    | v2_unstable.AgentCapabilities
-)
+Agent: TypeAlias = "InitializeResponse | AgentCapabilities"
 """An agent's response to `initialize`, or its capabilities."""
 
 

@@ -152,3 +152,8 @@ def each_value(at: Path, value: Any) -> Iterator[tuple[Path, str, Any]]:
         named = as_members(pair).get("name")
         if isinstance(named, str) and "value" in as_members(pair):
             yield (*at, index, "value"), named, pair["value"]
+
+
+def renamed(at: Path, name: str) -> Edit:
+    """Return the edit that renames a variable or header, whose value is at this path."""
+    return Edit((*at[:-1], "name"), name) if at[-1] == "value" else Edit(at, name, "rename")

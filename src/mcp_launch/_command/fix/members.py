@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any, cast
 
 from acp_bindings._lazy import closest
-from mcp_launch._command.fix.draft import Draft, Remedy, each_value
+from mcp_launch._command.fix.draft import Draft, Remedy, each_value, renamed
 from mcp_launch._command.fix.paths import corrected_command, program_at
 from mcp_launch._command.fix.urls import is_loopback
 from mcp_launch._json_values import as_items, as_members
@@ -134,8 +134,7 @@ def _values(at: Path, value: Any, member: str, whats: list[str], edits: list[Edi
     for path, name, _ in each_value(at, value):
         plain = name.strip().rstrip(":") if member == "headers" else name.strip()
         if plain != name:
-            is_pair = path[-1] == "value"
-            edits.append(Edit((*path[:-1], "name"), plain) if is_pair else Edit(path, plain, "rename"))
+            edits.append(renamed(path, plain))
             whats.append(f"rename {name.strip()} to {plain}")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from urllib.parse import SplitResult, urlsplit
 
 from acp_bindings._lazy import closest
-from mcp_launch._command.fix.draft import Draft, Remedy, each_value
+from mcp_launch._command.fix.draft import Draft, Remedy, each_value, renamed
 from mcp_launch._command.fix.packages import Package
 from mcp_launch.config._edit import Edit
 from mcp_launch.config._formats.map import MapFormat
@@ -91,8 +91,7 @@ def credentials(draft: Draft) -> Iterator[Remedy]:
         near = closest(name.lower(), ("authorization", "x-api-key"), cutoff=0.75)
         meant = {"authorization": "Authorization", "x-api-key": "X-API-Key"}.get(near or "", name)
         if near and near != name.lower():
-            edit = Edit((*at[:-1], "name"), meant) if at[-1] == "value" else Edit(at, meant, "rename")
-            yield Remedy(what=f"rename the header {name} to {meant}", edits=(edit,))
+            yield Remedy(what=f"rename the header {name} to {meant}", edits=(renamed(at, meant),))
         if near == "authorization" and isinstance(value, str) and len(value.split()) == 1:
             yield Remedy(what="write Bearer before the token", edits=(Edit(at, f"Bearer {value}"),))
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from acp_bindings._lazy import closest
-from mcp_launch._command.fix.draft import Draft, Remedy, each_value
+from mcp_launch._command.fix.draft import Draft, Remedy, each_value, renamed
 from mcp_launch._diagnosis.hints import missing_variable, similar_variable
 from mcp_launch._json_values import as_items
 from mcp_launch.config._edit import Edit
@@ -69,9 +69,7 @@ def missing(draft: Draft) -> Iterator[Remedy]:
     if missing in given:
         return
     if near := similar_variable(missing, given):
-        at = given[near]
-        edit = Edit((*at[:-1], "name"), missing) if at[-1] == "value" else Edit(at, missing, "rename")
-        yield Remedy(what=f"rename {near} to {missing}", edits=(edit,))
+        yield Remedy(what=f"rename {near} to {missing}", edits=(renamed(given[near], missing),))
     if missing not in os.environ:
         return
     beyond = f"the variable {missing}"
