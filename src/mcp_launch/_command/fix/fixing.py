@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from acp_bindings._atomic_write import atomic_write
 from acp_bindings._redact import Redactor
-from acp_bindings._secrets import secret_arguments
+from acp_bindings._secrets import argument_secrets
 from mcp_launch._command.find_servers import config_sessions, inputs_of, started_ahead, text_of
 from mcp_launch._command.fix.draft import Draft, Remedy
 from mcp_launch._command.fix.members import shape
@@ -143,8 +143,7 @@ class _File:
             hide.add(_secrets(self.value(text)))
             for entry in self.read(text).entries:
                 hide.add(entry.secrets, urls=texts([as_members(entry.server).get("url")]))
-                args = texts(as_members(entry.server).get("args"))
-                hide.add(args[index].partition("=")[2] or args[index] for index in secret_arguments(args))
+                hide.add(argument_secrets(texts(as_members(entry.server).get("args"))))
         return hide
 
 

@@ -8,10 +8,10 @@ import shlex
 from collections.abc import Iterator
 from typing import Any, cast
 
+from acp_bindings._http import is_loopback
 from acp_bindings._lazy import closest
 from mcp_launch._command.fix.draft import Draft, Remedy, each_value, renamed
 from mcp_launch._command.fix.paths import corrected_command, program_at
-from mcp_launch._command.fix.urls import is_loopback
 from mcp_launch._json_values import as_items, as_members
 from mcp_launch.config._documents import Path
 from mcp_launch.config._edit import Edit
@@ -162,7 +162,8 @@ def _url_form(draft: Draft, raw: dict[str, Any], names: dict[str, str], whats: l
     plain = url.strip().strip("\"'<>")
     plain = re.sub(r"^(https?)(?::/|/{1,2}|:)(?!/)", r"\1://", plain)
     if plain and "://" not in plain and not plain.startswith(("$", "%")):
-        plain = f"{'http' if is_loopback(plain.partition('/')[0].rpartition(':')[0] or plain) else 'https'}://{plain}"
+        host = plain.partition("/")[0].rpartition(":")[0] or plain
+        plain = f"{'http' if is_loopback(host.strip('[]')) else 'https'}://{plain}"
     if plain != url and draft.code in ("invalid_spec", "unsupported_transport"):
         edits.append(Edit(draft.at(names["url"]), plain))
         whats.append("write the URL with its scheme and without other characters")
