@@ -15,7 +15,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from mcp_launch.failures import Phrases
+from mcp_launch.failures import OF_ACP, Phrases
 from mcp_launch.report import Code, Stage
 
 _POSIX = ("HOME", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER")
@@ -34,7 +34,6 @@ _WINDOWS = (
     "USERNAME",
     "USERPROFILE",
 )
-_OF_ACP = Phrases()
 _PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy")
 _NO_PROXIES = ("NO_PROXY", "no_proxy")
 _CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS")
@@ -81,7 +80,7 @@ class CommandError(Exception):
 
 
 def resolve_command(
-    command: str, *, cwd: str, env: Mapping[str, str], strict: bool = False, phrases: Phrases = _OF_ACP
+    command: str, *, cwd: str, env: Mapping[str, str], strict: bool = False, phrases: Phrases = OF_ACP
 ) -> tuple[str, str | None]:
     """Return the file to run, and a warning if the command is not an absolute path although a rule requires that.
 

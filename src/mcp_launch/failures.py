@@ -254,6 +254,9 @@ class Phrases(NamedTuple):
         return f'"{self.url_of(transport)}"{form}'
 
 
+OF_ACP = Phrases()
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return `; did you mean "x"?` with the most similar name, or an empty string."""
     near = closest(name, known)

@@ -20,7 +20,7 @@ from mcp_launch._servers.launched import LaunchedServer
 from mcp_launch._servers.record import Change, Changes, Record, Terms
 from mcp_launch._spawn import spawn
 from mcp_launch._spec import ServerSpec, SseServer, StdioServer, parse_server, transport_meant
-from mcp_launch.failures import LaunchError, LaunchFailure, Phrases, UnknownServer, UnusableInput
+from mcp_launch.failures import OF_ACP, LaunchError, LaunchFailure, UnknownServer, UnusableInput
 from mcp_launch.options import Options, OptionsFor, Restart, Transports, options_for
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def read_entry(
         options: the options of all servers, or by name.
     """
     # Options by name may not have an item for an invalid entry.
-    phrases = options.phrases if isinstance(options, Options) else Phrases()
+    phrases = options.phrases if isinstance(options, Options) else OF_ACP
     try:
         spec = parse_server(entry, index=index, phrases=phrases)
     except LaunchFailure as failure:
