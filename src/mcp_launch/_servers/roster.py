@@ -52,12 +52,7 @@ def read_entry(
 ) -> Record:
     """Return the record of one entry, which has already failed if the entry is not valid.
 
-    Args:
-        entry: a model of any protocol version, or raw JSON.
-        index: its position in the request, which names an entry without a name.
-        taken: the names of existing servers.
-        transports: the transports that the agent advertised; stdio is always allowed.
-        options: the options of all servers, or by name.
+    *index*, its position in the request, names an entry without a name. stdio is allowed whatever *transports* has.
     """
     # Options by name may not have an item for an invalid entry.
     phrases = options.phrases if isinstance(options, Options) else OF_ACP

@@ -120,10 +120,7 @@ def kinds_of(kind: Listing) -> tuple[str, ...]:
 def tool_lines(tool: Tool, hide: Redactor, *, whole: bool = False) -> Iterator[Styled]:
     """Yield the signature and description of a tool, and its arguments if the schema describes them.
 
-    Args:
-        tool: the tool.
-        hide: redacts the secrets of its server.
-        whole: True to add the type of its result, and its annotations, such as read-only.
+    With *whole*, add the type of its result, and its annotations, such as read-only.
     """
     result = tool.output_schema if whole else None
     yield printable(hide(signature(tool.name, tool.input_schema, result=result))), "bold"

@@ -37,17 +37,10 @@ def use_one(
     failed: Callable[[ServerReport], object] | None = None,
     changed: Callable[[str], None] | None = None,
 ) -> int:
-    """Start the server of a session, use it, and return the exit status.
+    """Start the server of a session and return the exit status: that of *ready*, or 1 if the server cannot be used.
 
-    Args:
-        typed: the options of the command.
-        session: the server.
-        ready: uses the server and returns the exit status, which is 1 if the server cannot be used.
-        lists: what to list before that.
-        show_secrets: False to redact secrets in results.
-        answers: the answers to what the server asks.
-        failed: called instead of *ready* if the server cannot be used; the reason is always printed.
-        changed: called with `tools`, `resources` or `prompts` when the server reports that this list has changed.
+    In that case the reason is printed, and *failed* is called. *changed* is called with `tools`, `resources` or
+    `prompts` when the server reports that this list has changed.
     """
     print_findings(findings_of([session]))
     (hide,) = redactors_of(session)
