@@ -233,10 +233,6 @@ class Roster:
         """Add a server and start it, if its entry is valid.
 
         A failed server whose name is taken is only kept with `keeps_twins`, because it would hide the other.
-
-        Raises:
-            LaunchError: the roster is closed.
-            UnusableInput: `options` are not `Options`.
         """
         if self._owners is None:
             raise LaunchError("the fleet is closed; launch another one")
