@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
-from acp_bindings._atomic_write import atomic_write
 from mcp_launch._command.find_servers import read_inputs, started_ahead
 from mcp_launch._command.inputs import Session, Typed
 from mcp_launch._command.show.text import (
@@ -68,8 +67,9 @@ def check_once(
         write_json(report)
     else:
         print_lines(report)
-    source = ", ".join(dict.fromkeys(session.source for session in sessions))
-    write_files(report, junit=junit, html=html, source=source, when=when, strict=strict)
+    if junit or html:
+        source = ", ".join(dict.fromkeys(session.source for session in sessions))
+        write_files(report, junit=junit, html=html, source=source, when=when, strict=strict)
     if unusable:
         return 2
     warned = any(server["warnings"] for server in report["servers"])
@@ -80,17 +80,19 @@ def check_once(
 def write_files(
     report: CheckReport, *, junit: str | None, html: str | None, source: str, when: datetime, strict: bool
 ) -> None:
-    """Write the report on the servers of *source* as JUnit XML, as HTML, both or neither.
+    """Write the report on the servers of *source* as JUnit XML, as HTML, or both.
 
     With *strict*, a server with a warning counts as failed.
     """
-    files: list[tuple[str, Callable[..., str]]] = []
     # Imported only if needed.
-    if junit is not None:
+    from acp_bindings._atomic_write import atomic_write  # noqa: PLC0415
+
+    files: list[tuple[str, Callable[..., str]]] = []
+    if junit:
         from mcp_launch._command.show.junit import junit_xml  # noqa: PLC0415
 
         files.append((junit, junit_xml))
-    if html is not None:
+    if html:
         from mcp_launch._command.show.html import page  # noqa: PLC0415
 
         files.append((html, page))
