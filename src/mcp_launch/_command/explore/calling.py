@@ -8,7 +8,7 @@ import mimetypes
 import os
 import re
 import sys
-from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
@@ -147,7 +147,7 @@ def print_answer(opened: Opened, tool: Tool, answer: Answer, *, save: str | None
     if answer.result is None:
         return
     raw = _raw(answer.result)
-    pieces = with_structured(list(pieces_of(raw["content"])), raw.get("structuredContent"))
+    pieces = with_structured(pieces_of(raw["content"]), raw.get("structuredContent"))
     write_pieces(opened, pieces, stem=tool.name, save=save, failed=answer.result.is_error)
 
 
@@ -158,11 +158,9 @@ def complain_of(wrong: WrongArguments, opened: Opened, tool: Tool) -> None:
     opened.notices.say(f"usage: {signature(tool.name, tool.input_schema)}")
 
 
-def pieces_of(blocks: Iterable[BaseModel | dict[str, Any]]) -> Iterator[Piece]:
-    """Yield the parts of MCP content: the blocks of a result or a prompt, or the contents of a resource."""
-    for block in blocks:
-        raw = block if isinstance(block, dict) else block.model_dump(mode="json", by_alias=True, exclude_none=True)
-        yield _piece(raw)
+def pieces_of(blocks: Iterable[BaseModel | dict[str, Any]]) -> list[Piece]:
+    """Return the parts of MCP content: the blocks of a result or a prompt, or the contents of a resource."""
+    return [_piece(each if isinstance(each, dict) else _raw(each)) for each in blocks]
 
 
 def write_pieces(opened: Opened, pieces: Sequence[Piece], *, stem: str, save: str | None, failed: bool = False) -> None:
@@ -269,14 +267,14 @@ async def _death(opened: Opened, error: Exception) -> FailureJson | None:
 
 def _write_json(opened: Opened, tool: Tool, answer: Answer, *, save: str | None) -> None:
     raw = _raw(answer.result) if answer.result else None
-    pieces = pieces_of(raw["content"]) if raw else ()
+    pieces = pieces_of(raw["content"]) if raw else []
     write_json(
         {
             "ok": answer.ok,
             "server": opened.name,
             "tool": tool.name,
             "result": opened.hide_result.json(raw),
-            "saved": save_pieces(opened, list(pieces), stem=tool.name, folder=save) if save is not None else [],
+            "saved": save_pieces(opened, pieces, stem=tool.name, folder=save) if save is not None else [],
             "error": answer.error,
             "failure": answer.failure,
         }
@@ -288,8 +286,8 @@ def _write_failure(report: ServerReport, *, tool: str) -> None:
     write_json({"ok": False, "server": report["name"], "tool": tool, **nothing, "failure": report["failure"]})
 
 
-def _raw(result: CallToolResult) -> dict[str, Any]:
-    return result.model_dump(mode="json", by_alias=True, exclude_none=True)
+def _raw(model: BaseModel) -> dict[str, Any]:
+    return model.model_dump(mode="json", by_alias=True, exclude_none=True)
 
 
 def _piece(raw: dict[str, Any]) -> Piece:

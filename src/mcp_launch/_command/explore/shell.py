@@ -199,7 +199,7 @@ class _Shell:
 
     async def _read(self, words: list[str]) -> int:
         result = await self._opened.server.session.read_resource(words[0])
-        write_pieces(self._opened, list(pieces_of(result.contents)), stem="resource", save=self._save)
+        write_pieces(self._opened, pieces_of(result.contents), stem="resource", save=self._save)
         return 0
 
     async def _get(self, words: list[str]) -> int:
@@ -215,7 +215,7 @@ class _Shell:
         result = await self._opened.server.session.get_prompt(prompt.name, arguments)
         for message in result.messages:
             write((f"{message.role}:", "bold"))
-            write_pieces(self._opened, list(pieces_of([message.content])), stem=prompt.name, save=self._save)
+            write_pieces(self._opened, pieces_of([message.content]), stem=prompt.name, save=self._save)
         return 0
 
     async def _help(self, _: list[str]) -> int:
