@@ -31,8 +31,8 @@ from acp_bindings.play._rude import RUDE
 from acp_bindings.play._scenes import SCENES, Scene
 from acp_bindings.play._script import MODES, OPTIONS, Script
 from acp_bindings.play._served import Served
-from acp_bindings.setup import OPENING, AgentCapability, AuthRequired, InvalidParams
-from acp_bindings.setup.capabilities import V2_BASELINE
+from acp_bindings.setup import OPENING, AuthRequired, InvalidParams
+from acp_bindings.setup.capabilities import V2_BASELINE, AgentCapability
 
 NAME = "acp-bindings-play"
 _CHOICES = ("effort", "length", "model")

@@ -43,11 +43,6 @@ if TYPE_CHECKING:
     from ._error_responses import error_from as error_from, is_closed as is_closed
     from ._servers import servers_for as servers_for, servers_remarks as servers_remarks
     from ._updates import ReplayCollector as ReplayCollector, Update as Update
-    from .capabilities import (
-        AgentCapability as AgentCapability,
-        Capability as Capability,
-        ClientCapability as ClientCapability,
-    )
     from .errors import (
         AuthMethodRefused as AuthMethodRefused,
         AuthRequired as AuthRequired,
@@ -80,7 +75,7 @@ else:
             "_error_responses": "error_from is_closed",
             "_servers": "servers_for servers_remarks",
             "_updates": "ReplayCollector Update",
-            "capabilities": "AgentCapability Capability ClientCapability",
+            "capabilities": "",
             "errors": """
                 AuthMethodRefused AuthRequired CapabilityNotAdvertised InvalidParams McpServersRefused NotInitialized
                 Remark RequestError SessionNotFound UnsupportedProtocolVersion
