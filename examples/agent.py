@@ -12,7 +12,6 @@ import json
 import os
 import shlex
 import sys
-import warnings
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -139,8 +138,6 @@ def _value(text: str) -> Any:
 
 
 if __name__ == "__main__":
-    # The agent has SSE on purpose. The launcher warns about it because it is deprecated.
-    warnings.filterwarnings("ignore", message=".*SSE transport is deprecated", category=DeprecationWarning)
     if sys.argv[1:2] == ["--http"]:
         host, port = sys.argv[2].rsplit(":", 1)
         agent.asgi(hosts=os.environ.get("ACP_HOSTS", "").split()).run(host, int(port))

@@ -2,7 +2,6 @@
 
 import json
 import sys
-import warnings
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -36,8 +35,6 @@ async def demo(params: dict[str, Any]) -> None:
 
 def main() -> None:
     """Run the demo with the example servers."""
-    # The example has an SSE server on purpose; the launcher says that SSE is deprecated.
-    warnings.filterwarnings("ignore", message=".*SSE transport is deprecated", category=DeprecationWarning)
     with example_request() as request:
         print(f"{request['method']} asks for {len(request['params']['mcpServers'])} MCP servers")
         anyio.run(demo, request["params"])

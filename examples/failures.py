@@ -10,7 +10,6 @@ import logging
 import socket
 import sys
 import threading
-import warnings
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -245,8 +244,6 @@ def main(*arguments: str) -> int:
     """Show the failure of a code. Return 2 if the code is unknown."""
     # The failures contain the log messages of the libraries, without their URLs.
     logging.getLogger().addHandler(logging.NullHandler())
-    # One of them is over SSE on purpose; the launcher says that SSE is deprecated.
-    warnings.filterwarnings("ignore", message=".*SSE transport is deprecated", category=DeprecationWarning)
     match arguments:
         case ["serve", how]:
             serve(how)

@@ -8,8 +8,9 @@ Requires the extra `launch`. Modules are imported when a name is first used.
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING, Any
+
+from acp_bindings._lazy import lazy_names
 
 if TYPE_CHECKING:
     from mcp_launch._catalogue import Catalogue, CatalogueEntry, UnknownTool, capabilities
@@ -85,36 +86,34 @@ __all__ = [
 if not TYPE_CHECKING:
     # Imported on first use, so that the command can say what to install if the extra is missing. Hidden from type
     # checkers, which accept any name of a module with a `__getattr__`.
-    _MODULES = {
-        "_catalogue": "Catalogue CatalogueEntry UnknownTool capabilities",
-        "content": "ContentError to_acp to_mcp tool_call_update",
-        "failures": "InvalidResult LaunchError LaunchFailure NoTransport NotReady UnknownServer UnusableInput",
-        "fleet": "Fleet launch",
-        "_lint": "LintRule LintTarget estimate_tokens lint lint_rules",
-        "_local.serve": "LocalServer serve_local",
-        "logins": "StoredLogins",
-        "lock": "ToolChange ToolLock",
-        "options": "Budgets Limits Options Restart",
-        "report": "Report report_schema",
-        "_servers.launched": "LaunchedServer",
-        "_servers.record": "Change Changes",
-        "session": "open_session",
-        "sessions": "SessionServers for_sessions",
-        "_through_acp.consumer": "AcpConsumer",
-        "_through_acp.provider": "AcpProvider AcpServer",
-    }
-    _HOMES = {name: module for module, names in _MODULES.items() for name in names.split()}
+    _, _load, _ = lazy_names(
+        __name__,
+        {
+            "_catalogue": "Catalogue CatalogueEntry UnknownTool capabilities",
+            "content": "ContentError to_acp to_mcp tool_call_update",
+            "failures": "InvalidResult LaunchError LaunchFailure NoTransport NotReady UnknownServer UnusableInput",
+            "fleet": "Fleet launch",
+            "_lint": "LintRule LintTarget estimate_tokens lint lint_rules",
+            "_local.serve": "LocalServer serve_local",
+            "logins": "StoredLogins",
+            "lock": "ToolChange ToolLock",
+            "options": "Budgets Limits Options Restart",
+            "report": "Report report_schema",
+            "_servers.launched": "LaunchedServer",
+            "_servers.record": "Change Changes",
+            "session": "open_session",
+            "sessions": "SessionServers for_sessions",
+            "_through_acp.consumer": "AcpConsumer",
+            "_through_acp.provider": "AcpProvider AcpServer",
+        },
+    )
 
     def __getattr__(name: str) -> Any:
-        home = _HOMES.get(name)
-        if home is None:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         try:
-            module = importlib.import_module(f"{__name__}.{home}")
+            return _load(name)
         except ModuleNotFoundError as error:
             needed = (error.name or "").partition(".")[0]
             raise ImportError(f"mcp_launch needs {needed}: pip install 'acp-bindings[launch]'") from error
-        return getattr(module, name)
 
     def __dir__() -> list[str]:
         return __all__

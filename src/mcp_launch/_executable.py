@@ -15,7 +15,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from mcp_launch.failures import Phrases
+from mcp_launch.failures import OF_ACP, Phrases
 from mcp_launch.report import Code, Stage
 
 _POSIX = ("HOME", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER")
@@ -34,7 +34,6 @@ _WINDOWS = (
     "USERNAME",
     "USERPROFILE",
 )
-_OF_ACP = Phrases()
 _PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy")
 _NO_PROXIES = ("NO_PROXY", "no_proxy")
 _CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS")
@@ -47,16 +46,11 @@ HARMLESS = INHERITED.difference(_PROXIES) | {"PWD"}
 """Variables whose values are not secret, such as directories, languages and certificates."""
 
 
-def child_environment(
-    env: Iterable[tuple[str, str]] = (), *, parent: Mapping[str, str] | None = None
-) -> dict[str, str]:
-    """Return the environment of a server: variables inherited from `parent` (ours by default), then `env`."""
-    variables = os.environ if parent is None else parent
+def child_environment(env: Iterable[tuple[str, str]] = ()) -> dict[str, str]:
+    """Return the environment of a server: what it inherits, then `env`."""
     # The names first, because reading a value of `os.environ` takes longer than all the rest here.
-    names = [name for name in variables if name in INHERITED or name.startswith("LC_")]
-    # A value that starts with "()" is a shell function of an old bash.
-    inherited = {name: value for name in names if not (value := variables[name]).startswith("()")}
-    return inherited | dict(env)
+    names = [name for name in os.environ if name in INHERITED or name.startswith("LC_")]
+    return {name: os.environ[name] for name in names} | dict(env)
 
 
 def inherited_proxies() -> list[str]:
@@ -86,7 +80,7 @@ class CommandError(Exception):
 
 
 def resolve_command(
-    command: str, *, cwd: str, env: Mapping[str, str], strict: bool = False, phrases: Phrases = _OF_ACP
+    command: str, *, cwd: str, env: Mapping[str, str], strict: bool = False, phrases: Phrases = OF_ACP
 ) -> tuple[str, str | None]:
     """Return the file to run, and a warning if the command is not an absolute path although a rule requires that.
 
@@ -117,8 +111,8 @@ def resolve_command(
 _NODE = "is Node.js installed?"
 _UV = "is uv installed?"
 _INSTALLERS = {"node": _NODE, "npm": _NODE, "npx": _NODE, "uv": _UV, "uvx": _UV, "docker": "is Docker installed?"}
-_PROGRAMS = frozenset((*_INSTALLERS, "bun", "bunx", "deno", "pipx", "podman", "python", "python3"))
-"""Programs that are recognized at the start of a command line even if they are not installed."""
+RUNNERS = frozenset((*_INSTALLERS, "bun", "bunx", "deno", "pipx", "podman", "python", "python3"))
+"""Programs that start servers. They are recognized even if they are not installed."""
 
 
 class _Command(NamedTuple):
@@ -185,7 +179,7 @@ class _Command(NamedTuple):
         # The beginning of a path with spaces is not a program.
         program = os.path.join(self.cwd, words[0])
         is_program = os.path.isfile(program) if os.path.dirname(words[0]) else self._replace(command=words[0]).found()
-        return words if is_program or words[0] in _PROGRAMS else []
+        return words if is_program or words[0] in RUNNERS else []
 
 
 def as_entry(words: Sequence[str], phrases: Phrases) -> str:
@@ -201,7 +195,7 @@ _MISREAD: dict[str, str] = {
     "quoted": "the quotes count as part of the name; remove them",
     "padded": "it begins with whitespace, which counts as part of the name",
 }
-_RUNNERS = {".cjs": "node", ".js": "node", ".mjs": "node", ".py": "python", ".sh": "sh"}
+_INTERPRETERS = {".cjs": "node", ".js": "node", ".mjs": "node", ".py": "python", ".sh": "sh"}
 _OF_WINDOWS = frozenset(("cmd", "cmd.exe"))
 if os.name != "nt":
     _MISREAD["windows"] = _MISREAD["drive"] = "it is a Windows path, and this system is not Windows"
@@ -230,7 +224,7 @@ def _executable(given: _Command, path: str) -> str:
     if not stat.S_ISREG(mode):
         raise CommandError("not_executable", f'the command is a device, pipe or socket, not a program: "{shown}"')
     if not os.access(path, os.X_OK):
-        runner = _RUNNERS.get(os.path.splitext(path)[1])
+        runner = _INTERPRETERS.get(os.path.splitext(path)[1])
         other = f', or set the command to {runner} and put this file in "args"' if runner else ""
         raise CommandError("not_executable", f'the command is not executable: "{shown}"; try chmod +x{other}')
     return path

@@ -1,6 +1,6 @@
 """Access JSON values of unknown shape.
 
-`acp_bindings._json` has similar functions, but reading a config must not import that package.
+`acp_bindings._json` has similar functions, but imports pydantic, which reading a config does not need.
 """
 
 from __future__ import annotations
@@ -30,6 +30,16 @@ def texts(values: Any) -> list[str]:
 def is_empty(value: Any) -> bool:
     """Return True if a field with this value means the same as a missing one: null or empty."""
     return value is None or (isinstance(value, str | list | dict) and not value)
+
+
+def at_pointer(pointer: str, root: Any) -> Any:
+    """Return the value at a JSON pointer, such as `/$defs/Item`; None if there is none."""
+    found = root
+    for step in pointer.split("/")[1:]:
+        name = step.replace("~1", "/").replace("~0", "~")
+        items = as_items(found)
+        found = items[int(name)] if name.isdecimal() and int(name) < len(items) else as_members(found).get(name)
+    return found
 
 
 def kind_of(value: Any) -> str:

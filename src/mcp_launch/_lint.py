@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from acp_bindings.setup.errors import Remark
-from mcp_launch._json_values import as_items, as_members, texts
+from mcp_launch._json_values import as_items, as_members, at_pointer, texts
 from mcp_launch._validation import InvalidSchema, compiled
 from mcp_launch.failures import UnusableInput, did_you_mean
 
@@ -238,6 +238,25 @@ def _types(node: Mapping[str, Any]) -> list[str]:
     return [kind] if isinstance(kind, str) else texts(kind)
 
 
+def _where(is_wrong: Callable[[_Tool], bool], text: str, *path: str) -> Callable[[_Tool, str], _Hits]:
+    """Return what finds a problem of the tool itself."""
+
+    def find(tool: _Tool, _: str) -> _Hits:
+        if is_wrong(tool):
+            yield path, text
+
+    return find
+
+
+def _wherever(is_wrong: Callable[[Mapping[str, Any]], bool], text: str) -> Callable[[_Tool, str], _Hits]:
+    """Return what finds a problem of parts of the input schema."""
+
+    def find(tool: _Tool, _: str) -> _Hits:
+        return ((path, text) for path, node in tool.nodes if is_wrong(node))
+
+    return find
+
+
 _FOREIGN = {
     "anthropic": r"[^a-zA-Z0-9_-]",
     "gemini": r"[^a-zA-Z0-9_.-]",
@@ -267,11 +286,6 @@ def _name_length(tool: _Tool, target: str) -> _Hits:
         yield (), f"{what} {length} characters, more than {most}"
 
 
-def _no_description(tool: _Tool, _: str) -> _Hits:
-    if not tool.description:
-        yield (), "no description"
-
-
 def _parameter_description(tool: _Tool, _: str) -> _Hits:
     silent = [name for name, node in tool.properties.items() if not _describes(node, tool.schema)]
     if silent:
@@ -289,16 +303,6 @@ def _describes(node: object, root: Mapping[str, Any]) -> bool:
 def _description_length(tool: _Tool, _: str) -> _Hits:
     if len(tool.description) > 2048:
         yield ("description",), f"{len(tool.description):,} characters, more than 2,048"
-
-
-def _not_an_object(tool: _Tool, _: str) -> _Hits:
-    if tool.schema.get("type") != "object":
-        yield ("inputSchema",), 'no "type": "object"'
-
-
-def _no_properties(tool: _Tool, _: str) -> _Hits:
-    if tool.schema.get("type") == "object" and not isinstance(tool.schema.get("properties"), dict):
-        yield ("inputSchema",), 'no "properties"'
 
 
 _NOT_AT_TOP = {
@@ -329,12 +333,6 @@ def _boolean_property(tool: _Tool, _: str) -> _Hits:
                 yield (name, "properties", each), f"the schema of a property is {json.dumps(part)}"
 
 
-def _array_items(tool: _Tool, _: str) -> _Hits:
-    for path, node in tool.nodes:
-        if "array" in _types(node) and not node.get("items"):
-            yield path, 'an array without "items"'
-
-
 _TYPED_BY = ("type", "$ref", "anyOf", "oneOf", "allOf", "enum", "const")
 
 
@@ -342,24 +340,6 @@ def _missing_type(tool: _Tool, _: str) -> _Hits:
     for path, node in tool.inner:
         if not any(word in node for word in _TYPED_BY):
             yield path, 'no "type"'
-
-
-def _enum_type(tool: _Tool, _: str) -> _Hits:
-    for path, node in tool.nodes:
-        if "enum" in node and "type" not in node:
-            yield path, '"enum" without "type"'
-
-
-def _enum_values(tool: _Tool, _: str) -> _Hits:
-    for path, node in tool.nodes:
-        if not all(isinstance(each, str) and each for each in as_items(node.get("enum"))):
-            yield path, '"enum" with other values than strings'
-
-
-def _reference(tool: _Tool, _: str) -> _Hits:
-    for path, node in tool.nodes:
-        if isinstance(node.get("$ref"), str):
-            yield path, '"$ref"'
 
 
 def _unresolved(tool: _Tool, _: str) -> _Hits:
@@ -373,12 +353,7 @@ def _unresolved(tool: _Tool, _: str) -> _Hits:
 
 def _at(reference: str, root: Mapping[str, Any]) -> object:
     """Return the part of a schema to which a `$ref` refers. An anchor counts as the whole schema."""
-    found: Any = root
-    for step in reference.split("/")[1:] if reference.startswith("#/") else ():
-        name = step.replace("~1", "/").replace("~0", "~")
-        items = as_items(found)
-        found = items[int(name)] if name.isdecimal() and int(name) < len(items) else as_members(found).get(name)
-    return found
+    return at_pointer(reference[1:], root) if reference.startswith("#/") else root
 
 
 _STRICT_FORMATS = frozenset(("date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"))
@@ -397,12 +372,6 @@ def _format(tool: _Tool, target: str) -> _Hits:
         of_gemini = (each for kind in kinds for each in _GEMINI_FORMATS.get(kind, ()))
         if name not in (of_gemini if target == "gemini" else _STRICT_FORMATS):
             yield path, f'"format": {_quoted([name])}'
-
-
-def _type_list(tool: _Tool, _: str) -> _Hits:
-    for path, node in tool.nodes:
-        if isinstance(node.get("type"), list):
-            yield path, 'a list of types as "type"'
 
 
 def _required(tool: _Tool, _: str) -> _Hits:
@@ -450,12 +419,6 @@ def _optional(tool: _Tool, _: str) -> _Hits:
                 yield (*path, "properties", name), 'not in "required"'
 
 
-def _open_object(tool: _Tool, _: str) -> _Hits:
-    for path, node in tool.nodes:
-        if "object" in _types(node) and node.get("additionalProperties") is not False:
-            yield path, 'no "additionalProperties": false'
-
-
 RULES: tuple[LintRule, ...] = (
     LintRule(
         id="tool_name",
@@ -488,7 +451,7 @@ RULES: tuple[LintRule, ...] = (
         doc="The tool has no description.",
         remedy="tell the model when to use the tool",
         sources={MCP: _VSCODE},
-        find=_no_description,
+        find=_where(lambda tool: not tool.description, "no description"),
     ),
     LintRule(
         id="parameter_description",
@@ -514,14 +477,18 @@ RULES: tuple[LintRule, ...] = (
             "openai": _issue("chatanywhere/GPT_API_free", 403),
             MCP: _SPEC,
         },
-        find=_not_an_object,
+        find=_where(lambda tool: tool.schema.get("type") != "object", 'no "type": "object"', "inputSchema"),
     ),
     LintRule(
         id="no_properties",
         doc='The schema has no "properties".',
         remedy='add "properties": {}',
         sources={"openai": _issue("openai/openai-agents-python", 449)},
-        find=_no_properties,
+        find=_where(
+            lambda tool: tool.schema.get("type") == "object" and not isinstance(tool.schema.get("properties"), dict),
+            'no "properties"',
+            "inputSchema",
+        ),
     ),
     LintRule(
         id="top_level_keyword",
@@ -562,7 +529,7 @@ RULES: tuple[LintRule, ...] = (
             "gemini": _issue("google-gemini/gemini-cli", 13326),
             "vscode": "https://github.com/PrefectHQ/fastmcp/pull/2808",
         },
-        find=_reference,
+        find=_wherever(lambda node: isinstance(node.get("$ref"), str), '"$ref"'),
     ),
     LintRule(
         id="array_items",
@@ -573,7 +540,7 @@ RULES: tuple[LintRule, ...] = (
             "openai": _issue("spacelift-io/spacectl", 402),
             "vscode": _VSCODE,
         },
-        find=_array_items,
+        find=_wherever(lambda node: "array" in _types(node) and not node.get("items"), 'an array without "items"'),
     ),
     LintRule(
         id="missing_type",
@@ -590,14 +557,17 @@ RULES: tuple[LintRule, ...] = (
         doc="An enum has no type.",
         remedy='add "type": "string"',
         sources={"gemini": _issue("decolua/9router", 359)},
-        find=_enum_type,
+        find=_wherever(lambda node: "enum" in node and "type" not in node, '"enum" without "type"'),
     ),
     LintRule(
         id="enum_values",
         doc="An enum has values that are not strings, or an empty string.",
         remedy="use strings, or name the values in the description",
         sources={"gemini": _issue("microsoft/azure-devops-mcp", 145)},
-        find=_enum_values,
+        find=_wherever(
+            lambda node: not all(isinstance(each, str) and each for each in as_items(node.get("enum"))),
+            '"enum" with other values than strings',
+        ),
     ),
     LintRule(
         id="format",
@@ -614,7 +584,7 @@ RULES: tuple[LintRule, ...] = (
         doc="A type is a list, such as [string, null].",
         remedy="use one type, and leave the parameter out of required",
         sources={"gemini": _issue("zed-industries/zed", 44875)},
-        find=_type_list,
+        find=_wherever(lambda node: isinstance(node.get("type"), list), 'a list of types as "type"'),
     ),
     LintRule(
         id="required_property",
@@ -649,7 +619,10 @@ RULES: tuple[LintRule, ...] = (
         doc="An object has no additionalProperties: false.",
         remedy="add it",
         sources={"openai-strict": _STRICT_SDK},
-        find=_open_object,
+        find=_wherever(
+            lambda node: "object" in _types(node) and node.get("additionalProperties") is not False,
+            'no "additionalProperties": false',
+        ),
     ),
 )
 """The rules for one tool, in the order of their findings. `LIST_SOURCES` has those for the whole list."""

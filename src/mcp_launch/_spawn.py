@@ -10,10 +10,8 @@ from acp_bindings._processes.process import ChildProcess
 from mcp_launch import _spawn_ahead as ahead
 from mcp_launch._executable import CommandError, child_environment, resolve_command
 from mcp_launch._spec import StdioServer
-from mcp_launch.failures import LaunchFailure, Phrases
+from mcp_launch.failures import OF_ACP, LaunchFailure, Phrases
 from mcp_launch.report import Code
-
-_OF_ACP = Phrases()
 
 
 def explain_refusal(error: OSError, *, path: str, command: str, cwd: str) -> CommandError:
@@ -99,7 +97,7 @@ def _head(path: str) -> bytes:
 
 
 async def spawn(
-    spec: StdioServer, *, cwd: str, strict: bool = False, phrases: Phrases = _OF_ACP
+    spec: StdioServer, *, cwd: str, strict: bool = False, phrases: Phrases = OF_ACP
 ) -> tuple[ChildProcess, str | None]:
     """Start the server's process in the session's directory and return it, with a warning about its command or None.
 

@@ -14,11 +14,12 @@ from pydantic import BaseModel
 
 from acp_bindings import DecodeError, EncodeError, decode, encode, v1, v2
 from acp_bindings import Issue as SchemaIssue
+from acp_bindings._lazy import closest
 from acp_bindings._problems.transports import type_fault
 from acp_bindings._redact import Redactor, shown_url
 from mcp_launch._executable import as_entry, inherited_proxies
 from mcp_launch._json_values import as_items, as_members, texts
-from mcp_launch.failures import LaunchFailure, Phrases, nearest
+from mcp_launch.failures import OF_ACP, LaunchFailure, Phrases
 from mcp_launch.report import TransportName
 
 Pairs: TypeAlias = tuple[tuple[str, str], ...]
@@ -102,19 +103,18 @@ def no_target_issue(members: dict[str, Any], phrases: Phrases) -> Issue:
 
 def _meant(member: str, entry: object) -> str:
     """Return a hint which field is most likely a misspelling of the missing one."""
-    near = nearest(member, sorted({*map(str, as_members(entry))} - _MEMBERS))
+    near = closest(member, sorted({*map(str, as_members(entry))} - _MEMBERS))
     return f'; is "{near}" meant to be {member}?' if near else ""
 
 
 _MEMBERS = frozenset(("name", "type", "command", "args", "env", "url", "headers"))
 
 
-_OF_ACP = Phrases()
 _SHOWN_WORDS = 3
 """The maximum number of words of a command that are shown."""
 
 
-def schema_issue(issue: SchemaIssue, entry: object, phrases: Phrases = _OF_ACP) -> Issue:
+def schema_issue(issue: SchemaIssue, entry: object, phrases: Phrases = OF_ACP) -> Issue:
     """Return an issue of the schema, with what to write instead if that is known."""
     message = issue.message[:1].lower() + issue.message[1:]
     if issue.rule == "string_type" and issue.path[-1] != "name" and _at(entry, issue.path) is None:
@@ -216,7 +216,7 @@ def _url_issues(url: str) -> Iterator[Issue]:
         yield issue_at("/url", "value", "has no host")
 
 
-def parse_server(server: object, *, index: int | None = None, phrases: Phrases = _OF_ACP) -> ServerSpec:
+def parse_server(server: object, *, index: int | None = None, phrases: Phrases = OF_ACP) -> ServerSpec:
     """Read an `McpServer` model of any protocol version, or its JSON; `index` is its position in `mcpServers`.
 
     Messages use the names of `phrases`; paths in the facts are those of ACP.

@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
 
+from acp_bindings._lazy import closest
 from mcp_launch._advice import ADVICE, sentence
 from mcp_launch.report import Code, FailureJson, Stage
 
@@ -253,14 +254,10 @@ class Phrases(NamedTuple):
         return f'"{self.url_of(transport)}"{form}'
 
 
+OF_ACP = Phrases()
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return `; did you mean "x"?` with the most similar name, or an empty string."""
-    near = nearest(name, known)
+    near = closest(name, known)
     return "" if near is None else f'; did you mean "{near}"?'
-
-
-def nearest(name: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | None:
-    """Return the most similar of the *known* names, if one is similar."""
-    import difflib  # noqa: PLC0415 - only needed for mistakes
-
-    return next(iter(difflib.get_close_matches(name, list(known), n=1, cutoff=cutoff)), None)

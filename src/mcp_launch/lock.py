@@ -118,7 +118,8 @@ def locked(tools: Iterable[Tool], redact: Callable[[Any], Any] = lambda value: v
     """Return the fields of tools that a lock file stores. Of two tools with the same name, the first is used."""
     found: dict[str, dict[str, Any]] = {}
     for tool in tools:
-        known = tool.model_dump(mode="json", by_alias=True, exclude_none=True, include=_included(tool))
+        included = {name for name, info in type(tool).model_fields.items() if (info.alias or name) in _FIELDS}
+        known = tool.model_dump(mode="json", by_alias=True, exclude_none=True, include=included)
         found.setdefault(redact(tool.name), redact({name: known[name] for name in _FIELDS if name in known}))
     return found
 
@@ -151,10 +152,6 @@ def facts(found: list[ToolChange], lock: ToolLock) -> dict[str, Any]:
     for each in found:
         kinds.setdefault(each.kind, []).append(each.tool)
     return {"lock": lock.source, **kinds, "diff": cut}
-
-
-def _included(tool: Tool) -> set[str]:
-    return {name for name, info in type(tool).model_fields.items() if (info.alias or name) in _FIELDS}
 
 
 def _written(tool: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import AsyncGenerator, Collection, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -28,25 +28,17 @@ if TYPE_CHECKING:
 __all__ = ["SessionServers", "for_sessions"]
 
 
+@dataclass(frozen=True, kw_only=True)
 class SessionServers:
     """Starts the MCP servers of each session of an `acp_bindings.agent.Agent`. `for_sessions` returns one."""
 
-    def __init__(
-        self,
-        *,
-        transports: Transports,
-        background: bool,
-        timeout: float,
-        budgets: Budgets | None,
-        options: OptionsFor | None,
-    ) -> None:
-        self.capabilities: Collection[AgentCapability] = capabilities(transports=transports)
-        """The capabilities that the agent advertises."""
-        self._transports = transports
-        self._background = background
-        self._timeout = timeout
-        self._budgets = budgets or Budgets(close=1.0)
-        self._options = options
+    transports: Transports
+    background: bool
+    timeout: float
+    budgets: Budgets | None
+    options: OptionsFor | None
+    capabilities: Collection[AgentCapability]
+    """The capabilities that the agent advertises."""
 
     @property
     def errors(self) -> tuple[type[Exception], ...]:
@@ -63,18 +55,18 @@ class SessionServers:
         """Start *servers* for a session, and yield them. Failures are reported to its client."""
 
         def options(name: str) -> Options:
-            given = options_for(name, self._options)
+            given = options_for(name, self.options)
             return given if given.elicitation else replace(given, elicitation=_forward_to(session))
 
         async with (
             launch(
                 servers,
                 cwd=session.cwd,
-                timeout=self._timeout,
-                budgets=self._budgets,
+                timeout=self.timeout,
+                budgets=self.budgets or Budgets(close=1.0),
                 options=options,
-                transports=self._transports,
-                background=self._background,
+                transports=self.transports,
+                background=self.background,
             ) as fleet,
             anyio.create_task_group() as tasks,
         ):
@@ -119,7 +111,12 @@ def for_sessions(
         UnusableInput: a transport is unknown.
     """
     return SessionServers(
-        transports=transports, background=background, timeout=timeout, budgets=budgets, options=options
+        transports=transports,
+        background=background,
+        timeout=timeout,
+        budgets=budgets,
+        options=options,
+        capabilities=capabilities(transports=transports),
     )
 
 

@@ -15,10 +15,7 @@ from tests.mcp_launch.failures.scene import Entry, Scene
 from tests.mcp_launch.failures.secrets import Planted, leaks
 from tests.mcp_launch.servers.leak import forms
 
-pytestmark = [
-    pytest.mark.anyio,
-    pytest.mark.filterwarnings("ignore:.*SSE transport is deprecated:DeprecationWarning"),
-]
+pytestmark = pytest.mark.anyio
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -164,31 +163,6 @@ async def test_unknown_names_and_strings_for_collections_are_refused(argument: A
     with pytest.raises(UnusableInput, match=rf"^{says}$"):
         async with mcp_launch.launch([], cwd=tmp_path, **argument):
             pass
-
-
-async def test_an_sse_server_launches_if_warnings_are_errors(tmp_path: Path) -> None:
-    server: dict[str, Any] = {"type": "sse", "name": "old", "url": "http://127.0.0.1:9/sse", "headers": []}
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", DeprecationWarning)
-        async with mcp_launch.launch([server], cwd=tmp_path) as fleet:
-            assert [failure.code for failure in fleet.failures] == ["refused"]
-            assert any("deprecated" in warning for warning in fleet["old"].warnings)
-
-
-async def test_the_warning_about_an_sse_server_names_the_line_that_launched_it(tmp_path: Path) -> None:
-    old: dict[str, Any] = {"type": "sse", "name": "old", "url": "http://127.0.0.1:9/sse", "headers": []}
-
-    async def launch_in_every_way() -> None:
-        async with mcp_launch.launch([old], cwd=tmp_path) as fleet:
-            fleet.add(old | {"name": "added"})
-        with pytest.raises(LaunchFailure):
-            async with mcp_launch.open_session(old, cwd=tmp_path):
-                pass
-
-    with pytest.warns(DeprecationWarning, match="deprecated by MCP") as warned:
-        await launch_in_every_way()
-
-    assert [warning.filename for warning in warned] == [__file__] * 3
 
 
 async def test_tools_are_called_by_their_names_in_the_catalogue(

@@ -21,7 +21,6 @@ async def test_a_stdio_launch_that_is_cancelled_anywhere_leaves_nothing(
     assert (found, places > 5) == ([], True)
 
 
-@pytest.mark.filterwarnings("ignore:.*SSE transport is deprecated:DeprecationWarning")
 # On trio: a request whose sending is cancelled leaves the generator of its body to the garbage collector.
 @pytest.mark.filterwarnings("ignore:Async generator 'httpx2?._content.ByteStream:ResourceWarning")
 @pytest.mark.parametrize("kind", ["http", "sse"])
@@ -33,7 +32,6 @@ async def test_a_web_launch_that_is_cancelled_anywhere_leaves_nothing(
     assert (found, places > 5) == ([], True)
 
 
-@pytest.mark.filterwarnings("ignore:.*SSE transport is deprecated:DeprecationWarning")
 # On trio: a request whose sending is cancelled leaves the generator of its body to the garbage collector.
 @pytest.mark.filterwarnings("ignore:Async generator 'httpx2?._content.ByteStream:ResourceWarning")
 # httpx's generators, about which trio warns if a cancellation arrives between two events.

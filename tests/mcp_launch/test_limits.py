@@ -30,7 +30,6 @@ from tests.mcp_launch.support import SERVERS, Marked, http
 
 pytestmark = [
     pytest.mark.anyio,
-    pytest.mark.filterwarnings("ignore:.*SSE transport is deprecated:DeprecationWarning"),
     # The SDK and both HTTP libraries leave generators unfinished where an answer breaks off, at which trio complains.
     pytest.mark.filterwarnings("ignore:Async generator:ResourceWarning"),
     pytest.mark.filterwarnings("ignore:.*async_generator object:pytest.PytestUnraisableExceptionWarning"),

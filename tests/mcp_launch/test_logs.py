@@ -21,7 +21,6 @@ from tests.mcp_launch.support import SECRET, Marked, ask, http, run_python
 
 pytestmark = [
     pytest.mark.anyio,
-    pytest.mark.filterwarnings("ignore:.*SSE transport is deprecated:DeprecationWarning"),
     # The SDK leaves generators unfinished where an answer cannot be read, at which trio complains.
     pytest.mark.filterwarnings("ignore:Async generator:ResourceWarning"),
     pytest.mark.filterwarnings("ignore:.*async_generator object:pytest.PytestUnraisableExceptionWarning"),

@@ -28,10 +28,7 @@ from tests.mcp_launch.servers.raw import Answer, Request, Sse, raw_server, reply
 from tests.mcp_launch.servers.tls import Certificates, certificates
 from tests.mcp_launch.support import SECRET, Marked, http
 
-pytestmark = [
-    pytest.mark.anyio,
-    pytest.mark.filterwarnings("ignore:.*SSE transport is deprecated:DeprecationWarning"),
-]
+pytestmark = pytest.mark.anyio
 KINDS = pytest.mark.parametrize("kind", ["http", "sse"])
 SHORT = Budgets(connect=2.0, handshake=2.0, list=2.0, close=0.5)
 

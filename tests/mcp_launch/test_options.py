@@ -41,7 +41,6 @@ from tests.mcp_launch.support import SECRET, SERVERS, Marked, ask, http
 
 pytestmark = [
     pytest.mark.anyio,
-    pytest.mark.filterwarnings("ignore:.*SSE transport is deprecated:DeprecationWarning"),
     # On trio: the SDK closes a response, and leaves the generators that it read it with to the garbage collector.
     pytest.mark.filterwarnings("ignore:Async generator 'http:ResourceWarning"),
 ]

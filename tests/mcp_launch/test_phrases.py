@@ -13,10 +13,7 @@ from mcp_launch.failures import Phrases
 from tests.mcp_launch.servers.web import Web
 from tests.mcp_launch.support import Marked, http
 
-pytestmark = [
-    pytest.mark.anyio,
-    pytest.mark.filterwarnings("ignore:.*SSE transport is deprecated:DeprecationWarning"),
-]
+pytestmark = pytest.mark.anyio
 
 SHORT = Budgets(connect=2.0, handshake=2.0, list=0.5, close=0.5)
 

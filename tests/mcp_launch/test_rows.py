@@ -14,10 +14,7 @@ from acp_bindings import decode, v1_unstable, v2_unstable
 from tests.mcp_launch.servers.web import Web, misbehaving_web
 from tests.mcp_launch.support import SECRET, SERVERS, Marked, ask, http
 
-pytestmark = [
-    pytest.mark.anyio,
-    pytest.mark.filterwarnings("ignore:.*SSE transport is deprecated:DeprecationWarning"),
-]
+pytestmark = pytest.mark.anyio
 
 OWNED = {
     "accept": "text/plain",

@@ -13,7 +13,6 @@ import mcp_launch
 from tests.mcp_launch.support import MARK, Marked, ask, http
 
 pytestmark = pytest.mark.anyio
-SSE_IS_DEPRECATED = pytest.mark.filterwarnings("ignore:.*SSE transport is deprecated:DeprecationWarning")
 
 
 @pytest.mark.requirement("R51", "R77")
@@ -41,7 +40,7 @@ async def test_a_stdio_server_does_not_inherit_unrelated_variables(
 
 
 @pytest.mark.requirement("R81", "R82", "R85")
-@pytest.mark.parametrize("kind", ["http", pytest.param("sse", marks=SSE_IS_DEPRECATED)])
+@pytest.mark.parametrize("kind", ["http", "sse"])
 async def test_headers_arrive_in_order_and_repeated(
     kind: str, marked: Marked, echo_urls: dict[str, str], tmp_path: Path
 ) -> None:
@@ -66,9 +65,9 @@ async def test_headers_arrive_in_order_and_repeated(
 async def test_an_sse_server_is_announced_as_deprecated(
     marked: Marked, echo_urls: dict[str, str], tmp_path: Path
 ) -> None:
-    with pytest.warns(DeprecationWarning, match="web: the SSE transport is deprecated"):
-        async with mcp_launch.launch([http(echo_urls["sse"], kind="sse")], cwd=tmp_path) as fleet:
-            assert [tool.name for tool in fleet["web"].tools] == ["environment", "directory", "headers"]
+    async with mcp_launch.launch([http(echo_urls["sse"], kind="sse")], cwd=tmp_path) as fleet:
+        assert [tool.name for tool in fleet["web"].tools] == ["environment", "directory", "headers"]
+        assert any("the SSE transport is deprecated" in warning for warning in fleet["web"].warnings)
 
 
 async def test_cancellation_ends_the_server_and_is_not_swallowed(marked: Marked, tmp_path: Path) -> None:
@@ -94,7 +93,7 @@ async def test_a_session_can_be_used_from_any_task(marked: Marked, tmp_path: Pat
     assert answers == [str(tmp_path)] * 5
 
 
-@pytest.mark.parametrize("kind", ["stdio", "http", pytest.param("sse", marks=SSE_IS_DEPRECATED)])
+@pytest.mark.parametrize("kind", ["stdio", "http", "sse"])
 async def test_a_message_that_cannot_be_written_fails_its_call_and_not_the_session(
     kind: str, marked: Marked, echo_urls: dict[str, str], tmp_path: Path
 ) -> None:

@@ -21,10 +21,7 @@ from tests.mcp_launch import support
 from tests.mcp_launch.servers.web import Web, misbehaving_web
 from tests.mcp_launch.support import SECRET, Marked, ask, http, later_failure
 
-pytestmark = [
-    pytest.mark.anyio,
-    pytest.mark.filterwarnings("ignore:.*SSE transport is deprecated:DeprecationWarning"),
-]
+pytestmark = pytest.mark.anyio
 
 IGNORE_UNRAISABLE = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 SHORT = Budgets(connect=1.0, handshake=1.0, list=1.0, close=0.5)

@@ -36,8 +36,6 @@ from mcp_launch import Options
 
 pytestmark = [
     pytest.mark.anyio,
-    # The transport is deprecated, not what is tested of it.
-    pytest.mark.filterwarnings("ignore:.*the SSE transport is deprecated:DeprecationWarning"),
     # The SDK (2.3) leaves an event stream as soon as it has its answer, and httpx2's generators unfinished: trio warns.
     # The sockets are closed all the same, which is tested.
     pytest.mark.filterwarnings("ignore:Exception ignored in. <async_generator:pytest.PytestUnraisableExceptionWarning"),

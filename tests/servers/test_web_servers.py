@@ -15,7 +15,6 @@ from tests.servers.installed import WebServer
 
 pytestmark = [
     pytest.mark.anyio,
-    pytest.mark.filterwarnings("ignore:.*the SSE transport is deprecated:DeprecationWarning"),
     # See test_everything.
     pytest.mark.filterwarnings("ignore:Exception ignored in. <async_generator:pytest.PytestUnraisableExceptionWarning"),
 ]

@@ -11,7 +11,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from typing import Any, Literal
+from typing import Literal
 from urllib.parse import parse_qsl, urlsplit
 
 import anyio
@@ -29,8 +29,8 @@ from mcp.shared.auth import OAuthClientInformationFull, OAuthClientMetadata, OAu
 from mcp.shared.auth import ProtectedResourceMetadata as ResourceMetadata
 from mcp.shared.auth_utils import check_resource_allowed
 from pydantic import AnyUrl, ValidationError
-from pydantic_core import from_json
 
+from acp_bindings._json import parsed_members
 from acp_bindings._logs import kept_out_of_logs
 from acp_bindings._redact import shown_url
 from mcp_launch import logins
@@ -38,7 +38,6 @@ from mcp_launch._command.explore.terminal import piped_lines
 from mcp_launch._command.show.text import printable, remark
 from mcp_launch._diagnosis.responses import UNMAPPED, TooLong, trouble
 from mcp_launch._http_types import EVENT_STREAM, FORM, JSON, media_type
-from mcp_launch._json_values import as_members
 from mcp_launch._spec import HttpServer, SseServer
 from mcp_launch._transports.http import WebClient, initialize_request
 from mcp_launch._transports.network import AuthFailed, WatchedAuth, network
@@ -287,7 +286,9 @@ class _Flow(httpx2.Auth):
         elif media_type(request.headers) != FORM:
             if response.status_code not in (HTTPStatus.OK, HTTPStatus.CREATED):
                 raise LoginFailed(f"its authorization server does not register this client: {said}; {_REGISTER}")
-        elif response.status_code != HTTPStatus.OK or not isinstance(_members(response).get("access_token"), str):
+        elif response.status_code != HTTPStatus.OK or not isinstance(
+            parsed_members(response.content).get("access_token"), str
+        ):
             raise LoginFailed(f"its authorization server did not issue a token: {said}")
 
     def _check_metadata(self, response: httpx2.Response, said: str) -> None:
@@ -387,18 +388,11 @@ def _origin(url: str) -> str:
     return f"{parts.scheme}://{parts.netloc}"
 
 
-def _members(response: httpx2.Response) -> dict[str, Any]:
-    try:
-        return as_members(from_json(response.content))
-    except ValueError:
-        return {}
-
-
 def _reason(response: httpx2.Response) -> str:
     """Return the end of a sentence with the reason that a response gives: its target, or the error of OAuth."""
     if response.next_request:
         return f" with a redirect to {shown_url(str(response.next_request.url))}, which is not followed"
-    members = _members(response)
+    members = parsed_members(response.content)
     named = ("error", "error_description")
     said = [members.get(each) or extract_field_from_www_auth(response, each) for each in named]
     reason = ": ".join(each for each in said if isinstance(each, str))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -12,7 +12,7 @@ from mcp_launch._command.find_servers import read_inputs, started_ahead
 from mcp_launch._command.inputs import Session, Typed
 from mcp_launch._command.show.text import (
     complain,
-    found_in,
+    findings_of,
     print_findings,
     print_lines,
     refusing,
@@ -61,15 +61,13 @@ def check_once(
 
         with refusing("check", as_json=as_json):
             wanted = None if targets is None else _known(targets)
-        use = partial(_report, sessions, unusable=unusable, quiet=as_json, targets=wanted)
-        report = run(typed, sessions, use, options=Options(strict=strict))
+        use = partial(_report, sessions, unusable=unusable, targets=wanted)
+        report = run(typed, sessions, use, options=Options(strict=strict), quiet=as_json)
     if as_json:
         write_json(report)
     else:
         print_lines(report)
     if junit or html:
-        from mcp_launch._command.show.files import write_files  # noqa: PLC0415
-
         source = ", ".join(dict.fromkeys(session.source for session in sessions))
         write_files(report, junit=junit, html=html, source=source, when=when, strict=strict)
     if unusable:
@@ -79,11 +77,40 @@ def check_once(
     return 0 if report["ok"] and not (strict and warned) else 1
 
 
+def write_files(
+    report: CheckReport, *, junit: str | None, html: str | None, source: str, when: datetime, strict: bool
+) -> None:
+    """Write the report on the servers of *source* as JUnit XML, as HTML, or both.
+
+    With *strict*, a server with a warning counts as failed.
+    """
+    # Imported only if needed.
+    from acp_bindings._atomic_write import atomic_write  # noqa: PLC0415
+
+    files: list[tuple[str, Callable[..., str]]] = []
+    if junit:
+        from mcp_launch._command.show.junit import junit_xml  # noqa: PLC0415
+
+        files.append((junit, junit_xml))
+    if html:
+        from mcp_launch._command.show.html import page  # noqa: PLC0415
+
+        files.append((html, page))
+    errors: list[str] = []
+    for path, text in files:
+        try:
+            atomic_write(path, text(report, source=source, when=when, strict=strict).encode())
+        except OSError as error:
+            errors.append(f"{path}: {error.strerror}")
+    if errors:
+        raise UnusableInput("; ".join(errors))
+
+
 def list_servers(typed: Typed, *, as_json: bool) -> int:
     """Print the servers that would be started, and return the exit status."""
     unusable: list[str] = []
     sessions = _sessions(replace(typed, trust=True), unusable, as_json=as_json)
-    found = [each for session in sessions for each in found_in(session.source, session.findings)]
+    found = findings_of(sessions)
     servers = planned(sessions)
     if as_json:
         write_json({"ok": not unusable, "servers": servers, "findings": found, "unusable": unusable})
@@ -120,15 +147,10 @@ async def _report(
     fleets: Sequence[Fleet],
     *,
     unusable: Sequence[str],
-    quiet: bool,
     targets: Sequence[LintTarget] | None,
 ) -> CheckReport:
-    from mcp_launch._command.run import settled  # noqa: PLC0415 - slow to import
-
-    await settled(fleets, quiet=quiet)
-    # Before the servers are closed: afterwards a working server would be reported as closed.
     reports = [fleet.report for fleet in fleets]
-    findings = [each for session in sessions for each in found_in(session.source, session.findings)]
+    findings = findings_of(sessions)
     if targets is not None:
         from mcp_launch._command.linting import found_in_tools  # noqa: PLC0415 - only needed for this
 

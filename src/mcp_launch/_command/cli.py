@@ -25,7 +25,7 @@ from mcp_launch._command.find_servers import (
     started_ahead,
     text_of,
 )
-from mcp_launch._command.inputs import Call, Session, Typed, is_program
+from mcp_launch._command.inputs import Session, Typed, is_program
 from mcp_launch._command.show.text import (
     DOCUMENTS,
     complain,
@@ -139,6 +139,11 @@ Save = Annotated[
     typer.Option("--save", metavar="DIR", help="Save binary content and resources in DIR.  [default: .]"),
 ]
 Place = Annotated[str | None, typer.Argument(metavar="FILE|URL", hidden=True)]
+Headers = Annotated[
+    list[str] | None,
+    typer.Option("--header", "-H", metavar="'NAME: VALUE'", help="Send this header to the URL; repeatable."),
+]
+Sse = Annotated[bool, typer.Option("--sse", help="The URL uses the deprecated SSE transport.")]
 Server = Annotated[str | None, typer.Argument(metavar="SERVER", hidden=True, autocompletion=complete_server)]
 For = Annotated[
     list[str] | None,
@@ -180,10 +185,7 @@ Inputs = Annotated[
 def _servers(
     servers: Annotated[list[str] | None, typer.Argument(metavar="FILE|URL", hidden=True)] = None,
     *,
-    headers: Annotated[
-        list[str] | None,
-        typer.Option("--header", "-H", metavar="'NAME: VALUE'", help="Send this header to the URL; repeatable."),
-    ] = None,
+    headers: Headers = None,
     env: Annotated[
         list[str] | None,
         typer.Option(
@@ -193,7 +195,7 @@ def _servers(
             help="Set a variable for COMMAND; NAME passes on the current value; repeatable.",
         ),
     ] = None,
-    sse: Annotated[bool, typer.Option("--sse", help="The URL uses the deprecated SSE transport.")] = False,
+    sse: Sse = False,
     only: Annotated[
         list[str] | None,
         typer.Option(
@@ -474,9 +476,15 @@ def call(
         bool, typer.Option("--unchecked", help="Send arguments even if the schema does not allow them.")
     ] = False,
     wait: Annotated[
-        float | None,
-        typer.Option("--wait", metavar="SECONDS", help="Seconds to wait for the result.  [default: 300]", min=0.1),
-    ] = None,
+        float,
+        typer.Option(
+            "--wait",
+            metavar="SECONDS",
+            help="Seconds to wait for the result.  [default: 300]",
+            min=0.1,
+            show_default=False,
+        ),
+    ] = 300.0,
     save: Save = None,
     answer: Answer = None,
     as_json: Json = False,
@@ -506,22 +514,23 @@ def call(
                 raise UnusableInput("standard input already contains the servers; use --args @FILE for the arguments")
             whole = text_of("-", source="standard input")
         session = chosen(read_inputs(replace(typed, servers=places)), server, tool=tool)
-        wanted = Call(
-            tool=tool,
-            words=arguments,
-            whole=whole,
-            checked=not unchecked,
-            wait=wait,
-            save=save,
-            answer=answer,
-            as_json=as_json,
-            show_secrets=show_secrets,
-        )
         with started_ahead([session]):
             # Imported while the server starts.
             from mcp_launch._command.explore.calling import call_once  # noqa: PLC0415
 
-            return call_once(typed, session, wanted)
+            return call_once(
+                typed,
+                session,
+                tool=tool,
+                words=arguments,
+                whole=whole,
+                checked=not unchecked,
+                wait=wait,
+                save=save,
+                answer=answer,
+                as_json=as_json,
+                show_secrets=show_secrets,
+            )
 
 
 @app.command(cls=LightCommand)
@@ -585,11 +594,8 @@ def login(
             "--redirect-uri", metavar="URL", help="The URL that the client is registered with, on this machine."
         ),
     ] = None,
-    headers: Annotated[
-        list[str] | None,
-        typer.Option("--header", "-H", metavar="'NAME: VALUE'", help="Send this header to the URL; repeatable."),
-    ] = None,
-    sse: Annotated[bool, typer.Option("--sse", help="The URL uses the deprecated SSE transport.")] = False,
+    headers: Headers = None,
+    sse: Sse = False,
     timeout: Annotated[
         float, typer.Option("--timeout", metavar="SECONDS", help="Seconds until you must have logged in.", min=0.1)
     ] = 300.0,

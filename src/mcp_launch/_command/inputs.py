@@ -1,4 +1,4 @@
-"""Recognizes URLs among the servers on the command line, and shows them without secrets."""
+"""The servers that the command line names: files, URLs, and a command."""
 
 from __future__ import annotations
 
@@ -94,26 +94,6 @@ class Session:
     def secrets(self) -> list[str]:
         """The values of variables in arguments and URLs."""
         return [secret for entry in self.entries for secret in entry.secrets]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
-    """The options of `call`."""
-
-    tool: str
-    words: Sequence[str] = field(default=(), repr=False)
-    """The arguments, such as `name=value`."""
-    whole: str | None = field(default=None, repr=False)
-    """All arguments as a JSON object, or `@FILE`."""
-    checked: bool = True
-    """True if arguments that the schema does not allow are rejected."""
-    wait: float | None = None
-    """The timeout of the call in seconds."""
-    save: str | None = None
-    answer: str | None = None
-    """The file with answers to what the server asks."""
-    as_json: bool = False
-    show_secrets: bool = False
 
 
 def is_url(given: str) -> bool:

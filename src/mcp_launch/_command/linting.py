@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from functools import partial
-from typing import Any, get_args
+from typing import get_args
 
 from mcp_launch._command.inputs import Session, Typed
+from mcp_launch._command.run import run
 from mcp_launch._command.show.text import printable, remark_failure, shown, write, write_json
 from mcp_launch._lint import DEFAULT_TARGETS, TARGETS, LintTarget, estimate_tokens, lint
 from mcp_launch._servers.launched import LaunchedServer
@@ -50,52 +50,38 @@ def found_in_tools(
 
 def lint_all(typed: Typed, sessions: Sequence[Session], targets: Collection[LintTarget], *, as_json: bool) -> int:
     """Start all servers, print the findings and costs, and return the exit status."""
-    found, costs, reports = run_lint(typed, sessions, targets)
-    ok = not found and all(report["failure"] is None for report in reports)
-    if as_json:
-        servers = [
-            {"name": report["name"], "tokens": sum(cost.values()), "tools": _json(cost), "failure": report["failure"]}
-            for report, cost in zip(reports, costs, strict=True)
+
+    async def use(fleets: Sequence[Fleet]) -> int:
+        found = list(found_in_tools(sessions, fleets, targets))
+        reports = [report for fleet in fleets for report in fleet.report["servers"]]
+        costs = [
+            {server.redact(tool.name): estimate_tokens(tool) for tool in server.tools}
+            for _, _, server in _servers(sessions, fleets)
         ]
-        write_json({"ok": ok, "servers": servers, "findings": found, "unusable": []})
-    else:
-        for report, cost in zip(reports, costs, strict=True):
-            _write(report, cost, [each for each in found if each["server"] == report["name"]])
-    return 0 if ok else 1
+        ok = not found and all(report["failure"] is None for report in reports)
+        if as_json:
+            servers = [
+                {
+                    "name": report["name"],
+                    "tokens": sum(cost.values()),
+                    "tools": [{"name": name, "tokens": tokens} for name, tokens in cost.items()],
+                    "failure": report["failure"],
+                }
+                for report, cost in zip(reports, costs, strict=True)
+            ]
+            write_json({"ok": ok, "servers": servers, "findings": found, "unusable": []})
+        else:
+            for report, cost in zip(reports, costs, strict=True):
+                _write(report, cost, [each for each in found if each["server"] == report["name"]])
+        return 0 if ok else 1
 
-
-def run_lint(
-    typed: Typed, sessions: Sequence[Session], targets: Collection[LintTarget]
-) -> tuple[list[FindingReport], list[dict[str, int]], list[ServerReport]]:
-    """Return the findings, and for each server the cost of its tools and its report."""
-    from mcp_launch._command.run import run  # noqa: PLC0415 - slow to import
-
-    return run(typed, sessions, partial(_linted, sessions, targets=targets), lists=TOOLS)
-
-
-async def _linted(
-    sessions: Sequence[Session], fleets: Sequence[Fleet], *, targets: Collection[LintTarget]
-) -> tuple[list[FindingReport], list[dict[str, int]], list[ServerReport]]:
-    from mcp_launch._command.run import settled  # noqa: PLC0415 - slow to import
-
-    await settled(fleets, quiet=True)
-    costs = [_costs(server) for _, _, server in _servers(sessions, fleets)]
-    reports = [report for fleet in fleets for report in fleet.report["servers"]]
-    return list(found_in_tools(sessions, fleets, targets)), costs, reports
+    return run(typed, sessions, use, lists=TOOLS)
 
 
 def _servers(sessions: Sequence[Session], fleets: Sequence[Fleet]) -> Iterator[tuple[Session, Entry, LaunchedServer]]:
     for session, fleet in zip(sessions, fleets, strict=True):
         for entry, server in zip(session.entries, fleet.servers, strict=True):
             yield session, entry, server
-
-
-def _costs(server: LaunchedServer) -> dict[str, int]:
-    return {server.redact(tool.name): estimate_tokens(tool) for tool in server.tools}
-
-
-def _json(cost: dict[str, int]) -> list[dict[str, Any]]:
-    return [{"name": name, "tokens": tokens} for name, tokens in cost.items()]
 
 
 def _write(report: ServerReport, cost: dict[str, int], found: Sequence[FindingReport]) -> None:

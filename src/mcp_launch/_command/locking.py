@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING
 
 from mcp_launch._command.find_servers import read_inputs, started_ahead
 from mcp_launch._command.inputs import Session, Typed, name_of
-from mcp_launch._command.show.text import printable, remark, remark_failure, write
+from mcp_launch._command.show.text import diff_style, printable, remark, remark_failure, write
 from mcp_launch.failures import UnusableInput
 from mcp_launch.lock import LockedTools, ToolChange, ToolLock, changes, locked
 
 if TYPE_CHECKING:
     from mcp_launch.fleet import Fleet
-
-_STYLES = {"+": "green", "-": "red", "@": "cyan"}
 
 
 def with_locks(sessions: Sequence[Session], given: str | None) -> list[Session]:
@@ -46,11 +44,10 @@ def lock_once(typed: Typed, *, update: bool, given: str | None) -> int:
     before = {path: ToolLock.read(path) if os.path.exists(path) else None for path in paths}
     with started_ahead(sessions):
         # Imported while the servers start.
-        from mcp_launch._command.run import run, settled  # noqa: PLC0415
+        from mcp_launch._command.run import run  # noqa: PLC0415
         from mcp_launch.options import TOOLS  # noqa: PLC0415
 
         async def use(fleets: Sequence[Fleet]) -> list[dict[str, LockedTools]] | None:
-            await settled(fleets, quiet=True)
             failed = [server for fleet in fleets for server in fleet.report["servers"] if server["failure"]]
             for server in failed:
                 remark_failure(server)
@@ -111,6 +108,6 @@ def _write_changes(found: Sequence[tuple[str, ToolChange]], gone: Sequence[str])
     for name, change in found:
         write((printable(f"{name}: {change}"), "bold"))
         for line in change.diff.splitlines():
-            write((f"  {printable(line)}", _STYLES.get(line[:1], "")))
+            write((f"  {printable(line)}", diff_style(line)))
     for name in gone:
         write((printable(f"{name}: is not in the file any more"), "bold"))

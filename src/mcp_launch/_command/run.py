@@ -11,6 +11,7 @@ import time
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import replace
+from functools import partial
 from typing import NoReturn, TypeAlias, TypeVar
 
 import anyio
@@ -39,11 +40,12 @@ def run(
     *,
     options: Options | None = None,
     lists: Collection[Listing] = EVERYTHING,
+    quiet: bool = True,
 ) -> T:
-    """Launch a fleet for each session, and return the result of *use*, which is called while they start.
+    """Launch a fleet for each session, and return the result of *use* once each server is ready or has failed.
 
     Servers with a URL use the stored logins; with --login, the user logs in where one is required. With --verbose,
-    messages and standard error of the servers are printed.
+    messages and standard error of the servers are printed. With *quiet*, progress is not shown on standard output.
     """
     options = options or Options()
     options = replace(options, auth=options.auth or StoredLogins())
@@ -52,17 +54,10 @@ def run(
     # Reports contain what the libraries would log, without secrets in URLs and headers.
     logging.getLogger().addHandler(logging.NullHandler())
     try:
-        return anyio.run(_run, typed, sessions, use, options, lists)
+        return anyio.run(partial(_run, typed, sessions, use, options, lists, quiet=quiet))
     finally:
         # The event loop has reset the signals to Python's defaults instead of our handlers.
         exit_on_signals()
-
-
-async def settled(fleets: Sequence[Fleet], *, quiet: bool = False) -> None:
-    """Wait until each server is ready or has failed. With *quiet*, progress is not shown on standard output."""
-    async with _progress(fleets, quiet=quiet):
-        for fleet in fleets:
-            await fleet.settled()
 
 
 def launched(
@@ -108,6 +103,8 @@ async def _run(
     use: Callable[[Sequence[Fleet]], Awaitable[T]],
     options: Options,
     lists: Collection[Listing],
+    *,
+    quiet: bool,
 ) -> T:
     stopped_by: list[int] = []
     with anyio.CancelScope() as scope:
@@ -133,6 +130,9 @@ async def _run(
                 await stack.enter_async_context(launched(session, timeout=typed.timeout, options=options, lists=lists))
                 for session in sessions
             ]
+            async with _progress(fleets, quiet=quiet):
+                for fleet in fleets:
+                    await fleet.settled()
             return await use(fleets)
     raise SystemExit(128 + stopped_by[0])
 
@@ -146,7 +146,7 @@ def _budgets_within(timeout: float) -> Budgets:
 def _progress(fleets: Sequence[Fleet], *, quiet: bool) -> AbstractAsyncContextManager[None]:
     # Standard error first: standard output may be redirected.
     terminals = (stream for stream in (sys.stderr, None if quiet else sys.stdout) if stream and stream.isatty())
-    if (terminal := next(terminals, None)) is None:
+    if not fleets or (terminal := next(terminals, None)) is None:
         return nullcontext()
     from rich.console import Console  # noqa: PLC0415 - slow to import, and only for terminals
 

@@ -5,19 +5,18 @@ from __future__ import annotations
 import json
 import re
 import shlex
-import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import TypedDict
 
 from mcp_launch._command.inputs import Session
-from mcp_launch._command.show.text import printable
+from mcp_launch._command.show.text import confirmed, has_terminal, printable
 from mcp_launch._json_values import as_items, as_members
 from mcp_launch.config._entries import Entry
 from mcp_launch.config._references import Text, texts_in
 from mcp_launch.failures import UnusableInput
 from mcp_launch.report import TransportName
 
-_confirmed: set[str] = set()
+_trusted: set[str] = set()
 """The servers that the user confirmed. With `--watch`, they are confirmed again only if they change."""
 
 
@@ -72,14 +71,13 @@ def trusted(sessions: list[Session], *, unusable: Callable[[UnusableInput], obje
 
     *unusable* is called with an error for each file that is skipped.
     """
-    untrusted = [
-        each for each in sessions if each.origin == "project" and each.entries and _key(each) not in _confirmed
-    ]
+    untrusted = [each for each in sessions if each.origin == "project" and each.entries and _key(each) not in _trusted]
     if not untrusted:
         return sessions
-    is_terminal = sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
-    if is_terminal and _confirm(untrusted):
-        _confirmed.update(map(_key, untrusted))
+    intro = "This project requests these servers. Their commands run with your permissions and the listed variables:"
+    is_terminal = has_terminal()
+    if is_terminal and confirmed(intro, lines_of(planned(untrusted)), "Start them?"):
+        _trusted.update(map(_key, untrusted))
         return sessions
     why = (
         "not confirmed"
@@ -147,18 +145,6 @@ def _names(pairs: object) -> list[str]:
 def _variables(entry: Entry) -> list[str]:
     references = [each for text in texts_in([entry.written, entry.written_cwd]) for each in text.references]
     return list(dict.fromkeys(each.name for each in references if each.kind == "env"))
-
-
-def _confirm(sessions: Sequence[Session]) -> bool:
-    # Imported late: most servers do not need confirmation.
-    from mcp_launch._command.show.text import remark  # noqa: PLC0415
-
-    remark("This project requests these servers. Their commands run with your permissions and the listed variables:")
-    for line in lines_of(planned(sessions)):
-        remark(f"  {line}")
-    sys.stderr.write("Start them? [y/N] ")
-    sys.stderr.flush()
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
 def _key(session: Session) -> str:

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
+from itertools import takewhile
 from math import inf
 from typing import NamedTuple
 
+from acp_bindings._lazy import closest
 from mcp_launch._executable import INHERITED
-from mcp_launch.failures import nearest
 
 
 class Hint(NamedTuple):
@@ -49,7 +50,7 @@ def explain_variable(lines: Sequence[str], *, given: Collection[str]) -> str | N
     name, _ = missing_variable(lines) or (None, None)
     if name is None or name in given:
         return None
-    if meant := _similar_variable(name, given):
+    if meant := similar_variable(name, given):
         # Both may be real names, such as those of two services.
         return f'it was given {meant}, not {name}; is the name misspelled? If it needs both, add {name} to "env"'
     return (
@@ -357,10 +358,10 @@ def missing_variable(lines: Sequence[str]) -> tuple[str, str] | None:
     return None
 
 
-def _similar_variable(name: str, given: Collection[str]) -> str | None:
+def similar_variable(name: str, given: Collection[str]) -> str | None:
     """Return the given name that is most likely a misspelling of *name*, leaving out those that every server has."""
     plain = {re.sub("[-_]", "", each).upper(): each for each in sorted(set(given) - INHERITED)}
-    return plain.get(nearest(name.replace("_", ""), plain, cutoff=0.8) or "")
+    return plain.get(closest(name.replace("_", ""), plain, cutoff=0.8) or "")
 
 
 _READ = 1000
@@ -399,7 +400,8 @@ _HARMLESS = re.compile(
 def most_relevant_line(lines: Sequence[str]) -> str | None:
     """Return the line that explains most, or the whole message of an error with a stack trace as one line."""
     last = _LastError()
-    for line in _before_goroutines(lines):
+    # The stack traces of Go have no fixed form.
+    for line in takewhile(lambda line: not re.match(r"goroutine \d+ \[", line), lines):
         if not _NOISE.search(line):
             last.add(_BAR.sub("", line))
     return " ".join(line.strip() for line in last.lines or lines[-1:]) or None
@@ -471,12 +473,6 @@ class _LastError:
         self._awaits = False
         self._recent.append(line)
         self._skips = line.endswith("] {")
-
-
-def _before_goroutines(lines: Sequence[str]) -> Sequence[str]:
-    """Return the lines before the stack traces of Go, which have no fixed form."""
-    stop = next((number for number, line in enumerate(lines) if re.match(r"goroutine \d+ \[", line)), len(lines))
-    return lines[:stop]
 
 
 _NOISE = re.compile(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import secrets
 from collections.abc import AsyncGenerator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, overload
 
@@ -18,13 +18,14 @@ from acp_bindings import decode, v1, v1_unstable, v2, v2_unstable
 from acp_bindings._logs import kept_out_of_logs
 from acp_bindings._redact import Redactor
 from mcp_launch._local.bridge import over_stdio, refuse_unstartable, stdio_entry
-from mcp_launch._local.listener import Serve, http_entry, over_http
+from mcp_launch._local.listener import http_entry, over_http
 from mcp_launch.failures import NoTransport, UnusableInput
 
 if TYPE_CHECKING:
     from anyio.abc import SocketStream, TaskStatus
     from typing_extensions import TypeForm
 
+    from acp_bindings.setup.unions import AgentCapabilities, InitializeResponse
 
 LocalTransport: TypeAlias = Literal["http", "stdio"]
 """The transports over which a server of this process can be offered."""
@@ -32,16 +33,7 @@ LocalTransport: TypeAlias = Literal["http", "stdio"]
 _BETTER_FIRST: tuple[LocalTransport, ...] = ("http", "stdio")
 """HTTP first, because stdio needs a relay process."""
 
-Agent: TypeAlias = (
-    v1.InitializeResponse
-    | v1.AgentCapabilities
-    | v1_unstable.InitializeResponse
-    | v1_unstable.AgentCapabilities
-    | v2.InitializeResponse
-    | v2.AgentCapabilities
-    | v2_unstable.InitializeResponse
-    | v2_unstable.AgentCapabilities
-)
+Agent: TypeAlias = "InitializeResponse | AgentCapabilities"
 """An agent's response to `initialize`, or its capabilities."""
 
 
@@ -196,7 +188,8 @@ async def _listen(
     (listener,) = (await anyio.create_tcp_listener(local_host=_HOST)).listeners
     async with listener:
         port = listener.extra(SocketAttribute.local_port)  # noqa: S610 - of anyio, not of Django
-        async with _life(server, transport, port=port, token=token) as serve:
+        offered = over_http(server, port=port, token=token) if transport == "http" else over_stdio(server, token=token)
+        async with offered as serve:
             unauthenticated: dict[anyio.CancelScope, None] = {}
 
             async def serve_one(stream: SocketStream) -> None:
@@ -231,9 +224,3 @@ async def _listen(
                 task_status.started(port)
                 await ended.wait()
                 connections.cancel_scope.cancel()
-
-
-def _life(
-    server: Server[Any], transport: LocalTransport, *, port: int, token: str
-) -> AbstractAsyncContextManager[Serve]:
-    return over_http(server, port=port, token=token) if transport == "http" else over_stdio(server, token=token)

@@ -85,10 +85,6 @@ class Offer:
         return {kind: len(items) for kind, items in listed.items() if items is not None}
 
 
-def _ignore(_change: Change) -> None:
-    """Do nothing with a change."""
-
-
 @dataclass(slots=True, kw_only=True, eq=False)
 class Record:
     """The state of one server, and how it got there."""
@@ -99,7 +95,7 @@ class Record:
     meant: TransportName | None = None
     """The transport that such an entry most likely means."""
     options: Options = field(default_factory=Options)
-    tell: Callable[[Change], None] = _ignore
+    tell: Callable[[Change], object] = lambda _: None
     """Called with each change."""
     state: State = "starting"
     stage: Stage = "spec"

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import importlib
-import inspect
-import warnings
 from collections.abc import AsyncGenerator, Collection, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -23,7 +20,7 @@ from mcp_launch._servers.launched import LaunchedServer
 from mcp_launch._servers.record import Change, Changes, Record, Terms
 from mcp_launch._spawn import spawn
 from mcp_launch._spec import ServerSpec, SseServer, StdioServer, parse_server, transport_meant
-from mcp_launch.failures import LaunchError, LaunchFailure, Phrases, UnknownServer, UnusableInput
+from mcp_launch.failures import OF_ACP, LaunchError, LaunchFailure, UnknownServer, UnusableInput
 from mcp_launch.options import Options, OptionsFor, Restart, Transports, options_for
 
 if TYPE_CHECKING:
@@ -55,15 +52,10 @@ def read_entry(
 ) -> Record:
     """Return the record of one entry, which has already failed if the entry is not valid.
 
-    Args:
-        entry: a model of any protocol version, or raw JSON.
-        index: its position in the request, which names an entry without a name.
-        taken: the names of existing servers.
-        transports: the transports that the agent advertised; stdio is always allowed.
-        options: the options of all servers, or by name.
+    *index*, its position in the request, names an entry without a name. stdio is allowed whatever *transports* has.
     """
     # Options by name may not have an item for an invalid entry.
-    phrases = options.phrases if isinstance(options, Options) else Phrases()
+    phrases = options.phrases if isinstance(options, Options) else OF_ACP
     try:
         spec = parse_server(entry, index=index, phrases=phrases)
     except LaunchFailure as failure:
@@ -77,32 +69,12 @@ def read_entry(
         message = "another server has the same name; names must differ"
         record.fail(LaunchFailure(message, server=spec.name, stage="spec", code="duplicate_name"))
     elif transports is not None and spec.transport not in {"stdio", *transports}:
-        record.fail(_not_advertised(spec))
+        message = f'the agent did not advertise support for "{spec.transport}" servers; use another transport'
+        facts = {"type": spec.transport}
+        record.fail(LaunchFailure(message, server=spec.name, stage="spec", code="unsupported_transport", facts=facts))
     elif isinstance(spec, SseServer):
-        _deprecate(record)
+        record.warn("the SSE transport is deprecated by MCP; use a Streamable HTTP URL if the server has one")
     return record
-
-
-def _not_advertised(spec: ServerSpec) -> LaunchFailure:
-    message = f'the agent did not advertise support for "{spec.transport}" servers; use another transport'
-    facts = {"type": spec.transport}
-    return LaunchFailure(message, server=spec.name, stage="spec", code="unsupported_transport", facts=facts)
-
-
-def _deprecate(record: Record) -> None:
-    record.warn("the SSE transport is deprecated by MCP; use a Streamable HTTP URL if the server has one")
-    # If warnings are errors, an entry must not stop the launch.
-    with contextlib.suppress(DeprecationWarning):
-        warnings.warn(f"{record.name}: the SSE transport is deprecated by MCP", DeprecationWarning, _caller())
-
-
-def _caller() -> int:
-    """Return the stack level of the caller of this package, for `warnings.warn`."""
-    level, frame = 0, inspect.currentframe()
-    # Launches are entered by contextlib. From Python 3.12 on, warnings.warn can skip both itself.
-    while frame and frame.f_globals.get("__name__", "").partition(".")[0] in ("mcp_launch", "contextlib"):
-        level, frame = level + 1, frame.f_back
-    return level
 
 
 async def live(record: Record, spec: ServerSpec, *, terms: Terms, timeout: float) -> None:
@@ -252,11 +224,7 @@ class Roster:
         return self._tools
 
     def named(self, name: str) -> LaunchedServer:
-        """Return the first server with this name.
-
-        Raises:
-            UnknownServer: no server has this name.
-        """
+        """Return the first server with this name."""
         return self._find(name)[1]
 
     def add(
@@ -265,10 +233,6 @@ class Roster:
         """Add a server and start it, if its entry is valid.
 
         A failed server whose name is taken is only kept with `keeps_twins`, because it would hide the other.
-
-        Raises:
-            LaunchError: the roster is closed.
-            UnusableInput: `options` are not `Options`.
         """
         if self._owners is None:
             raise LaunchError("the fleet is closed; launch another one")
@@ -288,11 +252,7 @@ class Roster:
         return server
 
     async def remove(self, name: str) -> None:
-        """Close a server and remove it.
-
-        Raises:
-            UnknownServer: no server has this name.
-        """
+        """Close a server and remove it."""
         found = self._find(name)
         record, _ = found
         record.end()

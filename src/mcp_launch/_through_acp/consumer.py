@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import anyio
@@ -110,23 +111,17 @@ class AcpConsumer:
             await bridge.give(forwarded)
 
 
+@dataclass(slots=True, eq=False)
 class _Bridge:
     """Sends what the session writes as ACP requests, and gives the session the responses."""
 
-    def __init__(
-        self,
-        server: Server,
-        connection: Connection,
-        to_session: MemoryObjectSendStream[SessionMessage | Exception],
-        asked: dict[tuple[int, str, str], _Bridge],
-    ) -> None:
-        self._server = server
-        self._connection = connection
-        self._to_session = to_session
-        self._asked = asked
-        self._open: dict[RequestId, anyio.CancelScope] = {}
-        # Several sessions may be open with a server, and each numbers its requests from one.
-        self._prefix = uuid.uuid4().hex
+    server: Server
+    connection: Connection
+    to_session: MemoryObjectSendStream[SessionMessage | Exception]
+    asked: dict[tuple[int, str, str], _Bridge]
+    open: dict[RequestId, anyio.CancelScope] = field(default_factory=dict[RequestId, anyio.CancelScope])
+    # Several sessions may be open with a server, and each numbers its requests from one.
+    prefix: str = field(default_factory=lambda: uuid.uuid4().hex)
 
     async def run(self, from_session: MemoryObjectReceiveStream[SessionMessage]) -> None:
         """Forward what the session writes, until it ends."""
@@ -137,7 +132,7 @@ class _Bridge:
                         requests.start_soon(self._ask, request)
                     case JSONRPCNotification(method="notifications/cancelled", params={"requestId": given_up}):
                         # Cancelling the request sends `$/cancel_request`.
-                        if scope := self._open.get(given_up):
+                        if scope := self.open.get(given_up):
                             scope.cancel()
                     case _:
                         pass  # This version of MCP has no other messages of a client.
@@ -145,27 +140,27 @@ class _Bridge:
     async def give(self, message: JSONRPCNotification | JSONRPCResponse | JSONRPCError) -> None:
         """Give the session a message, unless it has ended."""
         try:
-            await self._to_session.send(SessionMessage(message))
+            await self.to_session.send(SessionMessage(message))
         except (anyio.BrokenResourceError, anyio.ClosedResourceError):
             return
 
     async def _ask(self, request: JSONRPCRequest) -> None:
         # A string was chosen by the session, which recognizes notifications by it (`subscriptions/listen`).
-        id_ = request.id if isinstance(request.id, str) else f"{self._prefix}-{request.id}"
-        key = id(self._connection), self._server.server_id, id_
-        self._asked[key] = self
+        id_ = request.id if isinstance(request.id, str) else f"{self.prefix}-{request.id}"
+        key = id(self.connection), self.server.server_id, id_
+        self.asked[key] = self
         try:
-            with anyio.CancelScope() as self._open[request.id]:
+            with anyio.CancelScope() as self.open[request.id]:
                 await self.give(await self._answer(request, id_))
         finally:
-            del self._asked[key], self._open[request.id]
+            del self.asked[key], self.open[request.id]
 
     async def _answer(self, request: JSONRPCRequest, id_: str) -> JSONRPCResponse | JSONRPCError:
-        wire: Any = self._connection.protocol
+        wire: Any = self.connection.protocol
         more = {} if request.params is None else {"params": request.params}
-        asked = wire.MessageMcpRequest(server_id=self._server.server_id, request_id=id_, method=request.method, **more)
+        asked = wire.MessageMcpRequest(server_id=self.server.server_id, request_id=id_, method=request.method, **more)
         try:
-            answer: Any = await self._connection.request(asked)
+            answer: Any = await self.connection.request(asked)
         except RequestFailed as error:
             return _failed(request, error.code, error.message, error.data)
         except BadAnswer as error:

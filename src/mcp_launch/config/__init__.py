@@ -10,8 +10,9 @@ standard library until a YAML file is read.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from acp_bindings._lazy import lazy_names
 from mcp_launch.config._documents import Place
 from mcp_launch.config._entries import Config, Entry, Finding
 from mcp_launch.config._formats import FORMATS
@@ -20,6 +21,9 @@ from mcp_launch.config._read import read_config, write_config
 
 if TYPE_CHECKING:
     from mcp_launch.config._edit import Edit, edit_config
+else:
+    # Imported on first use, because `mcp-launch check` does not need it.
+    _, __getattr__, _ = lazy_names(__name__, {"_edit": "Edit edit_config"})
 
 __all__ = [
     "FORMATS",
@@ -34,12 +38,3 @@ __all__ = [
     "read_config",
     "write_config",
 ]
-
-if not TYPE_CHECKING:
-    # Imported on first use, because `mcp-launch check` does not need it.
-    def __getattr__(name: str) -> Any:
-        if name not in ("Edit", "edit_config"):
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        from mcp_launch.config import _edit  # noqa: PLC0415
-
-        return getattr(_edit, name)

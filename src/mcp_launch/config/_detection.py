@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from acp_bindings._lazy import closest
 from mcp_launch._json_values import as_members
 from mcp_launch.config._locations import PROJECT
-from mcp_launch.failures import nearest
 
 FILES: Mapping[str, tuple[str, ...]] = {
     "claude-desktop": ("claude_desktop_config.json",),
@@ -98,7 +98,7 @@ def meant_by(value: Any, wanted: str) -> str:
     if _is_server(value):
         return "; is it a server? Put it there, in a map of servers by name"
     members = {member.lower(): member for member in as_members(value)}
-    if near := nearest(wanted.lower(), sorted(members), cutoff=0.8):
+    if near := closest(wanted.lower(), sorted(members), cutoff=0.8):
         return f'; is "{members[near]}" meant to be {wanted}?'
     # Only if all are servers: settings may contain a map that looks like one.
     maps = [name for name, member in as_members(value).items() if as_members(member)]

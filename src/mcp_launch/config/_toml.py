@@ -10,7 +10,7 @@ import tomllib
 from math import isfinite
 from typing import Any, TypeAlias
 
-from mcp_launch.config._documents import DEEPEST, Place, TextDocument, place_in, unusable
+from mcp_launch.config._documents import Document, Place, place_in, unusable
 from mcp_launch.config._references import map_leaves
 
 _STRING = r'"""(?:[^\\]|\\.)*?"""(?!")|\'\'\'.*?\'\'\'(?!\')|"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\''
@@ -21,7 +21,7 @@ _Keys: TypeAlias = list[tuple[str, int]]
 """The parts of a dotted name, with their positions."""
 
 
-def read_toml(text: str, *, source: str) -> TextDocument:
+def read_toml(text: str, *, source: str) -> Document:
     """Parse a text.
 
     Raises:
@@ -35,13 +35,13 @@ def read_toml(text: str, *, source: str) -> TextDocument:
         place = Place(int(at[1]), int(at[2])) if at else place_in(text, len(text))
         raise unusable(source, place, f"not TOML: {what}") from None
     except RecursionError:
-        raise unusable(source, Place(1, 1), f"nested too deeply: more than {DEEPEST} levels") from None
+        raise unusable(source, Place(1, 1), "nested too deeply") from None
     except ValueError:
         # Python limits the digits of integers.
         raise unusable(source, Place(1, 1), "contains a number that is too long, or an impossible date") from None
     # JSON has no dates and times: use their text.
     plain = map_leaves(value, lambda leaf: leaf if isinstance(leaf, str | int | float) else str(leaf))
-    return _Toml(plain, _nodes(text), text)
+    return _Toml(plain, text)
 
 
 class _Node:
@@ -57,11 +57,15 @@ class _Node:
         return value
 
 
-class _Toml(TextDocument):
+class _Toml(Document):
     """A document whose nodes are `_Node`s."""
 
+    def __init__(self, value: Any, text: str) -> None:
+        super().__init__(value, _nodes(text))
+        self._text = text
+
     def place_of(self, node: _Node) -> Place:
-        return self.place_at(node.at)
+        return place_in(self._text, node.at)
 
     def members_of(self, node: _Node) -> list[tuple[str | int, _Node, _Node]]:
         return [(name, key, value) for name, (key, value) in node.members.items()]

@@ -5,23 +5,16 @@ Requires the extra `launch`. pytest loads the plugin automatically.
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from acp_bindings._lazy import lazy_names
 
 if TYPE_CHECKING:
     from mcp_launch.testing._fixture import McpServerFixture, McpSession
     from mcp_launch.testing._items import McpServerWarning
+else:
+    _, __getattr__, __dir__ = lazy_names(
+        __name__, {"_fixture": "McpServerFixture McpSession", "_items": "McpServerWarning"}
+    )
 
 __all__ = ["McpServerFixture", "McpServerWarning", "McpSession"]
-
-if not TYPE_CHECKING:
-    _HOMES = {"McpServerFixture": "_fixture", "McpServerWarning": "_items", "McpSession": "_fixture"}
-
-    def __getattr__(name: str) -> Any:
-        home = _HOMES.get(name)
-        if home is None:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        return getattr(importlib.import_module(f"{__name__}.{home}"), name)
-
-    def __dir__() -> list[str]:
-        return __all__

@@ -7,8 +7,7 @@ import contextvars
 import signal
 from collections.abc import Awaitable, Callable, Generator
 from concurrent.futures import Future
-from contextlib import AbstractAsyncContextManager, contextmanager
-from types import TracebackType
+from contextlib import AbstractAsyncContextManager, ExitStack, contextmanager
 from typing import ClassVar, Generic, TypeVar
 
 import anyio
@@ -27,16 +26,10 @@ def portal_of(config: pytest.Config) -> BlockingPortal:
     """
     portal = config.stash.get(_PORTAL, None)
     if portal is None:
-        thread = start_blocking_portal(name="mcp_launch.testing")
-        portal = config.stash[_PORTAL] = thread.__enter__()
-
-        def stop() -> None:
-            try:
-                portal.call(portal.stop, True)
-            finally:
-                thread.__exit__(None, None, None)
-
-        config.add_cleanup(stop)
+        stack = ExitStack()
+        portal = config.stash[_PORTAL] = stack.enter_context(start_blocking_portal(name="mcp_launch.testing"))
+        stack.callback(portal.call, portal.stop, True)
+        config.add_cleanup(stack.close)
     return portal
 
 
@@ -104,9 +97,7 @@ class Kept(AbstractAsyncContextManager[T], Generic[T]):
             await anyio.sleep_forever()
         return self._values[0]
 
-    async def __aexit__(
-        self, exc_type: type[BaseException] | None, exc_val: BaseException | None, exc_tb: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         self._leave.set()
         await self._end()
         if self._error is not None:

@@ -75,7 +75,7 @@ def test_wrong_types_everywhere_are_refused_or_read(sample: str) -> None:
     draw = random.Random(sample)
     for path in paths(value):
         for wrong in draw.sample(WRONG, 6):
-            survives(json.dumps(replaced(value, path, wrong)).replace("Infinity", "1e999"), name=name)
+            survives(json.dumps(replaced(value, path, wrong)), name=name)
 
 
 @pytest.mark.parametrize("sample", FILES)
@@ -103,17 +103,6 @@ def test_a_large_file_is_read_in_linear_time() -> None:
 
     assert len(config.entries) == len(config.findings) == 10_000
     assert config.findings[-1].line == 10_000
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "becomes"), [("claude-code", "${A", "${A"), ("cursor", "${", "${"), ("gemini", "${$A", "${a")]
-)
-def test_very_many_references_without_an_end_are_looked_through_once(name: str, text: str, becomes: str) -> None:
-    """Each followed to the end of the text would take an hour."""
-    written = json.dumps({"mcpServers": {"n": {"command": "}" + text * 400_000}}})
-    config = read_config(written, source="f", format=name, env={"A": "a"})
-
-    assert config.servers[0]["command"] == "}" + becomes * 400_000
 
 
 def test_a_million_spaces_in_a_reference_are_looked_through_once() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.mcp_launch.support import run_python
 
-HEAVY = {"acp_bindings", "anyio", "asyncio", "dataclasses", "difflib", "httpx", "mcp", "pydantic", "rich", "typer"}
+HEAVY = {"anyio", "asyncio", "dataclasses", "difflib", "httpx", "mcp", "pydantic", "rich", "typer"}
 
 
 def imported(code: str) -> set[str]:

@@ -10,7 +10,7 @@ from mcp_launch._advice import ADVICE
 from mcp_launch.failures import Code, FailureJson, Stage
 from mcp_launch.report import CheckReport, FindingReport, ServerReport, ToolReport
 
-__all__ = ["WHEN", "failed", "finding", "report", "starting", "tool", "works"]
+__all__ = ["WHEN", "failed", "finding", "report", "tool", "works"]
 
 WHEN = datetime(2026, 11, 21, 11, 5, 7, tzinfo=timezone(timedelta(hours=2)))
 """The time in a time zone two hours ahead of UTC."""
@@ -42,20 +42,6 @@ def works(name: str = "files", **more: Any) -> ServerReport:
         "failure": None,
     }
     return ServerReport(**(known | more))
-
-
-def starting(name: str = "slow") -> ServerReport:
-    """Return the report of a server that is still starting."""
-    nothing: dict[str, Any] = {"server": None, "capabilities": None, "counts": {}, "tools": None}
-    return works(
-        name,
-        state="starting",
-        stage="handshake",
-        seconds={"spawn": 0.02},
-        era=None,
-        protocol_version=None,
-        **nothing,
-    )
 
 
 def failed(

@@ -13,7 +13,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from mcp_launch._command.show.files import write_files
+from mcp_launch._command.check import write_files
 from mcp_launch.report import CheckReport
 from tests.mcp_launch.show.page import parse
 from tests.mcp_launch.support import SECRET, SERVERS, run_python

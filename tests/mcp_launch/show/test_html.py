@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import itertools
 import re
 from base64 import b64encode
@@ -17,16 +16,14 @@ from mcp_launch._command.show import html
 from mcp_launch.failures import Code
 from mcp_launch.report import CheckReport, ServerReport
 from tests.mcp_launch.show.page import Element, parse
-from tests.mcp_launch.show.reports import WHEN, failed, finding, report, starting, tool, works
+from tests.mcp_launch.show.reports import WHEN, failed, finding, report, tool, works
 
 STYLE = files("acp_bindings._reports").joinpath("page.css").read_text(encoding="utf-8")
 NASTY = "</title></style><script>alert(1)</script><img src=x onerror='alert(2)'>\"'`{{ 7 * 7 }}{% raw %}&lt;&#60;<!--"
 
 
 def written(found: CheckReport, *, source: str = "servers.json", strict: bool = False) -> str:
-    file = io.StringIO()
-    html.write(found, file, source=source, when=WHEN, strict=strict)
-    return file.getvalue()
+    return html.page(found, source=source, when=WHEN, strict=strict)
 
 
 def page(*servers: ServerReport, strict: bool = False) -> Element:
@@ -35,9 +32,7 @@ def page(*servers: ServerReport, strict: bool = False) -> Element:
 
 def everything() -> Element:
     """Return a page with everything that a page can contain."""
-    return page(
-        works("files"), works("old", warnings=["is deprecated"], restarts=1), failed("broken"), starting("slow")
-    )
+    return page(works("files"), works("old", warnings=["is deprecated"]), failed("broken"))
 
 
 @pytest.mark.parametrize(
@@ -46,11 +41,8 @@ def everything() -> Element:
         ([], "No servers"),
         ([works()], "The server works"),
         ([works(), works("other")], "All 2 servers work"),
-        ([works(state="closed")], "The server works"),
         ([works(), failed()], "1 of 2 servers failed"),
         ([failed()], "1 of 1 server failed"),
-        ([works(), starting()], "1 of 2 servers not ready yet"),
-        ([failed(), starting()], "1 of 2 servers failed"),
     ],
 )
 def test_the_page_begins_with_its_verdict(servers: list[ServerReport], verdict: str) -> None:
@@ -101,7 +93,7 @@ def test_a_failure_has_its_code_message_advice_and_facts() -> None:
 
 def test_a_working_server_has_its_description_and_tools() -> None:
     tools = [tool("read", "Read a file.\n\nAll of it."), tool("list")]
-    found = page(works(tools=tools, restarts=2, warnings=["is deprecated", "wrote a log"])).one("article")
+    found = page(works(tools=tools, warnings=["is deprecated", "wrote a log"])).one("article")
 
     about = {each.one("dt").words: each.one("dd").words for each in found.one("dl", class_="about").all("div")}
     assert found.one("h3").words == "files"
@@ -110,7 +102,6 @@ def test_a_working_server_has_its_description_and_tools() -> None:
         "Calls itself": "Files 1.2.0",
         "MCP": "2025-06-18, by initialize",
         "Stages": "spawn 10 ms, handshake 500 ms, list 40 ms",
-        "Started again": "2 times",
         "Offers": "2 tools, 1 prompt",
     }
     assert [each.words for each in found.one(class_="warnings").all("li")] == [
@@ -144,10 +135,9 @@ def test_findings_are_at_their_server_or_before_all() -> None:
     ]
 
 
-def test_a_server_that_is_still_starting_is_marked() -> None:
-    found = page(starting("slow"), works("a", counts={"resource_templates": 2}))
+def test_the_legend_has_the_stages_that_occur() -> None:
+    found = page(works("a", counts={"resource_templates": 2}))
 
-    assert [each.one(class_="outcome").words for each in found.all("article")] == ["not ready yet", "works"]
     assert [each.words for each in found.one(class_="legend").all("li")] == ["spawn", "handshake", "list"]
     assert "2 resource templates" in found.words
 
@@ -240,7 +230,7 @@ def test_ids_are_unique_and_every_link_has_its_target() -> None:
 
     assert len(ids) == len(set(ids))
     assert {*links, *(f"#{label}" for label in labels)} <= {f"#{each}" for each in ids}
-    assert {"#server-1", "#server-4", "#all", "#failed", "#warned", "#works", "#unsettled"} <= set(links)
+    assert {"#server-1", "#server-3", "#all", "#failed", "#warned", "#works"} <= set(links)
 
 
 def test_the_page_needs_no_scripts_or_other_files() -> None:
@@ -305,7 +295,6 @@ def test_bars_have_descriptions_in_words() -> None:
         "spawn 10 ms, handshake 500 ms, list 40 ms",
         "spawn 10 ms, handshake 500 ms, list 40 ms",
         "spawn 250 ms, failed in handshake 1.2 s",
-        "spawn 20 ms",
     ]
 
 
@@ -335,7 +324,6 @@ def test_the_page_is_usable_with_a_screen_reader() -> None:
         ("failed", ["broken"]),
         ("warned", ["old"]),
         ("works", ["files", "old"]),
-        ("unsettled", ["slow"]),
     ],
 )
 def test_a_filter_leaves_the_servers_of_its_kind(kind: str, shown: list[str]) -> None:
@@ -346,7 +334,7 @@ def test_a_filter_leaves_the_servers_of_its_kind(kind: str, shown: list[str]) ->
     for tag in ("tr", "article"):
         entries = [each for each in found.all(tag) if "entry" in each.classes]
         left = [each.all("bdi")[0].words for each in entries if f"is-{kind}" in each.classes]
-        assert (len(entries), left) == (4, shown)
+        assert (len(entries), left) == (3, shown)
     main = [part for part in found.one("main").parts if isinstance(part, Element)]
     places = {each.attributes.get("id", each.attributes.get("class")): place for place, each in enumerate(main)}
     assert places[kind] < min(places["filters"], places["timeline"], places["servers"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import re
 import sys
 from typing import Any, get_args
@@ -13,7 +12,7 @@ import pytest
 from mcp_launch._command.show import junit
 from mcp_launch.failures import Code
 from mcp_launch.report import CheckReport, ServerReport
-from tests.mcp_launch.show.reports import WHEN, failed, finding, report, starting, tool, works
+from tests.mcp_launch.show.reports import WHEN, failed, finding, report, tool, works
 
 # What junit-10.xsd of Jenkins' xUnit plugin allows, of which GitLab and others read a part.
 COUNTS = {"name", "time", "tests", "failures", "errors"}
@@ -22,24 +21,20 @@ ATTRIBUTES = {
     "testsuite": {*COUNTS, "skipped", "timestamp"},
     "testcase": {"name", "time", "classname"},
     "failure": {"type", "message"},
-    "skipped": {"type", "message"},
     "system-out": set[str](),
 }
 CHILDREN = {
     "testsuites": {"testsuite"},
     "testsuite": {"testcase"},
-    "testcase": {"failure", "skipped", "system-out"},
+    "testcase": {"failure", "system-out"},
     "failure": set[str](),
-    "skipped": set[str](),
     "system-out": set[str](),
 }
 TIME = re.compile(r"\d+\.\d{3}")
 
 
 def written(found: CheckReport, *, source: str = "servers.json", strict: bool = False) -> str:
-    file = io.StringIO()
-    junit.write(found, file, source=source, when=WHEN, strict=strict)
-    return file.getvalue()
+    return junit.junit_xml(found, source=source, when=WHEN, strict=strict)
 
 
 def suite(*servers: ServerReport, source: str = "servers.json", strict: bool = False) -> ET.Element:
@@ -48,14 +43,14 @@ def suite(*servers: ServerReport, source: str = "servers.json", strict: bool = F
 
 
 def test_the_suite_counts_its_servers() -> None:
-    found = suite(works(), failed(elapsed=1.5), starting())
+    found = suite(works(), failed(elapsed=1.5))
 
     assert found.attrib == {
         "name": "servers.json",
-        "tests": "3",
+        "tests": "2",
         "failures": "1",
         "errors": "0",
-        "skipped": "1",
+        "skipped": "0",
         "time": "1.500",
         "timestamp": "2026-11-21T09:05:07",
     }
@@ -90,7 +85,7 @@ def test_a_failure_has_its_code_its_message_and_its_evidence() -> None:
 
 
 def test_the_output_of_a_test_case_describes_its_server() -> None:
-    (out,) = suite(works(warnings=["is deprecated"], restarts=2)).iter("system-out")
+    (out,) = suite(works(warnings=["is deprecated"])).iter("system-out")
 
     assert (out.text or "").splitlines() == [
         "transport: stdio",
@@ -105,7 +100,6 @@ def test_the_output_of_a_test_case_describes_its_server() -> None:
         "resource templates: 0",
         "prompts: 1",
         "tool: read",
-        "restarts: 2",
         "warning: is deprecated",
     ]
 
@@ -116,23 +110,19 @@ def test_a_server_with_warnings_has_failed_with_strict() -> None:
         works("old", warnings=["is deprecated", "wrote a log"]),
         failed(warnings=["is deprecated"]),
     )
-    slow = starting("slow")
-    slow["warnings"] = ["wrote a log"]
 
-    lenient, strict = (suite(*servers, slow, strict=strict) for strict in (False, True))
+    lenient, strict = (suite(*servers, strict=strict) for strict in (False, True))
 
-    assert [(each.get("failures"), each.get("skipped")) for each in (lenient, strict)] == [("1", "1"), ("3", "0")]
+    assert [each.get("failures") for each in (lenient, strict)] == ["1", "2"]
     assert [[child.tag for child in case] for case in lenient] == [
         ["system-out"],
         ["system-out"],
         ["failure", "system-out"],
-        ["skipped", "system-out"],
     ]
     told = {case.get("name"): failure for case in strict for failure in case.iter("failure")}
     assert {name: failure.get("type") for name, failure in told.items()} == {
         "old": "warning",
         "broken": "exited",
-        "slow": "warning",
     }
     assert told["old"].get("message") == "is deprecated"
     assert told["old"].text == "is deprecated\nwrote a log\n\n--strict treats warnings as failures."
@@ -148,17 +138,11 @@ def test_findings_are_at_their_server_or_after_all() -> None:
     assert "warning: f.json:2:3: ${A} is not set [unset_variable]" in (told.text or "").splitlines()
 
 
-def test_a_server_that_is_still_starting_is_skipped() -> None:
-    (skipped,) = suite(starting()).iter("skipped")
-
-    assert skipped.attrib == {"message": "still in handshake"}
-
-
 @pytest.mark.parametrize(
     "servers",
     [
         [],
-        [works(), failed(), starting()],
+        [works(), failed()],
         [failed(code=code, transport=None, target=None, facts={"more": [{"a": None}]}) for code in get_args(Code)],
         [
             failed(message="\x00\x1b[0m]]>&<\"'", facts={"<&>": "\ud800"}),

@@ -5,17 +5,13 @@ from __future__ import annotations
 import pytest
 
 from mcp_launch._command.show.html import spans, ticks
-from tests.mcp_launch.show.reports import failed, starting
+from tests.mcp_launch.show.reports import failed
 
 
 def test_stages_that_were_rounded_up_leave_no_time_below_zero() -> None:
     server = failed(stage="list", seconds={"spawn": 0.001, "handshake": 0.001}, elapsed=0.001)
 
     assert [span.seconds for span in spans(server)] == [0.001, 0.001, 0.0]
-
-
-def test_a_server_that_is_still_starting_has_the_stages_that_are_over() -> None:
-    assert [span.stage for span in spans(starting())] == ["spawn"]
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
 
+from acp_bindings._lazy import closest
 from mcp_launch._command.explore.schemas import (
     Schema,
     alternatives,
@@ -24,7 +25,7 @@ from mcp_launch._command.explore.schemas import (
 from mcp_launch._command.inputs import there_are
 from mcp_launch._json_values import as_items
 from mcp_launch._validation import STEPS, TooManySteps, compiled, errors_of, is_plain, limited_steps, steps_are_limited
-from mcp_launch.failures import did_you_mean, nearest
+from mcp_launch.failures import did_you_mean
 from mcp_launch.options import Budgets
 
 _NONE = object()
@@ -36,14 +37,10 @@ _SIMPLE_TYPES = ("string", "null", "integer", "number", "boolean")
 class WrongArguments(ValueError):  # noqa: N818 - the name says what is wrong
     """The arguments do not fit the tool."""
 
-    def __init__(self, faults: Iterable[str]) -> None:
-        self.faults = tuple(faults)
+    def __init__(self, *faults: str) -> None:
+        self.faults = faults
         """One message for each mistake."""
-        super().__init__("; ".join(self.faults))
-
-
-class Fault(ValueError):  # noqa: N818 - reported together with others
-    """One mistake in an argument."""
+        super().__init__("; ".join(faults))
 
 
 async def read_untrusted(
@@ -60,27 +57,25 @@ async def read_untrusted(
     # Imported late: most schemas do not need a process.
     from mcp_launch._killable import CallFailed, KillableProcess  # noqa: PLC0415
 
-    try:
-        # Here, because the other process has another standard input.
-        whole = None if whole is None else _with_file(whole, called="--args")
-        words = [_with_its_file(word) for word in words]
-    except Fault as fault:
-        raise WrongArguments([str(fault)]) from None
+    # Here, because the other process has another standard input.
+    whole = None if whole is None else _with_file(whole, called="--args")
+    words = [_with_its_file(word) for word in words]
     process = KillableProcess(seconds=Budgets().validate)
     try:
-        found: dict[str, Any] = await process.call(f"{__name__}:read_elsewhere", words, schema, whole, checked)
+        found: dict[str, Any] | list[str] = await process.call(
+            f"{__name__}:read_elsewhere", words, schema, whole, checked
+        )
     except CallFailed as failed:
         if not checked:
             return read_arguments(words, {}, whole=whole, checked=False)
         why = "reading the arguments " + (f"fails ({failed.kind})" if failed.kind else str(failed))
         hint = "use mcp-launch call --unchecked to send them without validation"
-        raise WrongArguments([f"its inputSchema was rejected: {why}; {hint}"]) from None
+        raise WrongArguments(f"its inputSchema was rejected: {why}; {hint}") from None
     finally:
         await process.aclose()
-    if faults := found["faults"]:
-        raise WrongArguments(faults)
-    arguments: dict[str, Any] = found["arguments"]
-    return arguments
+    if isinstance(found, list):
+        raise WrongArguments(*found)
+    return found
 
 
 def read_arguments(
@@ -98,30 +93,29 @@ def read_arguments(
     Raises:
         WrongArguments: the schema does not allow the arguments; every mistake is listed.
     """
-    try:
-        arguments = {} if whole is None else _object(whole)
-    except Fault as fault:
-        raise WrongArguments([str(fault)]) from None
+    arguments = {} if whole is None else _object(whole)
     faults: list[str] = []
     typed: set[tuple[str, ...]] = set()
     for word in words:
         try:
             _add(word, arguments, typed, schema, checked=checked)
-        except Fault as fault:
-            faults.append(str(fault))
+        except WrongArguments as wrong:
+            faults += wrong.faults
     if checked and not faults:
         faults.extend(misfits(arguments, schema))
     if faults:
-        raise WrongArguments(faults)
+        raise WrongArguments(*faults)
     return arguments
 
 
-def read_elsewhere(words: list[str], schema: Schema, whole: str | None, checked: bool) -> dict[str, Any]:
-    """Return the arguments or the faults; called in another process."""
+def read_elsewhere(
+    words: list[str], schema: Schema, whole: str | None, checked: bool
+) -> dict[str, Any] | tuple[str, ...]:
+    """Return the arguments, or what is wrong with them; called in another process."""
     try:
-        return {"arguments": read_arguments(words, schema, whole=whole, checked=checked), "faults": ()}
+        return read_arguments(words, schema, whole=whole, checked=checked)
     except WrongArguments as wrong:
-        return {"arguments": {}, "faults": wrong.faults}
+        return wrong.faults
 
 
 def misfits(arguments: dict[str, Any], schema: Schema) -> Iterator[str]:
@@ -169,7 +163,7 @@ def typed_value(text: str, schema: object, root: Schema, *, called: str, checked
     """Convert a string to the type of the argument *called*, whose *schema* is a part of *root*.
 
     Raises:
-        Fault: the schema does not allow the value. If not *checked*, the string is returned instead.
+        WrongArguments: the schema does not allow the value. If not *checked*, the string is returned instead.
     """
     choices = alternatives(schema, root)
     for choice in choices:
@@ -193,29 +187,29 @@ def typed_value(text: str, schema: object, root: Schema, *, called: str, checked
     values = [value for choice in choices for value in fixed_values(choice) if isinstance(value, str)]
     wants = type_text(schema, root)
     example = f""", such as {called}:='{{"name": "value"}}'""" if wants == "object" else ""
-    raise Fault(f"{called}: must be {wants}{example}, not {short(text)}{did_you_mean(text, values)}")
+    raise WrongArguments(f"{called}: must be {wants}{example}, not {short(text)}{did_you_mean(text, values)}")
 
 
 def json_value(text: str, *, called: str) -> Any:
     """Parse a string, or the file that `@FILE` names, as JSON.
 
     Raises:
-        Fault: it is not JSON, or the file cannot be read.
+        WrongArguments: it is not JSON, or the file cannot be read.
     """
     text = with_file(text, called=called)
     try:
         return json.loads(text, parse_constant=_no_constant)
     except json.JSONDecodeError as error:
-        raise Fault(f"{called}: not JSON at character {error.pos + 1}: {error.msg}") from None
+        raise WrongArguments(f"{called}: not JSON at character {error.pos + 1}: {error.msg}") from None
     except (ValueError, RecursionError):
-        raise Fault(f"{called}: not JSON: a number is too long, or it is nested too deeply") from None
+        raise WrongArguments(f"{called}: not JSON: a number is too long, or it is nested too deeply") from None
 
 
 def with_file(text: str, *, called: str) -> str:
     """Return the string, or the content of the file that `@FILE` names.
 
     Raises:
-        Fault: the file cannot be read.
+        WrongArguments: the file cannot be read.
     """
     if not text.startswith("@"):
         return text
@@ -223,7 +217,7 @@ def with_file(text: str, *, called: str) -> str:
         return Path(text[1:]).expanduser().read_text(encoding="utf-8-sig")
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else "not UTF-8"
-        raise Fault(f"{called}: {text[1:]}: {why}") from None
+        raise WrongArguments(f"{called}: {text[1:]}: {why}") from None
 
 
 def _converted(text: str, kind: str) -> Any:
@@ -270,7 +264,7 @@ def _with_file(text: str, *, called: str) -> str:
 def _object(whole: str) -> dict[str, Any]:
     value = json_value(whole, called="--args")
     if not isinstance(value, dict):
-        raise Fault(f"--args: must be a JSON object of arguments, not {short(value)}")
+        raise WrongArguments(f"--args: must be a JSON object of arguments, not {short(value)}")
     return cast("dict[str, Any]", value)
 
 
@@ -280,12 +274,12 @@ def _add(word: str, arguments: dict[str, Any], typed: set[tuple[str, ...]], root
     name = name[:-1] if exact else name
     if not equals or not name:
         hint = "; use --args for a whole object" if word.startswith("{") else ""
-        raise Fault(f"{word}: must be name=value, or name:=JSON{hint}")
+        raise WrongArguments(f"{word}: must be name=value, or name:=JSON{hint}")
     path, schema = _resolved(name, root)
     if schema is None and not exact and checked:
         near = _nearest(name, root, root)
         hint = f'did you mean "{near}"?' if near else there_are(properties_of(root, root))
-        raise Fault(f"{name}: unknown argument; {hint}")
+        raise WrongArguments(f"{name}: unknown argument; {hint}")
     value = json_value(text, called=name) if exact else typed_value(text, schema, root, called=name, checked=checked)
     holder = _holder(path, arguments, called=name)
     if path not in typed:
@@ -293,7 +287,7 @@ def _add(word: str, arguments: dict[str, Any], typed: set[tuple[str, ...]], root
     elif isinstance(holder[path[-1]], list) and isinstance(value, list) and not exact:
         holder[path[-1]] += value
     else:
-        raise Fault(f"{name}: is given twice")
+        raise WrongArguments(f"{name}: is given twice")
     typed.add(path)
 
 
@@ -303,7 +297,7 @@ def _holder(path: tuple[str, ...], arguments: dict[str, Any], *, called: str) ->
     for step in path[:-1]:
         inner: Any = holder.setdefault(step, {})
         if not isinstance(inner, dict):
-            raise Fault(f"{called}: {step} is already given as {short(inner)}")
+            raise WrongArguments(f"{called}: {step} is already given as {short(inner)}")
         holder = cast("dict[str, Any]", inner)
     return holder
 
@@ -329,6 +323,6 @@ def _nearest(name: str, schema: object, root: Schema) -> str | None:
     """Return the most similar known argument. Each step of the path is compared separately."""
     known = properties_of(schema, root)
     step, _, rest = name.partition(".")
-    holder = nearest(step, known)
+    holder = closest(step, known)
     inner = _nearest(rest, known[holder], root) if rest and holder else None
-    return nearest(name, known) if inner is None else f"{holder}.{inner}"
+    return closest(name, known) if inner is None else f"{holder}.{inner}"

@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from itertools import repeat
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import anyio
 
-from mcp_launch._command.explore.arguments import Fault, WrongArguments, json_value, read_untrusted, typed_value
+from mcp_launch._command.explore.arguments import WrongArguments, json_value, read_untrusted, typed_value
 from mcp_launch._command.explore.schemas import Argument, alternatives, described_arguments, fixed_values, kind_of
 from mcp_launch._command.explore.terminal import read_chunk
 from mcp_launch._command.find_servers import text_of
-from mcp_launch._command.show.text import harmless
+from mcp_launch._command.show.text import harmless, has_terminal
 from mcp_launch._json_values import as_items, as_members
 from mcp_launch._validation import STEPS, TooManySteps, limited_steps
 from mcp_launch.failures import UnusableInput
@@ -39,38 +40,24 @@ _REFUSED = -1
 _ACTIONS = ("accept", "decline", "cancel")
 
 
-class Answers:
-    """The answers in a file: `{"elicitation": …, "sampling": …}`, each one answer, or a list in the order of use."""
-
-    def __init__(self, file: str | None) -> None:
-        value: Any = {} if file is None else json_value(text_of(file, source=file), called=f"--answer {file}")
-        if not isinstance(value, dict) or as_members(value).keys() - {"elicitation", "sampling"}:
-            raise UnusableInput(f'--answer {file}: must be an object with "elicitation", "sampling", or both')
-        self._answers = as_members(value)
-
-    def next(self, kind: str) -> Any:
-        """Return the next answer of a kind.
-
-        Raises:
-            LookupError: there is none.
-        """
-        answers: Any = self._answers[kind]
-        if not isinstance(answers, list):
-            return answers
-        self._answers[kind] = answers[1:]
-        return as_items(answers)[0]
+Answers: TypeAlias = Mapping[str, Iterator[Any]]
+"""The answers to `elicitation` and to `sampling`."""
 
 
 def answers_in(file: str | None) -> Answers:
-    """Return the answers of --answer.
+    """Return the answers in a file: for each kind one answer to all questions, or a list in the order of use.
 
     Raises:
         UnusableInput: the file cannot be read, or has another form.
     """
     try:
-        return Answers(file)
-    except Fault as fault:
-        raise UnusableInput(str(fault)) from None
+        value: Any = {} if file is None else json_value(text_of(file, source=file), called=f"--answer {file}")
+    except WrongArguments as wrong:
+        raise UnusableInput(str(wrong)) from None
+    if not isinstance(value, dict) or as_members(value).keys() - {"elicitation", "sampling"}:
+        raise UnusableInput(f'--answer {file}: must be an object with "elicitation", "sampling", or both')
+    answers: dict[str, Any] = {"elicitation": [], "sampling": [], **as_members(value)}
+    return {kind: iter(as_items(each)) if isinstance(each, list) else repeat(each) for kind, each in answers.items()}
 
 
 class Asker:
@@ -138,8 +125,8 @@ class Asker:
         url = params.url if isinstance(params, ElicitRequestURLParams) else None
         schema = {} if isinstance(params, ElicitRequestURLParams) else params.requested_schema
         try:
-            given = self._answers.next("elicitation")
-        except LookupError:
+            given = next(self._answers["elicitation"])
+        except StopIteration:
             return await self._by_hand(url, schema)
         return await self._from_file(given, url, schema)
 
@@ -148,8 +135,8 @@ class Asker:
         for line in _request(params):
             self._say(f"  {line}")
         try:
-            text = self._answers.next("sampling")
-        except LookupError:
+            text = next(self._answers["sampling"])
+        except StopIteration:
             text = await self._typed_response()
         if isinstance(text, str):
             return text
@@ -231,8 +218,8 @@ class Asker:
                 return
             try:
                 given = {field.name: _value(titles.get(text, text), part, schema, field)}
-            except Fault as fault:
-                self._say(f"  {fault}")
+            except WrongArguments as wrong:
+                self._say(f"  {wrong}")
                 continue
             faults = await _faults(given, {"type": "object", "properties": {field.name: part}})
             if not faults:
@@ -256,7 +243,7 @@ class Asker:
         return "\n".join(lines)
 
     def _has_terminal(self, *, quiet: bool = False) -> bool:
-        has_one = sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
+        has_one = has_terminal()
         if not (has_one or quiet):
             self._say("refused, because there is no terminal; use --answer FILE")
         return has_one

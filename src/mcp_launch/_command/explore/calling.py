@@ -8,7 +8,7 @@ import mimetypes
 import os
 import re
 import sys
-from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
@@ -24,7 +24,7 @@ from mcp_launch._command.explore.arguments import WrongArguments, read_untrusted
 from mcp_launch._command.explore.asking import answers_in
 from mcp_launch._command.explore.opened import Opened, use_one
 from mcp_launch._command.explore.schemas import signature
-from mcp_launch._command.inputs import Call, Session, Typed
+from mcp_launch._command.inputs import Session, Typed
 from mcp_launch._command.show.text import harmless, remark, write, write_json, write_refusal
 from mcp_launch.failures import InvalidResult, LaunchFailure, UnusableInput
 from mcp_launch.options import TOOLS, Budgets
@@ -71,39 +71,43 @@ class Piece:
     """A description of data, which cannot be shown."""
 
 
-def call_once(typed: Typed, session: Session, wanted: Call) -> int:
+def call_once(
+    typed: Typed,
+    session: Session,
+    *,
+    tool: str,
+    words: list[str],
+    whole: str | None,
+    checked: bool,
+    wait: float,
+    save: str | None,
+    answer: str | None,
+    as_json: bool,
+    show_secrets: bool,
+) -> int:
     """Start the server, call the tool, print its result, and return the exit status."""
 
     async def ready(opened: Opened) -> int:
-        tool = opened.find("tool", wanted.tool, opened.server.tools)
+        found = opened.find("tool", tool, opened.server.tools)
         try:
-            arguments = await read_untrusted(
-                list(wanted.words), tool.input_schema, whole=wanted.whole, checked=wanted.checked
-            )
+            arguments = await read_untrusted(words, found.input_schema, whole=whole, checked=checked)
         except WrongArguments as wrong:
-            complain_of(wrong, opened, tool)
-            if wanted.as_json:
-                reasons = [opened.hide(f"{tool.name}: {fault}") for fault in wrong.faults]
-                write_refusal("call", reasons, server=opened.name, tool=tool.name)
+            complain_of(wrong, opened, found)
+            if as_json:
+                reasons = [opened.hide(f"{tool}: {fault}") for fault in wrong.faults]
+                write_refusal("call", reasons, server=opened.name, tool=tool)
             return 2
         terminal = sys.stderr.isatty()
-        silence = _reports_silence(opened, tool, wait=wanted.wait) if terminal else nullcontext()
+        silence = _reports_silence(opened, tool, wait=wait) if terminal else nullcontext()
         async with silence, opened.asker.answering():
-            answer = await call_tool(opened, tool, arguments, wait=wanted.wait, progress=terminal)
-        show = _write_json if wanted.as_json else print_answer
-        show(opened, tool, answer, save=wanted.save)
-        return 0 if answer.ok else 1
+            result = await call_tool(opened, found, arguments, wait=wait, progress=terminal)
+        show = _write_json if as_json else print_answer
+        show(opened, found, result, save=save)
+        return 0 if result.ok else 1
 
-    failed = partial(_write_failure, tool=wanted.tool) if wanted.as_json else None
-    return use_one(
-        typed,
-        session,
-        ready,
-        lists=TOOLS,
-        show_secrets=wanted.show_secrets,
-        answers=answers_in(wanted.answer),
-        failed=failed,
-    )
+    failed = partial(_write_failure, tool=tool) if as_json else None
+    answers = answers_in(answer)
+    return use_one(typed, session, ready, lists=TOOLS, show_secrets=show_secrets, answers=answers, failed=failed)
 
 
 async def call_tool(
@@ -111,7 +115,7 @@ async def call_tool(
     tool: Tool,
     arguments: dict[str, Any],
     *,
-    wait: float | None = None,
+    wait: float = Budgets().call,
     progress: bool,
     again: bool = True,
 ) -> Answer:
@@ -143,7 +147,7 @@ def print_answer(opened: Opened, tool: Tool, answer: Answer, *, save: str | None
     if answer.result is None:
         return
     raw = _raw(answer.result)
-    pieces = with_structured(list(pieces_of(raw["content"])), raw.get("structuredContent"))
+    pieces = with_structured(pieces_of(raw["content"]), raw.get("structuredContent"))
     write_pieces(opened, pieces, stem=tool.name, save=save, failed=answer.result.is_error)
 
 
@@ -154,11 +158,9 @@ def complain_of(wrong: WrongArguments, opened: Opened, tool: Tool) -> None:
     opened.notices.say(f"usage: {signature(tool.name, tool.input_schema)}")
 
 
-def pieces_of(blocks: Iterable[BaseModel | dict[str, Any]]) -> Iterator[Piece]:
-    """Yield the parts of MCP content: the blocks of a result or a prompt, or the contents of a resource."""
-    for block in blocks:
-        raw = block if isinstance(block, dict) else block.model_dump(mode="json", by_alias=True, exclude_none=True)
-        yield _piece(raw)
+def pieces_of(blocks: Iterable[BaseModel | dict[str, Any]]) -> list[Piece]:
+    """Return the parts of MCP content: the blocks of a result or a prompt, or the contents of a resource."""
+    return [_piece(each if isinstance(each, dict) else _raw(each)) for each in blocks]
 
 
 def write_pieces(opened: Opened, pieces: Sequence[Piece], *, stem: str, save: str | None, failed: bool = False) -> None:
@@ -222,7 +224,7 @@ def with_structured(pieces: Sequence[Piece], structured: object) -> list[Piece]:
     return [*pieces, Piece(text=json.dumps(structured, indent=2, ensure_ascii=False))]
 
 
-def _late(tool: Tool, error: Exception, *, wait: float | None) -> str | None:
+def _late(tool: Tool, error: Exception, *, wait: float) -> str | None:
     """Return the message for a timeout, if that was the error."""
     # Imported with the SDK.
     from mcp import MCPError  # noqa: PLC0415
@@ -230,26 +232,18 @@ def _late(tool: Tool, error: Exception, *, wait: float | None) -> str | None:
     from mcp_launch._diagnosis.protocol import is_timeout  # noqa: PLC0415
 
     if isinstance(error, MCPError) and is_timeout(error):
-        late = f"{tool.name} did not respond within {_patience(wait):g} s"
-        return f"{late}; does it need more time (mcp-launch call --wait)?"
+        return f"{tool.name} did not respond within {wait:g} s; does it need more time (mcp-launch call --wait)?"
     return None
 
 
-def _patience(wait: float | None) -> float:
-    """Return the timeout of a call in seconds."""
-    return Budgets().call if wait is None else wait
-
-
 @asynccontextmanager
-async def _reports_silence(opened: Opened, tool: Tool, *, wait: float | None) -> AsyncGenerator[None]:
+async def _reports_silence(opened: Opened, tool: str, *, wait: float) -> AsyncGenerator[None]:
     """Print a message if the block, which waits for a tool, takes long."""
 
     async def report() -> None:
         await anyio.sleep(SILENCE)
-        if opened.asker.is_asking:
-            return
-        message = f"waiting up to {_patience(wait):g} s for {tool.name} (--wait); press Ctrl-C to stop"
-        opened.notices.say(message)
+        if not opened.asker.is_asking:
+            opened.notices.say(f"waiting up to {wait:g} s for {tool} (--wait); press Ctrl-C to stop")
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(report)
@@ -273,14 +267,14 @@ async def _death(opened: Opened, error: Exception) -> FailureJson | None:
 
 def _write_json(opened: Opened, tool: Tool, answer: Answer, *, save: str | None) -> None:
     raw = _raw(answer.result) if answer.result else None
-    pieces = pieces_of(raw["content"]) if raw else ()
+    pieces = pieces_of(raw["content"]) if raw else []
     write_json(
         {
             "ok": answer.ok,
             "server": opened.name,
             "tool": tool.name,
             "result": opened.hide_result.json(raw),
-            "saved": save_pieces(opened, list(pieces), stem=tool.name, folder=save) if save is not None else [],
+            "saved": save_pieces(opened, pieces, stem=tool.name, folder=save) if save is not None else [],
             "error": answer.error,
             "failure": answer.failure,
         }
@@ -292,8 +286,8 @@ def _write_failure(report: ServerReport, *, tool: str) -> None:
     write_json({"ok": False, "server": report["name"], "tool": tool, **nothing, "failure": report["failure"]})
 
 
-def _raw(result: CallToolResult) -> dict[str, Any]:
-    return result.model_dump(mode="json", by_alias=True, exclude_none=True)
+def _raw(model: BaseModel) -> dict[str, Any]:
+    return model.model_dump(mode="json", by_alias=True, exclude_none=True)
 
 
 def _piece(raw: dict[str, Any]) -> Piece:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -13,10 +12,10 @@ from acp_bindings._redact import Redactor
 from mcp_launch._command.explore.opened import redactors_of
 from mcp_launch._command.explore.schemas import Argument, described_arguments, signature
 from mcp_launch._command.inputs import Session, Typed
-from mcp_launch._command.run import run, settled
+from mcp_launch._command.run import run
 from mcp_launch._command.show.text import (
     Styled,
-    found_in,
+    findings_of,
     harmless,
     print_findings,
     printable,
@@ -47,16 +46,21 @@ _LABEL = 60
 
 def list_all(typed: Typed, sessions: Sequence[Session], kind: Listing, *, as_json: bool) -> int:
     """Start all servers, print what they offer of a kind, and return 1 if one failed or could not list it, else 0."""
-    print_findings(each for session in sessions for each in found_in(session.source, session.findings))
+    print_findings(findings_of(sessions))
     hides = [redactors_of(session) for session in sessions]
 
     def learn(token: str) -> None:
         for hide in chain.from_iterable(hides):
             hide.add([token])
 
-    listed = run(
-        typed, sessions, partial(_listed, hides=hides), options=Options(auth=StoredLogins(learn=learn)), lists=(kind,)
-    )
+    async def use(fleets: Sequence[Fleet]) -> list[_Listed]:
+        return [
+            (report, offer_of(server, report), hide)
+            for fleet, of_fleet in zip(fleets, hides, strict=True)
+            for server, report, hide in zip(fleet.servers, fleet.report["servers"], of_fleet, strict=True)
+        ]
+
+    listed = run(typed, sessions, use, options=Options(auth=StoredLogins(learn=learn)), lists=(kind,))
     ok = all(getattr(offer, kind) is not None for _, offer, _ in listed)
     if as_json:
         write_json({"ok": ok, "servers": [_json(each, kind) for each in listed]})
@@ -116,10 +120,7 @@ def kinds_of(kind: Listing) -> tuple[str, ...]:
 def tool_lines(tool: Tool, hide: Redactor, *, whole: bool = False) -> Iterator[Styled]:
     """Yield the signature and description of a tool, and its arguments if the schema describes them.
 
-    Args:
-        tool: the tool.
-        hide: redacts the secrets of its server.
-        whole: True to add the type of its result, and its annotations, such as read-only.
+    With *whole*, add the type of its result, and its annotations, such as read-only.
     """
     result = tool.output_schema if whole else None
     yield printable(hide(signature(tool.name, tool.input_schema, result=result))), "bold"
@@ -142,15 +143,6 @@ def tool_lines(tool: Tool, hide: Redactor, *, whole: bool = False) -> Iterator[S
         }
         if hints := [name if hint else f"not {name}" for name, hint in annotations.items() if hint is not None]:
             yield f"    annotations: {', '.join(hints)}", "dim"
-
-
-async def _listed(fleets: Sequence[Fleet], *, hides: Sequence[Sequence[Redactor]]) -> list[_Listed]:
-    await settled(fleets, quiet=True)
-    return [
-        (report, offer_of(server, report), hide)
-        for fleet, of_fleet in zip(fleets, hides, strict=True)
-        for server, report, hide in zip(fleet.servers, fleet.report["servers"], of_fleet, strict=True)
-    ]
 
 
 def _write(listed: _Listed, kind: Listing, *, alone: bool) -> None:
@@ -195,14 +187,7 @@ def _resource_lines(resource: Resource | ResourceTemplate, hide: Redactor) -> It
 def _prompt_lines(prompt: Prompt, hide: Redactor) -> Iterator[Styled]:
     """Yield the signature and description of a prompt, and its arguments, which are strings."""
     arguments = [
-        Argument(
-            name=each.name,
-            type="string",
-            required=bool(each.required),
-            default=None,
-            limits=(),
-            description=each.description or "",
-        )
+        Argument(name=each.name, type="string", required=bool(each.required), description=each.description or "")
         for each in prompt.arguments or ()
     ]
     names = ", ".join(f"{each.name}{'' if each.required else '?'}" for each in arguments)

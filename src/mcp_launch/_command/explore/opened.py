@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from acp_bindings._redact import Redactor
 from mcp_launch._command.explore.asking import Answers, Asker
 from mcp_launch._command.inputs import Session, Typed, there_are
-from mcp_launch._command.run import run, settled
-from mcp_launch._command.show.text import found_in, harmless, print_findings, remark, remark_failure, remark_warnings
+from mcp_launch._command.run import run
+from mcp_launch._command.show.text import findings_of, harmless, print_findings, remark, remark_failure, remark_warnings
 from mcp_launch._servers.launched import LaunchedServer
 from mcp_launch._spec import parse_server
 from mcp_launch.failures import InvalidResult, LaunchFailure, UnusableInput, did_you_mean
@@ -37,26 +37,18 @@ def use_one(
     failed: Callable[[ServerReport], object] | None = None,
     changed: Callable[[str], None] | None = None,
 ) -> int:
-    """Start the server of a session, use it, and return the exit status.
+    """Start the server of a session and return the exit status: that of *ready*, or 1 if the server cannot be used.
 
-    Args:
-        typed: the options of the command.
-        session: the server.
-        ready: uses the server and returns the exit status, which is 1 if the server cannot be used.
-        lists: what to list before that.
-        show_secrets: False to redact secrets in results.
-        answers: the answers to what the server asks.
-        failed: called instead of *ready* if the server cannot be used; the reason is always printed.
-        changed: called with `tools`, `resources` or `prompts` when the server reports that this list has changed.
+    In that case the reason is printed, and *failed* is called. *changed* is called with `tools`, `resources` or
+    `prompts` when the server reports that this list has changed.
     """
-    print_findings(found_in(session.source, session.findings))
+    print_findings(findings_of([session]))
     (hide,) = redactors_of(session)
     notices = Notices(hide, changed=changed)
     asker = Asker(session.entries[0].name, notices.say, answers)
 
     async def use(fleets: Sequence[Fleet]) -> int:
         (fleet,) = fleets
-        await settled(fleets, quiet=True)
         (server,), (report,) = fleet.servers, fleet.report["servers"]
         remark_warnings(report)
         if server.failure:

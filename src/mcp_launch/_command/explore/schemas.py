@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Any, TypeAlias, cast
 from urllib.parse import unquote
 
-from mcp_launch._json_values import as_items, as_members
+from mcp_launch._json_values import as_items, as_members, at_pointer
 from mcp_launch._validation import TooManySteps, limited_steps, spend
 
 Schema: TypeAlias = Mapping[str, Any]
@@ -65,9 +65,9 @@ class Argument:
     name: str
     type: str
     required: bool
-    default: str | None
+    default: str | None = None
     """As JSON; None if there is none."""
-    limits: tuple[str, ...]
+    limits: tuple[str, ...] = ()
     """Further constraints, such as `at least 1`."""
     description: str
     inner: bool = False
@@ -232,23 +232,7 @@ def _followed(schema: object, root: Schema) -> tuple[Schema, frozenset[str]]:
             return beside, frozenset(followed)
         spend(len(target) // 10)
         followed.add(target)
-        schema = _at(target, root)
-
-
-def _at(reference: str, root: Schema) -> object:
-    if reference != "#" and not reference.startswith("#/"):
-        return None
-    found: Any = root
-    for step in unquote(reference).split("/")[1:]:
-        key = step.replace("~1", "/").replace("~0", "~")
-        match found:
-            case dict():
-                found = cast("dict[str, Any]", found).get(key)
-            case [*items] if key.isdecimal() and int(key) < len(items):
-                found = items[int(key)]
-            case _:
-                return None
-    return found
+        schema = at_pointer(unquote(target[1:]), root) if target == "#" or target.startswith("#/") else None
 
 
 def _merged(one: Schema, other: Schema) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import sys
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from contextlib import aclosing, contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING
@@ -85,10 +85,15 @@ class _Shell:
         """Run all commands. Return 0 on a terminal, otherwise the status of the first command that failed."""
         if not (sys.stdin and sys.stdin.isatty() and sys.stdout and sys.stdout.isatty()):
             return await self._run(piped_lines(), self._do)
+        commands = {name: about for name, (_, about) in COMMANDS.items()}
+
+        def complete(line: str) -> list[Candidate]:
+            return candidates(line, self._offer, commands)
+
         self._greet()
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._report_its_end)
-            await self._run(terminal_lines(f"{printable(self._opened.name)}> ", self._candidates), self._interruptible)
+            await self._run(terminal_lines(f"{printable(self._opened.name)}> ", complete), self._interruptible)
             tasks.cancel_scope.cancel()
         # A second Ctrl-C must not interrupt the end of the server, which takes a limited time.
         _on_interrupt(lambda: None)
@@ -127,9 +132,6 @@ class _Shell:
         self._opened.notices.say(
             f"{self._opened.name}: {', '.join(has) or 'offers nothing'}; type help for the commands"
         )
-
-    def _candidates(self, line: str) -> Iterable[Candidate]:
-        return candidates(line, self._offer, {name: about for name, (_, about) in COMMANDS.items()})
 
     async def _interruptible(self, words: list[str]) -> int:
         with anyio.CancelScope() as scope, _interrupting(scope.cancel):
@@ -197,7 +199,7 @@ class _Shell:
 
     async def _read(self, words: list[str]) -> int:
         result = await self._opened.server.session.read_resource(words[0])
-        write_pieces(self._opened, list(pieces_of(result.contents)), stem="resource", save=self._save)
+        write_pieces(self._opened, pieces_of(result.contents), stem="resource", save=self._save)
         return 0
 
     async def _get(self, words: list[str]) -> int:
@@ -213,7 +215,7 @@ class _Shell:
         result = await self._opened.server.session.get_prompt(prompt.name, arguments)
         for message in result.messages:
             write((f"{message.role}:", "bold"))
-            write_pieces(self._opened, list(pieces_of([message.content])), stem=prompt.name, save=self._save)
+            write_pieces(self._opened, pieces_of([message.content]), stem=prompt.name, save=self._save)
         return 0
 
     async def _help(self, _: list[str]) -> int:

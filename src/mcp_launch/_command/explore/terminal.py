@@ -116,13 +116,7 @@ def split_words(line: str) -> list[str]:
 
 
 def candidates(line: str, offer: Offer, commands: Mapping[str, str]) -> list[Candidate]:
-    """Return the completions of the last word of a line.
-
-    Args:
-        line: the line up to the cursor.
-        offer: what the server offers.
-        commands: the commands of the shell, with descriptions.
-    """
+    """Return the completions of the last word of *line*. *commands* are those of the shell, with descriptions."""
     before, _, begun = line.rpartition(" ")
     words = before.split()
     found: list[Candidate] = []

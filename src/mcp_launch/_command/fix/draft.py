@@ -31,33 +31,28 @@ class Remedy:
     """The package that must exist."""
 
 
+@dataclass(frozen=True, kw_only=True)
 class Draft:
     """A failing entry: as in its file, as it was launched, and why it failed."""
 
-    def __init__(
-        self,
-        *,
-        form: Format,
-        entry: Entry,
-        raw: Any,
-        failure: FailureJson,
-        folder: str,
-        cwd: str,
-        env: Mapping[str, str],
-    ) -> None:
-        self.form = form
-        self.entry = entry
-        self.raw = as_members(raw)
-        """The entry as in the file."""
-        self.server = as_members(entry.server)
+    form: Format
+    entry: Entry
+    raw: dict[str, Any] = field(repr=False)
+    """The entry as in the file."""
+    failure: FailureJson
+    folder: str
+    """The directory of the file, or of the project that it belongs to."""
+    cwd: str
+
+    @property
+    def server(self) -> dict[str, Any]:
         """The entry in ACP's format, with variables replaced."""
-        self.failure = failure
-        self.folder = folder
-        """The directory of the file, or of the project that it belongs to."""
-        self.cwd = cwd
-        self.env = env
-        """The variables of this process."""
-        self.is_map = isinstance(form, MapFormat)
+        return as_members(self.entry.server)
+
+    @property
+    def is_map(self) -> bool:
+        """True if variables and headers are maps, and not lists of names and values."""
+        return isinstance(self.form, MapFormat)
 
     @property
     def code(self) -> str:
@@ -157,3 +152,8 @@ def each_value(at: Path, value: Any) -> Iterator[tuple[Path, str, Any]]:
         named = as_members(pair).get("name")
         if isinstance(named, str) and "value" in as_members(pair):
             yield (*at, index, "value"), named, pair["value"]
+
+
+def renamed(at: Path, name: str) -> Edit:
+    """Return the edit that renames a variable or header, whose value is at this path."""
+    return Edit((*at[:-1], "name"), name) if at[-1] == "value" else Edit(at, name, "rename")

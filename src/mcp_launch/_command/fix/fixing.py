@@ -6,24 +6,35 @@ import difflib
 import os
 import re
 import shutil
-import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
 from acp_bindings._atomic_write import atomic_write
 from acp_bindings._redact import Redactor
-from acp_bindings._secrets import secret_arguments
+from acp_bindings._secrets import argument_secrets
 from mcp_launch._command.find_servers import config_sessions, inputs_of, started_ahead, text_of
 from mcp_launch._command.fix.draft import Draft, Remedy
+from mcp_launch._command.fix.members import shape
 from mcp_launch._command.fix.packages import exists
-from mcp_launch._command.fix.remedies import remedies
+from mcp_launch._command.fix.programs import (
+    interpreter,
+    other_directory,
+    other_files,
+    other_options,
+    other_package,
+    other_program,
+)
+from mcp_launch._command.fix.urls import credentials, other_origin, other_paths, other_transport, through_program
+from mcp_launch._command.fix.variables import missing, references
 from mcp_launch._command.inputs import Session, Typed, is_url, name_of, only_named
-from mcp_launch._command.run import launched, run, settled
+from mcp_launch._command.run import launched, run
 from mcp_launch._command.show.text import (
+    confirmed,
+    diff_style,
     found_in,
+    has_terminal,
     print_findings,
     printable,
     remark,
@@ -132,8 +143,7 @@ class _File:
             hide.add(_secrets(self.value(text)))
             for entry in self.read(text).entries:
                 hide.add(entry.secrets, urls=texts([as_members(entry.server).get("url")]))
-                args = texts(as_members(entry.server).get("args"))
-                hide.add(args[index].partition("=")[2] or args[index] for index in secret_arguments(args))
+                hide.add(argument_secrets(texts(as_members(entry.server).get("args"))))
         return hide
 
 
@@ -142,17 +152,22 @@ def fix(typed: Typed, *, write_it: bool, as_json: bool) -> int:
     file = _File(typed)
     sessions = file.sessions(file.config)
     with started_ahead(sessions):
-        reports = run(typed, sessions, partial(_reports, quiet=as_json))
+        reports = run(typed, sessions, _reports, quiet=as_json)
     outcomes = [Outcome(each["name"], each["failure"]) for each in reports]
     _search(file, outcomes, allowed=None if typed.trust else frozenset())
     withheld = {thing: what for each in outcomes if each.kind == "refused" for thing, what in each.withheld.items()}
-    if withheld and _confirmed(withheld):
+    intro = "To go on, these would be used, which the file does not name:"
+    asked = (f"{thing}: {what}" for thing, what in withheld.items())
+    if withheld and has_terminal() and confirmed(intro, asked, "Try them?"):
         _search(file, outcomes, allowed=frozenset(withheld))
     text = file.edited(file.text, [remedy for each in outcomes for remedy in each.cure])
     _verify(file, text, outcomes)
     hide = file.redactor(text)
     backup = _write(file, text) if write_it and text != file.text else None
-    shown = list(_difference(file, text, hide))
+    lines = difflib.unified_diff(
+        file.text.splitlines(), text.splitlines(), fromfile=file.path, tofile=file.path, lineterm=""
+    )
+    shown = [printable(hide(line)) for line in lines]
     if as_json:
         document = {
             "ok": all(each.kind != "refused" for each in outcomes),
@@ -170,8 +185,7 @@ def fix(typed: Typed, *, write_it: bool, as_json: bool) -> int:
     return 0 if all(each.kind != "refused" for each in outcomes) else 1
 
 
-async def _reports(fleets: Sequence[Fleet], *, quiet: bool = True) -> list[ServerReport]:
-    await settled(fleets, quiet=quiet)
+async def _reports(fleets: Sequence[Fleet]) -> list[ServerReport]:
     return [server for fleet in fleets for server in fleet.report["servers"]]
 
 
@@ -240,17 +254,16 @@ class _Cure:
         raw = self._file.value(text)
         for step in entry.path:
             raw = raw[step]
-        yield from remedies(
-            Draft(
-                form=self._file.form,
-                entry=entry,
-                raw=raw,
-                failure=failure,
-                folder=self._file.folder,
-                cwd=session.cwd,
-                env=os.environ,
-            )
+        draft = Draft(
+            form=self._file.form,
+            entry=entry,
+            raw=as_members(raw),
+            failure=failure,
+            folder=self._file.folder,
+            cwd=session.cwd,
         )
+        for propose in (shape, references, *_BY_CODE.get(draft.code, ())):
+            yield from (remedy for remedy in propose(draft) if remedy.edits)
 
     async def _is_allowed(self, remedy: Remedy) -> bool:
         if remedy.package and not await exists(remedy.package):
@@ -280,8 +293,31 @@ class _Cure:
             return self._outcome.failure
         session, entry = found
         async with launched(replace(session, entries=[entry]), timeout=self._file.typed.timeout) as fleet:
-            (report,) = await _reports([fleet])
-        return report["failure"]
+            await fleet.settled()
+            return fleet.report["servers"][0]["failure"]
+
+
+_OF_PROCESS = (other_files, other_options, missing, other_package)
+_OF_URL = (other_transport, other_paths, other_origin)
+_BY_CODE: dict[str, tuple[Callable[[Draft], Iterator[Remedy]], ...]] = {
+    "invalid_spec": (through_program, other_directory),
+    "command_not_found": (other_program,),
+    "not_executable": (other_program, interpreter),
+    "exited": _OF_PROCESS,
+    "not_mcp": (*_OF_PROCESS, *_OF_URL),
+    "timeout": (other_options,),
+    "disconnected": (other_options, other_origin),
+    "refused": (other_origin,),
+    "tls": (other_origin,),
+    "redirected": (other_origin, other_paths),
+    "not_found": _OF_URL,
+    "method_not_allowed": _OF_URL,
+    "wrong_transport": (other_transport, other_paths),
+    "http_error": _OF_URL,
+    "unauthorized": (credentials,),
+    "forbidden": (credentials,),
+}
+"""What may cure a server, by the code of its failure; the most certain first."""
 
 
 def _of_name(sessions: Sequence[Session], name: str) -> tuple[Session, Entry] | None:
@@ -298,17 +334,6 @@ _REFUSED = frozenset({"asks_user", "missing_type", "other_transport", "unknown_m
 
 def _codes(config: Config, name: str) -> set[str]:
     return {each.code for each in config.findings if each.server == name} & _REFUSED
-
-
-def _confirmed(withheld: dict[str, str]) -> bool:
-    if sys.stdin is None or not (sys.stdin.isatty() and sys.stderr.isatty()):
-        return False
-    remark("To go on, these would be used, which the file does not name:")
-    for thing, what in withheld.items():
-        remark(f"  {thing}: {what}")
-    sys.stderr.write("Try them? [y/N] ")
-    sys.stderr.flush()
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
 def _verify(file: _File, text: str, outcomes: Sequence[Outcome]) -> None:
@@ -348,18 +373,11 @@ def _backup(target: Path) -> str:
         return path
 
 
-def _difference(file: _File, text: str, hide: Redactor) -> Iterator[str]:
-    lines = difflib.unified_diff(
-        file.text.splitlines(), text.splitlines(), fromfile=file.path, tofile=file.path, lineterm=""
-    )
-    yield from (printable(hide(line)) for line in lines)
-
-
 def _print(
     outcomes: Sequence[Outcome], shown: Sequence[str], hide: Redactor, *, backup: str | None, path: str, write_it: bool
 ) -> None:
     for line in shown:
-        write((line, _STYLES.get(line[:1], "")))
+        write((line, diff_style(line)))
     width = max((len(each.name) for each in outcomes), default=0)
     for each in outcomes:
         remark(_MARKS[each.kind], (printable(each.name).ljust(width), "bold"), printable(hide(_sentence(each))))
@@ -369,7 +387,6 @@ def _print(
         remark("nothing was written; use --write to change the file")
 
 
-_STYLES = {"+": "green", "-": "red", "@": "cyan"}
 _MARKS = {"ready": ("ready  ", "green"), "fixed": ("fixed  ", "green"), "refused": ("refused", "red")}
 
 

@@ -8,14 +8,14 @@ import shlex
 from collections.abc import Iterator
 from typing import Any, cast
 
-from mcp_launch._command.fix.draft import Draft, Remedy, each_value
+from acp_bindings._http import is_loopback
+from acp_bindings._lazy import closest
+from mcp_launch._command.fix.draft import Draft, Remedy, each_value, renamed
 from mcp_launch._command.fix.paths import corrected_command, program_at
-from mcp_launch._command.fix.urls import is_loopback
 from mcp_launch._json_values import as_items, as_members
 from mcp_launch.config._documents import Path
 from mcp_launch.config._edit import Edit
-from mcp_launch.config._formats.map import MapFormat, ends_in_sse
-from mcp_launch.failures import nearest
+from mcp_launch.config._formats.map import ends_in_sse
 
 _ALIASES = {
     "arg": "args",
@@ -45,10 +45,10 @@ def shape(draft: Draft) -> Iterator[Remedy]:
     whats: list[str] = []
     edits: list[Edit] = []
     names = {each: draft.name_of(each) for each in _MEMBERS}
-    known = draft.form.known() if isinstance(draft.form, MapFormat) else {*_MEMBERS, "name", "_meta"}
+    known = draft.form.known()
     raw = dict(draft.raw)
     for member in [each for each in raw if each not in known]:
-        meant = _ALIASES.get(member.lower()) or nearest(member.lower(), _MEMBERS, cutoff=0.7)
+        meant = _ALIASES.get(member.lower()) or closest(member.lower(), _MEMBERS, cutoff=0.7)
         if meant and names[meant] not in raw:
             edits.append(Edit(draft.at(member), names[meant], "rename"))
             whats.append(f"rename {member} to {names[meant]}")
@@ -134,8 +134,7 @@ def _values(at: Path, value: Any, member: str, whats: list[str], edits: list[Edi
     for path, name, _ in each_value(at, value):
         plain = name.strip().rstrip(":") if member == "headers" else name.strip()
         if plain != name:
-            is_pair = path[-1] == "value"
-            edits.append(Edit((*path[:-1], "name"), plain) if is_pair else Edit(path, plain, "rename"))
+            edits.append(renamed(path, plain))
             whats.append(f"rename {name.strip()} to {plain}")
 
 
@@ -163,7 +162,8 @@ def _url_form(draft: Draft, raw: dict[str, Any], names: dict[str, str], whats: l
     plain = url.strip().strip("\"'<>")
     plain = re.sub(r"^(https?)(?::/|/{1,2}|:)(?!/)", r"\1://", plain)
     if plain and "://" not in plain and not plain.startswith(("$", "%")):
-        plain = f"{'http' if is_loopback(plain.partition('/')[0].rpartition(':')[0] or plain) else 'https'}://{plain}"
+        host = plain.partition("/")[0].rpartition(":")[0] or plain
+        plain = f"{'http' if is_loopback(host.strip('[]')) else 'https'}://{plain}"
     if plain != url and draft.code in ("invalid_spec", "unsupported_transport"):
         edits.append(Edit(draft.at(names["url"]), plain))
         whats.append("write the URL with its scheme and without other characters")
@@ -179,7 +179,7 @@ def _type(draft: Draft, raw: dict[str, Any], names: dict[str, str], whats: list[
         return
     kind = raw.get("type", raw.get("transport"))
     meant = "stdio" if has_command else "sse" if ends_in_sse(raw[names["url"]]) else "http"
-    types = draft.form.types if isinstance(draft.form, MapFormat) else {"http": "http", "sse": "sse"}
+    types = draft.form.types
     member = "transport" if "transport" in raw and "type" not in raw and draft.is_map else "type"
     if kind in types.values() and (kind == types.get("stdio", "stdio")) == has_command:
         return

@@ -8,8 +8,8 @@ from typing import Literal, NamedTuple
 
 import anyio
 
+from acp_bindings._lazy import closest
 from mcp_launch._executable import child_environment
-from mcp_launch.failures import nearest
 
 _PATIENCE = 20.0
 """Seconds for a client to answer."""
@@ -75,11 +75,11 @@ def similar(name: str) -> list[Package]:
 
 
 def _nearest(name: str, names: tuple[str, ...]) -> str | None:
-    if near := nearest(name, names, cutoff=0.84):
+    if near := closest(name, names, cutoff=0.84):
         return near
     # The scope may be missing or another one: `server-filesystem`, `@anthropic/server-filesystem`.
     last = {each.rpartition("/")[2]: each for each in names}
-    return last.get(nearest(name.rpartition("/")[2], last, cutoff=0.9) or "")
+    return last.get(closest(name.rpartition("/")[2], last, cutoff=0.9) or "")
 
 
 async def exists(package: Package) -> bool:

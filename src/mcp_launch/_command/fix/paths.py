@@ -6,12 +6,13 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from glob import glob
 from typing import TYPE_CHECKING, NamedTuple
 
+from acp_bindings._lazy import closest
+from mcp_launch._executable import RUNNERS
 from mcp_launch._json_values import as_items, as_members
-from mcp_launch.failures import nearest
 
 if TYPE_CHECKING:
     from mcp_launch._command.fix.draft import Draft
@@ -28,7 +29,6 @@ _PLACES = (
     "/usr/local/bin",
 )
 """Directories in which installers put programs, and that are not on every PATH."""
-_PROGRAMS = ("bunx", "deno", "docker", "node", "npm", "npx", "pipx", "podman", "python", "python3", "uv", "uvx")
 _SYNONYMS = {"python": ("python3",), "python3": ("python",), "nodejs": ("node",)}
 _SUFFIXES = (".cjs", ".js", ".json", ".mjs", ".py", ".sh", ".ts", ".toml", ".yaml", ".yml", ".db", ".jar")
 _HOME = re.compile(r"^(?:~(?=[/\\]|$)|\$HOME\b|\$\{HOME\}|\$\{env:HOME\}|\$\{userHome\}|%USERPROFILE%)")
@@ -59,9 +59,9 @@ def corrected_command(command: str, draft: Draft) -> Found | None:
     name = os.path.splitext(os.path.basename(plain.replace("\\", "/")))[0]
     names = [name, *_SYNONYMS.get(name, ())]
     # Only of programs that start servers: another program with a similar name may do anything.
-    if name not in _PROGRAMS and (near := nearest(name, _PROGRAMS)):
+    if name not in RUNNERS and (near := closest(name, RUNNERS)):
         names.append(near)
-    if is_path(plain) and not set(names) & set(_PROGRAMS):
+    if is_path(plain) and not set(names) & set(RUNNERS):
         return None
     for each in names:
         if path := shutil.which(each) or _elsewhere(each):
@@ -129,7 +129,7 @@ def _respelt(path: str) -> str | None:
         return None
     suffix = os.path.splitext(rest[0])[1]
     meant = [each for each in names if len(rest) > 1 or os.path.splitext(each)[1].lower() == suffix.lower()]
-    near = next((each for each in meant if each.lower() == rest[0].lower()), None) or nearest(
+    near = next((each for each in meant if each.lower() == rest[0].lower()), None) or closest(
         rest[0], meant, cutoff=0.8
     )
     found = near and os.path.join(folder, near, *rest[1:])
@@ -143,8 +143,5 @@ def environments_near(draft: Draft) -> Iterator[str]:
     for start in (*scripts, draft.folder, draft.cwd):
         folders += [start, os.path.dirname(start)]
     inside = ("Scripts", "python.exe") if sys.platform == "win32" else ("bin", "python")
-    yield from _existing(os.path.join(each, name, *inside) for each in folders for name in (".venv", "venv"))
-
-
-def _existing(paths: Iterable[str]) -> Iterator[str]:
+    paths = (os.path.join(each, name, *inside) for each in folders for name in (".venv", "venv"))
     yield from (each for each in dict.fromkeys(paths) if os.access(each, os.X_OK))

@@ -16,8 +16,9 @@ from mcp_launch._command.fix.paths import (
     environments_near,
     is_path,
 )
+from mcp_launch._executable import RUNNERS
+from mcp_launch._json_values import as_members
 from mcp_launch.config._edit import Edit
-from mcp_launch.config._formats.map import MapFormat
 
 
 def other_program(draft: Draft) -> Iterator[Remedy]:
@@ -34,11 +35,8 @@ def other_program(draft: Draft) -> Iterator[Remedy]:
     if draft.program == "uvx" and (uv := shutil.which("uv")):
         yield draft.run(uv, ["tool", "run", *args], "start it with uv tool run")
     if not os.path.dirname(command) and not any(each.isspace() for each in command):
-        for package in similar(command) if draft.program not in _RUNNERS else ():
+        for package in similar(command) if draft.program not in RUNNERS else ():
             yield _of_package(draft, package, args)
-
-
-_RUNNERS = frozenset(("bun", "bunx", "deno", "docker", "node", "npm", "npx", "pipx", "python", "python3", "uv", "uvx"))
 
 
 def interpreter(draft: Draft) -> Iterator[Remedy]:
@@ -62,7 +60,7 @@ def other_files(draft: Draft) -> Iterator[Remedy]:
 
 def other_directory(draft: Draft) -> Iterator[Remedy]:
     """Propose a directory that exists instead of one that does not."""
-    member = draft.form.cwd if isinstance(draft.form, MapFormat) else None
+    member = draft.form.cwd
     given = draft.raw.get(member or "")
     if member and isinstance(given, str) and (found := corrected_path(given, draft)) and os.path.isdir(found.path):
         beyond = f"the directory {found.path}" if found.is_guess else None
@@ -99,7 +97,7 @@ def _of_uv(draft: Draft) -> Iterator[Remedy]:
                 yield draft.run(command, changed, f"run the program {other} of the package")
         if (needs := re.search(r"does not satisfy Python>=?(\d+\.\d+)", said)) and "--python" not in args:
             yield draft.run(command, _with(draft, "--python", needs[1]), f"run it with Python {needs[1]}")
-        if re.search(_OLDER_SDK, said) and "mcp<2" not in args:
+        if as_members(draft.failure["facts"].get("edit")).get("insert") == ["--with", "mcp<2"]:
             yield draft.run(command, _with(draft, "--with", "mcp<2"), "run it with version 1 of the MCP SDK")
 
 
@@ -111,14 +109,6 @@ def _of_python(draft: Draft) -> Iterator[Remedy]:
             yield draft.run(command, changed, "write the module with underscores")
         for python in environments_near(draft):
             yield draft.run(python, args, f"use the Python of {os.path.dirname(os.path.dirname(python))}")
-
-
-_OLDER_SDK = (
-    r"No module named '?mcp\.(?:server\.fastmcp|shared|types|client)"
-    r"|cannot import name '[^']+' from '(?:partially initialized module )?mcp(?:\.[\w.]+)?'"
-    r"|AttributeError: module 'mcp(?:\.[\w.]+)?' has no attribute"
-)
-"""The output of servers for version 1 of the MCP SDK if version 2 is installed."""
 
 
 def _with(draft: Draft, *options: str) -> list[str]:
@@ -141,7 +131,7 @@ def _of_docker(draft: Draft) -> Iterator[Remedy]:
 def _of_stdio(draft: Draft) -> Iterator[Remedy]:
     """Propose the argument for MCP on stdio that the usage of the program names."""
     said, args = draft.output, draft.args
-    if draft.program in _RUNNERS and draft.program not in ("node", "python", "python3") and not args:
+    if draft.program in RUNNERS and draft.program not in ("node", "python", "python3") and not args:
         return
     usage = re.search(r"(?i)usage|options:|commands:|subcommand|unknown|expected|required", said)
     if not usage or "stdio" not in said or any("stdio" in each for each in args):
@@ -196,7 +186,7 @@ def _of_package(draft: Draft, package: Package, args: list[str]) -> Remedy:
 
 def _package_at(draft: Draft) -> int | None:
     """Return the number of the argument that names the package; None if there is none."""
-    if draft.program not in _RUNNERS - {"docker", "deno"}:
+    if draft.program not in RUNNERS - {"deno", "docker", "podman"}:
         return None
     verbs = {"run", "x", "exec", "tool", "dlx"}
     skip = False

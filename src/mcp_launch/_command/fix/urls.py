@@ -5,16 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from urllib.parse import SplitResult, urlsplit
 
-from mcp_launch._command.fix.draft import Draft, Remedy, each_value
+from acp_bindings._http import is_loopback
+from acp_bindings._lazy import closest
+from mcp_launch._command.fix.draft import Draft, Remedy, each_value, renamed
 from mcp_launch._command.fix.packages import Package
 from mcp_launch.config._edit import Edit
 from mcp_launch.config._formats.map import MapFormat
-from mcp_launch.failures import nearest
-
-
-def is_loopback(host: str | None) -> bool:
-    """Return True if a host is this machine."""
-    return (host or "") in ("localhost", "127.0.0.1", "::1", "[::1]", "0.0.0.0")  # noqa: S104 - a name to compare
 
 
 def other_transport(draft: Draft) -> Iterator[Remedy]:
@@ -74,7 +70,7 @@ def other_origin(draft: Draft) -> Iterator[Remedy]:
         return
     if parts.scheme == "http" and draft.code in ("not_mcp", "http_error", "disconnected"):
         yield from _url(draft, parts._replace(scheme="https"), "use https")
-    if not is_loopback(parts.hostname):
+    if not is_loopback(parts.hostname or ""):
         return
     if parts.scheme == "https":
         yield from _url(draft, parts._replace(scheme="http"), "use http")
@@ -88,11 +84,10 @@ def credentials(draft: Draft) -> Iterator[Remedy]:
     """Propose the usual name and form of a header with a token."""
     called = draft.name_of("headers")
     for at, name, value in each_value(draft.at(called), draft.raw.get(called)):
-        near = nearest(name.lower(), ("authorization", "x-api-key"), cutoff=0.75)
+        near = closest(name.lower(), ("authorization", "x-api-key"), cutoff=0.75)
         meant = {"authorization": "Authorization", "x-api-key": "X-API-Key"}.get(near or "", name)
         if near and near != name.lower():
-            edit = Edit((*at[:-1], "name"), meant) if at[-1] == "value" else Edit(at, meant, "rename")
-            yield Remedy(what=f"rename the header {name} to {meant}", edits=(edit,))
+            yield Remedy(what=f"rename the header {name} to {meant}", edits=(renamed(at, meant),))
         if near == "authorization" and isinstance(value, str) and len(value.split()) == 1:
             yield Remedy(what="write Bearer before the token", edits=(Edit(at, f"Bearer {value}"),))
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
-from typing import Any, cast
 
-from mcp_launch._command.fix.draft import Draft, Remedy, each_value
-from mcp_launch._diagnosis.hints import missing_variable
+from acp_bindings._lazy import closest
+from mcp_launch._command.fix.draft import Draft, Remedy, each_value, renamed
+from mcp_launch._diagnosis.hints import missing_variable, similar_variable
 from mcp_launch._json_values import as_items
-from mcp_launch.config._documents import Path
 from mcp_launch.config._edit import Edit
-from mcp_launch.config._formats.map import MapFormat
+from mcp_launch.config._formats.format import strings_in
 from mcp_launch.config._references import Reference, Text
-from mcp_launch.failures import nearest
 
 _LOOSE = re.compile(r"\$\{(?:env:)?([A-Z_][A-Z0-9_]*)\}|\$([A-Z_][A-Z0-9_]*)|%([A-Z_][A-Z0-9_]{2,})%")
 """A reference to a variable in the syntax of any client or shell."""
@@ -24,10 +23,9 @@ def references(draft: Draft) -> Iterator[Remedy]:
     edits: list[Edit] = []
     named: list[str] = []
     renamed: list[str] = []
-    for path, value in _strings(draft.raw, draft.entry.path):
+    for path, value in strings_in(draft.raw, draft.entry.path):
         member = path[len(draft.entry.path)]
-        expands = draft.form.expands if isinstance(draft.form, MapFormat) else frozenset[str]()
-        changed = value if member not in expands else _in_syntax(value, draft, named, renamed)
+        changed = value if member not in draft.form.expands else _in_syntax(value, draft, named, renamed)
         if changed != value:
             edits.append(Edit(path, changed))
     if named:
@@ -45,28 +43,18 @@ def _in_syntax(value: str, draft: Draft, named: list[str], renamed: list[str]) -
     def write(found: re.Match[str]) -> str:
         name = found[1] or found[2] or found[3]
         if name in known:
-            near = None if name in draft.env else nearest(name, draft.env, cutoff=0.85)
+            near = None if name in os.environ else closest(name, os.environ, cutoff=0.85)
             if near is None:
                 return found[0]
             renamed.append(near)
             return draft.form.syntax.write(Reference("", "env", near)) or found[0]
-        written = draft.form.syntax.write(Reference("", "env", name)) if name in draft.env else None
+        written = draft.form.syntax.write(Reference("", "env", name)) if name in os.environ else None
         if written is None:
             return found[0]
         named.append(name)
         return written
 
     return _LOOSE.sub(write, value)
-
-
-def _strings(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
-    if isinstance(value, str):
-        yield path, value
-    elif isinstance(value, dict):
-        for name, each in cast("dict[str, Any]", value).items():
-            yield from _strings(each, (*path, name))
-    for index, each in enumerate(as_items(value)):
-        yield from _strings(each, (*path, index))
 
 
 def missing(draft: Draft) -> Iterator[Remedy]:
@@ -80,22 +68,18 @@ def missing(draft: Draft) -> Iterator[Remedy]:
     given = {name: at for at, name, _ in pairs}
     if missing in given:
         return
-    plain = {re.sub("[-_]", "", name).upper(): name for name in given}
-    if near := plain.get(nearest(missing.replace("_", ""), plain, cutoff=0.8) or ""):
-        at = given[near]
-        edit = Edit((*at[:-1], "name"), missing) if at[-1] == "value" else Edit(at, missing, "rename")
-        yield Remedy(what=f"rename {near} to {missing}", edits=(edit,))
-    if missing not in draft.env:
+    if near := similar_variable(missing, given):
+        yield Remedy(what=f"rename {near} to {missing}", edits=(renamed(given[near], missing),))
+    if missing not in os.environ:
         return
     beyond = f"the variable {missing}"
     what = f"pass {missing} on from the environment"
-    others = draft.form.others if isinstance(draft.form, MapFormat) else frozenset[str]()
-    for listed in others & {"env_keys", "env_vars"}:  # Goose and Codex list such variables
+    for listed in draft.form.others & {"env_keys", "env_vars"}:  # Goose and Codex list such variables
         names = [*as_items(draft.raw.get(listed)), missing]
         yield Remedy(what=what, edits=(Edit(draft.at(listed), names),), beyond=beyond)
         return
-    is_read = isinstance(draft.form, MapFormat) and called in draft.form.expands
-    if written := draft.form.syntax.write(Reference("", "env", missing)) if is_read else None:
+    reference = Reference("", "env", missing)
+    if written := draft.form.syntax.write(reference) if called in draft.form.expands else None:
         new = {missing: written}
         edit = Edit((*path, called, missing), written) if called in draft.holder[0] else Edit((*path, called), new)
         yield Remedy(what=what, edits=(edit,), beyond=beyond)

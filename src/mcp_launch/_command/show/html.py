@@ -1,4 +1,4 @@
-"""Writes a report as a self-contained HTML page."""
+"""A report as a self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.resources import files
-from typing import Any, TextIO, cast
+from typing import Any, Literal, cast
 
 from jinja2 import Template
 
@@ -27,11 +27,11 @@ _FEW = 24
 """The maximum number of tools that are shown unfolded; a report with more only shows their number."""
 
 
-def write(report: CheckReport, file: TextIO, *, source: str, when: datetime, strict: bool = False) -> None:
-    """Write the report on the servers of *source*, started at *when*. With *strict*, a warning is a failure."""
+def page(report: CheckReport, *, source: str, when: datetime, strict: bool = False) -> str:
+    """Return the report on the servers of *source*, started at *when*. With *strict*, a warning is a failure."""
     servers = [_Server(number, raw, strict) for number, raw in enumerate(with_findings(report), start=1)]
     longest = max((server.elapsed for server in servers), default=0.0)
-    page = _template().stream(
+    return _template().render(
         program="mcp-launch",
         servers=servers,
         first=next((server for server in servers if server.raw["failure"]), None),
@@ -45,7 +45,6 @@ def write(report: CheckReport, file: TextIO, *, source: str, when: datetime, str
         when=when.astimezone(UTC),
         version=version(),
     )
-    file.writelines(page)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,14 +95,8 @@ class _Server:
         return self.strict and bool(self.raw["warnings"]) and not self.raw["failure"]
 
     @property
-    def kind(self) -> str:
-        if self.raw["failure"] or self.is_too_bad:
-            return "failed"
-        return "works" if self.raw["state"] in ("ready", "closed") else "unsettled"
-
-    @property
-    def outcome(self) -> str:
-        return "not ready yet" if self.kind == "unsettled" else self.kind
+    def kind(self) -> Literal["failed", "works"]:
+        return "failed" if self.raw["failure"] or self.is_too_bad else "works"
 
     @property
     def elapsed(self) -> float:
@@ -142,7 +135,7 @@ def _template() -> Template:
 
 
 def _totals(servers: list[_Server]) -> dict[str, int]:
-    kinds = {kind: sum(server.kind == kind for server in servers) for kind in ("failed", "works", "unsettled")}
+    kinds = {kind: sum(server.kind == kind for server in servers) for kind in ("failed", "works")}
     warned = sum(bool(server.raw["warnings"]) for server in servers)
     counts = [server.raw["counts"] for server in servers]
     offered: dict[str, int] = {kind: sum(each.get(kind, 0) for each in counts) for kind in EVERYTHING}

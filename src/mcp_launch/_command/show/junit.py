@@ -1,4 +1,4 @@
-"""Writes a report as JUnit XML for CI systems, with a test case for each server."""
+"""A report as JUnit XML for CI systems, with a test case for each server."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Iterator
 from datetime import datetime
-from typing import Any, TextIO, cast
+from typing import Any, cast
 from xml.etree.ElementTree import Element, SubElement
 
 from acp_bindings._reports import JUnit, fit
@@ -16,15 +16,15 @@ from mcp_launch.failures import FailureJson
 from mcp_launch.report import CheckReport, ServerReport
 
 
-def write(report: CheckReport, file: TextIO, *, source: str, when: datetime, strict: bool = False) -> None:
-    """Write the report on the servers of *source*, started at *when*. With *strict*, a warning is a failure."""
+def junit_xml(report: CheckReport, *, source: str, when: datetime, strict: bool = False) -> str:
+    """Return the report on the servers of *source*, started at *when*. With *strict*, a warning is a failure."""
     servers = with_findings(report)
     junit = JUnit(
         "mcp-launch",
         source,
         tests=len(servers),
         failures=sum(_has_failed(server, strict=strict) for server in servers),
-        skipped=sum(_is_unsettled(server, strict=strict) for server in servers),
+        skipped=0,
         # All servers start at once.
         seconds=max(map(elapsed, servers), default=0.0),
         when=when,
@@ -35,7 +35,7 @@ def write(report: CheckReport, file: TextIO, *, source: str, when: datetime, str
         _add_outcome(junit.case(name, classname, seconds=elapsed(server)), server, strict=strict)
     if found := of_files(report):
         SubElement(junit.suite, "system-out").text = fit("\n".join(map(shown, found)))
-    file.write(junit.text())
+    return junit.text()
 
 
 def _add_outcome(case: Element, server: ServerReport, *, strict: bool) -> None:
@@ -46,8 +46,6 @@ def _add_outcome(case: Element, server: ServerReport, *, strict: bool) -> None:
     elif _has_failed(server, strict=strict):
         element = SubElement(case, "failure", type="warning", message=fit(server["warnings"][0]))
         element.text = fit("\n".join([*server["warnings"], "", "--strict treats warnings as failures."]))
-    elif _is_unsettled(server, strict=strict):
-        SubElement(case, "skipped", message=f"still in {server['stage']}")
     SubElement(case, "system-out").text = fit("\n".join(_facts_of(server)))
 
 
@@ -65,10 +63,6 @@ def _names(servers: list[ServerReport]) -> Iterator[str]:
 
 def _has_failed(server: ServerReport, *, strict: bool) -> bool:
     return server["failure"] is not None or (strict and bool(server["warnings"]))
-
-
-def _is_unsettled(server: ServerReport, *, strict: bool) -> bool:
-    return server["state"] == "starting" and not _has_failed(server, strict=strict)
 
 
 def _failure(failure: FailureJson) -> Iterator[str]:
@@ -95,8 +89,6 @@ def _facts_of(server: ServerReport) -> Iterator[str]:
         yield f"{kind.replace('_', ' ')}: {count}"
     for tool in server["tools"] or ():
         yield f"tool: {tool['name']}"
-    if server["restarts"]:
-        yield f"restarts: {server['restarts']}"
     for warning in server["warnings"]:
         yield f"warning: {warning}"
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import sys
 import threading
 from collections.abc import Generator, Iterable, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, TextIO, TypeAlias
 
 from acp_bindings._standard_streams import discard_unwritable, shown_on
+from mcp_launch._command.inputs import Session
 from mcp_launch.config._entries import Finding
 from mcp_launch.failures import UnusableInput
 from mcp_launch.report import CheckReport, FindingReport, ServerReport
@@ -56,7 +56,7 @@ def write_file(text: str) -> None:
 
 def remark(*parts: str | Styled) -> None:
     """Write a line to standard error. Errors are ignored, because the exit status still reports the outcome."""
-    with contextlib.suppress(OSError):
+    with suppress(OSError):
         _write(sys.stderr, parts)
 
 
@@ -65,7 +65,22 @@ def complain(message: str) -> None:
     remark(f"mcp-launch: {printable(message)}")
 
 
-@contextlib.contextmanager
+def has_terminal() -> bool:
+    """Return True if the user can be asked something."""
+    return sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def confirmed(intro: str, lines: Iterable[str], question: str) -> bool:
+    """Show lines at the terminal, and return True if the user says yes to a question about them."""
+    remark(intro)
+    for line in lines:
+        remark(f"  {line}")
+    sys.stderr.write(f"{question} [y/N] ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+@contextmanager
 def _checked() -> Generator[None]:
     """Convert errors of writing to standard output to UnusableInput."""
     try:
@@ -109,6 +124,11 @@ def found_in(source: str, findings: Iterable[Finding]) -> list[FindingReport]:
         )
         for each in findings
     ]
+
+
+def findings_of(sessions: Iterable[Session]) -> list[FindingReport]:
+    """Return the findings of all files in the format of reports."""
+    return [each for session in sessions for each in found_in(session.source, session.findings)]
 
 
 def of_server(report: CheckReport, server: ServerReport) -> list[FindingReport]:
@@ -165,10 +185,12 @@ def remark_difference(server: ServerReport) -> None:
     """Print to standard error how the tools of a server differ from their lock."""
     if (failure := server["failure"]) and failure["code"] == "changed":
         for line in failure["facts"]["diff"].splitlines():
-            remark((f"  {printable(line)}", _DIFF_STYLES.get(line[:1], "")))
+            remark((f"  {printable(line)}", diff_style(line)))
 
 
-_DIFF_STYLES = {"+": "green", "-": "red", "@": "cyan"}
+def diff_style(line: str) -> str:
+    """Return the style of a line of a unified difference."""
+    return {"+": "green", "-": "red", "@": "cyan"}.get(line[:1], "")
 
 
 def remark_warnings(server: ServerReport) -> None:

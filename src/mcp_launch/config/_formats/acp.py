@@ -14,7 +14,7 @@ from mcp_launch.config._detection import meant_by
 from mcp_launch.config._documents import Path
 from mcp_launch.config._entries import Entry
 from mcp_launch.config._formats.claude import ClaudeCode
-from mcp_launch.config._formats.format import Format, Reading, Writing
+from mcp_launch.config._formats.format import EntryReading, Format, Reading, Writing
 from mcp_launch.config._references import Text, map_leaves
 
 ACCEPTED = (
@@ -28,6 +28,8 @@ class Acp(Format):
 
     name = "acp"
     title = "ACP"
+    types = {"http": "http", "sse": "sse"}  # noqa: RUF012 - a Mapping is not written to
+    others = frozenset({"_meta"})
 
     def read(self, reading: Reading) -> Iterator[Entry]:
         value = reading.document.value
@@ -62,13 +64,13 @@ class Acp(Format):
 
     def _read_array(self, entries: list[Any], at: Path, reading: Reading) -> Iterator[Entry]:
         for index, entry in enumerate(entries):
-            path = (*at, index)
             name = as_members(entry).get("name")
             called = name if isinstance(name, str) and name else f"mcpServers[{index}]"
-            _note_odd(as_members(entry), called, path, reading)
+            one = EntryReading(reading, called, (*at, index))
+            _note_odd(as_members(entry), one)
             for member in ("command", "args", "env", "url", "headers"):
-                self.note_unexpanded(member, as_members(entry).get(member), path, reading, server=called)
-            yield Entry(called, None, reading.document.place((*path, "name")), entry, path=path)
+                self.note_unexpanded(member, as_members(entry).get(member), one)
+            yield Entry(called, None, one.place("name"), entry, path=one.path)
 
     def write(self, writing: Writing) -> Any:
         servers = [
@@ -92,19 +94,18 @@ class Acp(Format):
         return server
 
 
-def _note_odd(entry: dict[str, Any], name: str, path: Path, reading: Reading) -> None:
+def _note_odd(entry: dict[str, Any], at: EntryReading) -> None:
     """Report members of an entry that have no effect."""
     kind = entry.get("type", "stdio")
     unused = {"stdio": "url", "http": "command", "sse": "command"}.get(kind) if isinstance(kind, str) else None
     if unused in entry and {"command", "url"} <= entry.keys():
-        message = f"{unused} has no effect in a server of this type"
-        reading.note("unused_member", message, path=(*path, unused), server=name)
+        at.note("unused_member", f"{unused} has no effect in a server of this type", unused)
     seen: set[str] = set()
     for index, pair in enumerate(as_items(entry.get("env"))):
         variable = as_members(pair).get("name")
         if isinstance(variable, str) and variable in seen:
             message = f"the variable {variable} occurs twice in env; the last value is used"
-            reading.note("repeated_variable", message, path=(*path, "env", index), server=name)
+            at.note("repeated_variable", message, "env", index)
         seen |= {variable} if isinstance(variable, str) else set()
 
 

@@ -7,9 +7,8 @@ from typing import Any, cast
 
 from mcp_launch._json_values import as_items, as_members, texts
 from mcp_launch.config import _references as variables
-from mcp_launch.config._documents import Path
 from mcp_launch.config._entries import Entry
-from mcp_launch.config._formats.format import Reading, Writing
+from mcp_launch.config._formats.format import EntryReading, Reading, Writing
 from mcp_launch.config._formats.map import MEMBERS, OF_CLIENTS, MapFormat
 from mcp_launch.config._references import Reference, Text, texts_in
 
@@ -93,15 +92,15 @@ class Goose(MapFormat):
     unread = frozenset({"socket"})
     expands = frozenset({"headers"})
 
-    def read_entry(self, name: str, raw: dict[str, Any], path: Path, reading: Reading) -> Entry | None:
+    def read_entry(self, raw: dict[str, Any], at: EntryReading) -> Entry | None:
         # Goose displays the name in the entry, and derives the key of the map from it.
         shown = raw.get("name")
-        name = shown if isinstance(shown, str) and shown else name
+        at = at._replace(name=shown if isinstance(shown, str) and shown else at.name)
         kind = raw.get("type")
         if isinstance(kind, str) and kind in _PROVIDED:
-            reading.note("not_in_file", f"{_PROVIDED[kind]} and is not launched", path=path, server=name)
+            at.note("not_in_file", f"{_PROVIDED[kind]} and is not launched")
             return None
-        return super().read_entry(name, raw, path, reading)
+        return super().read_entry(raw, at)
 
     def literally(self, member: str, seen: Mapping[str, Any], raw: Mapping[str, Any]) -> Any:
         if member != "headers":
@@ -112,21 +111,19 @@ class Goose(MapFormat):
     def _instead(self, shown: str, member: str) -> str:
         return "list its name in env_keys" if member == "headers" else super()._instead(shown, member)
 
-    def shape(
-        self, name: str, kind: Any, raw: Mapping[str, Any], path: Path, reading: Reading
-    ) -> tuple[dict[str, Any], set[str]]:
+    def shape(self, kind: Any, raw: Mapping[str, Any], at: EntryReading) -> tuple[dict[str, Any], set[str]]:
         keys = list(texts(raw.get("env_keys")))
         envs = as_members(raw.get("envs"))
         used = {"name", "env_keys"}
         if kind in ("http", "sse"):
-            known = {**_references(keys, path, reading), **envs}
+            known = {**_references(keys, at), **envs}
             members = {header: _inlined(value, known) for header, value in as_members(raw.get("headers")).items()}
             raw = {member: value for member, value in raw.items() if member != "envs"}
             raw = {**raw, "headers": members} if members else raw
             used.add("envs")
         elif keys:
-            raw = {**raw, "envs": {**_references(keys, path, reading), **envs}}
-        server, more = super().shape(name, kind, raw, path, reading)
+            raw = {**raw, "envs": {**_references(keys, at), **envs}}
+        server, more = super().shape(kind, raw, at)
         return server, used | more
 
     def unshape(self, entry: Entry, kind: str, server: Mapping[str, Any], writing: Writing) -> dict[str, Any]:
@@ -160,11 +157,8 @@ class Goose(MapFormat):
         return "".join(name.split()).lower()
 
 
-def _references(keys: list[str], path: Path, reading: Reading) -> dict[str, Any]:
-    place = reading.document.place
-    return {
-        key: Text((Reference("", "env", key),), place((*path, "env_keys", index))) for index, key in enumerate(keys)
-    }
+def _references(keys: list[str], at: EntryReading) -> dict[str, Any]:
+    return {key: Text((Reference("", "env", key),), at.place("env_keys", index)) for index, key in enumerate(keys)}
 
 
 def _all_references(server: Any) -> list[Reference]:

@@ -8,10 +8,9 @@ from typing import Any
 
 from mcp_launch._json_values import as_items, as_members, kind_of
 from mcp_launch.config import _references as variables
-from mcp_launch.config._documents import Path
 from mcp_launch.config._entries import Entry
 from mcp_launch.config._formats.agents import is_own
-from mcp_launch.config._formats.format import Reading, Writing
+from mcp_launch.config._formats.format import EntryReading, Writing
 from mcp_launch.config._formats.map import MEMBERS, OF_CLIENTS, MapFormat
 from mcp_launch.config._references import Reference, Text
 
@@ -57,22 +56,18 @@ class Codex(MapFormat):
         "timeout": "ignores timeout; write startup_timeout_sec and tool_timeout_sec",
     }
 
-    def read_entry(self, name: str, raw: dict[str, Any], path: Path, reading: Reading) -> Entry | None:
-        if not re.fullmatch(r"(?a)[\w-]+", name):
+    def read_entry(self, raw: dict[str, Any], at: EntryReading) -> Entry | None:
+        if not re.fullmatch(r"(?a)[\w-]+", at.name):
             message = "Codex does not start a server with this name; use only letters, digits, _ and -"
-            reading.note("other_name", message, path=path, server=name)
-        return super().read_entry(name, raw, path, reading)
+            at.note("other_name", message)
+        return super().read_entry(raw, at)
 
     def transport(self, raw: Mapping[str, Any]) -> Any:
         return "stdio" if "command" in raw else super().transport(raw)
 
-    def shape(
-        self, name: str, kind: Any, raw: Mapping[str, Any], path: Path, reading: Reading
-    ) -> tuple[dict[str, Any], set[str]]:
-        place = reading.document.place
-
-        def named(variable: Any, *at: str | int, before: tuple[str, ...] = ()) -> Text:
-            return Text((*before, Reference("", "env", variable)), place((*path, *at)))
+    def shape(self, kind: Any, raw: Mapping[str, Any], at: EntryReading) -> tuple[dict[str, Any], set[str]]:
+        def named(variable: Any, *steps: str | int, before: tuple[str, ...] = ()) -> Text:
+            return Text((*before, Reference("", "env", variable)), at.place(*steps))
 
         members, used = dict(raw), {"env_vars"}
         if kind == "stdio":
@@ -89,7 +84,7 @@ class Codex(MapFormat):
                 headers["Authorization"] = named(bearer, "bearer_token_env_var", before=("Bearer ",))
             if headers:
                 members["http_headers"] = {**as_members(raw.get("http_headers")), **headers}
-        server, more_used = super().shape(name, kind, members, path, reading)
+        server, more_used = super().shape(kind, members, at)
         return server, used | more_used
 
     def unshape(self, entry: Entry, kind: str, server: Mapping[str, Any], writing: Writing) -> dict[str, Any]:
@@ -150,31 +145,29 @@ class OpenCode(MapFormat):
     def known(self) -> set[str]:
         return super().known() - {"args", "transport"}
 
-    def read_entry(self, name: str, raw: dict[str, Any], path: Path, reading: Reading) -> Entry | None:
+    def read_entry(self, raw: dict[str, Any], at: EntryReading) -> Entry | None:
         if raw.keys() == {"enabled"}:
-            reading.note("not_in_file", "is a server of another file", path=path, server=name)
+            at.note("not_in_file", "is a server of another file")
             return None
-        return super().read_entry(name, raw, path, reading)
+        return super().read_entry(raw, at)
 
     def transport(self, raw: Mapping[str, Any]) -> Any:
         if (kind := raw.get("type")) == "local" or (kind is None and "url" not in raw):
             return "stdio"
         return self.guess("url", raw.get("url")) if kind in ("remote", None) else super().transport(raw)
 
-    def shape(
-        self, name: str, kind: Any, raw: Mapping[str, Any], path: Path, reading: Reading
-    ) -> tuple[dict[str, Any], set[str]]:
+    def shape(self, kind: Any, raw: Mapping[str, Any], at: EntryReading) -> tuple[dict[str, Any], set[str]]:
         if raw.get("type") not in ("local", "remote"):
             message = f'OpenCode requires a type; write "type": "{"local" if kind == "stdio" else "remote"}"'
-            reading.note("missing_type", message, path=path, server=name)
+            at.note("missing_type", message)
         command = raw.get("command")
         if as_items(command):
             program, *args = as_items(command)
             raw = {**raw, "command": program, "args": args}
         elif command is not None and kind == "stdio":
             message = f"command must be a list with the program and its arguments, not {kind_of(command)}"
-            reading.note("wrong_type", message, path=(*path, "command"), server=name)
-        return super().shape(name, kind, raw, path, reading)
+            at.note("wrong_type", message, "command")
+        return super().shape(kind, raw, at)
 
     def unshape(self, entry: Entry, kind: str, server: Mapping[str, Any], writing: Writing) -> dict[str, Any]:
         raw = super().unshape(entry, kind, server, writing)

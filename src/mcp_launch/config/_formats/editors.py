@@ -7,9 +7,8 @@ from typing import Any, cast
 
 from mcp_launch._json_values import as_members
 from mcp_launch.config import _references as variables
-from mcp_launch.config._documents import Path
 from mcp_launch.config._entries import Entry
-from mcp_launch.config._formats.format import Reading, Writing
+from mcp_launch.config._formats.format import EntryReading, Reading, Writing
 from mcp_launch.config._formats.map import MEMBERS, OF_CLIENTS, MapFormat
 
 
@@ -40,21 +39,19 @@ class VsCode(MapFormat):
             reading.rest["inputs"] = holder["inputs"]
         return super().read(reading)
 
-    def shape(
-        self, name: str, kind: Any, raw: Mapping[str, Any], path: Path, reading: Reading
-    ) -> tuple[dict[str, Any], set[str]]:
+    def shape(self, kind: Any, raw: Mapping[str, Any], at: EntryReading) -> tuple[dict[str, Any], set[str]]:
         env = raw.get("env")
         if isinstance(env, dict):
-            raw = {**raw, "env": self._texts(cast("dict[str, Any]", env), name, path, reading)}
-        return super().shape(name, kind, raw, path, reading)
+            raw = {**raw, "env": self._texts(cast("dict[str, Any]", env), at)}
+        return super().shape(kind, raw, at)
 
-    def _texts(self, env: dict[str, Any], name: str, path: Path, reading: Reading) -> dict[str, Any]:
+    def _texts(self, env: dict[str, Any], at: EntryReading) -> dict[str, Any]:
         """Return the variables, with numbers as strings. Null would remove a variable, which ACP does not support."""
         found: dict[str, Any] = {}
         for variable, value in env.items():
             if value is None:
                 message = f"null removes {variable} from the environment, which is not supported here"
-                reading.note("not_read", message, path=(*path, "env", variable), server=name)
+                at.note("not_read", message, "env", variable)
             else:
                 is_number = isinstance(value, int | float) and not isinstance(value, bool)
                 found[variable] = str(value) if is_number else value
@@ -118,23 +115,20 @@ class Zed(MapFormat):
     others = frozenset({"source", "settings", "remote", "oauth"})
     expands = frozenset()
 
-    def read_entry(self, name: str, raw: dict[str, Any], path: Path, reading: Reading) -> Entry | None:
+    def read_entry(self, raw: dict[str, Any], at: EntryReading) -> Entry | None:
         if "command" not in raw and "url" not in raw and (raw.get("source") == "extension" or "settings" in raw):
-            message = "is started by an extension of Zed; the file does not contain its command"
-            reading.note("not_in_file", message, path=path, server=name)
+            at.note("not_in_file", "is started by an extension of Zed; the file does not contain its command")
             return None
-        return super().read_entry(name, raw, path, reading)
+        return super().read_entry(raw, at)
 
     def transport(self, raw: Mapping[str, Any]) -> Any:
         return "stdio" if "command" in raw else super().transport(raw)
 
-    def shape(
-        self, name: str, kind: Any, raw: Mapping[str, Any], path: Path, reading: Reading
-    ) -> tuple[dict[str, Any], set[str]]:
+    def shape(self, kind: Any, raw: Mapping[str, Any], at: EntryReading) -> tuple[dict[str, Any], set[str]]:
         if older := as_members(raw.get("command")):
             inner = {"command": older.get("path"), "args": older.get("args"), "env": older.get("env")}
             raw = {**raw, **{member: value for member, value in inner.items() if value is not None}}
-        return super().shape(name, kind, raw, path, reading)
+        return super().shape(kind, raw, at)
 
     def unshape(self, entry: Entry, kind: str, server: Mapping[str, Any], writing: Writing) -> dict[str, Any]:
         raw = super().unshape(entry, kind, server, writing)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import Any, cast
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple, cast
 
 from mcp_launch._json_values import texts
 from mcp_launch._unexpanded import UNEXPANDED
@@ -27,6 +27,12 @@ class Format:
     """The paths at which a file may contain servers; new files use the first."""
     expands: frozenset[str] = frozenset()
     """The members in which references are replaced."""
+    types: Mapping[str, str] = {}
+    """The `type` of each transport; others are written without a type."""
+    cwd: str | None = None
+    """The member for the directory of a server."""
+    others: frozenset[str] = frozenset()
+    """Further members of a server that the client supports."""
     phrases: Phrases = Phrases()
     """The wording of messages about files in this format."""
 
@@ -38,23 +44,20 @@ class Format:
         """Return the JSON of a file with these entries."""
         raise NotImplementedError
 
-    def note_unexpanded(
-        self, member: str, value: Any, path: Path, reading: Reading, *, server: str, advice: str | None = None
-    ) -> None:
+    def known(self) -> set[str]:
+        """Return all members that the client supports in a server."""
+        return {"name", "type", "command", "args", "env", "url", "headers", *self.others}
+
+    def note_unexpanded(self, member: str, value: Any, entry: EntryReading) -> None:
         """Report what looks like a reference in a member, although this client sends it as it is written."""
         if member in ("args", "command") and any(each in _CODE for each in texts(value)):
             # A shell or an interpreter expands it.
             return
-        for at, text in _strings(value, (*path, member)):
+        for steps, text in strings_in(value, (member,)):
             if found := UNEXPANDED.search(text):
                 shown = found[0] if found[0].startswith("%") else Reference(found[0], "unknown").shown
-                said = advice or self._instead(shown, member)
-                reading.note_at(
-                    "unexpanded_variable",
-                    f"{self.title} does not replace {shown} in {member}; {said}",
-                    place=reading.document.place(at),
-                    server=server,
-                )
+                message = f"{self.title} does not replace {shown} in {member}; {self._instead(shown, member)}"
+                entry.reading.note_at("unexpanded_variable", message, place=entry.place(*steps), server=entry.name)
 
     def _instead(self, shown: str, member: str) -> str:
         """Return what to write instead of a reference in the syntax of something else."""
@@ -71,7 +74,7 @@ _CODE = frozenset(("-c", "-e", "--eval", "-Command", "/c", "/C"))
 """Options that are followed by code."""
 
 
-def _strings(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
+def strings_in(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
     """Yield the strings in a JSON value that are sent as written, with their paths."""
     match value:
         case str():
@@ -81,10 +84,10 @@ def _strings(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
             yield path, " ".join(part for part in value.parts if isinstance(part, str))
         case [*items]:
             for index, item in enumerate(items):
-                yield from _strings(item, (*path, index))
+                yield from strings_in(item, (*path, index))
         case dict():
             for name, item in cast("dict[str, Any]", value).items():
-                yield from _strings(item, (*path, name))
+                yield from strings_in(item, (*path, name))
         case _:
             pass
 
@@ -113,6 +116,22 @@ class Reading:
     def refuse(self, message: str, *, path: Path = ()) -> UnusableInput:
         """Return the error for a value that makes the whole file invalid."""
         return unusable(self.source, self.document.place(path), message)
+
+
+class EntryReading(NamedTuple):
+    """One entry that is being read."""
+
+    reading: Reading
+    name: str
+    path: Path
+
+    def note(self, code: str, message: str, *steps: str | int) -> None:
+        """Add a finding about the entry, or about the part of it to which these steps lead."""
+        self.reading.note(code, message, path=(*self.path, *steps), server=self.name)
+
+    def place(self, *steps: str | int) -> Place:
+        """Return the position of the value of a part."""
+        return self.reading.document.place((*self.path, *steps))
 
 
 class Writing:

@@ -12,7 +12,7 @@ from mcp_launch._json_values import as_items, as_members, is_empty, kind_of
 from mcp_launch.config._detection import HOLDERS, meant_by
 from mcp_launch.config._documents import Path, unusable
 from mcp_launch.config._entries import Entry
-from mcp_launch.config._formats.format import Format, Reading, Writing
+from mcp_launch.config._formats.format import EntryReading, Format, Reading, Writing
 from mcp_launch.config._references import Reference, Text, map_leaves
 from mcp_launch.failures import NoServers, Phrases, did_you_mean
 
@@ -41,24 +41,18 @@ class MapFormat(Format):
     headers: str = "headers"
     urls: Mapping[str, str] = {"url": "http"}
     """The members for a URL, with the transport if there is no type; the first one present is used."""
-    types: Mapping[str, str] = {}
-    """The `type` of each transport; others are written without a type."""
     transports: tuple[str, ...] = ("stdio", "http", "sse")
     """The transports that the client supports."""
     needs_type: bool = False
     """True if a server without a type is a command, even if it has a URL."""
     guesses_sse: bool = False
     """True if a URL that ends in /sse means SSE if there is no type."""
-    cwd: str | None = None
-    """The member for the directory of a server."""
     timeout: tuple[str, float] | None = None
     """The member for the timeout, and its unit in seconds."""
     disabled: tuple[str, bool] | None = None
     """The member that disables a server, and its value for that."""
     disables_apart: bool = False
     """True if another part of the file disables servers."""
-    others: frozenset[str] = frozenset()
-    """Further members that the client supports."""
     unread: frozenset[str] = frozenset()
     """Members that the client supports but that are not supported here, so that the server may behave differently."""
     instead: Mapping[str, str] = {}
@@ -75,7 +69,7 @@ class MapFormat(Format):
     def read(self, reading: Reading) -> Iterator[Entry]:
         """Yield the entries of the first map that is present."""
         for at in self.at:
-            if not _holds(reading.document.value, at):
+            if at[-1] not in as_members(_inside(reading.document.value, at[:-1])):
                 continue
             found = _inside(reading.document.value, at)
             if found is None:
@@ -95,46 +89,46 @@ class MapFormat(Format):
     def read_map(self, servers: Mapping[str, Any], at: Path, reading: Reading) -> Iterator[Entry]:
         """Yield the entries of a map."""
         for name, raw in servers.items():
-            path = (*at, name)
+            one = EntryReading(reading, name, (*at, name))
             if not isinstance(raw, dict):
-                message = f"a server must be a map, not {kind_of(raw)}"
-                reading.note("wrong_type", message, path=path, server=name)
+                one.note("wrong_type", f"a server must be a map, not {kind_of(raw)}")
                 # Without members it cannot be launched, which the launcher reports too.
-                yield Entry(name, None, reading.document.key_place(path), {"name": name}, path=path)
-            elif (entry := self.read_entry(name, cast("dict[str, Any]", raw), path, reading)) is not None:
+                yield Entry(name, None, reading.document.key_place(one.path), {"name": name}, path=one.path)
+            elif (entry := self.read_entry(cast("dict[str, Any]", raw), one)) is not None:
                 yield entry
 
-    def read_entry(self, name: str, raw: dict[str, Any], path: Path, reading: Reading) -> Entry | None:
+    def read_entry(self, raw: dict[str, Any], at: EntryReading) -> Entry | None:
         """Return an entry, or None, with a finding, if it is not a server that can be launched."""
-        self._note_unknown(name, raw, path, reading)
+        self._note_unknown(raw, at)
+        document = at.reading.document
         seen = {
-            member: self.syntax.parse_all(value, reading.document.place, (*path, member))
+            member: self.syntax.parse_all(value, document.place, (*at.path, member))
             if member in self.expands
             else value
             for member, value in raw.items()
         }
         kind = self.transport(seen)
-        if reading.client == self.name:
-            self._note_refused(name, kind, seen, path, reading)
-        server, used = self.shape(name, kind, seen, path, reading)
+        if at.reading.client == self.name:
+            self._note_refused(kind, seen, at)
+        server, used = self.shape(kind, seen, at)
         for member in (self.command, "args", self.env, *self.urls, self.headers):
-            self.note_unexpanded(member, self.literally(member, seen, raw), path, reading, server=name)
-        own = partial(self._own, name=name, path=path, reading=reading)
+            self.note_unexpanded(member, self.literally(member, seen, raw), at)
+        own = partial(_own, at)
         timed, unit = self.timeout or (None, 1.0)
         off, meant = self.disabled or (None, True)
         cwd, timeout, disabled = own(seen, self.cwd, "a string"), own(raw, timed, "a number"), own(raw, off, _BOOLEAN)
         fields = {self.cwd: cwd, timed: timeout, off: disabled}
         used |= {"type", "transport", *(member for member, value in fields.items() if member and value is not None)}
         return Entry(
-            name,
+            at.name,
             None,
-            reading.document.key_place(path),
+            document.key_place(at.path),
             server,
             written_cwd=cwd,
             disabled=disabled is meant,
             timeout=None if timeout is None else timeout * unit,
             extra={member: value for member, value in raw.items() if member not in used},
-            path=path,
+            path=at.path,
         )
 
     def literally(self, member: str, seen: Mapping[str, Any], raw: Mapping[str, Any]) -> Any:
@@ -152,11 +146,9 @@ class MapFormat(Format):
             return "http"
         return kind
 
-    def shape(
-        self, name: str, kind: Any, raw: Mapping[str, Any], path: Path, reading: Reading
-    ) -> tuple[dict[str, Any], set[str]]:
+    def shape(self, kind: Any, raw: Mapping[str, Any], at: EntryReading) -> tuple[dict[str, Any], set[str]]:
         """Return the server in ACP's format, and the members of *raw* that were used."""
-        server: dict[str, Any] = {"type": kind, "name": name}
+        server: dict[str, Any] = {"type": kind, "name": at.name}
         url = next((each for each in self.urls if each in raw), None)
         of_process = {self.command: "command", "args": "args", self.env: "env"}
         of_url = {self.headers: "headers"} if url is None else {url: "url", self.headers: "headers"}
@@ -166,55 +158,33 @@ class MapFormat(Format):
         for theirs, ours in wanted.items():
             if theirs in raw:
                 is_map = ours in ("env", "headers")
-                server[ours] = self._pairs(theirs, raw[theirs], name, path, reading) if is_map else raw[theirs]
+                server[ours] = _pairs(theirs, raw[theirs], at) if is_map else raw[theirs]
         used, known = wanted.keys() & raw.keys(), self.known()
         for theirs in (self.command, "args", self.env, *self.urls, self.headers):
             if raw.get(theirs) and theirs not in used and theirs in known:
-                reading.note("unused_member", f"{theirs} {self.misplaced}", path=(*path, theirs), server=name)
+                at.note("unused_member", f"{theirs} {self.misplaced}", theirs)
         return server, used
 
-    def _note_unknown(self, name: str, raw: Mapping[str, Any], path: Path, reading: Reading) -> None:
+    def _note_unknown(self, raw: Mapping[str, Any], at: EntryReading) -> None:
         known = self.known()
         for member in raw:
             if member in self.unread:
                 message = f"{member} is not supported here, so the server may behave differently than in {self.title}"
-                reading.note("not_read", message, path=(*path, member), server=name)
+                at.note("not_read", message, member)
             elif member not in known:
                 said = self.instead.get(member) or f"does not support {member!r}{did_you_mean(member, sorted(known))}"
-                message = f"{self.title} {said}"
-                reading.note("unknown_member", message, path=(*path, member), server=name)
+                at.note("unknown_member", f"{self.title} {said}", member)
 
-    def _note_refused(self, name: str, kind: Any, raw: Mapping[str, Any], path: Path, reading: Reading) -> None:
+    def _note_refused(self, kind: Any, raw: Mapping[str, Any], at: EntryReading) -> None:
         """Report a server that is started here, although its client would reject it."""
         if kind not in ("http", "sse"):
             return
         if kind not in self.transports:
-            message = f"{self.title} does not start servers of type {kind} from this file"
-            reading.note("other_transport", message, path=path, server=name)
+            at.note("other_transport", f"{self.title} does not start servers of type {kind} from this file")
         elif self.needs_type and "type" not in raw and self.command not in raw:
             meant = "sse" if ends_in_sse(raw.get("url")) else kind
             message = f'has no type, so {self.title} treats it as a command and rejects it; add "type": "{meant}"'
-            reading.note("missing_type", message, path=path, server=name)
-
-    def _pairs(self, member: str, value: Any, name: str, path: Path, reading: Reading) -> Any:
-        """Return a map as pairs of `name` and `value`; other values are unchanged."""
-        if isinstance(value, dict):
-            return [{"name": each, "value": text} for each, text in cast("dict[str, Any]", value).items()]
-        if value is not None:
-            kind = "a string" if isinstance(value, Text) else kind_of(value)
-            message = f"{member} must be a map of names and strings, not {kind}"
-            reading.note("wrong_type", message, path=(*path, member), server=name)
-        return value
-
-    def _own(
-        self, raw: Mapping[str, Any], member: str | None, wanted: str, *, name: str, path: Path, reading: Reading
-    ) -> Any:
-        """Return the value of a member; None, with a finding, if its type is wrong."""
-        value: Any = raw.get(member) if member else None
-        if member is None or value is None or _TYPES[wanted](value):
-            return value
-        reading.note("wrong_type", f"{member} must be {wanted}; it was ignored", path=(*path, member), server=name)
-        return None
+            at.note("missing_type", message)
 
     def write(self, writing: Writing) -> Any:
         """Return the JSON of a file, with the map where the client looks first."""
@@ -356,7 +326,6 @@ class MapFormat(Format):
         return raw
 
     def known(self) -> set[str]:
-        """Return all members that the client supports in a server."""
         optional = [self.cwd, self.timeout and self.timeout[0], self.disabled and self.disabled[0]]
         fixed = {self.command, "args", self.env, *self.urls, self.headers, "type", "transport"}
         return {*fixed, *self.others, *self.unread, *(each for each in optional if each)}
@@ -366,14 +335,29 @@ class MapFormat(Format):
         return "sse" if self.guesses_sse and ends_in_sse(url) else self.urls[member]
 
 
+def _pairs(member: str, value: Any, at: EntryReading) -> Any:
+    """Return a map as pairs of `name` and `value`; other values are unchanged."""
+    if isinstance(value, dict):
+        return [{"name": each, "value": text} for each, text in cast("dict[str, Any]", value).items()]
+    if value is not None:
+        kind = "a string" if isinstance(value, Text) else kind_of(value)
+        at.note("wrong_type", f"{member} must be a map of names and strings, not {kind}", member)
+    return value
+
+
+def _own(at: EntryReading, raw: Mapping[str, Any], member: str | None, wanted: str) -> Any:
+    """Return the value of a member; None, with a finding, if its type is wrong."""
+    value: Any = raw.get(member) if member else None
+    if member is None or value is None or _TYPES[wanted](value):
+        return value
+    at.note("wrong_type", f"{member} must be {wanted}; it was ignored", member)
+    return None
+
+
 def _inside(value: Any, at: Iterable[str]) -> Any:
     for member in at:
         value = as_members(value).get(member)
     return value
-
-
-def _holds(value: Any, at: tuple[str, ...]) -> bool:
-    return at[-1] in as_members(_inside(value, at[:-1]))
 
 
 def ends_in_sse(url: Any) -> bool:

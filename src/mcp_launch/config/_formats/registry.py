@@ -7,13 +7,14 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from acp_bindings._lazy import closest
 from mcp_launch._json_values import as_items, as_members, is_empty
 from mcp_launch.config._detection import described, meant_by
 from mcp_launch.config._documents import Path
 from mcp_launch.config._entries import Entry
 from mcp_launch.config._formats.format import Format, Reading, Writing
 from mcp_launch.config._references import Reference, Text
-from mcp_launch.failures import NoServers, Phrases, nearest
+from mcp_launch.failures import NoServers, Phrases
 
 SCHEMA = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"
 """The newest released schema."""
@@ -263,7 +264,7 @@ class _Option(NamedTuple):
     def _note_unknown(self, raw: Mapping[str, Any]) -> None:
         """Report that a package has no known type or no name, perhaps because the file is older than 2025-09-16."""
         member = "identifier" if str(raw.get("registryType")) in _RUNNERS else "registryType"
-        near = None if member in raw else nearest(member, sorted(raw))
+        near = None if member in raw else closest(member, sorted(raw))
         meant = f'; is "{near}" meant to be {member}?' if near else ""
         message = f"a package must have an identifier, and a registryType of {', '.join(_RUNNERS)} or mcpb{meant}"
         self.reading.note("wrong_type", message, path=(*self.path, member), server=self.name)
