@@ -79,8 +79,9 @@ class WebClient(httpx2.AsyncClient):
                 limits=httpx2.Limits(max_connections=MOST_CONNECTIONS, max_keepalive_connections=20),
                 event_hooks={"request": [self._apply_rule] if self.rule.adds else [], "response": [_UNPACK]},
             )
-        self._headers = [each for each in self.headers.raw if each[0].lower() != b"accept"]
-        self._extensions = {"timeout": self.timeout.as_dict()}
+        self._of_messages = [(name, value) for name, value in self.headers.raw if name != b"Accept"]
+        """The headers of all messages, to which the SDK adds `accept` and others."""
+        self._timeouts = self.timeout.as_dict()
         self.hide = spec.redactor
         self.reader = Reader(limits or Limits())
         self.reading = ResponseReader(self.reader, hide=self.hide)
@@ -105,7 +106,7 @@ class WebClient(httpx2.AsyncClient):
         if method != "POST" or "json" not in options:
             return super().build_request(method, url, **options)
         message: dict[str, Any] = options["json"]
-        body, kept = b"", {"message": message, **self._extensions}
+        body, kept = b"", {"message": message, "timeout": self._timeouts}
         try:
             body = to_json(message)
         except PydanticSerializationError:
@@ -115,7 +116,7 @@ class WebClient(httpx2.AsyncClient):
         url = self.rule.url if url == self._url else httpx2.URL(url)
         headers = [
             (b"Host", url.netloc),
-            *self._headers,
+            *self._of_messages,
             *options.get("headers", {}).items(),
             (b"Content-Length", b"%d" % len(body)),
         ]
@@ -262,16 +263,8 @@ class WebClient(httpx2.AsyncClient):
         return response
 
 
-INITIALIZE = {
-    "jsonrpc": "2.0",
-    "id": 0,
-    "method": "initialize",
-    "params": {
-        "protocolVersion": "2025-06-18",
-        "capabilities": {},
-        "clientInfo": {"name": "mcp-launch", "version": "0"},
-    },
-}
+_ABOUT = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "mcp-launch", "version": "0"}}
+INITIALIZE = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": _ABOUT}
 """The smallest request to which an MCP server responds."""
 
 

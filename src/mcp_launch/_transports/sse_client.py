@@ -117,7 +117,7 @@ class EventClient(httpx.AsyncClient):
             )
         self._network = network
         self._kept_cookies = _Cookies(cookie_jar())
-        self._extensions = {"timeout": self.timeout.as_dict()}
+        self._timeouts = self.timeout.as_dict()
         self.hide = spec.redactor
         self.reader = Reader(limits or Limits())
         self.memory = Memory(self.rule, network, usual="/sse", hide=self.hide, connect=connect)
@@ -170,9 +170,9 @@ class EventClient(httpx.AsyncClient):
             (b"Content-Type", b"application/json"),
             (b"Content-Length", b"%d" % len(body)),
         ]
-        stream, cookies = httpx.ByteStream(body), self.cookies
+        kept = {"timeout": self._timeouts}
         return httpx.Request(
-            "POST", endpoint, headers=headers, cookies=cookies, stream=stream, extensions=self._extensions
+            "POST", endpoint, headers=headers, cookies=self.cookies, stream=httpx.ByteStream(body), extensions=kept
         )
 
     async def send_within_origin(self, request: httpx.Request) -> httpx.Response:
