@@ -19,7 +19,7 @@ from acp_bindings._events import Event, EventBuffer, EventTooLong
 from acp_bindings._http import cookie_jar
 from mcp_launch._diagnosis import Diagnosis
 from mcp_launch._diagnosis.responses import UNMAPPED, TooLong
-from mcp_launch._http_types import EVENT_STREAM, media_type
+from mcp_launch._http_types import EVENT_STREAM, JSON, media_type
 from mcp_launch._spec import HttpServer
 from mcp_launch._transports import TRIAL
 from mcp_launch._transports.memory import Memory
@@ -163,11 +163,11 @@ class EventClient(httpx.AsyncClient):
             raise TooLong(f"sent an event that exceeds a limit: {events.wrong}")
 
     def message_to(self, endpoint: httpx.URL, body: bytes) -> httpx.Request:
-        """Return the POST of a message; built without merging headers and options, in a third of the time."""
+        """Return the POST of a message, like `build_request`, which takes four times as long to merge headers."""
         headers = [
             (b"Host", endpoint.netloc),
             *self.headers.raw,
-            (b"Content-Type", b"application/json"),
+            (b"Content-Type", JSON.encode()),
             (b"Content-Length", b"%d" % len(body)),
         ]
         kept = {"timeout": self._timeouts}
