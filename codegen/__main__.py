@@ -11,7 +11,7 @@ from pathlib import Path
 
 from codegen import lock
 from codegen.build import PACKAGES, build
-from codegen.lock import SourceError, replace_together
+from codegen.lock import SourceError, write_files
 from codegen.sources import parse_schema
 from codegen.tree import CodegenError
 
@@ -76,9 +76,9 @@ def _lines(path: Path) -> list[str]:
 
 
 def _replace(built: Path, output: Path) -> None:
-    """Replace the packages by the built files together, and remove modules that are no longer generated."""
+    """Replace the packages by the built files, and remove modules that are no longer generated."""
     files = {str(path.relative_to(built)): path.read_bytes() for path in sorted(built.rglob("*.py"))}
-    replace_together(output, files)
+    write_files(output, files)
     for package, _ in PACKAGES.values():
         for path in (output / package).rglob("*.py"):
             if str(path.relative_to(output)) not in files:

@@ -24,11 +24,7 @@ PACKAGES = {
 def build(file: str, schema: dict[str, Any], release: str, output: Path) -> str:
     """Write the package for the schema *file* into the folder *output*, and return a line with its size.
 
-    Args:
-        file: the path in `schema/`, which decides the name of the package.
-        schema: the parsed document.
-        release: the source of the schema, for the first line of the package.
-        output: the folder in which the package is created.
+    The first line of the package has the source of the schema, *release*.
 
     Raises:
         CodegenError: the schema contains something for which the pipeline has no exact rule.

@@ -12,7 +12,7 @@ from __future__ import annotations
 import ast
 import re
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -22,7 +22,7 @@ from codegen.naming import INTEGERS, MODEL, NUMBER, WRAPPERS
 from codegen.passes.tidy import open_booleans
 from codegen.tree import CodegenError, Definitions, rewrite_all, without
 
-Kind: TypeAlias = Literal["name", "meaning", "base", "attribute", "rule", "module"]
+Kind: TypeAlias = Literal["name", "meaning", "base", "attribute", "rule"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,12 +78,10 @@ def render(changes: Sequence[Change]) -> list[str]:
     lines: list[str] = []
     for breaking in (True, False):
         mark = "**Breaking:** " if breaking else ""
-        chosen = [change for change in changes if change.breaking is breaking and change.kind != "module"]
+        chosen = [change for change in changes if change.breaking is breaking]
         if names := [change.where for change in chosen if change.kind == "name"]:
             lines.append(f"- {mark}names {'removed' if breaking else 'added'}: {as_code(names)}")
         lines += [f"- {mark}`{change.where}` {change.what}" for change in chosen if change.kind != "name"]
-    if moved := [change.where for change in changes if change.kind == "module"]:
-        lines.append(f"- moved to another module of the package: {as_code(moved)}")
     return lines or ["- No change"]
 
 
@@ -92,41 +90,25 @@ def as_code(names: Iterable[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 
-@dataclass(frozen=True)
-class Attribute:
-    """An attribute of a generated class."""
+@dataclass(frozen=True, kw_only=True)
+class Name:
+    """One name of a package: a class, an alias, or an attribute that a class declares itself."""
 
-    alternatives: tuple[str, ...]
-    """The types of its values, as a type checker sees them."""
-    required: bool
-    """True if the constructor requires it."""
+    types: tuple[str, ...]
+    """The bases of a class; otherwise the alternatives, as a type checker sees them."""
+    is_class: bool = False
+    required: bool = False
+    """True for an attribute that the constructor requires."""
     declaration: str = field(default="", compare=False)
-    """The annotation and the default as written, with the rules of reading."""
+    """The annotation and the default of an attribute, or the value of an alias, as written: with rules of reading."""
 
     def __str__(self) -> str:
         """The type, as Markdown."""
-        return f"`{' | '.join(self.alternatives)}`"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Name:
-    """One name of a package: a class, which has bases, or an alias, which has alternatives."""
-
-    module: str
-    bases: tuple[str, ...] = ()
-    attributes: Mapping[str, Attribute] = field(default_factory=dict[str, Attribute])
-    """The attributes that a class declares itself."""
-    alternatives: tuple[str, ...] = ()
-    """The types of an alias, as a type checker sees them."""
-    declaration: str = field(default="", compare=False)
-    """The value of an alias as written."""
-
-    def __str__(self) -> str:
-        """The kind of name, as Markdown."""
-        return "a class" if self.bases else f"the type `{' | '.join(self.alternatives)}`"
+        return "a class" if self.is_class else f"`{' | '.join(self.types)}`"
 
 
 Names: TypeAlias = dict[str, Name]
+"""The names of a package (`Foo`), and the attributes of its classes (`Foo.bar`)."""
 
 NUMBERS = {**dict.fromkeys(INTEGERS.values(), "int"), NUMBER: "float"}
 """The types of the number aliases, as a type checker sees them."""
@@ -139,11 +121,11 @@ def names_of(package: Path) -> Names:
         for statement in ast.parse(path.read_text(encoding="utf-8")).body:
             match statement:
                 case ast.ClassDef(name=name, bases=bases, body=body):
-                    attributes = dict(_attribute(each) for each in body if isinstance(each, ast.AnnAssign))
-                    found[name] = Name(module=path.stem, bases=tuple(map(ast.unparse, bases)), attributes=attributes)
+                    found[name] = Name(types=tuple(map(ast.unparse, bases)), is_class=True)
+                    attributes = (each for each in body if isinstance(each, ast.AnnAssign))
+                    found |= {f"{name}.{ast.unparse(each.target)}": _attribute(each) for each in attributes}
                 case ast.AnnAssign(target=ast.Name(name), value=ast.expr() as value):
-                    declaration = ast.unparse(value)
-                    found[name] = Name(module=path.stem, alternatives=_alternatives(value), declaration=declaration)
+                    found[name] = Name(types=_alternatives(value), declaration=ast.unparse(value))
                 case _:
                     pass
     return found
@@ -152,54 +134,46 @@ def names_of(package: Path) -> Names:
 def compare_names(old: Names, new: Names) -> list[Change]:
     """Return the changes of every name, in whichever module of the package it is."""
     changes: list[Change] = []
-    for name in sorted(old.keys() | new.keys()):
-        if name not in new:
-            changes.append(Change(kind="name", where=name, what="removed", breaking=True))
-        elif name not in old:
-            changes.append(Change(kind="name", where=name, what="added", breaking=False))
-        else:
-            changes += _compare_name(name, old[name], new[name])
+    for where in sorted(old.keys() | new.keys()):
+        cls, _, attribute = where.partition(".")
+        before, after = old.get(where), new.get(where)
+        if not attribute:
+            changes += _compare_name(where, before, after)
+        elif cls in old and cls in new and old[cls].is_class and new[cls].is_class:
+            changes += _compare_attribute(where, before, after)
     return changes
 
 
-def _compare_name(name: str, before: Name, after: Name) -> Iterator[Change]:
-    if before.module != after.module:
-        what = f"moved from `{before.module}` to `{after.module}`"
-        yield Change(kind="module", where=name, what=what, breaking=False)
-    if bool(before.bases) != bool(after.bases):
+def _compare_name(where: str, before: Name | None, after: Name | None) -> Iterator[Change]:
+    if before is None or after is None:
+        yield Change(kind="name", where=where, what="removed" if before else "added", breaking=before is not None)
+        return
+    if before.is_class != after.is_class:
         what = f"now means something else: it was {before} and is {after}"
-        yield Change(kind="meaning", where=name, what=what, breaking=True)
-    elif before.bases:
-        yield from _compare_classes(name, before, after)
-    else:
-        yield from _compare_types(name, before, after)
-
-
-def _compare_classes(name: str, before: Name, after: Name) -> Iterator[Change]:
-    olds, news = before.attributes, after.attributes
-    if before.bases != after.bases:
-        what = f"is based on {as_code(after.bases)} instead of {as_code(before.bases)}"
+        yield Change(kind="meaning", where=where, what=what, breaking=True)
+    elif not before.is_class:
+        yield from _compare_types("meaning", where, before, after)
+    elif before.types != after.types:
+        what = f"is based on {as_code(after.types)} instead of {as_code(before.types)}"
         # Every class has `Model` as an indirect base.
-        yield Change(kind="base", where=name, what=what, breaking=not {*before.bases} <= {*after.bases, MODEL})
-    for attribute in sorted(olds.keys() | news.keys()):
-        where = f"{name}.{attribute}"
-        if attribute not in news:
-            yield Change(kind="attribute", where=where, what="removed", breaking=True)
-        elif attribute not in olds:
-            required = news[attribute].required
-            what = f"added, {'required' if required else 'optional'} ({news[attribute]})"
-            yield Change(kind="attribute", where=where, what=what, breaking=required)
-        else:
-            was, is_ = olds[attribute], news[attribute]
-            yield from _compare_types(where, was, is_)
-            if was.required != is_.required:
-                what = "is now required" if is_.required else "is no longer required"
-                yield Change(kind="attribute", where=where, what=what, breaking=is_.required)
+        yield Change(kind="base", where=where, what=what, breaking=not {*before.types} <= {*after.types, MODEL})
 
 
-def _compare_types(where: str, before: Name | Attribute, after: Name | Attribute) -> Iterator[Change]:
-    kind: Kind = "meaning" if isinstance(before, Name) else "attribute"
-    old, new = before.alternatives, after.alternatives
+def _compare_attribute(where: str, before: Name | None, after: Name | None) -> Iterator[Change]:
+    if after is None:
+        yield Change(kind="attribute", where=where, what="removed", breaking=True)
+    elif before is None:
+        what = f"added, {'required' if after.required else 'optional'} ({after})"
+        yield Change(kind="attribute", where=where, what=what, breaking=after.required)
+    else:
+        yield from _compare_types("attribute", where, before, after)
+        if before.required != after.required:
+            what = "is now required" if after.required else "is no longer required"
+            yield Change(kind="attribute", where=where, what=what, breaking=after.required)
+
+
+def _compare_types(kind: Kind, where: str, before: Name, after: Name) -> Iterator[Change]:
+    old, new = before.types, after.types
     removed, added = [each for each in old if each not in new], [each for each in new if each not in old]
     if not removed and not added:
         if _RULE.findall(before.declaration) != _RULE.findall(after.declaration):
@@ -215,7 +189,7 @@ def _compare_types(where: str, before: Name | Attribute, after: Name | Attribute
         for each in added:
             yield Change(kind=kind, where=where, what=f"can also be `{each}`", breaking=False)
     else:
-        what = f"now has the type `{' | '.join(new)}` instead of `{' | '.join(old)}`"
+        what = f"now has the type {after} instead of {before}"
         yield Change(kind=kind, where=where, what=what, breaking=True)
 
 
@@ -237,10 +211,10 @@ def _is_value(alternative: str) -> bool:
     return alternative.startswith("Literal[")
 
 
-def _attribute(statement: ast.AnnAssign) -> tuple[str, Attribute]:
+def _attribute(statement: ast.AnnAssign) -> Name:
     default = f" = {ast.unparse(statement.value)}" if statement.value else ""
-    return ast.unparse(statement.target), Attribute(
-        _alternatives(statement.annotation),
+    return Name(
+        types=_alternatives(statement.annotation),
         required=statement.value is None,
         declaration=ast.unparse(statement.annotation) + default,
     )

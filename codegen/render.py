@@ -21,7 +21,7 @@ from codegen.naming import snake
 from codegen.passes.bases import ANYTHING
 from codegen.passes.objects import META
 from codegen.tree import CodegenError, Definitions, Node, arms, ref, target, walk, without
-from codegen.verify import BASE_MEMBER, check_names, check_possible
+from codegen.verify import BASE_MEMBER, check_possible
 
 
 def package_init(modules: dict[str, str]) -> str:
@@ -193,7 +193,7 @@ def render(defs: Definitions, modules: dict[str, str], package: Package, output:
     """Write *defs* as the package *output* and replace its modules.
 
     Raises:
-        CodegenError: a name or a bound cannot be expressed in Python, or the generator wrote other names.
+        CodegenError: a name or a bound cannot be expressed in Python.
     """
     check_possible(defs, IMPORTED)
     if MODULE in modules.values():
@@ -208,7 +208,6 @@ def render(defs: Definitions, modules: dict[str, str], package: Package, output:
     init = package_init({**modules, NAME: MODULE})
     (output / "__init__.py").write_text(package.header("") + init, encoding="utf-8")
     _format(output)
-    check_names(defs, modules, output)
 
 
 def _generate(document: Definitions, plans: dict[str, dict[str, Any]], output: Path) -> None:

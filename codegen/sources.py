@@ -34,18 +34,17 @@ class Delivery:
     """The content by path in the schema folder; files that the source lacks are absent."""
 
 
-def fetch(source: str, *, timeout: float = 120.0) -> Delivery:
+def fetch(source: str) -> Delivery:
     """Return all schemas of *source*, complete and checked.
 
     Args:
         source: `npm:PACKAGE@VERSION` or a folder with the layout of `schema/`.
-        timeout: the seconds that npm may take.
 
     Raises:
         SourceError: the source is unknown or unreachable, lacks a file, or a file is not an ACP schema.
     """
     if source.startswith("npm:"):
-        delivery = from_npm(source.removeprefix("npm:"), timeout=timeout)
+        delivery = from_npm(source.removeprefix("npm:"))
     elif source and Path(source).is_dir():
         files = {file: (Path(source) / file).read_bytes() for file in FILES if (Path(source) / file).is_file()}
         # The lock is committed, so it does not contain the path of the folder.
@@ -64,7 +63,7 @@ def fetch(source: str, *, timeout: float = 120.0) -> Delivery:
 _PACKAGE = re.compile(r"(?:@[a-z0-9][a-z0-9._-]*/)?[a-z0-9][a-z0-9._-]*@[0-9A-Za-z][0-9A-Za-z.+-]*")
 
 
-def from_npm(package: str, *, timeout: float) -> Delivery:
+def from_npm(package: str) -> Delivery:
     """Return the schemas of one version of an npm package, or of the version that a tag such as `latest` names.
 
     Raises:
@@ -75,52 +74,46 @@ def from_npm(package: str, *, timeout: float) -> Delivery:
         raise SourceError(f"npm:{package}: not a package with a version. Write npm:NAME@VERSION")
     with tempfile.TemporaryDirectory(prefix="acp-schema-") as scratch:
         options = ["--ignore-scripts", f"--pack-destination={scratch}"]
-        match _npm("pack", package, *options, cwd=scratch, timeout=timeout):
-            case [{"name": str(name), "version": str(version), "filename": str(filename)}]:
-                members = _schemas(package, Path(scratch) / Path(filename).name)
-            case _:
-                raise SourceError(f"npm pack {package}: the report does not describe one package. {_NPM_8}")
+        (packed,) = _npm("pack", package, *options, cwd=scratch)
+        members = _schemas(Path(scratch) / packed["filename"])
     found = {file: members[f"schema/{file}"] for file in FILES if f"schema/{file}" in members}
     if "schema/schema.json" in members and not any(file.startswith("v1/") for file in found):
         found["v1/schema.unstable.json"] = members["schema/schema.json"]
-    return Delivery(source=f"npm:{name}@{version}", version=version, files=found)
+    return Delivery(source=f"npm:{packed['name']}@{packed['version']}", version=packed["version"], files=found)
 
 
-def newest_version(package: str, *, timeout: float) -> str:
+def newest_version(package: str) -> str:
     """Return the version of a package that npm installs by default.
 
     Raises:
         SourceError: npm failed.
     """
-    version = _view(f"{package}@latest", "version", timeout=timeout)
+    version = str(_view(f"{package}@latest", "version"))
     # Only such a version can be fetched, and can be part of the name of a branch.
-    if not isinstance(version, str) or not _PACKAGE.fullmatch(f"{package}@{version}"):
-        raise SourceError(f"npm view {package}: the report does not name a version. {_NPM_8}")
+    if not _PACKAGE.fullmatch(f"{package}@{version}"):
+        raise SourceError(f"npm view {package}: {version!r} is not a version")
     return version
 
 
-def published_versions(package: str, *, timeout: float) -> tuple[str, ...]:
+def published_versions(package: str) -> tuple[str, ...]:
     """Return every version of a package, in the order of npm.
 
     Raises:
         SourceError: npm failed.
     """
-    listed = _view(package, "versions", timeout=timeout)
-    versions = cast("list[object]", listed if isinstance(listed, list) else [listed])
-    if not versions or not all(isinstance(version, str) for version in versions):
-        raise SourceError(f"npm view {package}: the report does not list versions. {_NPM_8}")
-    return tuple(map(str, versions))
+    return tuple(_view(package, "versions"))
 
 
-_NPM_8 = "Is this npm 8 or later?"
+TIMEOUT = 120.0
+"""The seconds for each response of npm."""
 
 
-def _view(package: str, key: str, *, timeout: float) -> object:
+def _view(package: str, key: str) -> Any:
     with tempfile.TemporaryDirectory(prefix="acp-schema-") as scratch:
-        return _npm("view", package, key, cwd=scratch, timeout=timeout)
+        return _npm("view", package, key, cwd=scratch)
 
 
-def _npm(command: str, package: str, *options: str, cwd: str, timeout: float) -> object:
+def _npm(command: str, package: str, *options: str, cwd: str) -> Any:
     """Return the report of npm, as parsed JSON.
 
     npm runs in *cwd*, an empty folder, so that it does not read the package.json and .npmrc of a project.
@@ -132,34 +125,25 @@ def _npm(command: str, package: str, *options: str, cwd: str, timeout: float) ->
     words = [npm, command, package, *options, "--json", "--loglevel=error"]
     try:
         done = subprocess.run(
-            words, cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout, check=False
+            words, cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True, timeout=TIMEOUT, check=False
         )
     except subprocess.TimeoutExpired:
-        raise SourceError(
-            f"{what}: no answer within {timeout:g} s. Try again, or allow more time with --timeout"
-        ) from None
+        raise SourceError(f"{what}: no answer within {TIMEOUT:g} s. Try again later") from None
     if done.returncode != 0:
         output = done.stderr.decode(errors="replace").strip()
         raise SourceError(f"{what}: exit status {done.returncode}\n{output}")
-    try:
-        report: object = json.loads(done.stdout)
-    except ValueError:
-        raise SourceError(f"{what}: the report is not JSON. {_NPM_8}") from None
-    return report
+    return json.loads(done.stdout)
 
 
-def _schemas(package: str, tarball: Path) -> dict[str, bytes]:
+def _schemas(tarball: Path) -> dict[str, bytes]:
     """Return the files below `schema/`, by their path in the package."""
     members: dict[str, bytes] = {}
-    try:
-        with tarfile.open(tarball, "r:gz") as archive:
-            for member in archive:
-                # A tarball has one top folder, which is usually but not always called "package".
-                path = member.name.partition("/")[2]
-                if path.startswith("schema/") and (content := archive.extractfile(member)) is not None:
-                    members[path] = content.read()
-    except (tarfile.TarError, EOFError, OSError) as error:
-        raise SourceError(f"npm pack {package}: {tarball.name} is not a package: {error}") from error
+    with tarfile.open(tarball, "r:gz") as archive:
+        for member in archive:
+            # A tarball has one top folder, which is usually but not always called "package".
+            path = member.name.partition("/")[2]
+            if path.startswith("schema/") and (content := archive.extractfile(member)) is not None:
+                members[path] = content.read()
     return members
 
 

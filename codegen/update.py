@@ -10,7 +10,7 @@ from pathlib import Path
 
 from codegen import lock
 from codegen.changes import describe_changes
-from codegen.lock import FILES, LOCK, LockedFile, SourceError, replace_together
+from codegen.lock import FILES, LOCK, LockedFile, SourceError, write_files
 from codegen.sources import fetch, parse_schema
 
 SCHEMA_FOLDER = Path(__file__).resolve().parents[1] / "schema"
@@ -29,7 +29,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status."""
     options = _parser().parse_args(argv)
     try:
-        changes = update(options.source, folder=options.schema_folder, timeout=options.timeout, dry_run=options.dry_run)
+        changes = update(options.source, folder=options.schema_folder, dry_run=options.dry_run)
     except SourceError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
@@ -85,7 +85,7 @@ class Update:
         return describe_changes(file, before, parse_schema(file, data))
 
 
-def update(source: str, *, folder: Path = SCHEMA_FOLDER, timeout: float = 120.0, dry_run: bool = False) -> Update:
+def update(source: str, *, folder: Path = SCHEMA_FOLDER, dry_run: bool = False) -> Update:
     """Replace the schemas in *folder* and their lock by those of *source*.
 
     Raises:
@@ -93,7 +93,7 @@ def update(source: str, *, folder: Path = SCHEMA_FOLDER, timeout: float = 120.0,
     """
     if Path(source).is_dir() and Path(source).resolve() == folder.resolve():
         raise SourceError(f"{source}: this is the folder to update. Name another source")
-    delivery = fetch(source, timeout=timeout)
+    delivery = fetch(source)
     try:
         previous = lock.read(folder)
     except SourceError:
@@ -105,7 +105,7 @@ def update(source: str, *, folder: Path = SCHEMA_FOLDER, timeout: float = 120.0,
     old = {file: (folder / file).read_bytes() for file in FILES if (folder / file).is_file()}
     if not dry_run:
         # The lock is written last: until then, a build notices that the files differ from it.
-        replace_together(folder, {**delivery.files, LOCK: lock.render(locked).encode()})
+        write_files(folder, {**delivery.files, LOCK: lock.render(locked).encode()})
     return Update(source=delivery.source, old=old, new=delivery.files, locked=locked, previous=previous)
 
 
@@ -117,7 +117,6 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("source", metavar="SOURCE", help="the new schemas, see below")
-    parser.add_argument("--timeout", metavar="SECONDS", type=float, default=120.0, help="the limit for npm (120)")
     parser.add_argument("--dry-run", action="store_true", help="fetch, check and compare, but replace nothing")
     parser.add_argument(
         "--schema-folder", metavar="PATH", type=Path, default=SCHEMA_FOLDER, help="the folder to update (schema/)"

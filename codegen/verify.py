@@ -2,42 +2,33 @@
 
 from __future__ import annotations
 
-import ast
 import importlib.util
 import itertools
-import re
 import sys
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from importlib import import_module, invalidate_caches
-from keyword import iskeyword
 from pathlib import Path
 from types import ModuleType
 
 from pydantic import BaseModel, TypeAdapter
 
-from codegen.methods import MODULE as METHODS
 from codegen.naming import snake
 from codegen.passes.objects import META
 from codegen.tree import CodegenError, Definitions, Node, lineage, walk
 
-CLASS_NAME = re.compile("[A-Z][A-Za-z0-9]*")
 BASE_MEMBER = "meta"
 
 
 def check_possible(defs: Definitions, taken: Iterable[str]) -> None:
-    """Refuse names that have another meaning in Python, and definitions that Python cannot express.
+    """Refuse names that generated modules import, and definitions that Python cannot express.
 
-    Args:
-        defs: the normalised definitions.
-        taken: the names that generated modules import.
+    *taken* are the names that generated modules import.
 
     Raises:
         CodegenError: names the definition.
     """
     for name, node in defs.items():
-        if not CLASS_NAME.fullmatch(name) or iskeyword(name):
-            raise CodegenError(f"{name}: not a valid name for a class of the package")
         if name in taken:
             raise CodegenError(f"{name}: the generated code imports something of this name")
         if any("properties" in part for part in walk(node) if part is not node):
@@ -56,49 +47,6 @@ def _check_members(name: str, node: Node, defs: Definitions) -> None:
         for key in [key for each in family for key in each.get("properties", {})]:
             if key != META and snake(key) == BASE_MEMBER:
                 raise CodegenError(f"{name}.{key}: the attribute {BASE_MEMBER} is that of {META}")
-
-
-def check_names(defs: Definitions, modules: dict[str, str], output: Path) -> None:
-    """Check that the generated names are exactly the definitions, in their modules.
-
-    Raises:
-        CodegenError: they differ.
-    """
-    written: set[str] = set()
-    for path in sorted(output.glob("*.py")):
-        if path.stem == METHODS:
-            continue
-        for statement in ast.parse(path.read_text(encoding="utf-8")).body:
-            name = defined(statement)
-            if name is None:
-                continue
-            if modules.get(name) != path.stem:
-                raise CodegenError(f"{path.name} defines {name}, which belongs to {modules.get(name)}")
-            written.add(name)
-            _check_tags(name, defs[name], statement)
-    if missing := sorted(defs.keys() - written):
-        raise CodegenError(f"the generator omitted {', '.join(missing)}")
-
-
-def _check_tags(name: str, node: Node, statement: ast.stmt) -> None:
-    """Check that tags, and fields that others depend on, have their own names as attributes, as unions require."""
-    members = node.get("properties", {})
-    sought = {key for key, member in members.items() if member.keys() & {"const", "x-not-enum"}}
-    sought |= {member["x-when"]["member"] for member in members.values() if "x-when" in member}
-    attributes = {defined(each) for each in getattr(statement, "body", [])}
-    if lost := sorted(key for key in sought if snake(key) not in attributes):
-        raise CodegenError(
-            f"{name}: the tag {lost[0]} cannot be an attribute of that name, so a union would not find it"
-        )
-
-
-def defined(statement: ast.stmt) -> str | None:
-    """Return the name that a *statement* of a generated module defines, or None."""
-    if isinstance(statement, ast.ClassDef):
-        return statement.name
-    if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
-        return statement.target.id
-    return None
 
 
 _numbers = itertools.count()

@@ -12,53 +12,20 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeAlias
 
 from codegen import lock
-from codegen.lock import LOCK, LockedFile, LockError, SourceError, replace_together
-from codegen.sources import Delivery, from_npm, newest_version, published_versions
+from codegen.lock import SourceError
+from codegen.sources import newest_version, published_versions
 from codegen.update import Update, update
 
 PACKAGE = "@agentclientprotocol/sdk"
 
 Gate: TypeAlias = tuple[str, tuple[str, ...]]
 Gates: TypeAlias = tuple[Gate, ...]
-
-
-def deliveries(cache: Path, *, versions: Sequence[str] = (), timeout: float = 120.0) -> Iterator[Delivery]:
-    """Yield the schemas of each version of the package, oldest first.
-
-    Args:
-        cache: the cache, with a folder for every version.
-        versions: the versions to fetch; by default all that npm has.
-        timeout: the seconds that npm may take for each response.
-
-    Raises:
-        SourceError: npm cannot list the versions, or one is no longer available.
-    """
-    for version in versions or published_versions(PACKAGE, timeout=timeout):
-        yield _from_cache(cache / version, version) or _from_registry(cache / version, version, timeout=timeout)
-
-
-def _from_cache(folder: Path, version: str) -> Delivery | None:
-    """Return the schemas that an earlier run has fetched, or None if they are missing or changed."""
-    try:
-        files = {file: lock.verified_bytes(folder, file) for file in lock.read(folder)}
-    except LockError:
-        return None
-    return Delivery(source=f"npm:{PACKAGE}@{version}", version=version, files=files)
-
-
-def _from_registry(folder: Path, version: str, *, timeout: float) -> Delivery:
-    delivery = from_npm(f"{PACKAGE}@{version}", timeout=timeout)
-    records = {
-        file: LockedFile.of(data, source=delivery.source, version=version) for file, data in delivery.files.items()
-    }
-    replace_together(folder, {**delivery.files, LOCK: lock.render(records).encode()})
-    return delivery
 
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -84,20 +51,17 @@ def main(argv: Sequence[str] | None = None, *, root: Path = ROOT, gates: Gates =
     parser.add_argument(
         "out", metavar="OUT", type=Path, help="the folder for the pull request; not created if nothing is newer"
     )
-    parser.add_argument(
-        "--timeout", metavar="SECONDS", type=float, default=120.0, help="the limit for each response of npm (120)"
-    )
     options = parser.parse_args(argv)
     try:
-        version = _newer(root / "schema", timeout=options.timeout)
+        version = _newer(root / "schema")
         if version is None:
             return 0
         source = f"npm:{PACKAGE}@{version}"
-        changes = update(source, folder=root / "schema", timeout=options.timeout, dry_run=True)
+        changes = update(source, folder=root / "schema", dry_run=True)
         if changes.old == changes.new:
             print(f"{version} has the same schemas. Nothing to do.")
             return 0
-        _propose(root, options.out, version, changes, gates, timeout=options.timeout)
+        _propose(root, options.out, version, changes, gates)
     except SourceError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
@@ -108,12 +72,12 @@ def main(argv: Sequence[str] | None = None, *, root: Path = ROOT, gates: Gates =
     return 0
 
 
-def _newer(schemas: Path, *, timeout: float) -> str | None:
+def _newer(schemas: Path) -> str | None:
     """Return the latest version of npm, or None if every schema is from it or from a later one."""
-    newest = newest_version(PACKAGE, timeout=timeout)
+    newest = newest_version(PACKAGE)
     have = {entry.source.removeprefix(f"npm:{PACKAGE}@") for entry in lock.read(schemas).values()}
     # npm lists versions in order, so they need not be compared here.
-    listed = published_versions(PACKAGE, timeout=timeout)
+    listed = published_versions(PACKAGE)
     later = listed[listed.index(newest) :] if newest in listed else (newest,)
     if have <= set(later):
         print(f"The schemas are from {', '.join(sorted(have))}. The latest version on npm is {newest}.")
@@ -121,10 +85,10 @@ def _newer(schemas: Path, *, timeout: float) -> str | None:
     return newest
 
 
-def _propose(root: Path, out: Path, version: str, changes: Update, gates: Gates, *, timeout: float) -> None:
+def _propose(root: Path, out: Path, version: str, changes: Update, gates: Gates) -> None:
     branch, title = f"schema-{version}", f"Update to the schemas of {version}"
     with _worktree(root, branch) as tree:
-        update(f"npm:{PACKAGE}@{version}", folder=tree / "schema", timeout=timeout)
+        update(f"npm:{PACKAGE}@{version}", folder=tree / "schema")
         _commit(tree, f"Update the schemas to {version}", "schema")
         outcomes = {GENERATE: _run(*GENERATE, tree)}
         if not outcomes[GENERATE]:

@@ -13,11 +13,9 @@ from codegen.tree import (
     arms,
     is_class,
     lineage,
-    reachable,
     target,
     targets,
     types_of,
-    walk,
     without,
 )
 
@@ -163,29 +161,14 @@ SECRET_MEMBERS = {"env", "headers"}
 
 
 def mark_secrets(defs: Definitions) -> Definitions:
-    """Mark the values in `env` and `headers` as secret: those of a map, or the `value` of each item.
-
-    If other values are possible, such as strings or items without `value`, the whole field is secret.
-    """
+    """Mark the values in `env` and `headers` as secret: the `value` of each item, otherwise the whole field."""
     secret: set[tuple[str, str]] = set()
     for name, node in defs.items():
         for key in SECRET_MEMBERS & node.get("properties", {}).keys():
-            holders = list(_holders(node["properties"][key], defs))
-            if not all(holders):
-                secret.add((name, key))
-            secret |= {(holder, "value") for each in holders for holder in each}
+            items = targets(node["properties"][key])
+            have_value = items and all("value" in defs[each].get("properties", {}) for each in items)
+            secret |= {(each, "value") for each in items} if have_value else {(name, key)}
     return {name: _hidden(node, {key for each, key in secret if each == name}) for name, node in defs.items()}
-
-
-def _holders(node: Node, defs: Definitions) -> Iterator[set[str]]:
-    """Yield the classes that declare `value` for each variant of *node* or of its items; an empty set if none does."""
-    named = reachable({name: {} if is_class(body) else body for name, body in defs.items()}, targets(node))
-    classes = {name for name in named if is_class(defs[name])}
-    for name in classes:
-        yield {each for each in lineage(name, defs) if "value" in defs[each].get("properties", {})}
-    for part in [part for body in (node, *(defs[name] for name in named - classes)) for part in walk(body)]:
-        if not part.keys() & {"$ref", "anyOf", "oneOf", "items"} and part.get("type") != "null":
-            yield set()
 
 
 def _hidden(node: Node, keys: set[str]) -> Node:

@@ -23,6 +23,8 @@ def atomic_write(path: str, data: bytes) -> None:
     try:
         with open(beside, "xb") as file:
             file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
         if os.path.exists(target):
             shutil.copymode(target, beside)
             _keep_owner(target, beside)

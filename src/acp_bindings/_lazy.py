@@ -12,25 +12,32 @@ PACKAGES = ("v1", "v1_unstable", "v2", "v2_unstable")
 
 
 def lazy_names(
-    package: str, modules: Mapping[str, str]
+    package: str, modules: Mapping[str, str], *, extra: str | None = None
 ) -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:
     """Return `__all__`, `__getattr__` and `__dir__` for *package*.
 
     Args:
         package: its full name.
         modules: the public names in each of its modules, separated by spaces. `folder.name` is a module in a folder.
+        extra: the extra of `acp-bindings` that the modules need, for the error if it is not installed.
     """
     homes = {name: module for module, names in modules.items() for name in names.split()}
     children = {module.partition(".")[0] for module in modules}
 
     def getattr_(name: str) -> Any:
-        if name in children:
-            return import_module(f"{package}.{name}")
-        home = homes.get(name)
-        if home is None:
+        if name not in children and name not in homes:
             # `name=` without `obj=` stops Python from adding a second suggestion of its own.
             raise AttributeError(_Suggestion(package, name), name=name)
-        value = getattr(import_module(f"{package}.{home}"), name)
+        try:
+            if name in children:
+                return import_module(f"{package}.{name}")
+            value = getattr(import_module(f"{package}.{homes[name]}"), name)
+        except ModuleNotFoundError as error:
+            if extra is None:
+                raise
+            needed = (error.name or "").partition(".")[0]
+            needed_extra = "redis" if needed == "redis" else extra
+            raise ImportError(f"{package}.{name} needs {needed}: pip install 'acp-bindings[{needed_extra}]'") from error
         setattr(sys.modules[package], name, value)
         return value
 

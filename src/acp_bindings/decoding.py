@@ -122,10 +122,10 @@ def _validate_for(type_: Any, data: Any, *, strict: bool) -> Validate:
     """
     try:
         return strict_validate_of(type_) if strict else validate_of(type_)
-    except Exception as error:
+    except Exception:
         from acp_bindings._problems import mistakes  # noqa: PLC0415 - only errors need it
 
-        mistakes.refuse_no_type(type_, data, error)
+        mistakes.refuse_no_type(type_, data)
         raise
 
 

@@ -29,7 +29,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, TypeVar, get_args, overload
 
 from acp_bindings import decode
-from acp_bindings.setup import AgentCapability
+from acp_bindings.setup.capabilities import AgentCapability
 from mcp_launch.failures import LaunchError, UnusableInput
 from mcp_launch.options import Transports
 from mcp_launch.report import TransportName

@@ -12,7 +12,7 @@ import anyio
 from pydantic_core import from_json
 
 from acp_bindings import v1
-from acp_bindings.setup import AgentCapability
+from acp_bindings.setup.capabilities import AgentCapability
 from mcp_launch._catalogue import capabilities
 from mcp_launch.content import tool_call_update
 from mcp_launch.failures import LaunchError

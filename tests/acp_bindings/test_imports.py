@@ -1,7 +1,10 @@
 """Imports are lazy: a protocol is loaded when it is named, and each of its modules when one of its names is."""
 
+import ast
 import subprocess
 import sys
+from importlib import import_module
+from pathlib import Path
 
 import pytest
 
@@ -70,6 +73,15 @@ def test_a_star_import_has_only_the_documented_names(module: str, names: str) ->
     assert run(f"from acp_bindings.{module} import *; print(*(name for name in dir() if name[0] != '_'))").split() == (
         names.split()
     )
+
+
+@pytest.mark.parametrize("package", ["agent", "check", "client", "connection", "play", "remote", "setup", "view"])
+def test_a_lazy_package_has_the_names_that_type_checkers_see(package: str) -> None:
+    module = import_module(f"acp_bindings.{package}")
+    tree = ast.parse(Path(str(module.__file__)).read_text(encoding="utf-8"))
+    listed = [each.asname for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for each in node.names]
+    assert sorted(filter(None, listed)) == module.__all__
+    assert [name for name in module.__all__ if not hasattr(module, name)] == []
 
 
 def run(code: str) -> str:

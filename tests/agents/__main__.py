@@ -18,8 +18,9 @@ import anyio
 
 from acp_bindings import v1_unstable, v2_unstable
 from acp_bindings.jsonrpc import ProtocolPackage
-from acp_bindings.setup import AgentPeer, AuthRequired, Capability
+from acp_bindings.setup import AgentPeer, AuthRequired
 from acp_bindings.setup._peer import method_id
+from acp_bindings.setup.capabilities import Capability
 from tests.agents.meeting import Agent, Meeting, meet
 
 AGENTS = [

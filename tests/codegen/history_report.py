@@ -12,7 +12,7 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from pathlib import Path
 
 from codegen.lock import SourceError
-from codegen.watch import deliveries
+from tests.codegen.published import deliveries
 from tests.codegen.replay import Gates, Replayed, replay
 
 EMPTY = Replayed(verdict="refused", said="it has no schema where one was expected")
@@ -25,7 +25,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     gates = Gates(valid=options.valid, damaged=options.damaged)
     print(ROW.format("version", "schema", "definitions", "result"))
     try:
-        published = list(deliveries(options.kept, versions=options.versions, timeout=options.timeout))
+        published = list(deliveries(options.kept, versions=options.versions))
     except SourceError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
@@ -68,9 +68,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--processes", type=int, default=2, metavar="N", help="how many schemas at a time (2)")
     parser.add_argument("--valid", type=int, default=100, metavar="N", help="valid instances of each definition (100)")
     parser.add_argument("--damaged", type=int, default=25, metavar="N", help="damaged ones (25)")
-    parser.add_argument(
-        "--timeout", type=float, default=120.0, metavar="SECONDS", help="the limit for each response of npm (120)"
-    )
     return parser
 
 

@@ -4,10 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from codegen.lock import SourceError
-from codegen.sources import published_versions
-from codegen.watch import PACKAGE, deliveries
+from codegen.watch import PACKAGE
 from tests.codegen import history_report, publishing
+from tests.codegen.published import deliveries
 from tests.codegen.replay import Gates, Replayed, replay
 from tests.codegen.small import META, TEXT, obj
 
@@ -53,23 +52,6 @@ class TestDeliveries:
         (tmp_path / "kept" / "1.0.0" / "v1" / "schema.unstable.json").write_bytes(b"{}")
 
         assert list(deliveries(tmp_path / "kept", versions=["1.0.0"])) == [first]
-
-    @pytest.mark.parametrize(
-        ("report", "versions"), [('"1.0.0"', ("1.0.0",)), ('["1.0.0", "2.0.0"]', ("1.0.0", "2.0.0"))]
-    )
-    def test_npm_reports_one_version_and_several_in_different_forms(
-        self, npm: Path, report: str, versions: tuple[str, ...]
-    ) -> None:
-        publishing.install_npm(npm, report=report)
-
-        assert published_versions(PACKAGE, timeout=30) == versions
-
-    @pytest.mark.parametrize("report", ["", "[]", "{}", "[1]", "null", "not JSON"])
-    def test_a_report_without_versions_is_an_error(self, npm: Path, report: str) -> None:
-        publishing.install_npm(npm, report=report)
-
-        with pytest.raises(SourceError, match=f"^npm view {PACKAGE}: the report"):
-            published_versions(PACKAGE, timeout=30)
 
 
 class TestReplay:

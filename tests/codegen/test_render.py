@@ -1,5 +1,4 @@
 import ast
-import shutil
 from importlib import import_module
 from pathlib import Path
 
@@ -7,12 +6,11 @@ import pytest
 
 from codegen.build import PACKAGES, build
 from codegen.methods import MODULE as METHODS
-from codegen.partition import partition
 from codegen.passes import normalise
 from codegen.passes.tidy import open_booleans
 from codegen.render import IMPORTED, RUNTIME_NAMES, Package, render
 from codegen.tree import CodegenError, Definitions, Node
-from codegen.verify import check_names, check_possible
+from codegen.verify import check_possible
 from tests.codegen.small import META, TEXT, built, catch_all, listed, obj, published, ref, release, tagged
 
 COMMITTED = Path(__file__).parents[2] / "src" / "acp_bindings"
@@ -389,59 +387,6 @@ def test_everything_that_the_templates_import_exists(path: str) -> None:
     assert hasattr(import_module(home), name)
 
 
-PAIRS: Definitions = {
-    "Left": obj("x", x=TEXT),
-    "Right": obj("x", x=TEXT),
-    "Pair": obj("left right", left=ref("Left"), right=ref("Right")),
-    "Lefts": listed(ref("Left")),
-}
-
-
-class TestNames:
-    @pytest.fixture
-    def package(self, tmp_path: Path) -> Path:
-        return built(PAIRS, tmp_path)
-
-    def change(self, package: Path, old: str, new: str) -> str:
-        """Return the error after *old* was replaced by *new* in the generated code."""
-        path = package / "common.py"
-        text = path.read_text(encoding="utf-8")
-        assert old in text
-        path.write_text(text.replace(old, new), encoding="utf-8")
-        defs = normalise(PAIRS)
-        with pytest.raises(CodegenError) as refused:
-            check_names(defs, partition(defs), package)
-        return str(refused.value)
-
-    def test_a_generated_package_is_accepted(self, package: Path) -> None:
-        defs = normalise(PAIRS)
-
-        check_names(defs, partition(defs), package)
-
-    def test_a_class_of_another_name_is_found(self, package: Path) -> None:
-        said = self.change(package, "class Right(", "class Right1(")
-
-        assert said == "common.py defines Right1, which belongs to None"
-
-    def test_a_missing_class_is_detected(self, package: Path) -> None:
-        assert self.change(package, "Lefts: TypeAlias = list[Left]", "") == "the generator omitted Lefts"
-
-    def test_a_class_in_another_module_is_found(self, package: Path) -> None:
-        shutil.copy(package / "common.py", package / "a_session.py")
-
-        said = self.change(package, "class", "class")
-
-        assert said == "a_session.py defines Left, which belongs to common"
-
-    @pytest.mark.parametrize("tag", ["class", "copy", "_type"])
-    def test_a_tag_that_cannot_be_an_attribute_of_its_name_is_refused(self, tmp_path: Path, tag: str) -> None:
-        with pytest.raises(CodegenError) as refused:
-            built({"Foo": {"anyOf": [tagged("a", by=tag), tagged("b", by=tag)]}}, tmp_path)
-
-        said = f"FooA: the tag {tag} cannot be an attribute of that name, so a union would not find it"
-        assert str(refused.value) == said
-
-
 EXTENSIBLE: Node = {"x-extensible": True}
 
 
@@ -450,16 +395,6 @@ class TestPossibleNames:
         with pytest.raises(CodegenError) as refused:
             check_possible(defs, {"Literal"})
         return str(refused.value)
-
-    @pytest.mark.parametrize("name", ["Exception", "Type", "Foo2", "URL", "A"])
-    def test_a_class_may_have_any_other_name(self, name: str) -> None:
-        check_possible({name: TEXT}, {"Literal"})
-
-    @pytest.mark.parametrize(
-        "name", ["list", "str", "class", "None", "True", "False", "foo", "Foo_Bar", "Foo.Bar", "2nd", "É", ""]
-    )
-    def test_a_definition_that_cannot_name_a_class_is_refused(self, name: str) -> None:
-        assert self.refusal({name: TEXT}) == f"{name}: not a valid name for a class of the package"
 
     def test_a_name_that_the_code_imports_is_refused(self) -> None:
         said = "Literal: the generated code imports something of this name"

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from codegen import lock
-from codegen.lock import FILES, LOCK, LockedFile, LockError, SourceError, replace_together
+from codegen import lock, sources
+from codegen.lock import FILES, LOCK, LockedFile, LockError, SourceError
 from codegen.sources import Delivery, fetch, from_npm, parse_schema
 from tests.codegen import publishing
 from tests.codegen.publishing import PACKAGE
@@ -81,7 +81,7 @@ class TestNpm:
         archive = publishing.tarball({"schema/schema.json": unstable, "schema/v2/schema.unstable.json": draft})
         publishing.install_npm(bin_folder, report=publishing.packed("1.9.0"), archive=archive)
 
-        taken = from_npm(f"{PACKAGE}@1.9.0", timeout=30)
+        taken = from_npm(f"{PACKAGE}@1.9.0")
 
         assert taken.files == {"v1/schema.unstable.json": unstable, "v2/schema.unstable.json": draft}
         with pytest.raises(SourceError, match=r"does not have v1/schema\.json, v2/schema\.json\."):
@@ -92,7 +92,7 @@ class TestNpm:
         archive = publishing.tarball({"schema/schema.json": b"flat", f"schema/{other}": publishing.schema()})
         publishing.install_npm(bin_folder, report=publishing.packed("3.0.0"), archive=archive)
 
-        assert from_npm(f"{PACKAGE}@3.0.0", timeout=30).files == {other: publishing.schema()}
+        assert from_npm(f"{PACKAGE}@3.0.0").files == {other: publishing.schema()}
 
     def test_a_package_without_schemas_is_refused(self, bin_folder: Path) -> None:
         archive = publishing.tarball({"index.js": b"", "docs/schema/v1/schema.json": publishing.schema()})
@@ -112,27 +112,11 @@ class TestNpm:
         with pytest.raises(SourceError, match=r"exit status 1\nnpm error code ETARGET$"):
             fetch(f"npm:{PACKAGE}@99.0.0")
 
-    def test_a_hanging_npm_is_stopped(self, bin_folder: Path) -> None:
+    def test_a_hanging_npm_is_stopped(self, bin_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         publishing.install_hanging_npm(bin_folder)
+        monkeypatch.setattr(sources, "TIMEOUT", 0.2)
 
         with pytest.raises(SourceError, match=r"no answer within 0\.2 s"):
-            fetch(f"npm:{PACKAGE}@2.4.0", timeout=0.2)
-
-    @pytest.mark.parametrize("part", [0.9, 0.0])
-    def test_a_truncated_package_is_refused(self, bin_folder: Path, part: float) -> None:
-        files = {f"schema/{file}": data for file, data in publishing.release("2").items()}
-        archive = publishing.tarball(files)
-        truncated = archive[: int(len(archive) * part)]
-        publishing.install_npm(bin_folder, report=publishing.packed("2.4.0"), archive=truncated)
-
-        with pytest.raises(SourceError, match=r"sdk\.tgz is not a package|does not have v1"):
-            fetch(f"npm:{PACKAGE}@2.4.0")
-
-    @pytest.mark.parametrize("report", ["", "packed it", "{}", "[]", '[{"name": "sdk"}]', "null"])
-    def test_an_unknown_report_of_npm_is_refused(self, bin_folder: Path, report: str) -> None:
-        publishing.install_npm(bin_folder, report=report)
-
-        with pytest.raises(SourceError, match="the report"):
             fetch(f"npm:{PACKAGE}@2.4.0")
 
 
@@ -215,7 +199,6 @@ class TestLock:
             "<<<<<<< ours",
             "version = 1",
             '["v1/schema.json"]\nsource = "x"',
-            '["v1/schema.json"]\nsource = "x"\nversion = "1"\nsize = 2\nsha256 = "abc"',
         ],
     )
     def test_a_broken_lock_is_refused(self, tmp_path: Path, text: str) -> None:
@@ -236,20 +219,3 @@ class TestLock:
         assert tuple(schemas) == FILES
         assert (SCHEMAS / LOCK).read_text(encoding="utf-8") == lock.render(lock.read(SCHEMAS))
         assert all(parse_schema(file, lock.verified_bytes(SCHEMAS, file)) == schema for file, schema in schemas.items())
-
-
-class TestReplacing:
-    def test_all_files_are_replaced_and_temporary_copies_removed(self, tmp_path: Path) -> None:
-        folder = publishing.write(tmp_path, {"a": b"old a", "other": b"other"})
-
-        replace_together(folder, {"a": b"new a", "new/b": b"new b"})
-
-        assert publishing.contents(folder) == {"a": b"new a", "new/b": b"new b", "other": b"other"}
-
-    def test_a_failure_leaves_no_copies(self, tmp_path: Path) -> None:
-        folder = publishing.write(tmp_path, {"a": b"old a", "b/c": b"b is a folder"})
-
-        with pytest.raises(SourceError, match=r"b: Is a directory"):
-            replace_together(folder, {"b": b"new b", "a": b"new a"})
-
-        assert publishing.contents(folder) == {"a": b"old a", "b/c": b"b is a folder"}

@@ -221,16 +221,6 @@ def test_an_all_of_must_be_a_single_reference(parts: list[Node]) -> None:
     assert refusal({"allOf": parts}) == f"$defs/Foo: {said}"
 
 
-@pytest.mark.parametrize(
-    "discriminator",
-    [{"propertyName": "kind"}, {"propertyName": "type", "mapping": {"a": "#/$defs/Bar"}}, {"mapping": {}}],
-)
-def test_a_discriminator_that_contradicts_the_tags_is_refused(discriminator: Node) -> None:
-    union = {"oneOf": [tagged("a"), tagged("b")], "discriminator": discriminator}
-
-    assert refusal(union) == "$defs/Foo: a discriminator may only name the tag of the union"
-
-
 @pytest.mark.parametrize("value", [1, True, None, 1.5, {"a": 1}])
 def test_a_tag_must_be_a_string(value: object) -> None:
     arm = obj("type", type={"const": value, "type": "integer"})

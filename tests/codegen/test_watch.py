@@ -196,7 +196,7 @@ def test_an_invalid_version_is_refused(
     assert main([str(tmp_path / "out")], root=repository, gates=()) == 2
 
     assert not (tmp_path / "out").exists()
-    assert "the report does not name a version" in capsys.readouterr().err
+    assert "is not a version" in capsys.readouterr().err
 
 
 def test_an_existing_branch_is_not_changed(

@@ -19,7 +19,6 @@ from acp_bindings.jsonrpc import ProtocolPackage
 from acp_bindings.setup import (
     OPENING,
     AgentPeer,
-    ClientCapability,
     ClientHandshake,
     ReplayCollector,
     SessionRecord,
@@ -27,6 +26,7 @@ from acp_bindings.setup import (
     load_session,
     servers_for,
 )
+from acp_bindings.setup.capabilities import ClientCapability
 from tests.leftovers import marked_processes
 
 ROOT = Path(__file__).parents[2]

@@ -12,15 +12,14 @@ from acp_bindings import v1, v2
 from acp_bindings.jsonrpc import Codec, ErrorResponse, Request, Response
 from acp_bindings.setup import (
     OPENING,
-    AgentCapability,
     AgentHandshake,
-    ClientCapability,
     ClientHandshake,
     NotInitialized,
     RequestError,
     UnsupportedProtocolVersion,
     error_from,
 )
+from acp_bindings.setup.capabilities import AgentCapability, ClientCapability
 from tests.interop.typescript import FOLDER
 
 INFO = v1.Implementation(name="python", version="2.0")

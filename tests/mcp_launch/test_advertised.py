@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from acp_bindings import encode, v1, v1_unstable, v2, v2_unstable
-from acp_bindings.setup import AgentCapability, AgentHandshake, ClientHandshake
+from acp_bindings.setup import AgentHandshake, ClientHandshake
+from acp_bindings.setup.capabilities import AgentCapability
 from mcp_launch import UnusableInput, capabilities
 
 

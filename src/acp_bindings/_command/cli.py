@@ -163,7 +163,7 @@ def probe(
     record: Annotated[
         str | None, typer.Option("--record", metavar="FILE", help="Also write the conversations, for check and view.")
     ] = None,
-    list_checks: Annotated[bool, typer.Option("--list", help="List the checks and exit.")] = False,
+    list_checks: Annotated[bool, typer.Option("--list", help="List these checks and exit.")] = False,
 ) -> None:
     """Test whether an agent conforms to the protocol, and print one line for each check.
 
@@ -175,8 +175,7 @@ def probe(
     from acp_bindings._command.probe import print_checks, probe_agent  # noqa: PLC0415
 
     if list_checks:
-        print_checks(version)
-        return
+        raise typer.Exit(print_checks(version=version, only=only or [], skip=skip or []))
     _refuse_arguments(context, *([url] if url else []))
     command: list[str] | None = context.obj
     if (url is None) == (not command):

@@ -16,10 +16,10 @@ import anyio
 from acp_bindings._atomic_write import atomic_write
 from acp_bindings._standard_streams import shown_on
 from acp_bindings.errors import AcpError
-from acp_bindings.probe import CHECKS, Report, Result
+from acp_bindings.probe import Report, Result
 from acp_bindings.probe._bench import Options
+from acp_bindings.probe._probe_report import json_of, lines_of, summary_of
 from acp_bindings.probe._probing import choose, fill, is_url
-from acp_bindings.probe._report import json_of, lines_of, summary_of
 
 
 def probe_agent(
@@ -74,12 +74,15 @@ def probe_agent(
     return 128 + ended_by if ended_by else int(report.has_failed)
 
 
-def print_checks(version: int) -> None:
-    """Print the checks of a version."""
-    width = max(len(each.id) for each in CHECKS)
-    for each in CHECKS:
-        if version in each.versions:
-            sys.stdout.write(f"{each.id:{width}}  {each.requires}\n")
+def print_checks(*, version: int, only: Sequence[str], skip: Sequence[str]) -> int:
+    """Print the checks that `probe_agent` would make, and return the exit status."""
+    try:
+        chosen = choose(only=only, skip=skip, version=version)
+    except ValueError as error:
+        return _refuse(f"{error}; --list alone lists all of them")
+    width = max(len(each.id) for each in chosen)
+    _write("".join(f"{each.id:{width}}  {each.requires}\n" for each in chosen))
+    return 0
 
 
 def _junit() -> Callable[[Report], str]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Generic, Self, TypeAlias, Type
 from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import CoreSchema, InitErrorDetails, ValidationError
 
+from acp_bindings._lazy import closest
 from acp_bindings._models.embedding import (
     HIDDEN,
     AcpObject,
@@ -526,9 +527,7 @@ def _nulls(model: Model) -> set[str]:
 
 
 def _unexpected(cls: type[Model], name: str) -> str:
-    import difflib  # noqa: PLC0415 - a millisecond that only this error needs
-
     aliases = {info.alias: known for known, info in cls.__pydantic_fields__.items()}
     known = list(cls.__pydantic_fields__)
-    guess = aliases.get(name) or next(iter(difflib.get_close_matches(name, known, n=1)), None)
+    guess = aliases.get(name) or closest(name, known)
     return f"{cls.__name__} has no field {name!r}" + (f"; did you mean {guess!r}?" if guess else "")

@@ -8,17 +8,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import reduce
 from operator import getitem
-from types import ModuleType
 from typing import Any, cast, get_origin
 
-from pydantic import BaseModel, PydanticSchemaGenerationError
 from pydantic_core import from_json
 
 from acp_bindings._json import kind_of, members_of, package_of
 from acp_bindings._models.base import Model
 from acp_bindings._problems.transports import AS_PAIRS, type_fault
 from acp_bindings.errors import Issue, Path
-from acp_bindings.methods import Method, Methods, NotificationType, ProtocolPackage, is_of
+from acp_bindings.methods import Methods, ProtocolPackage, is_of
 
 
 def other_spelling(name: str, names: Iterable[str]) -> str | None:
@@ -85,39 +83,19 @@ _BEGINNING = re.compile(rb"[{\[]")
 _PATH = re.compile(rb"(\.{0,2}|~|[A-Za-z]:)[\\/][^\n{}\[\]\"]*|[^\s{}\[\]\"]+\.(json|ndjson|jsonl|txt|log)")
 
 
-def refuse_no_type(type_: Any, data: Any, error: Exception) -> None:
-    """Refuse a *type_* that is not a type. *error* is the error of pydantic.
+def refuse_no_type(type_: Any, data: Any) -> None:
+    """Refuse a *type_* that is not a class, a generic alias, or a name of `typing`.
 
     Raises:
-        TypeError: *type_* is certainly not a type.
+        TypeError: it is something else, such as the data.
     """
-    is_unknown = isinstance(error, PydanticSchemaGenerationError) and not _is_type(type_)
-    if not isinstance(type_, _NO_TYPES) and not is_unknown:
+    if isinstance(type_, type) or get_origin(type_) or type(type_).__module__.startswith("typing"):
         return
     told = "decode takes the type first, such as v1.NewSessionRequest, and then the data"
     if isinstance(data, type):
         raise TypeError(f"{told}; the arguments are swapped: decode({data.__name__}, …)") from None
-    if isinstance(type_, ModuleType):
-        raise TypeError(f"{told}; {type_.__name__} is a module; pass one of its types") from None
     kind = type(cast("object", type_)).__name__
-    holds = "; use its " + _TYPES_OF[kind] if kind in _TYPES_OF else ""
-    raise TypeError(f"{told}; the first argument is of {kind}, which is not a type{holds}") from None
-
-
-def _is_type(type_: Any) -> bool:
-    """Return True for a class, a generic alias, or a name of `typing`, even if pydantic does not support it."""
-    return isinstance(type_, type) or bool(get_origin(type_)) or type(type_).__module__.startswith("typing")
-
-
-_NO_TYPES = (
-    *(str, bytes, bytearray, dict, list, tuple, int, float),
-    *(ModuleType, BaseModel, Method, NotificationType),
-)
-_TYPES_OF = {
-    "Method": "request.params, request.result or notification.params",
-    "RequestType": "params or result",
-    "NotificationType": "params",
-}
+    raise TypeError(f"{told}; the first argument is of {kind}, which is not a type") from None
 
 
 def mistake_in(data: Any, text: Any) -> Issue | None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
+
+from acp_bindings._lazy import closest
 
 AS_PAIRS = 'write [{"name": …, "value": …}], not a map'
 """The advice for `env` or `headers` as a map, as in files of desktop clients."""
@@ -74,7 +75,7 @@ def _by_spelling(name: str) -> str | None:
         return _ALIASES[plain]
     if held := next((each for each in _MEMBER if each in plain), None):
         return held
-    return next(iter(difflib.get_close_matches(plain, _MEMBER, n=1)), None)
+    return closest(plain, _MEMBER)
 
 
 def _ask(meant: str, called: Mapping[str, str]) -> str:

@@ -22,11 +22,6 @@ _MOST_NAMED = 5
 def refuse_unfit(cls: type[BaseModel], members: Mapping[str, Any], error: ValidationError) -> NoReturn:
     """Raise the error in *members*, without their values, and with the names of the required classes.
 
-    Args:
-        cls: the class of the object that is created or changed.
-        members: the given values, by name.
-        error: the error of pydantic.
-
     Raises:
         TypeError: there is a dict in place of an object.
         pydantic.ValidationError: there is another error.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass, field
 
 import anyio
 import anyio.to_thread
@@ -17,28 +18,20 @@ _LAST_LINES = 1.0
 """Seconds for a listener to handle the rest after the child has exited."""
 
 
+@dataclass(eq=False)
 class LineForwarder:
     """Takes bytes by `feed`, which never waits; forwards lines in `run`, a task of its own, until `finish`."""
 
-    def __init__(
-        self,
-        listener: Callable[[str], object],
-        *,
-        hide: Callable[[str], str],
-        failed: Callable[[Exception], object] | None = None,
-    ) -> None:
-        """Create a forwarder.
+    listener: Callable[[str], object]
+    """Called with each line, from a thread, one at a time."""
+    hide: Callable[[str], str] = field(kw_only=True)
+    """Gives the line as it may be shown. Called from that thread too."""
+    failed: Callable[[Exception], object] | None = field(default=None, kw_only=True)
+    """Called with what the listener raised, when `run` ends for it."""
 
-        Args:
-            listener: called with each line, from a thread, one at a time.
-            hide: gives the line as it may be shown. Called from that thread too.
-            failed: called with what the listener raised, when `run` ends for it.
-        """
+    def __post_init__(self) -> None:
         self.error: Exception | None = None
         """The error that the listener raised. It is not called again after that."""
-        self._listener = listener
-        self._hide = hide
-        self._failed = failed
         self._rest = b""
         self._too_long = False
         self._lines: deque[tuple[int, str]] = deque(maxlen=_WAITING)
@@ -70,8 +63,8 @@ class LineForwarder:
                 self._news = anyio.Event()
                 if self._lines:
                     await anyio.to_thread.run_sync(self._tell, abandon_on_cancel=True, limiter=limiter)
-            if self.error is not None and self._failed:
-                self._failed(self.error)
+            if self.error is not None and self.failed:
+                self.failed(self.error)
         finally:
             # So that a thread that was left behind ends.
             self._lines.clear()
@@ -103,8 +96,8 @@ class LineForwarder:
                 self._told_up_to = number
                 try:
                     if left_out:
-                        self._listener(f"[{left_out} lines left out]")
-                    self._listener(self._hide(line))
+                        self.listener(f"[{left_out} lines left out]")
+                    self.listener(self.hide(line))
                 except Exception as error:  # noqa: BLE001 - theirs, and no reason to lose the child
                     self.error = error
                     return

@@ -65,16 +65,9 @@ _LOOK = 0.02
 
 
 async def start(
-    command: Sequence[str], *, cwd: str, env: Mapping[str, str]
+    command: Sequence[str], *, cwd: str, env: Mapping[str, str], without_input: bool
 ) -> tuple[Child, InputPipe, OutputPipe, OutputPipe]:
-    """Start the command in a new process group.
-
-    Returns:
-        The process, and this end of its standard input, output and error.
-
-    Raises:
-        OSError: the command could not be started.
-    """
+    """Start the command in a new process group, or *without_input* and with its errors among its output."""
     await anyio.lowlevel.checkpoint()
     async with contextlib.AsyncExitStack() as on_failure:
         with held_back():
@@ -89,9 +82,9 @@ async def start(
                 child = Child(
                     subprocess.Popen(
                         list(command),
-                        stdin=stdin.child_end,
+                        stdin=subprocess.DEVNULL if without_input else stdin.child_end,
                         stdout=stdout.child_end,
-                        stderr=stderr.child_end,
+                        stderr=subprocess.STDOUT if without_input else stderr.child_end,
                         cwd=cwd,
                         env=dict(env),
                         start_new_session=True,

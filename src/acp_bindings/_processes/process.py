@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import signal
 import subprocess
@@ -9,7 +10,8 @@ import sys
 from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import Any, Protocol
+from functools import partial
+from typing import Any
 
 import anyio
 import anyio.lowlevel
@@ -95,11 +97,13 @@ class LineBuffer:
 
 
 if sys.platform == "win32":
+    from anyio.abc import ByteReceiveStream as Output
     from anyio.abc import Process as Child
 
-    from acp_bindings._processes.windows import ProcessTree, start
+    from acp_bindings._processes.windows import Input, ProcessTree, start
 else:
-    from acp_bindings._processes.pipes import InputPipe, OutputPipe
+    from acp_bindings._processes.pipes import InputPipe as Input
+    from acp_bindings._processes.pipes import OutputPipe as Output
     from acp_bindings._processes.posix import Child, ProcessTree, start
 
 _CHUNK = 65536
@@ -113,45 +117,37 @@ _TREE_GRACE = 0.2
 """Seconds for the children of a process that has exited to end after SIGTERM, and again after SIGKILL."""
 
 
+_CONTINUATION = bytes(range(0x80, 0xC0))
+"""The bytes of UTF-8 that do not begin a character."""
+
+
 class Tail:
     """The last bytes of a stream."""
 
     def __init__(self, limit: int = 16384) -> None:
         self._limit = limit
-        self._chunks: deque[bytes] = deque()
-        self._size = 0
-        self.dropped = False
+        self._data = bytearray()
+        self.is_truncated = False
+        """True if the beginning of the stream is missing."""
 
     def add(self, chunk: bytes) -> None:
-        """Append *data*, and drop the oldest bytes."""
-        self._chunks.append(chunk)
-        self._size += len(chunk)
-        while self._size - len(self._chunks[0]) >= self._limit:
-            self._size -= len(self._chunks.popleft())
-            self.dropped = True
+        """Append *chunk*, and drop the oldest bytes."""
+        self._data += chunk
+        if len(self._data) > self._limit:
+            self.is_truncated = True
+            del self._data[: len(self._data) - self._limit]
+
+    def text(self, *, complete: bool = True) -> str:
+        """Return the text from its first whole character on; unless it is *complete*, to the last whole one."""
+        data = self._data.lstrip(_CONTINUATION) if self.is_truncated else self._data
+        return codecs.getincrementaldecoder("utf-8")("replace").decode(data, complete)
 
     def lines(self) -> list[str]:
         """Return the complete lines. A first line that is cut is left out: it may contain part of a secret."""
-        lines = b"".join(self._chunks).decode(errors="replace").splitlines()
-        if not self.dropped:
+        lines = self.text().splitlines()
+        if not self.is_truncated:
             return lines
         return lines[1:] or [f"[a line of more than {self._limit} bytes]"]
-
-
-class Input(Protocol):
-    """The standard input of a process."""
-
-    async def send(self, data: bytes, /) -> None: ...
-    async def aclose(self) -> None: ...
-    def was_read(self) -> bool: ...
-    def has_reader(self) -> bool: ...
-
-
-class Output(Protocol):
-    """The standard output or error of a process."""
-
-    async def receive(self, max_bytes: int, /) -> bytes: ...
-    async def aclose(self) -> None: ...
 
 
 class ChildProcess:
@@ -169,15 +165,19 @@ class ChildProcess:
         self._stopped = False
 
     @classmethod
-    async def start(cls, command: Sequence[str], *, cwd: str, env: Mapping[str, str]) -> ChildProcess:
+    async def start(
+        cls, command: Sequence[str], *, cwd: str, env: Mapping[str, str], without_input: bool = False
+    ) -> ChildProcess:
         """Start the command in a new process tree.
+
+        A command *without_input* only has output: except on Windows, its errors are among it, in their order.
 
         Raises:
             OSError: it could not be started.
         """
         # Shielded: a cancellation between fork and return would leave an unknown process running.
         with anyio.CancelScope(shield=True):
-            return cls(*await start(command, cwd=cwd, env=env))
+            return cls(*await start(command, cwd=cwd, env=env, without_input=without_input))
         raise AssertionError("the scope is never cancelled")
 
     @classmethod
@@ -187,7 +187,7 @@ class ChildProcess:
         Our ends of its pipes must not block, and will be closed here.
         """
         if sys.platform != "win32":
-            return cls(Child(process), InputPipe(stdin), OutputPipe(stdout), OutputPipe(stderr))
+            return cls(Child(process), Input(stdin), Output(stdout), Output(stderr))
         raise NotImplementedError("pipes of Windows cannot be waited for like that")
 
     @property
@@ -294,6 +294,12 @@ class ChildProcess:
             await _drain(self._stderr, keep)
         finally:
             self._stderr_ended.set()
+
+    async def read_output(self, keep: Callable[[bytes], None]) -> None:
+        """Call *keep* with each chunk of standard output and standard error, until both are closed."""
+        async with anyio.create_task_group() as readers:
+            readers.start_soon(_drain, self._stdout, keep)
+            readers.start_soon(partial(self.drain_stderr, tell=keep))
 
     async def hang_up(self) -> None:
         """Close this end of its standard output. A task that waits for a line gets None."""

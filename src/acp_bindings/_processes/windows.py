@@ -25,16 +25,9 @@ win32job: Any = importlib.import_module("win32job")
 
 
 async def start(
-    command: Sequence[str], *, cwd: str, env: Mapping[str, str]
+    command: Sequence[str], *, cwd: str, env: Mapping[str, str], without_input: bool
 ) -> tuple[Process, Input, ByteReceiveStream, ByteReceiveStream]:
-    """Start the command without a console window.
-
-    Returns:
-        The process, and our ends of its standard input, output and error.
-
-    Raises:
-        OSError: it could not be started.
-    """
+    """Start the command without a console window, or *without_input*: its input ends at once."""
     try:
         no_window = subprocess.CREATE_NO_WINDOW
         process = await anyio.open_process(list(command), cwd=cwd, env=dict(env), creationflags=no_window)
@@ -43,6 +36,8 @@ async def start(
     stdin, stdout, stderr = process.stdin, process.stdout, process.stderr
     if stdin is None or stdout is None or stderr is None:
         raise OSError("the process has no pipes")
+    if without_input:
+        await stdin.aclose()
     return process, Input(stdin), stdout, stderr
 
 

@@ -78,13 +78,14 @@ class Copies:
         self._counting = threading.Lock()
         self._waiting = 0
         self._dropped: dict[bytes, int] = {}
-        self._ended = False
+        self.ended = False
+        """True if the recorder has ended."""
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 
     def add(self, kind: bytes, data: bytes) -> None:
         """Add a copy, or drop it if too much is waiting. This never waits."""
-        if self._ended:
+        if self.ended:
             return
         with self._counting:
             if self._waiting + len(data) > self._most:
@@ -116,7 +117,7 @@ class Copies:
             try:
                 self._send(data)
             except OSError:
-                self._ended = True
+                self.ended = True
                 self._lost()
                 return
             with self._counting:

@@ -202,7 +202,7 @@ class Relays:
     def __init__(self, tell: Callable[[Mapping[str, Any]], object], notify: Callable[[bytes], object]) -> None:
         from anyio.from_thread import start_blocking_portal  # noqa: PLC0415 - only for receipts
 
-        from mcp_launch._receipts.sessions import receipts  # noqa: PLC0415 - not imported without the extra
+        from mcp_launch._receipts.session_requests import receipts  # noqa: PLC0415 - not imported without the extra
 
         self._running = contextlib.ExitStack()
         self._portal = self._running.enter_context(start_blocking_portal())

@@ -78,7 +78,9 @@ def _recorder(options: Mapping[str, object]) -> Generator[tuple[Copies, BinaryIO
         copies.finish(seconds=LAST_COPIES)
         sink.close()
         with contextlib.suppress(subprocess.TimeoutExpired):
-            recorder.wait(LAST_COPIES)
+            # What it was sent last may have got no further than the pipe.
+            if recorder.wait(LAST_COPIES) < 0 and not copies.ended:
+                lost()
 
 
 def _path_of(output: str | None, program: str, *, in_folder: bool) -> str:

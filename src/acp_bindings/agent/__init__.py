@@ -11,24 +11,30 @@
 Importing this package loads nothing; its names load what they need.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
-
-from acp_bindings._lazy import lazy_names
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from acp_bindings.agent._agent import Agent
-    from acp_bindings.agent._command import CommandResult
-    from acp_bindings.agent._folder import FolderSessions
-    from acp_bindings.agent._redis import RedisSessions
-    from acp_bindings.agent._session import McpProvider, Session, StopReason
-    from acp_bindings.agent._stores import MemorySessions, SessionPage, SessionStore, StoredSession
-    from acp_bindings.agent._tool_call import ToolCall, TurnEnded
-    from acp_bindings.agent._turn import Turn
-    from acp_bindings.agent.errors import SessionInUse, SessionUnreadable, StoreFailed
+    from ._agent import Agent as Agent
+    from ._command import CommandResult as CommandResult
+    from ._folder import FolderSessions as FolderSessions
+    from ._redis import RedisSessions as RedisSessions
+    from ._session import McpProvider as McpProvider
+    from ._session import Session as Session
+    from ._session import StopReason as StopReason
+    from ._stores import MemorySessions as MemorySessions
+    from ._stores import SessionPage as SessionPage
+    from ._stores import SessionStore as SessionStore
+    from ._stores import StoredSession as StoredSession
+    from ._tool_call import ToolCall as ToolCall
+    from ._tool_call import TurnEnded as TurnEnded
+    from ._turn import Turn as Turn
+    from .errors import SessionInUse as SessionInUse
+    from .errors import SessionUnreadable as SessionUnreadable
+    from .errors import StoreFailed as StoreFailed
 else:
-    _, _load, __dir__ = lazy_names(
+    from acp_bindings._lazy import lazy_names
+
+    __all__, __getattr__, __dir__ = lazy_names(
         __name__,
         {
             "_agent": "Agent",
@@ -41,35 +47,5 @@ else:
             "_turn": "Turn",
             "errors": "SessionInUse SessionUnreadable StoreFailed",
         },
+        extra="connection",
     )
-
-    def __getattr__(name: str) -> Any:
-        try:
-            return _load(name)
-        except ModuleNotFoundError as error:
-            needed = (error.name or "").partition(".")[0]
-            extra = "redis" if needed == "redis" else "connection"
-            raise ImportError(
-                f"acp_bindings.agent.{name} needs {needed}: pip install 'acp-bindings[{extra}]'"
-            ) from error
-
-
-__all__ = [
-    "Agent",
-    "CommandResult",
-    "FolderSessions",
-    "McpProvider",
-    "MemorySessions",
-    "RedisSessions",
-    "Session",
-    "SessionInUse",
-    "SessionPage",
-    "SessionStore",
-    "SessionUnreadable",
-    "StopReason",
-    "StoreFailed",
-    "StoredSession",
-    "ToolCall",
-    "Turn",
-    "TurnEnded",
-]

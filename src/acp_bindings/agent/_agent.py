@@ -15,15 +15,15 @@ from anyio.abc import TaskGroup
 from anyio.streams.buffered import BufferedByteReceiveStream
 
 from acp_bindings import v1, v2
-from acp_bindings.agent._offers import MODE, Command, Offers, Option, Values
+from acp_bindings.agent._offers import MODE, Command, Offers, OnSet, Option, Values
 from acp_bindings.agent._open_sessions import OpenSessions
 from acp_bindings.agent._session import M, McpProvider, NewId, Session, StopReason, log, random_id
 from acp_bindings.agent._stores import MemorySessions, SessionStore
 from acp_bindings.agent._turn import Turn
 from acp_bindings.connection import AgentHandlers, Connection, Handlers, connect_stdio
 from acp_bindings.jsonrpc import ProtocolPackage
-from acp_bindings.setup import OPENING, AgentCapability, AgentHandshake
-from acp_bindings.setup.capabilities import AGENT_METHODS, CLIENT_METHODS, known
+from acp_bindings.setup import OPENING, AgentHandshake
+from acp_bindings.setup.capabilities import AGENT_METHODS, CLIENT_METHODS, AgentCapability, known
 
 if TYPE_CHECKING:
     from acp_bindings.connection._connection import Trace
@@ -31,9 +31,6 @@ if TYPE_CHECKING:
 
 PromptHandler: TypeAlias = "Callable[[Turn[M]], Awaitable[StopReason | None]]"
 """Works on a prompt. It returns a `StopReason`, or None for `end_turn`."""
-
-OnSet: TypeAlias = "Callable[[Session[Any], Any], Awaitable[None]]"
-"""Called with the session and the new value, before it is announced. It may raise a `RequestError` to refuse."""
 
 H = TypeVar("H", bound=Callable[..., Any])
 
@@ -158,8 +155,8 @@ class Agent(Generic[M]):
         self._on_open: Callable[[Session[M]], Awaitable[object]] | None = None
         self._login: Callable[[str], Awaitable[object]] | None = None
         self._extensions: dict[str, Callable[[Any, Connection], Any]] = {}
-        self._open: dict[str | None, tuple[AgentHandlers, OpenSessions[M]]] = {}
-        """The handlers and the open sessions of each identity, while the agent is being served."""
+        self._open: dict[str | None, OpenSessions[M]] = {}
+        """The open sessions of each identity, while the agent is being served."""
         self._tasks: TaskGroup | None = None
         self._exit: threading.Timer | None = None
 
@@ -377,7 +374,7 @@ class Agent(Generic[M]):
             finally:
                 with anyio.CancelScope(shield=True):
                     async with anyio.create_task_group() as closing:
-                        for _, sessions in self._open.values():
+                        for sessions in self._open.values():
                             closing.start_soon(sessions.close)
                 self._open.clear()
                 self._tasks = None
@@ -393,11 +390,9 @@ class Agent(Generic[M]):
             store: Any = self._store
             own = store if identity is None else store.for_owner(identity)
             self._open[identity] = self._sessions_of(own, self._tasks, identity)
-        return self._open[identity][0]
+        return self._open[identity].handlers
 
-    def _sessions_of(
-        self, store: SessionStore, tasks: TaskGroup, identity: str | None
-    ) -> tuple[AgentHandlers, OpenSessions[M]]:
+    def _sessions_of(self, store: SessionStore, tasks: TaskGroup, identity: str | None) -> OpenSessions[M]:
         more: set[AgentCapability] = {"auth.login"} if self._login else set()
         handshake = AgentHandshake(
             info=self._info,
@@ -407,8 +402,8 @@ class Agent(Generic[M]):
         )
         handlers = AgentHandlers(handshake, flavour="windows" if os.name == "nt" else "posix")
         sessions = OpenSessions(
-            handlers,
-            tasks,
+            handlers=handlers,
+            tasks=tasks,
             handler=self._checked(),
             offers=self._offers,
             store=store,
@@ -423,7 +418,7 @@ class Agent(Generic[M]):
             handlers.on("auth/login")(lambda request, _: login(request.method_id))
         for method, extension in self._extensions.items():
             handlers.on(method)(extension)
-        return handlers, sessions
+        return sessions
 
     def _checked(self) -> PromptHandler[M]:
         """Return the prompt handler of a complete agent.
@@ -454,7 +449,7 @@ class Agent(Generic[M]):
         """Wait until *connection* has ended, and close its sessions."""
         if identity not in self._open:
             raise RuntimeError("connections are attended in the block of `serving`")
-        _, sessions = self._open[identity]
+        sessions = self._open[identity]
         try:
             await connection.wait_ended()
         finally:

@@ -2,32 +2,23 @@
 
 from __future__ import annotations
 
-import codecs
 import math
 import os
-import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import anyio
-from anyio.abc import Process
 
 from acp_bindings import v1
-from acp_bindings._processes.process import signal_name, to_the_end
-
-if sys.platform == "win32":
-    from acp_bindings._processes.windows import ProcessTree
-else:
-    from acp_bindings._processes.posix import ProcessTree
+from acp_bindings._processes.process import ChildProcess, Tail, signal_name
 
 if TYPE_CHECKING:
     from acp_bindings.agent._session import Session
     from acp_bindings.agent._tool_call import ToolCall
 
 _RELEASE = 1.0
-"""Seconds for the client to release a terminal, or for a killed process to end."""
+"""Seconds for the client to release a terminal."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,58 +94,20 @@ async def run_here(
     command: Sequence[str], *, cwd: str, env: Mapping[str, str], timeout: float | None, limit: int
 ) -> CommandResult:
     """Run *command* on this machine. It is ended with all its children when it takes too long or is cancelled."""
-    tail = bytearray()
-    is_truncated = False
-    process = await _start(command, cwd, env)
-    tree = ProcessTree(process.pid)
+    tail = Tail(limit)
+    process = await ChildProcess.start(command, cwd=cwd, env={**os.environ, **env}, without_input=True)
     try:
         with anyio.move_on_after(math.inf if timeout is None else timeout) as patience:
-            assert process.stdout  # noqa: S101 - it is a pipe
-            async for chunk in process.stdout:
-                tail += chunk
-                is_truncated = is_truncated or len(tail) > limit
-                del tail[: max(0, len(tail) - limit)]
+            await process.read_output(tail.add)
             await process.wait()
     finally:
-        await to_the_end(lambda: _end(process, tree))
+        await process.stop(patience=0)
     status, timed_out = process.returncode, patience.cancelled_caught
     by_signal = status is not None and status < 0
     return CommandResult(
-        output=_decoded(tail, is_cut=is_truncated),
-        is_truncated=is_truncated,
+        output=tail.text(),
+        is_truncated=tail.is_truncated,
         exit_code=None if by_signal or timed_out else status,
         signal=signal_name(status) if by_signal and status is not None and not timed_out else None,
         timed_out=timed_out,
     )
-
-
-async def _start(command: Sequence[str], cwd: str, env: Mapping[str, str]) -> Process:
-    """Start a process. This cannot be cancelled, because an unknown process would never be ended."""
-    started: list[Process] = []
-    with anyio.CancelScope(shield=True):
-        process = await anyio.open_process(
-            command,
-            stdin=subprocess.DEVNULL,
-            stderr=subprocess.STDOUT,
-            cwd=cwd,
-            env={**os.environ, **env},
-            start_new_session=True,
-        )
-        started.append(process)
-    return started[0]
-
-
-async def _end(process: Process, tree: ProcessTree) -> None:
-    """End what is left of the command and its children."""
-    tree.kill()
-    with anyio.move_on_after(_RELEASE):
-        await process.aclose()
-    tree.close()
-
-
-def _decoded(output: bytes | bytearray, *, is_cut: bool) -> str:
-    """Return *output* as text. A character that was cut at the beginning is left out."""
-    if is_cut:
-        while output and output[0] & 0xC0 == 0x80:
-            output = output[1:]
-    return codecs.decode(bytes(output), "utf-8", "replace")

@@ -4,28 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from acp_bindings._from_v1 import commands_from_v1, options_from_v1
-from acp_bindings.setup import ClientPeer
 from acp_bindings.setup.errors import InvalidParams
 
-OnSet: TypeAlias = Callable[[Any, Any], Awaitable[None]]
-"""Called with the `Session`, which is defined above this module, and the new value."""
+if TYPE_CHECKING:
+    from acp_bindings.agent._session import Session
+
+OnSet: TypeAlias = "Callable[[Session[Any], Any], Awaitable[None]]"
+"""Called with the session and the new value, before it is announced. It may raise a `RequestError` to refuse."""
 
 Values: TypeAlias = Mapping[str, str] | Mapping[str, Mapping[str, str]]
 """The names of the values of an option by id; or such mappings by the name of a group."""
 
 MODE = "mode"
 """The id of the config option that has the modes in v2."""
-
-
-class Settings(Protocol):
-    """The current settings of a session: the session itself."""
-
-    client: ClientPeer
-    mode: str | None
-    options: dict[str, str | bool]
 
 
 @dataclass(frozen=True)
@@ -108,7 +102,7 @@ class Offers:
         self.options: dict[str, Option] = {}
         self.commands: dict[str, Command] = {}
 
-    def opening(self, session: Settings) -> dict[str, Any]:
+    def opening(self, session: Session[Any]) -> dict[str, Any]:
         """Return the fields of *session* in the response to `session/new`, `session/load` and `session/resume`."""
         said: dict[str, Any] = {}
         client = session.client
@@ -124,7 +118,7 @@ class Offers:
         """Return the commands as v1 has them."""
         return [each.to_json() for each in self.commands.values()]
 
-    def config_options(self, session: Settings) -> list[dict[str, Any]]:
+    def config_options(self, session: Session[Any]) -> list[dict[str, Any]]:
         """Return the config options of *session* in the version of its client, if the client supports them."""
         client = session.client
         options = [

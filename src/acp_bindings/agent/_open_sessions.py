@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Generic
+from typing import Any, Generic
 
 import anyio
 from anyio.abc import TaskGroup
 
 from acp_bindings import v1
 from acp_bindings.agent._offers import MODE, Offers
-from acp_bindings.agent._session import M, McpProvider, NewId, Session, StopReason, log, random_id
-from acp_bindings.agent._stores import SessionStore, StoredSession
+from acp_bindings.agent._session import M, McpProvider, NewId, Session, StopReason, log
+from acp_bindings.agent._stores import Locks, SessionStore, StoredSession
 from acp_bindings.agent._telemetry import span, traced
 from acp_bindings.agent._turn import Turn
 from acp_bindings.connection import AgentHandlers, Connection, ConnectionClosed
@@ -23,9 +23,6 @@ from acp_bindings.encoding import encode
 from acp_bindings.jsonrpc import INTERNAL_ERROR, REQUEST_CANCELLED
 from acp_bindings.setup import History, InvalidParams, RequestError, SessionNotFound
 
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-
 _TITLE = 80
 """Characters of a title that is made of the first prompt."""
 _TICK = 0.25
@@ -33,41 +30,30 @@ _BLOCKED = 0.5
 """Seconds from which a blocked event loop is reported."""
 
 
+@dataclass(kw_only=True, eq=False)
 class OpenSessions(Generic[M]):
     """The open sessions of an agent that is being served."""
 
-    def __init__(
-        self,
-        handlers: AgentHandlers,
-        tasks: TaskGroup,
-        *,
-        handler: Callable[[Turn[M]], Awaitable[object]],
-        offers: Offers,
-        store: SessionStore,
-        mcp: McpProvider[M] | None,
-        queued: bool,
-        on_open: Callable[[Session[M]], Awaitable[object]] | None,
-        identity: str | None = None,
-        new_id: NewId = random_id,
-    ) -> None:
-        self._handlers = handlers
-        self._tasks = tasks
-        self._handler = handler
-        self._offers = offers
-        self._store = store
-        self._mcp = mcp
-        self._queued = queued
-        self._on_open = on_open
-        self._identity = identity
-        self._new_id = new_id
+    handlers: AgentHandlers
+    tasks: TaskGroup
+    handler: Callable[[Turn[M]], Awaitable[object]]
+    offers: Offers
+    store: SessionStore
+    mcp: McpProvider[M] | None
+    queued: bool
+    on_open: Callable[[Session[M]], Awaitable[object]] | None
+    identity: str | None
+    new_id: NewId
+
+    def __post_init__(self) -> None:
         self._sessions: dict[str, Session[M]] = {}
         self._running = 0
         """The number of turns that are running."""
         self._is_watching = False
-        self._locks: dict[str, anyio.Lock] = {}
-        """One for each session that is being opened, closed or deleted."""
-        handlers.on("session/prompt")(self.prompt)
-        handlers.on("session/cancel")(self.cancel)
+        self._locks = Locks()
+        """So that a session is opened, closed or deleted by one request at a time."""
+        self.handlers.on("session/prompt")(self.prompt)
+        self.handlers.on("session/cancel")(self.cancel)
         requests: dict[str, Callable[[Any, Connection], Awaitable[Any]]] = {
             "session/new": self.new,
             "session/load": self.load,
@@ -76,12 +62,12 @@ class OpenSessions(Generic[M]):
             "session/close": self.close_session,
             "session/delete": self.delete,
         }
-        if offers.modes:
+        if self.offers.modes:
             requests["session/set_mode"] = self.set_mode
-        if offers.modes or offers.options:
+        if self.offers.modes or self.offers.options:
             requests["session/set_config_option"] = self.set_option
         for method, handle in requests.items():
-            handlers.on(method)(traced(method, handle))
+            self.handlers.on(method)(traced(method, handle))
 
     async def close(self, connection: Connection | None = None) -> None:
         """Close all sessions, or those of one connection."""
@@ -93,20 +79,20 @@ class OpenSessions(Generic[M]):
     async def new(self, request: Any, connection: Connection) -> Any:
         """Create a session."""
         stored = StoredSession(
-            session_id=self._new_id("session"),
+            session_id=self.new_id("session"),
             cwd=request.cwd,
             additional_directories=tuple(request.additional_directories),
         )
         session = await self._open(stored, request, connection)
         await self._announce_commands(session)
         package: Any = connection.protocol
-        return decode(package.NewSessionResponse, {"sessionId": session.id, **self._offers.opening(session)})
+        return decode(package.NewSessionResponse, {"sessionId": session.id, **self.offers.opening(session)})
 
     async def load(self, request: Any, connection: Connection) -> Any:
         """Open a stored session, or take over one that is open, and send its history if that is requested."""
         package: Any = connection.protocol
         with_history = History.is_requested(request)
-        async with self._alone(request.session_id):
+        async with self._locks.of(request.session_id):
             session = await self._take_over(request, connection) or await self._reopen(request, connection)
             # v2 requires the state also without a history.
             if with_history or session.client.version > 1:
@@ -114,14 +100,14 @@ class OpenSessions(Generic[M]):
             await self._announce_commands(session)
         is_load = type(request).__name__ == "LoadSessionRequest"
         response = package.LoadSessionResponse if is_load else package.ResumeSessionResponse
-        return decode(response, self._offers.opening(session))
+        return decode(response, self.offers.opening(session))
 
     async def prompt(self, request: Any, connection: Connection) -> Any:
         """Run a turn. In v1 the response ends it. In v2 the response comes first, and a state update ends it."""
         session = self._find(request.session_id, connection)
         prompt = decode(v1.PromptRequest, encode(request)).prompt if connection.protocol is not v1 else request.prompt
-        turn = Turn(session, prompt, self._mcp)
-        await session.begin(turn, queued=self._queued)
+        turn = Turn(session, prompt, self.mcp)
+        await session.begin(turn, queued=self.queued)
         package: Any = connection.protocol
         if turn.is_cancelled:
             session.drop(turn)
@@ -133,7 +119,7 @@ class OpenSessions(Generic[M]):
         except BaseException:
             session.drop(turn)
             raise
-        self._tasks.start_soon(self._run, turn, self._handler_of(turn), request)
+        self.tasks.start_soon(self._run, turn, self._handler_of(turn), request)
         if session.client.version > 1:
             return package.PromptResponse(message_id=turn.message_id)
         try:
@@ -155,7 +141,7 @@ class OpenSessions(Generic[M]):
 
     async def list(self, request: Any, connection: Connection) -> Any:
         """Return a page of the stored sessions."""
-        page = await self._store.list(cwd=request.cwd, cursor=request.cursor)
+        page = await self.store.list(cwd=request.cwd, cursor=request.cursor)
         sessions = [
             {
                 "sessionId": each.session_id,
@@ -172,17 +158,17 @@ class OpenSessions(Generic[M]):
 
     async def close_session(self, request: Any, connection: Connection) -> None:
         """Cancel the turn of a session and close its servers. It is not an error if it is not open."""
-        async with self._alone(request.session_id):
+        async with self._locks.of(request.session_id):
             session = self._sessions.get(request.session_id)
             if session and session.connection is connection:
                 await self._close(session)
 
     async def delete(self, request: Any, _: Connection) -> None:
         """Close a session and remove it from the store. It is not an error if it does not exist."""
-        async with self._alone(request.session_id):
+        async with self._locks.of(request.session_id):
             if session := self._sessions.get(request.session_id):
                 await self._close(session)
-            await self._store.delete(request.session_id)
+            await self.store.delete(request.session_id)
 
     async def set_mode(self, request: Any, connection: Connection) -> None:
         """Change the mode of a session."""
@@ -191,12 +177,12 @@ class OpenSessions(Generic[M]):
     async def set_option(self, request: Any, connection: Connection) -> Any:
         """Change a config option of a session; in v2 also its mode."""
         session = self._find(request.session_id, connection)
-        if request.config_id == MODE and self._offers.modes and session.client.version > 1:
+        if request.config_id == MODE and self.offers.modes and session.client.version > 1:
             await session.set_mode(request.value, by_client=True)
         else:
             await session.set_option(request.config_id, request.value, by_client=True)
         package: Any = connection.protocol
-        options = self._offers.config_options(session)
+        options = self.offers.config_options(session)
         return decode(package.SetSessionConfigOptionResponse, {"configOptions": options})
 
     async def _watch(self) -> None:
@@ -219,39 +205,19 @@ class OpenSessions(Generic[M]):
             raise SessionNotFound(session_id)
         return session
 
-    @asynccontextmanager
-    async def _alone(self, session_id: str) -> AsyncGenerator[None]:
-        """Open, close or delete one session at a time."""
-        lock = self._locks.setdefault(session_id, anyio.Lock())
-        try:
-            async with lock:
-                yield
-        finally:
-            if not lock.locked() and not lock.statistics().tasks_waiting:
-                self._locks.pop(session_id, None)
-
     async def _open(
         self, stored: StoredSession, request: Any, connection: Connection, *, in_store: bool = False
     ) -> Session[M]:
         """Start the servers of a session."""
-        session: Session[M] = Session(
-            stored,
-            servers=request.mcp_servers,
-            connection=connection,
-            client=self._handlers.settled(connection).client,
-            store=self._store,
-            offers=self._offers,
-            in_store=in_store,
-            identity=self._identity,
-            new_id=self._new_id,
-        )
-        await self._tasks.start(session.run, self._mcp)
+        servers = request.mcp_servers
+        session = Session(stored, servers=servers, connection=connection, host=self, in_store=in_store)
+        await self.tasks.start(session.run, self.mcp)
         self._sessions[session.id] = session
         try:
-            if request.mcp_servers and self._mcp is None:
+            if servers and self.mcp is None:
                 await session.report("This agent does not support MCP servers. Those of the session are not used.")
-            if self._on_open:
-                await self._on_open(session)
+            if self.on_open:
+                await self.on_open(session)
         except BaseException:
             with anyio.CancelScope(shield=True):
                 await self._close(session)
@@ -259,13 +225,13 @@ class OpenSessions(Generic[M]):
         return session
 
     async def _reopen(self, request: Any, connection: Connection) -> Session[M]:
-        stored, _ = await self._store.load(request.session_id)
+        stored, _ = await self.store.load(request.session_id)
         try:
             _check_cwd(stored.cwd, request.cwd)
             return await self._open(stored, request, connection, in_store=True)
         except BaseException:
             with anyio.CancelScope(shield=True):
-                await self._store.release(request.session_id)
+                await self.store.release(request.session_id)
             raise
 
     async def _take_over(self, request: Any, connection: Connection) -> Session[M] | None:
@@ -281,7 +247,7 @@ class OpenSessions(Generic[M]):
             await self._close(session)
             return None
         if session.connection is not connection:
-            session.attach(connection, self._handlers.settled(connection).client)
+            session.attach(connection, self.handlers.settled(connection).client)
             await session.report_again()
         return session
 
@@ -292,8 +258,8 @@ class OpenSessions(Generic[M]):
 
     async def _announce_commands(self, session: Session[M]) -> None:
         """Send the commands after the response, which in v2 has them."""
-        if self._offers.commands and session.client.version == 1:
-            commands = self._offers.available_commands()
+        if self.offers.commands and session.client.version == 1:
+            commands = self.offers.available_commands()
             json = {"sessionUpdate": "available_commands_update", "availableCommands": commands}
             await session.show(decode(v1.AvailableCommandsUpdate, json), after_response=True)
 
@@ -302,10 +268,10 @@ class OpenSessions(Generic[M]):
         first = turn.prompt[0] if turn.prompt else None
         if isinstance(first, v1.TextContent) and first.text.startswith("/"):
             name, *rest = first.text[1:].split(None, 1) or [""]
-            if command := self._offers.commands.get(name):
+            if command := self.offers.commands.get(name):
                 turn.command, turn.arguments = command.name, "".join(rest).rstrip()
                 return command.handler
-        return self._handler
+        return self.handler
 
     async def _echo(self, session: Session[M], turn: Turn[M]) -> None:
         """Store the prompt. In v2 the client gets it as the message that it has become, and the new state."""
@@ -333,7 +299,7 @@ class OpenSessions(Generic[M]):
         self._running += 1
         if not self._is_watching:
             self._is_watching = True
-            self._tasks.start_soon(self._watch)
+            self.tasks.start_soon(self._watch)
         try:
             attributes = {"rpc.system": "jsonrpc", "rpc.method": "session/prompt", "acp.session.id": session.id}
             with span("session/prompt", kind="server", parent=request, attributes=attributes) as set_attribute:

@@ -6,10 +6,10 @@ import logging
 import uuid
 from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext, suppress
+from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Generic, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeAlias
 
 import anyio
 from anyio.abc import TaskGroup, TaskStatus
@@ -19,17 +19,21 @@ from typing_extensions import TypeVar
 from acp_bindings import v1
 from acp_bindings._envelope import Line, start_of_notification
 from acp_bindings._from_v1 import from_v1
-from acp_bindings.agent._offers import Offers
-from acp_bindings.agent._stores import SessionStore, StoredSession
+from acp_bindings.agent._stores import StoredSession
 from acp_bindings.agent._telemetry import span, with_context
-from acp_bindings.agent._tool_call import LAST_UPDATE, ToolCall, running_calls, unfinished
+from acp_bindings.agent._tool_call import LAST_UPDATE, running_calls, unfinished
 from acp_bindings.agent.errors import StoreFailed
 from acp_bindings.connection import Connection, ConnectionClosed
 from acp_bindings.decoding import decode
 from acp_bindings.encoding import encode
 from acp_bindings.errors import DecodeError
 from acp_bindings.jsonrpc import INVALID_REQUEST
-from acp_bindings.setup import AgentCapability, ClientPeer, History, RequestError, Roots
+from acp_bindings.setup import ClientPeer, History, RequestError, Roots
+from acp_bindings.setup.capabilities import AgentCapability
+
+if TYPE_CHECKING:
+    from acp_bindings.agent._open_sessions import OpenSessions
+    from acp_bindings.agent._turn import Turn
 
 log = logging.getLogger("acp_bindings.agent")
 
@@ -53,20 +57,6 @@ NewId: TypeAlias = Callable[[Literal["session", "message", "tool_call"]], str]
 def random_id(_: str) -> str:
     """Return a random UUID."""
     return str(uuid.uuid4())
-
-
-class RunningTurn(Protocol):
-    """The attributes of a turn that a session uses. Turns themselves are in a higher module."""
-
-    may_begin: anyio.Event
-    done: anyio.Event
-    calls: dict[str, ToolCall]
-
-    @property
-    def is_over(self) -> bool: ...
-    def cancel(self) -> None: ...
-    def end(self, outcome: StopReason | BaseException) -> None: ...
-    def part(self) -> AbstractContextManager[None]: ...
 
 
 class McpProvider(Protocol[M_co]):
@@ -110,16 +100,12 @@ class Session(Generic[M]):
         *,
         servers: Sequence[Any],
         connection: Connection,
-        client: ClientPeer,
-        store: SessionStore,
-        offers: Offers,
-        in_store: bool = False,
-        identity: str | None = None,
-        new_id: NewId = random_id,
+        host: OpenSessions[M],
+        in_store: bool,
     ) -> None:
-        self.id, self.new_id = stored.session_id, new_id
+        self.id, self.new_id = stored.session_id, host.new_id
         """The id."""
-        self.identity = identity
+        self.identity = host.identity
         """The user, as the `authenticate` of `Agent.asgi` has found; None without it."""
         self.cwd = stored.cwd
         """The working directory, an absolute path."""
@@ -134,10 +120,10 @@ class Session(Generic[M]):
         self.servers = servers
         self.connection = connection
         """The connection to the client. It changes when another client loads the session."""
-        self.client = client
+        self.client = host.handlers.settled(connection).client
         """The client: its name, version and capabilities."""
-        self._store = store
-        self._offers = offers
+        self._store = host.store
+        self._offers = offers = host.offers
         kept: Mapping[str, Any] = stored.data.get("options", {})
         self.mode: str | None = stored.data.get("mode") if stored.data.get("mode") in offers.modes else None
         """The id of the current mode; None if the agent does not have modes."""
@@ -145,9 +131,9 @@ class Session(Generic[M]):
             self.mode = next(iter(offers.modes), None)
         self.options = {id_: option.restored(kept.get(id_)) for id_, option in offers.options.items()}
         """The current values of the config options, by id. Change them with `set_option`."""
-        self.turn: RunningTurn | None = None
+        self.turn: Turn[M] | None = None
         """The turn that is running."""
-        self._queue: deque[RunningTurn] = deque()
+        self._queue: deque[Turn[M]] = deque()
         """The turns that wait for the end of the one that is running."""
         self._pending: list[bytes | _Pieces] = []
         """Updates of v1 that are not in the store yet."""
@@ -220,12 +206,12 @@ class Session(Generic[M]):
             self.cancel()
             await self._see_off(turn)
 
-    def see_off(self, turn: RunningTurn) -> None:
+    def see_off(self, turn: Turn[M]) -> None:
         """End a cancelled turn soon, also if its handler does not return."""
         if self._tasks and not self.is_closing:
             self._tasks.start_soon(self._see_off, turn)
 
-    async def _see_off(self, turn: RunningTurn) -> None:
+    async def _see_off(self, turn: Turn[M]) -> None:
         with anyio.move_on_after(CANCELLING):
             await turn.done.wait()
         if not turn.is_over:
@@ -242,7 +228,7 @@ class Session(Generic[M]):
         self.connection, self.client = connection, client
         self._is_announced = True
 
-    async def begin(self, turn: RunningTurn, *, queued: bool) -> None:
+    async def begin(self, turn: Turn[M], *, queued: bool) -> None:
         """Make *turn* the running one. If it is queued, wait until those before have ended, or it is cancelled.
 
         Raises:
@@ -265,7 +251,7 @@ class Session(Generic[M]):
         # The disk may have space again.
         self._failure = None
 
-    def drop(self, turn: RunningTurn) -> None:
+    def drop(self, turn: Turn[M]) -> None:
         """End a turn that has not begun."""
         if turn in self._queue:
             self._queue.remove(turn)
@@ -273,13 +259,13 @@ class Session(Generic[M]):
         turn.done.set()
         self._next_after(turn)
 
-    def _next_after(self, turn: RunningTurn) -> None:
+    def _next_after(self, turn: Turn[M]) -> None:
         if self.turn is turn:
             self.turn = self._queue.popleft() if self._queue else None
             if self.turn:
                 self.turn.may_begin.set()
 
-    async def finish(self, turn: RunningTurn, reason: StopReason | BaseException) -> None:
+    async def finish(self, turn: Turn[M], reason: StopReason | BaseException) -> None:
         """End *turn*, and report it to a client of v2, whose prompt was answered long ago."""
         if turn.is_over:
             return
@@ -384,7 +370,8 @@ class Session(Generic[M]):
         if self.client.supports("notices"):
             update: Any = v1.Notice(severity=severity, title=text)
         else:
-            update = _message(f"{text}\n\n", f"report-{len(self._reported)}")
+            content = v1.TextContent(text=f"{text}\n\n")
+            update = v1.AgentMessageChunk(content=content, message_id=f"report-{len(self._reported)}")
         # Servers may fail before the client knows the id of the session, which is in the response.
         await self.show(update, after_response=True)
 
@@ -619,10 +606,6 @@ class _Pieces:
     def joined(self) -> Any:
         """Return the pieces as one update."""
         return self.type_(content=v1.TextContent(text="".join(self.texts)), message_id=self.message_id)
-
-
-def _message(text: str, id_: str) -> v1.AgentMessageChunk:
-    return v1.AgentMessageChunk(content=v1.TextContent(text=text), message_id=id_)
 
 
 def _idle(reason: StopReason | BaseException) -> dict[str, Any]:

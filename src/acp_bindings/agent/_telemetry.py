@@ -34,14 +34,10 @@ def span(
 ) -> Generator[Callable[[str, str], None]]:
     """Run a block in a span, and yield a function that sets an attribute.
 
-    Args:
-        name: the name of the span.
-        kind: `server` for what the client requests, `client` for what is requested of it.
-        parent: the params of a request, whose `_meta` may have a `traceparent`; otherwise the current span is it.
-        attributes: the attributes.
+    Its parent is the `traceparent` in the `_meta` of *parent*, the params of a request, or else the current span.
     """
     if _tracer is None:
-        yield _ignore
+        yield lambda _key, _value: None
         return
     with _tracer.start_as_current_span(
         name,
@@ -112,7 +108,3 @@ def _meta_of(params: object) -> Mapping[str, Any]:
         cast("dict[str, Any]", params).get("_meta") if isinstance(params, dict) else getattr(params, "meta", None)
     )
     return cast("Mapping[str, Any]", meta) if isinstance(meta, dict) else {}
-
-
-def _ignore(key: str, value: str) -> None:
-    """Set no attribute."""

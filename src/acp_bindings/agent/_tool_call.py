@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import anyio
 
@@ -15,26 +15,14 @@ from acp_bindings.agent._telemetry import ERROR, span
 from acp_bindings.connection import RequestFailed
 from acp_bindings.errors import AcpError
 
+if TYPE_CHECKING:
+    from acp_bindings.agent._session import McpProvider
+    from acp_bindings.agent._turn import Turn
+
 _ERRORS = (AcpError, OSError, ValueError)
 """The exceptions with which a tool may fail. The message is shown to the user. `TimeoutError` is an OSError."""
 LAST_UPDATE = 1.0
 """Seconds to send the end of something that is cancelled, to a client that reads slowly."""
-
-
-class Showing(Protocol):
-    """The turn of a tool call."""
-
-    calls: dict[str, ToolCall]
-
-    async def send(self, update: Any, *, shown_as: Mapping[str, Any] | None = None) -> None: ...
-
-
-class ToolResults(Protocol):
-    """The part of a `McpProvider` that converts results and exceptions of MCP tools."""
-
-    @property
-    def errors(self) -> tuple[type[Exception], ...]: ...
-    def tool_call_update(self, tool_call_id: str, result: Any) -> v1.SessionToolCallUpdate | None: ...
 
 
 class TurnEnded(AcpError, RuntimeError):  # noqa: N818 - says what is wrong, which a suffix would not
@@ -67,7 +55,7 @@ def running_calls(updates: Sequence[v1.SessionUpdate]) -> list[str]:
 class ToolCall:
     """A tool call that the client shows. `Turn.tool_call` returns one, to be used as a context manager."""
 
-    def __init__(self, turn: Showing, begin: v1.ToolCall, provider: ToolResults | None) -> None:
+    def __init__(self, turn: Turn[Any], begin: v1.ToolCall, provider: McpProvider[Any] | None) -> None:
         self.id = begin.tool_call_id
         """The id."""
         self.error: Exception | None = None

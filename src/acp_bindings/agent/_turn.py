@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +11,7 @@ import anyio
 from pydantic_core import from_json
 
 from acp_bindings import v1
+from acp_bindings._atomic_write import atomic_write
 from acp_bindings.agent._command import CommandResult, run_here, run_in_terminal
 from acp_bindings.agent._session import M, Session, StopReason
 from acp_bindings.agent._tool_call import ToolCall, TurnEnded, locations_of, text_of
@@ -300,7 +300,7 @@ class Turn(Generic[M]):
             await session.request(request, method="fs/write_text_file")
             return
         await _check_regular(real)
-        await anyio.to_thread.run_sync(_replace, real, text)
+        await anyio.to_thread.run_sync(atomic_write, str(real), text.encode())
 
     async def run_command(
         self,
@@ -363,15 +363,3 @@ async def _check_regular(path: Path) -> None:
     """Raise OSError for a named pipe or a device: a thread that waits for its other end cannot be cancelled."""
     if await anyio.Path(path).exists() and not await anyio.Path(path).is_file():
         raise OSError(f"{path} is not a file")
-
-
-def _replace(path: Path, text: str) -> None:
-    """Replace the content of a file atomically: a reader gets either the old text or the new one."""
-    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}")
-    try:
-        temporary.write_text(text, encoding="utf-8", newline="")
-        if path.exists():
-            temporary.chmod(path.stat().st_mode)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)

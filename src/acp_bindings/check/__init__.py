@@ -24,7 +24,6 @@ else:
         __name__,
         {
             "_checking": "Check",
-            "command": "",
             "_inputs": "Unusable",
             "_live": "Found LiveCheck",
             "_report": "SCHEMA",

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from bisect import bisect_left
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import replace
 from functools import cache
 from json import JSONDecoder
-from typing import Annotated, Any, Literal, NamedTuple, TypeAlias, cast, get_args, get_origin
+from typing import Any, Literal, NamedTuple, TypeAlias, cast
 
 from pydantic_core import to_json
 
 from acp_bindings._json import items_of, members_of
-from acp_bindings._lazy import PACKAGES
+from acp_bindings._lazy import PACKAGES, closest
 from acp_bindings._models.base import Model
+from acp_bindings._models.fields import parts_of
 from acp_bindings.check._conversation import Conversation
 from acp_bindings.check._inputs import Document, Line, Numbered, Unusable, is_message, read_input, unwrap
 from acp_bindings.check._live import Findings, Found, found_in
@@ -99,9 +99,8 @@ def type_named(name: str, *, protocol: ProtocolPackage) -> Type:
     if of is None:
         raise Unusable(f'unknown protocol package "{where}"; the packages are {", ".join(PACKAGES)}')
     if what not in of.__all__ or what == "METHODS":
-        names: list[str] = of.__all__
-        close = difflib.get_close_matches(what, names, n=1)
-        hint = f"; did you mean {close[0]}?" if close else ""
+        close = closest(what, of.__all__)
+        hint = f"; did you mean {close}?" if close else ""
         raise Unusable(f'{name_of(of)} has no type "{what}"{hint}')
     return Type(of, what)
 
@@ -183,24 +182,14 @@ def _members(protocol: Hashable) -> dict[str, tuple[frozenset[str], frozenset[st
 def _members_of(type_: Any) -> tuple[frozenset[str], frozenset[str]]:
     known: set[str] = set()
     required: set[str] | None = None
-    for each in _classes(type_):
+    for each in parts_of(type_):
+        if not (isinstance(each, type) and issubclass(each, Model)):
+            continue
         fields = {info.alias or name: info for name, info in each.__pydantic_fields__.items() if name != "meta"}
         known |= fields.keys()
         needed = {name for name, info in fields.items() if info.is_required()}
         required = needed if required is None else required & needed
     return frozenset(known), frozenset(required or ())
-
-
-def _classes(type_: Any) -> Iterator[type[Model]]:
-    """Yield the class that a type is, or the classes of a union."""
-    if isinstance(type_, type):
-        if issubclass(type_, Model):
-            yield type_
-    elif get_origin(type_) is Annotated:
-        yield from _classes(get_args(type_)[0])
-    else:
-        for each in get_args(type_):
-            yield from _classes(each)
 
 
 InputKind: TypeAlias = Literal["conversation", "messages", "payloads"]

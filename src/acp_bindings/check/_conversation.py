@@ -15,15 +15,12 @@ from acp_bindings._lazy import PACKAGES
 from acp_bindings.check._inputs import Line
 from acp_bindings.check._observed import PERMISSION, PROMPT, UPDATE, ObservedMessage, observed_of
 from acp_bindings.check._sessions import Session, Transcript
-from acp_bindings.check._turns import OF_TURNS, Turns, Unfinished, text_in
+from acp_bindings.check._turn_order import OF_TURNS, Turns, Unfinished, text_in
 from acp_bindings.decoding import decode
 from acp_bindings.errors import AcpError, DecodeError
-from acp_bindings.jsonrpc import (
-    Codec,
-    ProtocolPackage,
-)
+from acp_bindings.jsonrpc import Codec, ProtocolPackage
 from acp_bindings.messages import Id
-from acp_bindings.setup._handshake import AgentHandshake, Lifecycle
+from acp_bindings.setup._handshake import AgentHandshake, Lifecycle, version_in
 from acp_bindings.setup._history import History
 from acp_bindings.setup._peer import AgentPeer, ClientPeer
 from acp_bindings.setup._records import loosely
@@ -289,10 +286,10 @@ class Conversation:
         message = members_of(value)
         if sender == "client" and message.get("method") == "initialize" and "id" in message:
             self._begin(message.get("id"))
-            self._switch_to(_version_in(message.get("params")))
+            self._switch_to(version_in(message.get("params")))
         elif sender == "agent" and "method" not in message:
             open_ = self.open_request("client", message.get("id"))
-            if open_ and open_.method == "initialize" and (version := _version_in(message.get("result"))) is not None:
+            if open_ and open_.method == "initialize" and (version := version_in(message.get("result"))) is not None:
                 self._switch_to(version)
                 self._codecs["agent"].expect("initialize", open_.id)
 
@@ -332,7 +329,7 @@ class Conversation:
         if observed.sender is not None:
             self._codecs[OTHER[observed.sender]].expect(method, observed.id)
         if method == "initialize":
-            self.requested = _version_in(observed.body)
+            self.requested = version_in(observed.body)
             self.client_asking = self._client(observed.body)
         if session := observed.session:
             session.turns.request(method, observed.members, line=self.heard, version=observed.version)
@@ -410,7 +407,7 @@ class Conversation:
             session.prompted = True
 
     def _initialized(self, observed: ObservedMessage, request: OpenRequest) -> None:
-        answered = _version_in(observed.body)
+        answered = version_in(observed.body)
         if self.requested is not None and answered is not None and answered > self.requested:
             self.mismatched = answered, self.requested
         if observed.typed is not None:
@@ -437,7 +434,7 @@ class Conversation:
             if observed.kind == "request":
                 self._lifecycle.request(observed.method or "", observed.id, sender=observed.sender)
             elif observed.kind in ("response", "error"):
-                self._lifecycle.response(observed.id, sender=observed.sender, version=_version_in(observed.body))
+                self._lifecycle.response(observed.id, sender=observed.sender, version=version_in(observed.body))
             elif observed.method is not None and observed.kind in ("notification", "unreadable"):
                 self._lifecycle.check(observed.method, sender=observed.sender)
         except AcpError as error:
@@ -482,11 +479,6 @@ def _light(session_id: str, kind: str, state: str | None) -> _Update:
 
 def _directories(params: Any) -> tuple[str, ...]:
     return () if params is None else (params.cwd, *(getattr(params, "additional_directories", None) or ()))
-
-
-def _version_in(value: object) -> int | None:
-    version = members_of(value).get("protocolVersion")
-    return version if type(version) is int else None
 
 
 def _is_id(value: object) -> bool:

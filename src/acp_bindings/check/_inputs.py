@@ -75,13 +75,6 @@ def unwrap(text: bytes, value: Any) -> Line:
 _MESSAGE = re.compile(r'\s*\{.{0,100}"jsonrpc"', re.DOTALL)
 
 
-def _parsed(text: bytes) -> Line:
-    try:
-        return Line(text, from_json(text), None, ())
-    except ValueError:
-        return Line(text, None, None, ())
-
-
 def _side(direction: str) -> Side | None:
     plain = direction.strip().lower().removeprefix("from").strip(" _-:")
     return next((each for each in get_args(Side) if plain.startswith(each)), None)
@@ -98,9 +91,7 @@ def likeness_of(lines: Sequence[bytes]) -> str | None:
         if start.startswith(begins):
             return likeness
     if b"\0" in start:
-        # In UTF-16, mostly every second byte is 0, and no others.
-        zeros = sorted((start[::2].count(0), start[1::2].count(0)))
-        return "UTF-16; write it as UTF-8" if zeros[0] * 10 < zeros[1] > len(start) // 4 else "binary data"
+        return "binary data"
     if all(map(is_json, lines)):
         return "payloads or other JSON on each line; for payloads, pass --type"
     if looks_logged(lines):
@@ -191,9 +182,13 @@ def read_input(raw: Iterable[bytes], *, of_messages: bool = True) -> Document | 
 
 def line_of(text: bytes) -> Line:
     """Return the message on a line."""
-    text = text.rstrip(b"\r\n")  # otherwise the error of a line that was cut off would be about these
+    line = _parsed(text.rstrip(b"\r\n"))  # otherwise the error of a line that was cut off would be about these
+    return unwrap(line.text, line.value)
+
+
+def _parsed(text: bytes) -> Line:
     try:
-        return unwrap(text, from_json(text))
+        return Line(text, from_json(text), None, ())
     except ValueError:
         return Line(text, None, None, ())
 

@@ -98,13 +98,7 @@ class Findings:
     """The findings of one conversation, whose lines are parsed already."""
 
     def __init__(self, protocol: ProtocolPackage | None, *, show_values: bool, in_list: bool = False) -> None:
-        """Start before the first line.
-
-        Args:
-            protocol: as in `LiveCheck`.
-            show_values: as in `LiveCheck`.
-            in_list: True if the messages are items of a JSON list instead of lines.
-        """
+        """Start before the first line. If *in_list*, the messages are items of a JSON list instead of lines."""
         self.messages = 0
         """The number of messages."""
         self.read_as: list[str] = []
@@ -185,7 +179,8 @@ def found_in(observed: ObservedMessage, number: int | None, *, show_values: bool
     for look in looks_on(observed.method):
         for each in look.find(observed):
             if each.rule.startswith("schema."):
-                if each.rule in _GENERAL and not covered.isdisjoint(_ways_to(each.path)):
+                around = (each.path[:length] for length in range(len(each.path) + 1))
+                if each.rule in _GENERAL and not covered.isdisjoint(around):
                     continue
                 covered.add(each.path)
                 if each.rule == "schema.server-type":
@@ -201,11 +196,6 @@ def found_in(observed: ObservedMessage, number: int | None, *, show_values: bool
                 method=observed.method,
                 value=_value_at(observed, each.path) if show_values else None,
             )
-
-
-def _ways_to(path: Path) -> Iterator[Path]:
-    """Return *path* and the paths of all values around it, outermost first."""
-    return (path[:length] for length in range(len(path) + 1))
 
 
 _GENERAL = frozenset({"schema.params", "schema.result", "schema.payload"})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -10,25 +9,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from acp_bindings._json import items_of, members_of
-from acp_bindings._lazy import PACKAGES
+from acp_bindings._lazy import PACKAGES, closest
 from acp_bindings._models.base import Model
 from acp_bindings.check._inputs import Line
 from acp_bindings.check._sessions import Session
 from acp_bindings.errors import AcpError, Finding, Issue, Path
-from acp_bindings.jsonrpc import (
-    INVALID_PARAMS,
-    METHOD_NOT_FOUND,
-    PARSE_ERROR,
-    BadLine,
-    BadResponse,
-    ErrorResponse,
-    Message,
-    Notification,
-    ProtocolPackage,
-    Request,
-    Response,
-)
-from acp_bindings.messages import Id
+from acp_bindings.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND, PARSE_ERROR, ProtocolPackage
+from acp_bindings.messages import BadLine, BadResponse, ErrorResponse, Id, Message, Notification, Request, Response
 from acp_bindings.setup._servers import servers_remarks
 from acp_bindings.setup._versions import name_of, package_named, version_of
 from acp_bindings.setup.capabilities import CLOSE, WITHDRAWN, Side
@@ -250,7 +237,6 @@ def _unknown(method: str, protocol: ProtocolPackage) -> str:
         return f"{text}; --protocol {draft} reads it" if draft in having else text
     if instead := WITHDRAWN.get(method):
         return f"{method} was in drafts of the protocol; now there is {instead}"
-    known = protocol.METHODS if len(method) < 100 else ()
-    close = difflib.get_close_matches(method, known, n=1, cutoff=CLOSE)
-    hint = f"; did you mean {close[0]}?" if close else "; names of extensions begin with an underscore"
+    close = closest(method[:100], protocol.METHODS, cutoff=CLOSE)
+    hint = f"; did you mean {close}?" if close else "; names of extensions begin with an underscore"
     return f"there is no method {method[:100]}{hint}"

@@ -87,72 +87,59 @@ def _json(value: Any) -> str:
     return json.dumps(value, separators=(",", ":"))
 
 
-_COUNT = {"type": "integer", "minimum": 0}
+def _object(properties: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "additionalProperties": False, "required": [*properties], "properties": properties}
+
+
+def _text(description: str) -> dict[str, Any]:
+    return {"type": ["string", "null"], "description": description}
+
+
+def _count(description: str) -> dict[str, Any]:
+    return {"type": "integer", "minimum": 0, "description": description}
+
+
+_FILE = _object(
+    {
+        "file": {"type": "string", "description": "The argument FILE; - is standard input."},
+        "kind": {
+            "enum": ["conversation", "messages", "payloads", None],
+            "description": "The kind of content; null if it is not known.",
+        },
+        "messages": _count("The number of messages or payloads."),
+        "readAs": {
+            "type": "array",
+            "items": {"type": "string"},
+            "description": "The protocol packages, or the types of payloads, by which they were read.",
+        },
+        "errors": _count("The number of findings that are errors."),
+        "warnings": _count("The number of findings that are warnings."),
+        "unusable": _text("Why the file cannot be used; null if it can."),
+        "findings": {"type": "array", "items": {"$ref": "#/$defs/finding"}},
+    }
+)
+_FINDING = _object(
+    {
+        "rule": {"enum": [each.id for each in RULES]},
+        "severity": {"enum": ["error", "warning", "info"]},
+        "line": {"type": ["integer", "null"], "minimum": 1, "description": "The line of the file."},
+        "path": {
+            "type": "array",
+            "items": {"type": ["string", "integer"]},
+            "description": "The path to it in the line or in the document.",
+        },
+        "message": {"type": "string", "description": "The problem, and what to do. It contains no secret."},
+        "from": {"enum": ["client", "agent", None], "description": "The sender."},
+        "method": _text("The method, also of a response."),
+        "value": _text("The value, as JSON, with --show-secrets; otherwise null."),
+    }
+)
+_FILES = {"type": "array", "items": {"$ref": "#/$defs/file"}, "description": "One entry for each FILE."}
 
 SCHEMA: dict[str, Any] = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
     "title": "The output of acp-bindings check --json",
-    "type": "object",
-    "additionalProperties": False,
-    "required": ["files"],
-    "properties": {
-        "files": {
-            "type": "array",
-            "items": {"$ref": "#/$defs/file"},
-            "description": "One entry for each FILE.",
-        },
-    },
-    "$defs": {
-        "file": {
-            "type": "object",
-            "additionalProperties": False,
-            "required": ["file", "findings", "kind", "messages", "readAs", "errors", "warnings", "unusable"],
-            "properties": {
-                "file": {"type": "string", "description": "The argument FILE; - is standard input."},
-                "kind": {
-                    "enum": ["conversation", "messages", "payloads", None],
-                    "description": "The kind of content; null if it is not known.",
-                },
-                "messages": {**_COUNT, "description": "The number of messages or payloads."},
-                "readAs": {
-                    "type": "array",
-                    "items": {"type": "string"},
-                    "description": "The protocol packages, or the types of payloads, by which they were read.",
-                },
-                "errors": {**_COUNT, "description": "The number of findings that are errors."},
-                "warnings": {**_COUNT, "description": "The number of findings that are warnings."},
-                "unusable": {
-                    "type": ["string", "null"],
-                    "description": "Why the file cannot be used; null if it can.",
-                },
-                "findings": {"type": "array", "items": {"$ref": "#/$defs/finding"}},
-            },
-        },
-        "finding": {
-            "type": "object",
-            "additionalProperties": False,
-            "required": ["rule", "severity", "line", "path", "message", "from", "method", "value"],
-            "properties": {
-                "rule": {"enum": [each.id for each in RULES]},
-                "severity": {"enum": ["error", "warning", "info"]},
-                "line": {"type": ["integer", "null"], "minimum": 1, "description": "The line of the file."},
-                "path": {
-                    "type": "array",
-                    "items": {"type": ["string", "integer"]},
-                    "description": "The path to it in the line or in the document.",
-                },
-                "message": {"type": "string", "description": "The problem, and what to do. It contains no secret."},
-                "from": {"enum": ["client", "agent", None], "description": "The sender."},
-                "method": {
-                    "type": ["string", "null"],
-                    "description": "The method, also of a response.",
-                },
-                "value": {
-                    "type": ["string", "null"],
-                    "description": "The value, as JSON, with --show-secrets; otherwise null.",
-                },
-            },
-        },
-    },
+    **_object({"files": _FILES}),
+    "$defs": {"file": _FILE, "finding": _FINDING},
 }
 """The JSON schema of the output. `document_of` and `unusable_document` return its entries."""

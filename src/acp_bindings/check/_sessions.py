@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any, Literal, TypeAlias
 
-from acp_bindings.check._turns import Turns
+from acp_bindings.check._turn_order import Turns
 
 Author: TypeAlias = Literal["user", "agent"]
 

@@ -9,25 +9,32 @@ All of it is in the classes of `acp_bindings.v1`, whichever version the agent sp
 nothing; its names load what they need.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
-
-from acp_bindings._lazy import lazy_names
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from acp_bindings.client._client import Client
-    from acp_bindings.client._client_session import Session, SessionOpening
-    from acp_bindings.client._connected_agent import ConnectedAgent
-    from acp_bindings.client._files import Files
-    from acp_bindings.client._permission import Allow, Decision, PermissionPolicy, PermissionQuestion, Reject
-    from acp_bindings.client._prompt_turn import PromptTurn
-    from acp_bindings.client._reconnecting import Reconnect, Reconnected
-    from acp_bindings.client._state import Message, SessionState, Usage
-    from acp_bindings.client._terminals import Terminals
-    from acp_bindings.client._turns import SessionBusy, SessionClosed
+    from ._client import Client as Client
+    from ._client_session import Session as Session
+    from ._client_session import SessionOpening as SessionOpening
+    from ._connected_agent import ConnectedAgent as ConnectedAgent
+    from ._files import Files as Files
+    from ._permission import Allow as Allow
+    from ._permission import Decision as Decision
+    from ._permission import PermissionPolicy as PermissionPolicy
+    from ._permission import PermissionQuestion as PermissionQuestion
+    from ._permission import Reject as Reject
+    from ._prompt_turn import PromptTurn as PromptTurn
+    from ._reconnecting import Reconnect as Reconnect
+    from ._reconnecting import Reconnected as Reconnected
+    from ._state import Message as Message
+    from ._state import SessionState as SessionState
+    from ._state import Usage as Usage
+    from ._terminals import Terminals as Terminals
+    from ._turns import SessionBusy as SessionBusy
+    from ._turns import SessionClosed as SessionClosed
 else:
-    _, _load, __dir__ = lazy_names(
+    from acp_bindings._lazy import lazy_names
+
+    __all__, __getattr__, __dir__ = lazy_names(
         __name__,
         {
             "_client": "Client",
@@ -41,35 +48,5 @@ else:
             "_terminals": "Terminals",
             "_turns": "SessionBusy SessionClosed",
         },
+        extra="connection",
     )
-
-    def __getattr__(name: str) -> Any:
-        try:
-            return _load(name)
-        except ModuleNotFoundError as error:
-            raise ImportError(
-                f"acp_bindings.client needs {error.name}: pip install 'acp-bindings[connection]'"
-            ) from error
-
-
-__all__ = [
-    "Allow",
-    "Client",
-    "ConnectedAgent",
-    "Decision",
-    "Files",
-    "Message",
-    "PermissionPolicy",
-    "PermissionQuestion",
-    "PromptTurn",
-    "Reconnect",
-    "Reconnected",
-    "Reject",
-    "Session",
-    "SessionBusy",
-    "SessionClosed",
-    "SessionOpening",
-    "SessionState",
-    "Terminals",
-    "Usage",
-]

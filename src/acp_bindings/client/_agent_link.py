@@ -25,11 +25,11 @@ from acp_bindings.connection.errors import ConnectionClosed, RequestFailed, log
 from acp_bindings.decoding import decode
 from acp_bindings.encoding import encode
 from acp_bindings.errors import AcpError, DecodeError
+from acp_bindings.setup._error_responses import error_from, is_closed
 from acp_bindings.setup._records import SessionRecord
-from acp_bindings.setup._requests import load_session, resume_session
-from acp_bindings.setup._responses import error_from
+from acp_bindings.setup._requests import close_session, load_session, resume_session
 from acp_bindings.setup._updates import ReplayCollector
-from acp_bindings.setup.errors import InvalidParams, RefusedServer
+from acp_bindings.setup.errors import InvalidParams, RefusedServer, RequestError
 
 if TYPE_CHECKING:
     from acp_bindings.setup import ClientHandshake
@@ -42,9 +42,9 @@ Elicitation: TypeAlias = "Callable[[v1.CreateElicitationRequest], ElicitationAns
 OnUpdate: TypeAlias = "Callable[[Session, SessionUpdate, bool], object]"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Settings:
-    """The services that a client has for agents; see `Client`."""
+@dataclass(kw_only=True, eq=False)
+class AgentLink:
+    """The state of a client for one connection, and its handlers. See `Client` for the first fields."""
 
     permission: Permission | None
     files: Files | None
@@ -52,16 +52,11 @@ class Settings:
     elicitation: Elicitation | None
     on_update: OnUpdate | None
     patience: float
+    tasks: TaskGroup
 
-
-class AgentLink:
-    """The state of a client for one connection, and its handlers."""
-
-    connection: Connection
-    peer: AgentPeer
-
-    def __init__(self, settings: Settings, tasks: TaskGroup) -> None:
-        self.patience = settings.patience
+    def __post_init__(self) -> None:
+        self.connection: Connection
+        self.peer: AgentPeer
         self.sessions: dict[str, Session] = {}
         """The open sessions by id."""
         self.updates: ReplayCollector[Any] = ReplayCollector()
@@ -69,12 +64,10 @@ class AgentLink:
         """Set while there is a connection; requests wait for it."""
         self.reconnects = False
         """True if a connection that is lost is made again."""
-        self._settings = settings
-        self._tasks = tasks
         self._conversations: dict[str, Conversation] = {}
         self._live: dict[str, Conversation] = {}
         """The sessions whose updates cannot be history."""
-        self._terminals = OpenTerminals(settings.terminals, tasks) if settings.terminals else None
+        self._terminals = OpenTerminals(self.terminals, self.tasks) if self.terminals else None
         self._handlers: Handlers | None = None
         """The handlers in which those of this object are registered."""
         self._given_up: ConnectionClosed | None = None
@@ -97,12 +90,11 @@ class AgentLink:
             raise error_from(error) from error
 
     def _register(self, handlers: Handlers) -> None:
-        settings = self._settings
         handlers.on("session/update")(self._update)
         handlers.on("session/request_permission")(self._permission)
-        if (elicit := settings.elicitation) is not None:
+        if (elicit := self.elicitation) is not None:
             handlers.on("elicitation/create")(partial(self._elicitation, elicit))
-        if (files := settings.files) is not None:
+        if (files := self.files) is not None:
             handlers.on("fs/read_text_file")(partial(self._read, files))
             if "fs.write_text_file" in files.capabilities:
                 handlers.on("fs/write_text_file")(partial(self._write, files))
@@ -142,7 +134,7 @@ class AgentLink:
 
     def start(self, work: Callable[..., Coroutine[Any, Any, object]], *arguments: object) -> None:
         """Run *work* in a task that ends with the connection."""
-        self._tasks.start_soon(work, *arguments)
+        self.tasks.start_soon(work, *arguments)
 
     async def create(self, request: Any, refused: tuple[RefusedServer, ...], timeout: float | None) -> Session:
         """Send a request that creates a session, and return the session."""
@@ -160,19 +152,31 @@ class AgentLink:
         self, request: Any, refused: tuple[RefusedServer, ...], timeout: float | None, *, loads: bool
     ) -> Session:
         """Send a request that loads or resumes a session, and return the session."""
-        session_id: str = request.session_id
         conversation, session = self._add(SessionRecord.of(request), refused)
         try:
-            for each in self.updates.expect(request):
-                conversation.take_early(each.notification.update, replay=each.replay)
-            response = await self.ask(request, timeout=timeout)
+            await self._load(conversation, request, partial(self.ask, timeout=timeout), loads=loads)
         except BaseException:
-            self.updates.failed(session_id)
-            self._drop(session_id)
+            self.updates.failed(session.id)
+            self._drop(session.id)
             raise
-        self.updates.opened(session_id)
-        conversation.opened(response, loaded=loads)
         return session
+
+    async def _load(
+        self, conversation: Conversation, request: Any, ask: Callable[[Any], Awaitable[Any]], *, loads: bool
+    ) -> None:
+        for each in self.updates.expect(request):
+            conversation.take_early(each.notification.update, replay=each.replay)
+        response = await ask(request)
+        self.updates.opened(conversation.id)
+        conversation.opened(response, loaded=loads)
+
+    async def close(self, session_id: str) -> None:
+        """Send `session/close`. It is not an error if the session is already closed."""
+        try:
+            await self.ask(close_session(self.peer, session_id))
+        except RequestError as error:
+            if not is_closed(error, peer=self.peer):
+                raise
 
     def go_offline(self) -> None:
         """Let requests wait for the next connection."""
@@ -216,11 +220,7 @@ class AgentLink:
         request: Any = make(self.peer, conversation.record)
         if loads:
             conversation.forget_history()
-        for each in self.updates.expect(request):
-            conversation.take_early(each.notification.update, replay=each.replay)
-        response = await self._ask(request)
-        self.updates.opened(conversation.id)
-        conversation.opened(response, loaded=loads)
+        await self._load(conversation, request, self._ask, loads=loads)
 
     def prompted(self, session_id: str) -> None:
         """Take everything that arrives for a session from now on as news."""
@@ -240,8 +240,8 @@ class AgentLink:
     def _add(self, record: SessionRecord, refused: tuple[RefusedServer, ...]) -> tuple[Conversation, Session]:
         conversation = self._conversations[record.session_id] = Conversation(self, record)
         session = self.sessions[record.session_id] = Session(conversation, refused=refused)
-        if self._settings.on_update is not None:
-            conversation.listener = partial(self._settings.on_update, session)
+        if self.on_update is not None:
+            conversation.listener = partial(self.on_update, session)
         return conversation, session
 
     def _drop(self, session_id: str) -> None:
@@ -272,9 +272,9 @@ class AgentLink:
         return decode(wire.RequestPermissionResponse, {"outcome": outcome})
 
     async def _answer(self, question: PermissionQuestion) -> PermissionAnswer:
-        if self._settings.permission is None:
+        if self.permission is None:
             return False
-        answer = self._settings.permission(question)
+        answer = self.permission(question)
         return await answer if isawaitable(answer) else answer
 
     async def _elicitation(self, elicit: Elicitation, params: Any, _: object) -> Any:
@@ -286,13 +286,10 @@ class AgentLink:
         except DecodeError:
             request = None
         if request is not None and request.mode == "form":
-            if conversation is None:
-                response = await _elicited(elicit, request)
-            else:
-                response = v1.CreateElicitationResponseCancel()
-                with conversation.asking() as scope:
-                    if not scope.cancel_called:
-                        response = await _elicited(elicit, request)
+            response = v1.CreateElicitationResponseCancel()
+            with conversation.asking() if conversation else anyio.CancelScope() as scope:
+                if not scope.cancel_called:
+                    response = await _elicited(elicit, request)
         return in_package(wire, "CreateElicitationResponse", response)
 
     async def _read(self, files: Files, params: Any, _: object) -> Any:

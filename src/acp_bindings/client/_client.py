@@ -13,7 +13,7 @@ import anyio
 
 from acp_bindings import v1, v2
 from acp_bindings._processes.process import to_the_end
-from acp_bindings.client._agent_link import AgentLink, Elicitation, OnUpdate, Permission, Settings
+from acp_bindings.client._agent_link import AgentLink, Elicitation, OnUpdate, Permission
 from acp_bindings.client._connected_agent import ConnectedAgent
 from acp_bindings.client._reconnecting import Reconnect, Reconnected, stay_connected
 from acp_bindings.connection._child import connect_process
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from acp_bindings.client._terminals import Terminals
     from acp_bindings.jsonrpc import ProtocolPackage
     from acp_bindings.remote import NetworkOptions
-    from acp_bindings.setup import ClientCapability
     from acp_bindings.setup._paths import Flavour
+    from acp_bindings.setup.capabilities import ClientCapability
 
 PATIENCE = 10.0
 """The default time for an agent to end a cancelled turn, in seconds."""
@@ -117,7 +117,8 @@ class Client:
             meta=meta,
         )
         """The content of `initialize`."""
-        self._settings = Settings(
+        self._link = partial(
+            AgentLink,
             permission=permission,
             files=files,
             terminals=terminals,
@@ -188,7 +189,7 @@ class Client:
                 )
                 connection = await stack.enter_async_context(process)
             async with anyio.create_task_group() as tasks:
-                link = AgentLink(self._settings, tasks)
+                link = self._link(tasks=tasks)
                 try:
                     if reach is not None:
                         stay = partial(

@@ -19,9 +19,7 @@ from acp_bindings.decoding import decode
 from acp_bindings.encoding import encode
 from acp_bindings.errors import AcpError
 from acp_bindings.setup._gates import check_message
-from acp_bindings.setup._requests import close_session
-from acp_bindings.setup._responses import is_closed
-from acp_bindings.setup.errors import RefusedServer, RequestError
+from acp_bindings.setup.errors import RefusedServer
 
 if TYPE_CHECKING:
     from acp_bindings.setup._records import SessionRecord
@@ -110,7 +108,7 @@ class Session:
         if self._conversation.folding.has_modes:
             wire: Any = self._host.peer.protocol
             await self._host.ask(wire.SetSessionModeRequest(session_id=self.id, mode_id=mode))
-            self._conversation.folding.set_mode(mode)
+            self._conversation.folding.change(mode=mode)
             return
         option = next(each for each in self.state.config_options if each.category == "mode")
         await self.set_option(option.id, mode)
@@ -148,11 +146,7 @@ class Session:
                 await self._conversation.stop(turn)
             await self._host.end_terminals(self.id)
             if self._host.peer.supports("session.close"):
-                try:
-                    await self._host.ask(close_session(self._host.peer, self.id))
-                except RequestError as error:
-                    if not is_closed(error, peer=self._host.peer):
-                        raise
+                await self._host.close(self.id)
         finally:
             self._host.forget(self.id)
 

@@ -18,7 +18,6 @@ from acp_bindings.setup._gates import OnRefusal, gate_mcp_servers
 from acp_bindings.setup._records import SessionRecord
 from acp_bindings.setup._requests import (
     SessionListing,
-    close_session,
     delete_session,
     fork_session,
     list_sessions,
@@ -26,8 +25,7 @@ from acp_bindings.setup._requests import (
     new_session,
     resume_session,
 )
-from acp_bindings.setup._responses import is_closed
-from acp_bindings.setup.errors import RefusedServer, Remark, RequestError
+from acp_bindings.setup.errors import RefusedServer, Remark
 
 if TYPE_CHECKING:
     from acp_bindings.connection._connection import Connection
@@ -215,12 +213,8 @@ class ConnectedAgent:
         id_ = _id_of(session)
         if id_ in self._link.sessions:
             await self._link.sessions[id_].close()
-            return
-        try:
-            await self._link.ask(close_session(self._link.peer, id_))
-        except RequestError as error:
-            if not is_closed(error, peer=self._link.peer):
-                raise
+        else:
+            await self._link.close(id_)
 
     async def delete(self, session: AnySession) -> None:
         """Close a session if it is open here, and delete it from the list of the agent.

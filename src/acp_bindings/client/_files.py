@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
-import secrets
 import stat
 from collections.abc import Generator, Sequence
 from itertools import islice
@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING
 
 import anyio.to_thread
 
+from acp_bindings._atomic_write import atomic_write
 from acp_bindings.errors import AcpError
 from acp_bindings.setup._paths import OutsideRoots, Roots, require_absolute
 from acp_bindings.setup.errors import NOT_FOUND, InvalidParams, RequestError
 
 if TYPE_CHECKING:
-    from acp_bindings.setup import ClientCapability
+    from acp_bindings.setup.capabilities import ClientCapability
 
 MOST_BYTES = 16 * 1024 * 1024
 """The default maximum size of a file that is read, in bytes."""
@@ -76,7 +77,7 @@ class Files:
         if line is None and limit is None:
             return text
         start = max((line or 1) - 1, 0)
-        lines = text.splitlines(keepends=True) if "\r" not in text and not _has_other_ends(text) else _lines(text)
+        lines = io.StringIO(text)  # unlike `splitlines`, it splits only at line feeds, as editors do
         return "".join(islice(lines, start, None if limit is None else start + limit))
 
     async def write_text_file(self, path: str, content: str, *, directories: Sequence[str]) -> None:
@@ -140,39 +141,10 @@ def _errors_as_answers() -> Generator[None]:
 
 
 def _write(path: Path, content: str) -> None:
-    mode: int | None = None
     with contextlib.suppress(FileNotFoundError):
-        found = os.lstat(path)
-        if not stat.S_ISREG(found.st_mode):
+        if not stat.S_ISREG(os.lstat(path).st_mode):
             raise ValueError("it is not a regular file")
         if not os.access(path, os.W_OK):
             raise PermissionError(13, "the file is read-only")
-        mode = stat.S_IMODE(found.st_mode)
     path.parent.mkdir(parents=True, exist_ok=True)
-    # In the same directory: a file can only be replaced by one of the same file system.
-    beside = path.with_name(f".{path.name[:100]}.{secrets.token_hex(8)}")
-    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
-    try:
-        with open(descriptor, "w", encoding="utf-8", newline="") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(descriptor)
-        if mode is not None:
-            os.chmod(beside, mode)
-        os.replace(beside, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(beside)
-        raise
-
-
-def _has_other_ends(text: str) -> bool:
-    """Return True if `splitlines` would split *text* where no editor does."""
-    return any(each in text for each in "\v\f\x1c\x1d\x1e\x85\u2028\u2029")
-
-
-def _lines(text: str) -> list[str]:
-    """Return the lines of *text* with their ends, split at line feeds only."""
-    lines = [f"{each}\n" for each in text.split("\n")]
-    lines[-1] = lines[-1][:-1]
-    return lines
+    atomic_write(str(path), content.encode())

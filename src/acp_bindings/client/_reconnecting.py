@@ -63,13 +63,7 @@ async def stay_connected(
     timeout: float | None,
     task_status: TaskStatus[None],
 ) -> None:
-    """Connect, and connect again whenever the connection is lost.
-
-    Raises:
-        ConnectionClosed: the first connection could not be made.
-        TimedOut: the agent did not respond to `initialize`.
-        RequestError: the agent responded to `initialize` with an error.
-    """
+    """Connect, and connect again whenever the connection is lost. Errors of the first connection are raised."""
     reason: ConnectionClosed | None = None
     attempt = 0
     link.reconnects = reconnect is not None

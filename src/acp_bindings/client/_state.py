@@ -101,16 +101,9 @@ class SessionState:
 
 _ROLES: Mapping[str, Role] = {"user_message": "user", "agent_message": "agent", "agent_thought": "thought"}
 """The updates of v2 that create or replace a whole message."""
-_CHUNKS: Mapping[str, Role] = {
-    "user_message_chunk": "user",
-    "agent_message_chunk": "agent",
-    "agent_thought_chunk": "thought",
-}
-_CHUNK_OF: Mapping[Role, str] = {
-    "user": "UserMessageChunk",
-    "agent": "AgentMessageChunk",
-    "thought": "AgentThoughtChunk",
-}
+_CHUNKS: Mapping[str, Role] = {f"{kind}_chunk": role for kind, role in _ROLES.items()}
+_CHUNK_OF: Mapping[Role, str] = {role: f"{kind.title().replace('_', '')}Chunk" for kind, role in _ROLES.items()}
+"""The name of the class of chunks for each role."""
 _PLAIN = frozenset({"type", "text"})
 
 
@@ -254,10 +247,6 @@ class Folding:
         """Fold all config options, in the classes of the negotiated version."""
         self.take(to_v1(self._protocol.ConfigOptionUpdate(config_options=list(options))))
 
-    def set_mode(self, mode: str) -> None:
-        """Fold the current mode."""
-        self.change(mode=mode)
-
     @property
     def has_modes(self) -> bool:
         """True if the agent has modes apart from its config options."""
@@ -375,7 +364,7 @@ class Folding:
         self.change(plan=tuple(entry for plan in self._plans.values() for entry in plan))
 
     def take_mode(self, update: v1.CurrentModeUpdate) -> None:
-        self.set_mode(update.current_mode_id)
+        self.change(mode=update.current_mode_id)
 
     def take_options(self, update: v1.ConfigOptionUpdate) -> None:
         self.change(config_options=tuple(update.config_options))
@@ -388,8 +377,11 @@ class Folding:
         options: Sequence[v1.SessionConfigOption] = self._rest.get("config_options", ())
         for option in options:
             if option.category == "mode" and isinstance(option, v1.SessionConfigOptionSelect):
-                modes = tuple(_as_mode(each) for each in choices(option))
-                self.change(mode=option.current_value, modes=modes)
+                modes = (
+                    v1.SessionMode(id=each.value, name=each.name, description=each.description)
+                    for each in choices(option)
+                )
+                self.change(mode=option.current_value, modes=tuple(modes))
                 return
 
     def take_commands(self, update: v1.AvailableCommandsUpdate) -> None:
@@ -436,10 +428,6 @@ def choices(option: v1.SessionConfigOptionSelect) -> Iterator[v1.SessionConfigSe
             yield each
 
 
-def _as_mode(choice: v1.SessionConfigSelectOption) -> v1.SessionMode:
-    return v1.SessionMode(id=choice.value, name=choice.name, description=choice.description)
-
-
 def _created(update: v1.ToolCallUpdate) -> v1.ToolCall:
     """Return the tool call that an update creates."""
     values = {name: getattr(update, name) for name in update.model_fields_set & _OF_TOOL_CALL}
@@ -448,15 +436,11 @@ def _created(update: v1.ToolCallUpdate) -> v1.ToolCall:
 
 
 _NEW_TOOL_CALL: Mapping[str, Any] = {
-    "session_update": "tool_call",
     "title": "",
-    "name": None,
-    "kind": None,
-    "status": None,
-    "content": [],
-    "locations": [],
-    "raw_input": None,
-    "raw_output": None,
-    "meta": None,
+    **{
+        name: info.get_default(call_default_factory=True)
+        for name, info in v1.ToolCall.model_fields.items()
+        if not info.is_required()
+    },
 }
 _OF_TOOL_CALL = frozenset({"tool_call_id", *_NEW_TOOL_CALL}) - {"session_update"}

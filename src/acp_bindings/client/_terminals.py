@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import codecs
 import os
 import shutil
-import sys
 import uuid
-from collections import deque
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,7 +12,7 @@ import anyio
 from anyio.abc import TaskGroup
 
 from acp_bindings import v1
-from acp_bindings._processes.process import ChildProcess, signal_name, to_the_end
+from acp_bindings._processes.process import ChildProcess, Tail, signal_name, to_the_end
 from acp_bindings.setup._paths import OutsideRoots, Roots, require_absolute
 from acp_bindings.setup.errors import NOT_FOUND, InvalidParams, RequestError
 
@@ -23,8 +20,6 @@ MOST_OUTPUT = 1024 * 1024
 """The default maximum output of a terminal that is kept, in bytes."""
 _LAST_WORDS = 0.2
 """Seconds for output that was written before a process exited."""
-_CONTINUATION = bytes(range(0x80, 0xC0))
-"""The bytes of UTF-8 that do not begin a character."""
 
 
 class Terminals:
@@ -55,44 +50,13 @@ class Terminals:
         self.most = most
 
 
-class _Output:
-    """The end of the output of a process, at most *limit* bytes."""
-
-    def __init__(self, limit: int) -> None:
-        self._limit = limit
-        self._chunks: deque[bytes] = deque()
-        self._size = 0
-        self.truncated = False
-
-    def add(self, chunk: bytes) -> None:
-        """Append a chunk, and drop what is not needed any more."""
-        self._chunks.append(chunk)
-        self._size += len(chunk)
-        while self._size > self._limit and self._size - len(self._chunks[0]) >= self._limit:
-            self._size -= len(self._chunks.popleft())
-            self.truncated = True
-
-    def text(self, *, complete: bool) -> tuple[str, bool]:
-        """Return the text, and True if it is truncated. It begins and ends with a whole character."""
-        data = b"".join(self._chunks)
-        truncated = self.truncated or len(data) > self._limit
-        if truncated:
-            data = data[max(len(data) - self._limit, 0) :].lstrip(_CONTINUATION)
-        text = codecs.getincrementaldecoder("utf-8")("replace").decode(data, complete)
-        # A byte that is not UTF-8 becomes a character of three.
-        if len(encoded := text.encode()) > self._limit:
-            text = encoded[len(encoded) - self._limit :].lstrip(_CONTINUATION).decode()
-            truncated = True
-        return text, truncated
-
-
 class _Terminal:
     """A running command."""
 
     def __init__(self, session_id: str, process: ChildProcess, limit: int) -> None:
         self.session_id = session_id
         self._process = process
-        self._output = _Output(limit)
+        self._output = Tail(limit)
         self._reading = anyio.CancelScope()
         self._has_read = anyio.Event()
         self.exited = anyio.Event()
@@ -105,23 +69,11 @@ class _Terminal:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(self._watch)
                 with self._reading:
-                    async with anyio.create_task_group() as readers:
-                        readers.start_soon(self._read)
-                        readers.start_soon(self._read_errors)
+                    await self._process.read_output(self._output.add)
                 self._has_read.set()
         finally:
             self._has_read.set()
             await self.end()
-
-    async def _read(self) -> None:
-        try:
-            while True:
-                self._output.add(await self._process.receive())
-        except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
-            pass
-
-    async def _read_errors(self) -> None:
-        await self._process.drain_stderr(tell=self._output.add)
 
     async def _watch(self) -> None:
         await self._process.wait()
@@ -155,10 +107,9 @@ class _Terminal:
     def output(self) -> v1.TerminalOutputResponse:
         """Return the output so far."""
         ended = self.exit()
-        text, truncated = self._output.text(complete=ended is not None)
-        if ended is None:
-            return v1.TerminalOutputResponse(output=text, truncated=truncated)
-        return v1.TerminalOutputResponse(output=text, truncated=truncated, exit_status=v1.TerminalExitStatus(**ended))
+        more: Any = {} if ended is None else {"exit_status": v1.TerminalExitStatus(**ended)}
+        text = self._output.text(complete=ended is not None)
+        return v1.TerminalOutputResponse(output=text, truncated=self._output.is_truncated, **more)
 
 
 class OpenTerminals:
@@ -207,7 +158,9 @@ class OpenTerminals:
         cwd = self._directory(params.cwd, directories)
         env: dict[str, str] = {**os.environ, **{each.name: each.value for each in params.env}}
         command: str = params.command
-        program = shutil.which(command, path=env.get("PATH")) or _in(cwd, command)
+        program = shutil.which(command, path=env.get("PATH"))
+        if program is None and os.path.dirname(command):
+            program = shutil.which(os.path.join(cwd, command))
         if program is None:
             advice = "; pass its arguments in args" if " " in command and not params.args else ""
             raise InvalidParams(f"command: not found or not executable{advice}")
@@ -215,7 +168,7 @@ class OpenTerminals:
         if params.output_byte_limit is not None:
             limit = min(limit, params.output_byte_limit)
         try:
-            process = await ChildProcess.start(_without_input([program, *params.args]), cwd=cwd, env=env)
+            process = await ChildProcess.start([program, *params.args], cwd=cwd, env=env, without_input=True)
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else None
             raise InvalidParams(f"command: {reason or 'it cannot be started'}") from None
@@ -242,15 +195,3 @@ class OpenTerminals:
         if terminal is None or terminal.session_id != params.session_id:
             raise RequestError(NOT_FOUND, "the session has no such terminal")
         return terminal
-
-
-def _in(cwd: str, command: str) -> str | None:
-    """Return the program at a relative path, which begins at the directory of the command."""
-    return shutil.which(os.path.join(cwd, command)) if os.path.dirname(command) else None
-
-
-def _without_input(command: list[str]) -> list[str]:
-    """Return a command that runs *command* with empty input, and with its errors among its output, in their order."""
-    if sys.platform == "win32":
-        return command
-    return ["/bin/sh", "-c", 'exec "$@" 2>&1 </dev/null', "sh", *command]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import contextlib
 from collections import deque
-from collections.abc import Callable, Coroutine, Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from threading import get_ident
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import anyio
 
@@ -17,12 +17,12 @@ from acp_bindings.client._state import Folding
 from acp_bindings.connection.errors import ConnectionClosed, TimedOut, log
 from acp_bindings.errors import AcpError
 from acp_bindings.jsonrpc import INTERNAL_ERROR, REQUEST_CANCELLED
-from acp_bindings.setup._responses import error_from
+from acp_bindings.setup._error_responses import error_from
+from acp_bindings.setup._history import merged
 from acp_bindings.setup.errors import RequestError
 
 if TYPE_CHECKING:
-    from acp_bindings.connection._connection import Connection
-    from acp_bindings.setup._peer import AgentPeer
+    from acp_bindings.client._agent_link import AgentLink
     from acp_bindings.setup._records import SessionRecord
     from acp_bindings.setup.unions import SessionUpdate
 
@@ -117,36 +117,11 @@ class Running:
 
     def _shorten(self) -> None:
         """Join chunks of text that continue each other; if that is not enough, drop the oldest updates."""
-        joined: deque[SessionUpdate] = deque()
-        run: list[Any] = []
-        for update in self.buffer:
-            if run and not _continues(run[-1], update):
-                joined.append(_joined(run))
-                run = []
-            run.append(update)
-        joined.append(_joined(run))
+        joined = deque(merged(self.buffer))
         while len(joined) > MOST_BUFFERED // 2:
             joined.popleft()
             self.lost += 1
         self.buffer = joined
-
-
-def _continues(chunk: Any, update: Any) -> bool:
-    return (
-        type(update) is type(chunk)
-        and isinstance(chunk, v1.AgentMessageChunk | v1.AgentThoughtChunk | v1.UserMessageChunk)
-        and update.message_id == chunk.message_id
-        and isinstance(chunk.content, v1.TextContent)
-        and isinstance(update.content, v1.TextContent)
-        and chunk.content.annotations == update.content.annotations
-    )
-
-
-def _joined(run: list[Any]) -> SessionUpdate:
-    if len(run) == 1:
-        return cast("SessionUpdate", run[0])
-    content = run[0].content.model_copy(update={"text": "".join(each.content.text for each in run)})
-    return cast("SessionUpdate", run[0].model_copy(update={"content": content}))
 
 
 _SILENCE = 0.2
@@ -157,28 +132,10 @@ _OF_THE_USER = frozenset({"user_message", "user_message_chunk"})
 """The prompt, which an agent of v2 sends back."""
 
 
-class Host(Protocol):
-    """The connection of a session, as far as the session needs it."""
-
-    patience: float
-    """Seconds to wait for the end of a cancelled turn."""
-
-    @property
-    def connection(self) -> Connection: ...
-    @property
-    def peer(self) -> AgentPeer: ...
-    async def ready(self) -> None: ...
-    async def ask(self, request: Any, *, timeout: float | None = None) -> Any: ...
-    def start(self, work: Callable[..., Coroutine[Any, Any, object]], *arguments: object) -> None: ...
-    def prompted(self, session_id: str) -> None: ...
-    async def end_terminals(self, session_id: str) -> None: ...
-    def forget(self, session_id: str) -> None: ...
-
-
 class Conversation:
     """The turns of one session, and the updates that the agent sends for it."""
 
-    def __init__(self, host: Host, record: SessionRecord) -> None:
+    def __init__(self, host: AgentLink, record: SessionRecord) -> None:
         self.host = host
         self.record = record
         self.folding = Folding(host.peer.protocol)
@@ -215,14 +172,7 @@ class Conversation:
             raise SessionBusy(self.id)
 
     async def cancel(self) -> None:
-        """Cancel the turn. It ends with the stop reason `cancelled` as soon as the agent has stopped.
-
-        Open permission requests of the session are answered with the outcome `cancelled`. Nothing happens if the
-        session is idle.
-
-        Raises:
-            ConnectionClosed: the agent is gone.
-        """
+        """Cancel the turn; see `Session.cancel`."""
         for scope in tuple(self._questions):
             scope.cancel()
         turn = self.turn

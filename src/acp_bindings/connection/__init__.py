@@ -6,28 +6,26 @@
 Importing this package loads nothing; its names load what they need.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
-
-from acp_bindings._lazy import lazy_names
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from acp_bindings.connection._child import ProcessConnection, connect_process
-    from acp_bindings.connection._connection import Connection
-    from acp_bindings.connection._handlers import Handlers
-    from acp_bindings.connection._opening import AgentHandlers, initialize
-    from acp_bindings.connection._stdio import connect_stdio
-    from acp_bindings.connection.errors import (
-        BadAnswer,
-        CannotStart,
-        ConnectionClosed,
-        RequestFailed,
-        StrayLines,
-        TimedOut,
-    )
+    from ._child import ProcessConnection as ProcessConnection
+    from ._child import connect_process as connect_process
+    from ._connection import Connection as Connection
+    from ._handlers import Handlers as Handlers
+    from ._opening import AgentHandlers as AgentHandlers
+    from ._opening import initialize as initialize
+    from ._stdio import connect_stdio as connect_stdio
+    from .errors import BadAnswer as BadAnswer
+    from .errors import CannotStart as CannotStart
+    from .errors import ConnectionClosed as ConnectionClosed
+    from .errors import RequestFailed as RequestFailed
+    from .errors import StrayLines as StrayLines
+    from .errors import TimedOut as TimedOut
 else:
-    _, _load, __dir__ = lazy_names(
+    from acp_bindings._lazy import lazy_names
+
+    __all__, __getattr__, __dir__ = lazy_names(
         __name__,
         {
             "_child": "ProcessConnection connect_process",
@@ -37,29 +35,5 @@ else:
             "_opening": "AgentHandlers initialize",
             "_stdio": "connect_stdio",
         },
+        extra="connection",
     )
-
-    def __getattr__(name: str) -> Any:
-        try:
-            return _load(name)
-        except ModuleNotFoundError as error:
-            raise ImportError(
-                f"acp_bindings.connection needs {error.name}: pip install 'acp-bindings[connection]'"
-            ) from error
-
-
-__all__ = [
-    "AgentHandlers",
-    "BadAnswer",
-    "CannotStart",
-    "Connection",
-    "ConnectionClosed",
-    "Handlers",
-    "ProcessConnection",
-    "RequestFailed",
-    "StrayLines",
-    "TimedOut",
-    "connect_process",
-    "connect_stdio",
-    "initialize",
-]

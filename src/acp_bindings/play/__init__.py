@@ -5,44 +5,26 @@
 Importing this package loads nothing; its names load what they need.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
-
-from acp_bindings._lazy import lazy_names
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from acp_bindings.play._agent import Play
-    from acp_bindings.play._replay import Replay
-    from acp_bindings.play._rude import RUDE
-    from acp_bindings.play._scenes import SCENES
-    from acp_bindings.play._script import Script, ScriptError
+    from ._replay import Replay as Replay
+    from ._rude import RUDE as RUDE
+    from ._scenes import SCENES as SCENES
+    from ._script import Script as Script
+    from ._script import ScriptError as ScriptError
+    from ._scripted_agent import Play as Play
 else:
-    _, _load, __dir__ = lazy_names(
+    from acp_bindings._lazy import lazy_names
+
+    __all__, __getattr__, __dir__ = lazy_names(
         __name__,
         {
-            "_agent": "Play",
+            "_scripted_agent": "Play",
             "_replay": "Replay",
             "_rude": "RUDE",
             "_scenes": "SCENES",
             "_script": "Script ScriptError",
         },
+        extra="connection",
     )
-
-    def __getattr__(name: str) -> Any:
-        try:
-            return _load(name)
-        except ModuleNotFoundError as error:
-            raise ImportError(
-                f"acp_bindings.play needs {error.name}: pip install 'acp-bindings[connection]'"
-            ) from error
-
-
-__all__ = [
-    "RUDE",
-    "SCENES",
-    "Play",
-    "Replay",
-    "Script",
-    "ScriptError",
-]

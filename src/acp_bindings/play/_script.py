@@ -177,7 +177,7 @@ class Script:
             elif step:
                 parts[-1][1].append(step)
             elif reader.is_first:
-                break  # it is no script
+                break  # it is not a script
         if not problems and len(parts) == 1:
             problems.append('1: the script has no turn; begin one with {"prompt": null}')
         if problems:

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from acp_bindings.probe._check import Check
     from acp_bindings.probe._checks import CHECKS
     from acp_bindings.probe._outcome import Status
+    from acp_bindings.probe._probe_report import Report, Result
     from acp_bindings.probe._probing import probe
-    from acp_bindings.probe._report import Report, Result
 else:
     _, __getattr__, __dir__ = lazy_names(
         __name__,
@@ -27,7 +27,7 @@ else:
             "_checks": "CHECKS",
             "_outcome": "Status",
             "_probing": "probe",
-            "_report": "Report Result",
+            "_probe_report": "Report Result",
         },
     )
 

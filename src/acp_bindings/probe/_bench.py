@@ -17,11 +17,11 @@ from acp_bindings._redact import Redactor
 from acp_bindings._secrets import argument_secrets, environment_secrets
 from acp_bindings._standard_streams import version as own_version
 from acp_bindings.connection.errors import ConnectionClosed
-from acp_bindings.probe._agent import Agent, Call, Line, Message, start_process, start_url
-from acp_bindings.probe._client import Client
+from acp_bindings.probe._client_side import Client
+from acp_bindings.probe._mcp_servers import Servers
 from acp_bindings.probe._outcome import Failed, Outcome, Skipped
-from acp_bindings.probe._servers import Servers
-from acp_bindings.probe._session import Session, needs_login
+from acp_bindings.probe._probed_agent import Agent, Call, Line, Message, start_process, start_url
+from acp_bindings.probe._probed_session import Session, needs_login
 from acp_bindings.recordings import Recorder
 
 T = TypeVar("T")

@@ -37,10 +37,10 @@ class Check:
 def check(
     source: str, cure: str, *, versions: tuple[int, ...] = (1, 2), over: Over = "any"
 ) -> Callable[[Callable[[Bench], Awaitable[None]]], Check]:
-    """Make a check of a function. Its id is made of the names of its module and its own, the rest is its docstring."""
+    """Make a check of a function. `check_auth.login` has the id `auth.login` and requires what its docstring says."""
 
     def make(function: Callable[[Bench], Awaitable[None]]) -> Check:
-        family = function.__module__.rpartition(".")[2]
+        family = function.__module__.rpartition(".check_")[2]
         name: str = getattr(function, "__name__", "")
         return Check(
             id=f"{family}.{name.strip('_')}".replace("_", "-"),

@@ -13,8 +13,8 @@ from anyio.from_thread import start_blocking_portal
 
 from acp_bindings._standard_streams import without_ci_commands
 from acp_bindings.probe._check import Check
+from acp_bindings.probe._probe_report import Report, Result, lines_of
 from acp_bindings.probe._probing import TIMEOUT, choose, is_url, probe
-from acp_bindings.probe._report import Report, Result, lines_of
 
 
 class AcpProbeWarning(pytest.PytestWarning):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from xml.etree.ElementTree import SubElement
 
 from acp_bindings._reports import JUnit, fit
-from acp_bindings.probe._report import Report, lines_of
+from acp_bindings.probe._probe_report import Report, lines_of
 
 
 def junit_of(report: Report) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
-    from acp_bindings.probe._agent import Line
+    from acp_bindings.probe._probed_agent import Line
 
 Status: TypeAlias = Literal["ok", "fail", "warn", "skip"]
 

@@ -12,12 +12,12 @@ from typing import Any, cast
 
 import anyio
 
-from acp_bindings.probe._agent import Message
 from acp_bindings.probe._bench import Bench, Options
 from acp_bindings.probe._check import Check
 from acp_bindings.probe._checks import CHECKS
 from acp_bindings.probe._outcome import Failed, Outcome, Skipped
-from acp_bindings.probe._report import Report, Result
+from acp_bindings.probe._probe_report import Report, Result
+from acp_bindings.probe._probed_agent import Message
 
 TIMEOUT = 30.0
 

@@ -7,19 +7,22 @@
 Importing this package loads nothing; its names load what they need. The server needs only the extra `connection`.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
-
-from acp_bindings._lazy import lazy_names
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from acp_bindings.remote._asgi import AcpApp, Authenticate, Caller, asgi
-    from acp_bindings.remote._connect import NetworkOptions, RemoteConnection, connect_url
-    from acp_bindings.remote._limits import Limits
-    from acp_bindings.remote.errors import Unreachable
+    from ._asgi import AcpApp as AcpApp
+    from ._asgi import Authenticate as Authenticate
+    from ._asgi import Caller as Caller
+    from ._asgi import asgi as asgi
+    from ._connect import NetworkOptions as NetworkOptions
+    from ._connect import RemoteConnection as RemoteConnection
+    from ._connect import connect_url as connect_url
+    from ._limits import Limits as Limits
+    from .errors import Unreachable as Unreachable
 else:
-    _, _load, __dir__ = lazy_names(
+    from acp_bindings._lazy import lazy_names
+
+    __all__, __getattr__, __dir__ = lazy_names(
         __name__,
         {
             "_asgi": "AcpApp Authenticate Caller asgi",
@@ -27,26 +30,5 @@ else:
             "_limits": "Limits",
             "errors": "Unreachable",
         },
+        extra="remote",
     )
-
-    def __getattr__(name: str) -> Any:
-        try:
-            return _load(name)
-        except ModuleNotFoundError as error:
-            needed = (error.name or "").partition(".")[0]
-            raise ImportError(
-                f"acp_bindings.remote.{name} needs {needed}: pip install 'acp-bindings[remote]'"
-            ) from error
-
-
-__all__ = [
-    "AcpApp",
-    "Authenticate",
-    "Caller",
-    "Limits",
-    "NetworkOptions",
-    "RemoteConnection",
-    "Unreachable",
-    "asgi",
-    "connect_url",
-]

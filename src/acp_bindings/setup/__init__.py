@@ -40,14 +40,9 @@ if TYPE_CHECKING:
         new_session as new_session,
         resume_session as resume_session,
     )
-    from ._responses import error_from as error_from, is_closed as is_closed
+    from ._error_responses import error_from as error_from, is_closed as is_closed
     from ._servers import servers_for as servers_for, servers_remarks as servers_remarks
     from ._updates import ReplayCollector as ReplayCollector, Update as Update
-    from .capabilities import (
-        AgentCapability as AgentCapability,
-        Capability as Capability,
-        ClientCapability as ClientCapability,
-    )
     from .errors import (
         AuthMethodRefused as AuthMethodRefused,
         AuthRequired as AuthRequired,
@@ -77,10 +72,10 @@ else:
                 SessionListing close_session delete_session fork_session list_sessions load_session new_session
                 resume_session
             """,
-            "_responses": "error_from is_closed",
+            "_error_responses": "error_from is_closed",
             "_servers": "servers_for servers_remarks",
             "_updates": "ReplayCollector Update",
-            "capabilities": "AgentCapability Capability ClientCapability",
+            "capabilities": "",
             "errors": """
                 AuthMethodRefused AuthRequired CapabilityNotAdvertised InvalidParams McpServersRefused NotInitialized
                 Remark RequestError SessionNotFound UnsupportedProtocolVersion

@@ -82,17 +82,15 @@ def _in_version(version: int, method: Mapping[str, Any]) -> Mapping[str, Any] | 
     """Return the JSON of a method in the form of *version*; None if the version does not have its type."""
     kind = method.get("type", "agent")
     rest = {name: value for name, value in method.items() if name not in ("type", "id", "methodId", "env")}
-    id_ = method["methodId"] if "methodId" in method else method["id"]
-    env: Any = method.get("env")
-    pairs: list[tuple[str, str]] = (
-        list(cast("dict[str, str]", env).items())
-        if isinstance(env, dict)
-        else [(each["name"], each["value"]) for each in env or ()]
-    )
+    id_ = method.get("methodId", method.get("id"))
+    env: Any = method.get("env") or {}
+    if not isinstance(env, dict):
+        env = {each["name"]: each["value"] for each in env}
+    variables = cast("dict[str, str]", env)
     if version == 1:
         if kind not in ("agent", TERMINAL):
             return None
         tag = {"type": kind} if kind == TERMINAL else {}
-        return {**tag, "id": id_, **rest, **({"env": dict(pairs)} if pairs else {})}
-    listed = [{"name": name, "value": value} for name, value in pairs]
-    return {"type": kind, "methodId": id_, **rest, **({"env": listed} if pairs else {})}
+        return {**tag, "id": id_, **rest, **({"env": variables} if variables else {})}
+    listed = [{"name": name, "value": value} for name, value in variables.items()]
+    return {"type": kind, "methodId": id_, **rest, **({"env": listed} if listed else {})}

@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, NamedTuple, T
 from pydantic import BaseModel
 from pydantic_core import from_json
 
+from acp_bindings._json import members_of
+from acp_bindings._models.base import known_member
 from acp_bindings.decoding import decode
 from acp_bindings.encoding import encode
 from acp_bindings.errors import DecodeError
@@ -335,19 +337,16 @@ class Lifecycle:
             case Notification(method=method):
                 self.check(method, sender=sender)
             case Response(id=id_, result=result):
-                self.response(id_, sender=sender, version=_version_in(result))
+                self.response(id_, sender=sender, version=version_in(result))
             case ErrorResponse(id=id_) | BadResponse(id=id_):
                 self.response(id_, sender=sender)
             case _:
                 pass
 
 
-def _version_in(result: Any) -> int | None:
-    version: Any = (
-        cast("dict[str, Any]", result).get("protocolVersion")
-        if isinstance(result, dict)
-        else getattr(result, "protocol_version", None)
-    )
+def version_in(message: Any) -> int | None:
+    """Return the `protocolVersion` of params or a result of `initialize`, as JSON or as an object; None without one."""
+    version: object = members_of(message).get("protocolVersion", known_member(message, "protocol_version"))
     return version if type(version) is int else None
 
 
@@ -359,7 +358,7 @@ class _Untyped(Methods):
 
     def __getitem__(self, name: str) -> Method:
         """Return the method *name*, for both sides."""
-        return Method(_request(name), _notification(name))
+        return Method(_request(name), NotificationType(__name__, name, "protocol", "JSON"))
 
     def request_with(self, params: object) -> RequestType | None:
         """Return `initialize`, the only method whose params may be a model before the handshake."""
@@ -392,10 +391,6 @@ JSON = Any
 
 def _request(name: str) -> RequestType:
     return RequestType(__name__, name, "protocol", "JSON", None)
-
-
-def _notification(name: str) -> NotificationType:
-    return NotificationType(__name__, name, "protocol", "JSON")
 
 
 OPENING: ProtocolPackage = _Opening()

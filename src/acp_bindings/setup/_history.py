@@ -153,7 +153,7 @@ class History(Generic[N]):
             pydantic.ValidationError: an update belongs to another package.
         """
         type_ = self._protocol.METHODS["session/update"].notification.params
-        for update in _merged(self.updates):
+        for update in merged(self.updates):
             yield type_(session_id=session_id, update=update)
         if version_of(self._protocol) >= 2:
             idle = self._protocol.SessionStateUpdateIdle
@@ -177,7 +177,7 @@ _STREAMED = {"agent_message_chunk", "agent_thought_chunk"}
 """Updates whose chunks may be merged. Chunks of the user may belong to two messages, and v1 has no ids for them."""
 
 
-def _merged(updates: Iterable[SessionUpdate]) -> Iterator[SessionUpdate]:
+def merged(updates: Iterable[SessionUpdate]) -> Iterator[SessionUpdate]:
     """Yield *updates*, with consecutive chunks of plain text of one message merged."""
     for _, chunks in groupby(updates, key=_message_of):
         yield _joined(list(chunks))

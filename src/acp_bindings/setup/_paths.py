@@ -22,27 +22,11 @@ from acp_bindings.setup.errors import InvalidParams, one_line
 Flavour: TypeAlias = Literal["posix", "windows", "any"]
 """The kind of paths: those of the system that the agent runs on, or any if it is not known."""
 
-Likeness: TypeAlias = Literal[
-    "empty",
-    "nul",
-    "not unicode",
-    "quoted",
-    "padded",
-    "home",
-    "variable",
-    "url",
-    "windows",
-    "drive",
-    "posix",
-    "relative",
-]
-"""The kind of a string that is not an absolute path."""
-
 
 class NotAbsolute(InvalidParams, ValueError):  # noqa: N818 - says what is wrong, which a suffix would not
     """A path is not absolute, although the protocol requires it. An agent responds with this error (-32602)."""
 
-    def __init__(self, path: str, field: str, likeness: Likeness, flavour: Flavour) -> None:
+    def __init__(self, path: str, field: str, likeness: str, flavour: Flavour) -> None:
         _, reason = _MISTAKES[likeness]
         message = f"{field}: {_shown(path)} is not an absolute path: {reason}. Example: {_EXAMPLES[flavour]}"
         super().__init__(message, data={"field": field})
@@ -50,8 +34,8 @@ class NotAbsolute(InvalidParams, ValueError):  # noqa: N818 - says what is wrong
         """The path."""
         self.field = field
         """Its field: `cwd`, `additionalDirectories[0]`, …"""
-        self.likeness: Likeness = likeness
-        """The kind of mistake."""
+        self.likeness = likeness
+        """The kind of mistake: `empty`, `home`, `url`, … (the keys of `_MISTAKES`)."""
         self.flavour: Flavour = flavour
         """The required kind of paths."""
 
@@ -130,7 +114,7 @@ def check_flavour(flavour: object) -> None:
         raise ValueError(f'flavour must be "posix", "windows" or "any", not {flavour!r}')
 
 
-def likeness(path: str) -> Likeness:
+def likeness(path: str) -> str:
     """Return the likely kind of mistake in *path*, which is not absolute."""
     return next(kind for kind, (pattern, _) in _MISTAKES.items() if pattern.match(path))
 
@@ -143,7 +127,7 @@ _SHARE = f"{_SLASH}{{2}}(?![?.]{_SLASH}){_SEGMENT}{_SLASH}{_SEGMENT}"
 _DEVICE = f"{_SLASH}{{2}}[?.]{_SLASH}{_SEGMENT}{_SLASH}"
 _WINDOWS = re.compile(f"{_DRIVE}|{_SHARE}|{_DEVICE}")
 
-_MISTAKES: dict[Likeness, tuple[re.Pattern[str], str]] = {
+_MISTAKES: dict[str, tuple[re.Pattern[str], str]] = {
     "empty": (re.compile(r"\Z"), "it is empty; send a directory"),
     "nul": (re.compile(r"[^\0]*\0"), "a path cannot contain a NUL character"),
     "not unicode": (

@@ -276,23 +276,16 @@ class Session(Protocol):
     """A `SessionInfo` of any protocol package."""
 
     @property
-    def session_id(self) -> str:
-        """The id."""
-        ...
+    def session_id(self) -> str: ...
 
 
 class Page(Protocol[InfoT_co]):
     """A `ListSessionsResponse` of any protocol package."""
 
     @property
-    def sessions(self) -> Sequence[InfoT_co]:
-        """The sessions on the page."""
-        ...
-
+    def sessions(self) -> Sequence[InfoT_co]: ...
     @property
-    def next_cursor(self) -> str | None:
-        """The cursor of the next page; None on the last one."""
-        ...
+    def next_cursor(self) -> str | None: ...
 
 
 class SessionListing:

@@ -28,14 +28,9 @@ class SessionUpdated(Protocol):
     """The params of a `session/update`, of any protocol package."""
 
     @property
-    def session_id(self) -> str:
-        """The session of the update."""
-        ...
-
+    def session_id(self) -> str: ...
     @property
-    def update(self) -> Any:
-        """The update."""
-        ...
+    def update(self) -> Any: ...
 
 
 N = TypeVar("N", bound=SessionUpdated)

@@ -22,16 +22,7 @@ from acp_bindings.setup.errors import UnknownCapability
 if TYPE_CHECKING:
     from acp_bindings.jsonrpc import ProtocolPackage
 
-__all__ = [
-    "CLOSE",
-    "WITHDRAWN",
-    "AgentCapability",
-    "Capability",
-    "ClientCapability",
-    "likely_meant",
-    "why_not_let_through",
-]
-
+__all__ = ["AgentCapability", "Capability", "ClientCapability"]
 
 Side: TypeAlias = Literal["agent", "client"]
 """The side that advertises a capability."""

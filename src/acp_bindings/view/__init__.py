@@ -9,9 +9,9 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ._live_page import LiveView as LiveView
     from ._page import page_of as page_of
-    from ._serving import LiveView as LiveView
 else:
     from acp_bindings._lazy import lazy_names
 
-    __all__, __getattr__, __dir__ = lazy_names(__name__, {"_page": "page_of", "_serving": "LiveView"})
+    __all__, __getattr__, __dir__ = lazy_names(__name__, {"_page": "page_of", "_live_page": "LiveView"})

@@ -57,14 +57,21 @@ class Observer:
         """The stage that the agent has reached."""
         return "list" if self.is_listing else "call" if self.started else "handshake"
 
-    def sent(self, text: bytes) -> None:
-        """Follow a message of the agent."""
+    def sent(self, text: bytes) -> list[str | int]:
+        """Follow a message of the agent, and return the ids of its requests."""
+        ids: list[str | int] = []
         for message in _messages(text):
             method, number = message.get("method"), message.get("id")
             if method not in (None, *OPENING):
                 self._accepted()
             if isinstance(method, str) and isinstance(number, str | int):
                 self._pending[number] = method, time.monotonic(), members_of(message.get("params")).get("name")
+                ids.append(number)
+        return ids
+
+    def waits_for(self, ids: list[str | int]) -> bool:
+        """Return True if one of these requests is `initialize` or a list, and has no response."""
+        return any(self._pending[each][0] in ("initialize", *_LISTS) for each in ids if each in self._pending)
 
     def received(self, text: bytes) -> None:
         """Follow a message of the server."""

@@ -7,14 +7,6 @@ import sys
 
 import pytest
 
-import acp_bindings.agent
-
-
-def test_the_public_names_are_sorted_and_there() -> None:
-    names = acp_bindings.agent.__all__
-    assert names == sorted(names)
-    assert [name for name in names if not hasattr(acp_bindings.agent, name)] == []
-
 
 def test_importing_the_package_imports_nothing_of_the_extras() -> None:
     code = "import sys, acp_bindings.agent; print('anyio' in sys.modules, 'redis' in sys.modules)"

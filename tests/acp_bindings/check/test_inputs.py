@@ -127,8 +127,6 @@ def test_a_conversation_may_have_a_syntax_error_in_every_line() -> None:
         (b"\x1f\x8b\x08\n\x00\n", "a file that is compressed with gzip; unpack it first"),
         (b"PK\x03\x04\n\x00\n", "a zip archive; unpack it first"),
         (b"\x7fELF\x00\x00\x00\n\x00\x00\x00\n", "binary data"),
-        ("{}\n{}\n".encode("utf-16-le"), "UTF-16; write it as UTF-8"),
-        ("{}\n{}\n".encode("utf-16-be"), "UTF-16; write it as UTF-8"),
         (b"<html>\n</html>\n", "HTML or XML"),
         (b"data: {}\n\ndata: {}\n", "an event stream of HTTP"),
         (b"event: message\ndata: {}\n", "an event stream of HTTP"),

@@ -10,13 +10,13 @@ from acp_bindings import encode, v1, v1_unstable, v2, v2_unstable
 from acp_bindings.connection import AgentHandlers, Connection, Handlers, RequestFailed, initialize
 from acp_bindings.setup import (
     OPENING,
-    AgentCapability,
     AgentHandshake,
     ClientHandshake,
     NotInitialized,
     UnsupportedProtocolVersion,
     error_from,
 )
+from acp_bindings.setup.capabilities import AgentCapability
 from acp_bindings.setup.errors import BadProtocolVersion
 from tests.acp_bindings.connection.support import against, streams
 

@@ -15,4 +15,4 @@ def version(request: pytest.FixtureRequest) -> int:
 @pytest.fixture(autouse=True)
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let turns end on a slow machine before the agent leaves."""
-    monkeypatch.setattr("acp_bindings.play._agent.GRACE", 10)
+    monkeypatch.setattr("acp_bindings.play._scripted_agent.GRACE", 10)

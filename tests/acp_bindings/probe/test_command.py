@@ -113,6 +113,16 @@ def test_list_prints_the_checks_of_a_version(version: int, capsys: pytest.Captur
     assert listed == [each.id for each in CHECKS if version in each.versions]
 
 
+def test_list_prints_only_the_selected_checks(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("--list", "--only", "auth", "--skip", "auth.login") == 0
+    listed = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
+    assert listed == [
+        each.id for each in CHECKS if 1 in each.versions and each.id.startswith("auth.") and each.id != "auth.login"
+    ]
+    assert run("--list", "--only", "no-such-check") == 2
+    assert "unknown check 'no-such-check'" in capsys.readouterr().err
+
+
 def test_secrets_of_the_environment_are_in_no_output(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

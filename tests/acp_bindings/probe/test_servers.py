@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import anyio
 import pytest
 
-from acp_bindings.probe._servers import LONGEST_HEAD, Servers
+from acp_bindings.probe._mcp_servers import LONGEST_HEAD, Servers
 
 
 @pytest.mark.anyio

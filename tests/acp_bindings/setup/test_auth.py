@@ -9,7 +9,6 @@ from acp_bindings.setup import (
     AgentHandshake,
     AuthMethodRefused,
     CapabilityNotAdvertised,
-    ClientCapability,
     ClientHandshake,
     InvalidParams,
     Remark,
@@ -20,6 +19,7 @@ from acp_bindings.setup import (
 from acp_bindings.setup._auth import auth_methods_for
 from acp_bindings.setup._peer import method_id
 from acp_bindings.setup._versions import version_of
+from acp_bindings.setup.capabilities import ClientCapability
 from acp_bindings.setup.errors import MethodNotAdvertised
 from tests.acp_bindings.setup.peers import agent, client
 

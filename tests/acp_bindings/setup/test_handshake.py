@@ -9,7 +9,6 @@ from acp_bindings import DecodeError, Finding, decode, encode, v1, v1_unstable, 
 from acp_bindings.jsonrpc import BadLine, Codec, ErrorResponse, Notification, Request, Response
 from acp_bindings.setup import (
     OPENING,
-    AgentCapability,
     AgentHandshake,
     AgentPeer,
     ClientHandshake,
@@ -22,7 +21,7 @@ from acp_bindings.setup import (
 )
 from acp_bindings.setup._peer import parsed
 from acp_bindings.setup._versions import version_of
-from acp_bindings.setup.capabilities import AGENT, CLIENT
+from acp_bindings.setup.capabilities import AGENT, CLIENT, AgentCapability
 from acp_bindings.setup.errors import BadProtocolVersion, UnknownCapability
 
 EDITOR = v1.Implementation(name="editor", title="The Editor", version="3.1")

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from acp_bindings import v1, v1_unstable, v2, v2_unstable
-from acp_bindings.setup import AgentCapability, AgentPeer, ClientCapability
+from acp_bindings.setup import AgentPeer
+from acp_bindings.setup.capabilities import AgentCapability, ClientCapability
 from acp_bindings.setup.errors import UnknownCapability
 from tests.acp_bindings.setup.peers import agent, client
 

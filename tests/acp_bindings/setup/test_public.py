@@ -15,14 +15,6 @@ NAMES: list[str] = vars(setup)["__all__"]
 SOURCE = Path(setup.__file__)
 
 
-def test_the_names_for_type_checkers_are_those_that_there_are() -> None:
-    tree = ast.parse(SOURCE.read_text(encoding="utf-8"))
-    listed = [each.asname for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for each in node.names]
-    assert sorted(filter(None, listed)) == NAMES
-    for name in NAMES:
-        assert getattr(setup, name) is not None
-
-
 def test_importing_setup_loads_no_models_and_each_name_only_its_own() -> None:
     loaded = "print(*(name for name in sys.modules if name.startswith('acp_bindings.v')))"
     for code, modules in (

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 TAP = (sys.executable, "-m", "acp_bindings", "tap")
-SECONDS = 60
+SECONDS = 240
 
 
 def tap(*options: str, agent: str) -> list[str]:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from acp_bindings import decode, v1
+from mcp_launch._receipts.observer import Observer
 from tests.acp_bindings.tap.support import TAP, lines_of, run, running
 from tests.mcp_launch.failures.catalogue import CASES, Case
 from tests.mcp_launch.failures.scene import Scene
@@ -86,7 +87,7 @@ def test_a_server_with_a_url_gets_its_headers_and_query(tmp_path: Path) -> None:
     with misbehaving_web() as web:
         receipts = receipts_of([http(f"{web.origin}/works?key=swordfish-42", headers={"X-Key": "herring"})], tmp_path)
         seen = [(path, headers["X-Key"], headers["Host"]) for _, path, headers in web.seen]
-    assert events_of(receipts, "web") == ["started", "listed", "called"]
+    assert events_of(receipts, "web") == ["started", "listed", "called"], receipts
     assert set(seen) == {("/works?key=swordfish-42", "herring", f"127.0.0.1:{web.port}")}
 
 
@@ -130,7 +131,7 @@ def test_failures_have_the_codes_of_the_launcher(tmp_path: Path, which: Sequence
     cases = [case for case in FAILING if which is None or str(case) in which]
     with Scene.of(Planted("tap"), tmp_path) as scene:
         servers = [{**case.server(scene), "name": str(case)} for case in cases]
-        receipts = receipts_of(servers, tmp_path, patience="1.5")
+        receipts = receipts_of(servers, tmp_path, patience="3")
     failures = {each["server"]: f"{each['stage']}: {each['code']}" for each in receipts if each["event"] == "failed"}
     different = {str(case): (failures.get(str(case)), case.must) for case in cases}
     assert {case: codes for case, codes in different.items() if codes[0] != codes[1]} == {}
@@ -159,3 +160,15 @@ def test_a_client_that_shows_notices_is_told_which_servers_failed(tmp_path: Path
     told = {(each.session_id, each.update.title) for each in notices if isinstance(each.update, v1.Notice)}
     failed = ("MCP server broken failed: exited", "MCP server no command failed: invalid_spec")
     assert told == ({("session 1", each) for each in failed} if shows else set())
+
+
+def test_a_response_ends_the_wait_of_its_own_request_only() -> None:
+    observer = Observer(lambda _, **__: None, refused=lambda: None)
+    ids = [
+        observer.sent(each)
+        for each in (b'{"method": "notifications/initialized"}', b'{"id": 1, "method": "tools/list"}')
+    ]
+    assert ids == [[], [1]]
+    assert [observer.waits_for(each) for each in ids] == [False, True]
+    observer.received(b'{"id": 1, "result": {"tools": []}}')
+    assert not observer.waits_for([1])

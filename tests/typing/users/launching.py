@@ -11,7 +11,7 @@ from mcp_types import CallToolResult, Tool
 
 import mcp_launch
 from acp_bindings import decode, v1, v1_unstable, v2, v2_unstable
-from acp_bindings.setup import AgentCapability
+from acp_bindings.setup.capabilities import AgentCapability
 from mcp_launch import (
     Budgets,
     Catalogue,

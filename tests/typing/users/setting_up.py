@@ -7,7 +7,6 @@ from acp_bindings import Finding, v1, v1_unstable, v2, v2_unstable
 from acp_bindings.jsonrpc import Codec, ErrorResponse, ProtocolPackage
 from acp_bindings.setup import (
     OPENING,
-    AgentCapability,
     AgentHandshake,
     AgentPeer,
     AuthRequired,
@@ -22,6 +21,7 @@ from acp_bindings.setup import (
     gate_mcp_servers,
     login,
 )
+from acp_bindings.setup.capabilities import AgentCapability
 from acp_bindings.setup.errors import RefusedServer
 from acp_bindings.setup.unions import McpServer
 from mcp_launch import capabilities

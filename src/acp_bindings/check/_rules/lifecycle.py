@@ -8,9 +8,10 @@ from dataclasses import replace
 from acp_bindings._json import members_of
 from acp_bindings.check._observed import PERMISSION, PROMPT, ObservedMessage
 from acp_bindings.check._rules.rule import remark, rule, rules, under, whole
-from acp_bindings.check._turns import OF_TURNS
+from acp_bindings.check._turn_order import OF_TURNS
 from acp_bindings.setup._records import SessionRecord, new_session_remarks
-from acp_bindings.setup.errors import InitializedAlready, NotInitialized, Remark
+from acp_bindings.setup.capabilities import CLIENT_METHODS
+from acp_bindings.setup.errors import InitializedAlready, NotInitialized, Remark, Severity
 
 
 @rule("lifecycle.not-initialized", "error")
@@ -79,13 +80,8 @@ def unasked(observed: ObservedMessage) -> Iterator[Remark]:
         and (observed.has_id or observed.kind != "error")
     ):
         message = "no request with this id is open; it already has a response, or was never sent"
-        yield whole(
-            observed,
-            "lifecycle.unasked",
-            message,
-            "id",
-            severity="warning" if observed.before.begun_before else "error",
-        )
+        severity: Severity = "warning" if observed.before.begun_before else "error"
+        yield whole(observed, "lifecycle.unasked", message, "id", severity=severity)
 
 
 @rule("lifecycle.session-id-reused", "error")
@@ -112,7 +108,7 @@ def unknown_session(observed: ObservedMessage) -> Iterator[Remark]:
         session = observed.before.sessions.get(observed.session_id)
         if session is None or session.phase in ("known", "loading"):
             message = "no session/new, session/load or session/resume on this connection has opened this session"
-            yield remark(observed, "lifecycle.unknown-session", message, "sessionId", severity="warning")
+            yield remark(observed, "lifecycle.unknown-session", message, "sessionId")
 
 
 @rule("lifecycle.closed-session", "error")
@@ -126,18 +122,7 @@ def closed_session(observed: ObservedMessage) -> Iterator[Remark]:
 
 
 _OF_AGENTS = frozenset(
-    {
-        "elicitation/create",
-        "fs/read_text_file",
-        "fs/write_text_file",
-        "session/request_permission",
-        "session/update",
-        "terminal/create",
-        "terminal/kill",
-        "terminal/output",
-        "terminal/release",
-        "terminal/wait_for_exit",
-    }
+    CLIENT_METHODS.keys() - {"$/cancel_request", "auth/status_update", "elicitation/complete", "mcp/message"}
 )
 """What an agent sends in a session."""
 
@@ -187,7 +172,7 @@ def error_after_cancel(observed: ObservedMessage) -> Iterator[Remark]:
     """A prompt of v1 is cancelled, and the response is an error instead of the stop reason `cancelled`."""
     if observed.kind == "error" and observed.method == PROMPT and (line := _cancelled(observed)):
         message = f"the client cancelled the prompt in line {line}; the response needs the stop reason cancelled"
-        yield whole(observed, "lifecycle.error-after-cancel", message, "error", severity="warning")
+        yield whole(observed, "lifecycle.error-after-cancel", message, "error")
 
 
 def _cancelled(observed: ObservedMessage) -> int | None:
@@ -273,7 +258,7 @@ def replay_differs(observed: ObservedMessage) -> Iterator[Remark]:
         session, replayed = message
         if session.transcript.turns_of_user <= replayed.turns_of_user and session.transcript != replayed:
             text = "the replayed messages differ from those on this connection, or are in another order"
-            yield whole(observed, "lifecycle.replay-differs", text, severity="warning")
+            yield whole(observed, "lifecycle.replay-differs", text)
 
 
 _IN_A_SESSION = frozenset({"session/prompt", "session/cancel", "session/set_mode", "session/set_config_option"})

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator
 from acp_bindings._json import items_of, members_of
 from acp_bindings.check._observed import PROMPT, UPDATE, ObservedMessage
 from acp_bindings.check._rules.rule import OPENING, remark, rules
-from acp_bindings.check._turns import Offers, text_in, values_of
+from acp_bindings.check._turn_order import Offers, text_in, values_of
 from acp_bindings.setup.errors import Remark
 
 
@@ -53,28 +53,28 @@ def _current(observed: ObservedMessage) -> Iterator[Remark]:
     known = {id_ for each in items_of(modes.get("availableModes")) for id_ in text_in(each, "id")}
     if text_in(modes, "currentModeId") - known:
         message = f"it is not one of availableModes: {_listed(known)}"
-        yield remark(observed, "offer.current-value", message, *path, "modes", "currentModeId", severity="warning")
+        yield remark(observed, "offer.current-value", message, *path, "modes", "currentModeId")
     for index, option in enumerate(items_of(offered.get("configOptions"))):
         values = set(values_of(members_of(option)))
         if members_of(option).get("type") == "select" and text_in(option, "currentValue") - values:
             where = ("configOptions", index, "currentValue")
             message = f"it is not one of the options: {_listed(values)}"
-            yield remark(observed, "offer.current-value", message, *path, *where, severity="warning")
+            yield remark(observed, "offer.current-value", message, *path, *where)
 
 
 def _mode(observed: ObservedMessage, offers: Offers, *path: str) -> Iterator[Remark]:
     message = f"the agent has not offered this mode; it has offered {_listed(offers.modes)}"
-    yield remark(observed, "offer.mode", message, *path, severity="warning")
+    yield remark(observed, "offer.mode", message, *path)
 
 
 def _option(observed: ObservedMessage, offers: Offers) -> Iterator[Remark]:
     for id_ in text_in(observed.members, "configId"):
         if id_ not in offers.options:
             message = f"the agent has not offered this config option; it has offered {_listed(offers.options)}"
-            yield remark(observed, "offer.config-option", message, "configId", severity="warning")
+            yield remark(observed, "offer.config-option", message, "configId")
         elif (values := offers.options[id_]) is not None and not text_in(observed.members, "value") & values:
             message = f"the agent has not offered this value; it has offered {_listed(values)}"
-            yield remark(observed, "offer.config-option", message, "value", severity="warning")
+            yield remark(observed, "offer.config-option", message, "value")
 
 
 def _command(observed: ObservedMessage, offers: Offers) -> Iterator[Remark]:
@@ -83,7 +83,7 @@ def _command(observed: ObservedMessage, offers: Offers) -> Iterator[Remark]:
     # Without any command, the text is for the model.
     if offers.commands and found and found[1] not in offers.commands:
         message = f"the agent has not offered this command; it has offered {_listed(offers.commands)}"
-        yield remark(observed, "offer.command", message, "prompt", 0, severity="info")
+        yield remark(observed, "offer.command", message, "prompt", 0)
 
 
 _COMMAND = re.compile(r"/([^\s/]+)(?=\s|$)")

@@ -56,7 +56,7 @@ def outside(observed: ObservedMessage) -> Iterator[Remark]:
         return
     if not any(_is_within(path, each) for each in directories):
         message = "it is outside of cwd and additionalDirectories, so clients may refuse it"
-        yield remark(observed, "path.outside", message, "path", severity="warning")
+        yield remark(observed, "path.outside", message, "path")
 
 
 def _is_within(path: str, directory: str) -> bool:
@@ -70,7 +70,7 @@ def _is_within(path: str, directory: str) -> bool:
 def line(observed: ObservedMessage) -> Iterator[Remark]:
     """`fs/read_text_file` begins at line 0, but the first line is 1."""
     if observed.kind == "request" and observed.members.get("line") == 0:
-        yield remark(observed, "path.line", "the first line is 1", "line", severity="warning")
+        yield remark(observed, "path.line", "the first line is 1", "line")
 
 
 @rule("path.location", "error")

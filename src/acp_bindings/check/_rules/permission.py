@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from acp_bindings._json import items_of, members_of
 from acp_bindings.check._observed import PERMISSION, ObservedMessage
 from acp_bindings.check._rules.rule import remark, rule, rules
-from acp_bindings.check._turns import text_in, tool_call_of
+from acp_bindings.check._turn_order import text_in, tool_call_of
 from acp_bindings.setup.errors import Remark
 
 
@@ -35,11 +35,11 @@ def request(observed: ObservedMessage) -> Iterator[Remark]:
             yield remark(observed, "permission.duplicate-option", message, "options", index, "optionId")
         seen |= ids
     if not options and observed.typed is not None:
-        yield remark(observed, "permission.no-options", "the user cannot choose", "options", severity="warning")
+        yield remark(observed, "permission.no-options", "the user cannot choose", "options")
     turns = observed.session.turns if observed.session and observed.version == 1 else None
     if turns and turns.is_known and tool_call_of(observed.members) - turns.tool_calls.keys():
         message = "no tool_call in this session has begun this tool call, so some clients cannot show it"
-        yield remark(observed, "permission.unknown-tool-call", message, "toolCall", "toolCallId", severity="warning")
+        yield remark(observed, "permission.unknown-tool-call", message, "toolCall", "toolCallId")
 
 
 @rule("permission.unknown-option", "error", on=[PERMISSION])
@@ -64,4 +64,4 @@ def cancelled_without_cancel(observed: ObservedMessage) -> Iterator[Remark]:
     is_running = before.prompts(session.id) and not before.is_closing(session.id)
     if is_running and not before.cancelled_after(session.id, session.turns.began):
         message = "the client has not sent session/cancel; to refuse, choose an option that rejects"
-        yield remark(observed, "permission.cancelled-without-cancel", message, "outcome", severity="info")
+        yield remark(observed, "permission.cancelled-without-cancel", message, "outcome")

@@ -40,25 +40,26 @@ class Look:
     Payloads are checked in any case, because they have no method."""
 
 
+_SEVERITIES: dict[str, Severity] = {}
+"""The severity of each rule, by id."""
+
+
 def rule(id: str, severity: Severity, *, on: Iterable[str] | None = None) -> Callable[[Find], Look]:  # noqa: A002
     """Make a rule from a function. Its docstring is the description."""
-
-    def made(find: Find) -> Look:
-        return Look((Rule(id, severity, str(find.__doc__).strip()),), find, None if on is None else frozenset(on))
-
-    return made
+    return lambda find: _look([Rule(id, severity, str(find.__doc__).strip())], find, on)
 
 
 def rules(
     severities: Mapping[Severity, Mapping[str, str]], *, on: Iterable[str] | None = None
 ) -> Callable[[Find], Look]:
     """Make several rules from one function: for each severity, their ids and descriptions."""
+    listed = [Rule(id_, severity, doc) for severity, docs in severities.items() for id_, doc in docs.items()]
+    return lambda find: _look(listed, find, on)
 
-    def made(find: Find) -> Look:
-        listed = (Rule(id_, severity, doc) for severity, docs in severities.items() for id_, doc in docs.items())
-        return Look(tuple(listed), find, None if on is None else frozenset(on))
 
-    return made
+def _look(listed: list[Rule], find: Find, on: Iterable[str] | None) -> Look:
+    _SEVERITIES.update({each.id: each.severity for each in listed})
+    return Look(tuple(listed), find, None if on is None else frozenset(on))
 
 
 def under(observed: ObservedMessage, remark: Remark, id: str, severity: Severity | None = None) -> Remark:  # noqa: A002
@@ -66,9 +67,15 @@ def under(observed: ObservedMessage, remark: Remark, id: str, severity: Severity
     return replace(remark, path=(*observed.at, *remark.path), rule=id, severity=severity or remark.severity)
 
 
-def whole(observed: ObservedMessage, id: str, message: str, *path: str | int, severity: Severity = "error") -> Remark:  # noqa: A002
-    """Return a remark on a message, or on the value at *path* in it."""
-    return Remark((*observed.top, *path), id, message, severity)
+def whole(
+    observed: ObservedMessage,
+    id: str,  # noqa: A002
+    message: str,
+    *path: str | int,
+    severity: Severity | None = None,
+) -> Remark:
+    """Return a remark on a message, or on the value at *path* in it. By default it has the severity of the rule."""
+    return Remark((*observed.top, *path), id, message, severity or _SEVERITIES[id])
 
 
 def remark(
@@ -76,7 +83,7 @@ def remark(
     id: str,  # noqa: A002
     message: str,
     *path: str | int,
-    severity: Severity = "error",
+    severity: Severity | None = None,
 ) -> Remark:
-    """Return a remark on the value at *path* in the body."""
-    return Remark((*observed.at, *path), id, message, severity)
+    """Return a remark on the value at *path* in the body. By default it has the severity of the rule."""
+    return Remark((*observed.at, *path), id, message, severity or _SEVERITIES[id])

@@ -96,7 +96,7 @@ def misspelt(observed: ObservedMessage) -> Iterator[Remark]:
         for path, value, members in observed.objects:
             for name, meant in _misspelt(value, members):
                 message = f'unknown name; write "{meant}"'
-                yield remark(observed, "schema.misspelt", message, *path, name, severity="warning")
+                yield remark(observed, "schema.misspelt", message, *path, name)
 
 
 def _misspelt(value: Model, members: Collection[str]) -> Iterator[tuple[str, str]]:
@@ -119,7 +119,7 @@ def base64(observed: ObservedMessage) -> Iterator[Remark]:
         name = BASE64.get(type(value).__name__)
         if name and isinstance(text := members.get(name), str) and not _is_base64(text):
             message = "remove the part before the comma" if text.startswith("data:") else "encode the bytes"
-            yield remark(observed, "schema.base64", f"it is not base64; {message}", *path, name, severity="warning")
+            yield remark(observed, "schema.base64", f"it is not base64; {message}", *path, name)
 
 
 BASE64 = {

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from acp_bindings._json import items_of
 from acp_bindings.check._observed import UPDATE, ObservedMessage
 from acp_bindings.check._rules.rule import remark, rules
-from acp_bindings.check._turns import Terminal, embedded_terminals, text_in
+from acp_bindings.check._turn_order import Terminal, embedded_terminals, text_in
 from acp_bindings.setup.errors import Remark
 
 _USING = frozenset(

@@ -8,7 +8,7 @@ from typing import Any
 from acp_bindings._json import items_of
 from acp_bindings.check._observed import PERMISSION, PROMPT, UPDATE, ObservedMessage
 from acp_bindings.check._rules.rule import remark, rule, rules, whole
-from acp_bindings.check._turns import text_in
+from acp_bindings.check._turn_order import text_in
 from acp_bindings.setup.errors import Remark
 
 
@@ -30,7 +30,7 @@ def reference(observed: ObservedMessage) -> Iterator[Remark]:
             # In a session that was loaded, this is history, for which there is another rule.
             if session.replay is None and not session.turns.reopened:
                 message = "this tool call has begun before; send tool_call_update, or use another id"
-                yield remark(observed, "tool-call.begun-twice", message, "update", "toolCallId", severity="warning")
+                yield remark(observed, "tool-call.begun-twice", message, "update", "toolCallId")
         elif kind == _UPDATING.get(observed.version):
             yield from _unknown(observed, known, update, "update")
         elif kind == "state_update":
@@ -65,7 +65,7 @@ def unfinished(observed: ObservedMessage) -> Iterator[Remark]:
     if observed.members.get("stopReason") != "cancelled" and not cancelled and (open_ := session.turns.unfinished):
         which = f"{len(open_)} tool calls have" if len(open_) > 1 else "a tool call has"
         message = f"{which} not ended ({', '.join([*open_][:3])}); send tool_call_update with completed or failed"
-        yield whole(observed, "tool-call.unfinished", message, severity="warning")
+        yield whole(observed, "tool-call.unfinished", message)
 
 
 @rule("turn.unknown-plan", "warning", on=[UPDATE])
@@ -76,4 +76,4 @@ def plan(observed: ObservedMessage) -> Iterator[Remark]:
         return
     if text_in(observed.update, "planId") - turns.plans:
         message = "no plan_update in this session has created this plan, or it was removed already"
-        yield remark(observed, "turn.unknown-plan", message, "update", "planId", severity="warning")
+        yield remark(observed, "turn.unknown-plan", message, "update", "planId")

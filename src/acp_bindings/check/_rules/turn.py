@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from acp_bindings.check._observed import PROMPT, UPDATE, ObservedMessage
 from acp_bindings.check._rules.rule import remark, rule, rules, whole
-from acp_bindings.check._turns import OF_TURNS, text_in
+from acp_bindings.check._turn_order import OF_TURNS, text_in
 from acp_bindings.setup.errors import Remark
 
 
@@ -17,7 +17,7 @@ def update_after_end(observed: ObservedMessage) -> Iterator[Remark]:
         is_late = session.turns.is_over and not session.turns.was_late and session.replay is None
         if is_late and observed.update.get("sessionUpdate") in OF_TURNS and session.phase == "open":
             message = "the turn has ended with the response to its prompt; send this before the response"
-            yield remark(observed, "turn.update-after-end", message, "update", severity="warning")
+            yield remark(observed, "turn.update-after-end", message, "update")
 
 
 @rule("turn.prompt-in-turn", "warning", on=[PROMPT])
@@ -31,7 +31,7 @@ def prompt_in_turn(observed: ObservedMessage) -> Iterator[Remark]:
         and (open_ := observed.before.prompts(observed.session_id))
     ):
         message = f"the prompt of line {open_[0].line} has no response yet; wait for it, or send session/cancel first"
-        yield whole(observed, "turn.prompt-in-turn", message, severity="warning")
+        yield whole(observed, "turn.prompt-in-turn", message)
 
 
 @rules(
@@ -67,7 +67,7 @@ def end(observed: ObservedMessage) -> Iterator[Remark]:
                 f"the client cancelled the turn in line {cancelled}; the stop reason should be cancelled, unless the "
                 "turn had ended by then"
             )
-            yield remark(observed, "turn.not-cancelled", message, *path, "stopReason", severity="info")
+            yield remark(observed, "turn.not-cancelled", message, *path, "stopReason")
         elif not cancelled and reason == "cancelled" and not is_excused:
             message = "the client has not sent session/cancel; use the stop reason that applies"
-            yield remark(observed, "turn.cancelled-without-cancel", message, *path, "stopReason", severity="warning")
+            yield remark(observed, "turn.cancelled-without-cancel", message, *path, "stopReason")

@@ -402,7 +402,7 @@ def _secrets(value: Any, *, inside: bool = False) -> Iterator[str]:
         for each in as_items(value):
             yield from _secrets(each, inside=inside)
     elif inside and isinstance(value, str | int | float) and not isinstance(value, bool):
-        # The scheme is no secret, and may be what an edit adds.
+        # The scheme is not a secret, and may be what an edit adds.
         text = re.sub(r"^(?:Bearer|Basic|Token)\s+", "", str(value))
         if not re.fullmatch(r"\$\{[^}]*\}", text):
             yield text

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from acp_bindings.probe._agent import Message
 from acp_bindings.probe._bench import HELLO, TOOL, Bench, first_session
 from acp_bindings.probe._check import check
+from acp_bindings.probe._mcp_servers import ARGUMENTS, HEADER, VARIABLE, WORD
 from acp_bindings.probe._outcome import Failed, Outcome, Skipped, Warned
-from acp_bindings.probe._servers import ARGUMENTS, HEADER, VARIABLE, WORD
-from acp_bindings.probe._session import Session
+from acp_bindings.probe._probed_agent import Message
+from acp_bindings.probe._probed_session import Session
 
 _SOURCE = "protocol, Session Setup: MCP Servers"
 

@@ -14,7 +14,7 @@ from anyio.streams.buffered import BufferedByteReceiveStream
 from anyio.streams.stapled import MultiListener
 
 from acp_bindings.probe import _mcp_stdio
-from acp_bindings.probe._agent import Message
+from acp_bindings.probe._probed_agent import Message
 
 WORD = "pelican-7"
 """The value of the environment variable and of the header that must arrive."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from acp_bindings.probe._agent import Message
 from acp_bindings.probe._bench import Bench, first_session
 from acp_bindings.probe._check import check
 from acp_bindings.probe._outcome import Failed, Skipped, Warned
+from acp_bindings.probe._probed_agent import Message
 
 _SOURCE = "protocol, Initialization: Capabilities"
 _CURE = "Refuse the method with -32601, or advertise it if it works."

@@ -34,19 +34,11 @@ class Failure(Protocol):
     """The `RequestFailed` of a connection, or the `Error` of a package (`ErrorResponse.error`)."""
 
     @property
-    def code(self) -> int:
-        """The code."""
-        ...
-
+    def code(self) -> int: ...
     @property
-    def message(self) -> str:
-        """The message."""
-        ...
-
+    def message(self) -> str: ...
     @property
-    def data(self) -> Any:
-        """The details."""
-        ...
+    def data(self) -> Any: ...
 
 
 def error_from(error: Failure, *, peer: Peer | None = None, session_id: str | None = None) -> RequestError:
@@ -68,14 +60,15 @@ def error_from(error: Failure, *, peer: Peer | None = None, session_id: str | No
     code, message = error.code, error.message
     # As JSON: the schema may have a type for the data.
     data: Any = from_json(encode(error.data))
-    named = _session_in(data)
+    named: object = members_of(data).get("sessionId")
     if code == AUTH_REQUIRED:
         return AuthRequired(message, methods=peer.auth_methods if isinstance(peer, AgentPeer) else (), data=data)
-    about_session = session_id is not None or named is not None
-    if (code == NOT_FOUND and about_session) or (
+    if isinstance(named, str):
+        session_id = named
+    if (code == NOT_FOUND and session_id is not None) or (
         code == INTERNAL_ERROR and any(_says_lost(text, session_id) for text in _texts(message, data))
     ):
-        lost = SessionNotFound(session_id if named is None else named, message=message)
+        lost = SessionNotFound(session_id, message=message)
         lost.code, lost.data = code, data
         return lost
     if code == UNSUPPORTED_VERSION:
@@ -99,11 +92,6 @@ def _unsupported_version(data: Any) -> UnsupportedProtocolVersion:
 
 def _is_int(value: object) -> TypeGuard[int]:
     return type(value) is int
-
-
-def _session_in(data: Any) -> str | None:
-    named = members_of(data).get("sessionId")
-    return named if isinstance(named, str) else None
 
 
 def _says_lost(text: str, session_id: str | None) -> bool:

@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias, cast
 
 import anyio
 
-from acp_bindings.probe._agent import Message
+from acp_bindings.probe._probed_agent import Message
 
 Policy: TypeAlias = Literal["allow", "reject", "cancel", "error", "wait"]
 """The answer to a permission request. `wait` leaves it open until `Client.release` is called."""

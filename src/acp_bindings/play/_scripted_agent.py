@@ -25,14 +25,14 @@ from acp_bindings.connection._connection import ByteSource
 from acp_bindings.connection._outbox import ByteSink
 from acp_bindings.encoding import encode
 from acp_bindings.jsonrpc import ProtocolPackage
+from acp_bindings.play._faulty_wire import Wire
 from acp_bindings.play._performing import Performance
 from acp_bindings.play._rude import RUDE
 from acp_bindings.play._scenes import SCENES, Scene
 from acp_bindings.play._script import MODES, OPTIONS, Script
 from acp_bindings.play._served import Served
-from acp_bindings.play._wire import Wire
-from acp_bindings.setup import OPENING, AgentCapability, AuthRequired, InvalidParams
-from acp_bindings.setup.capabilities import V2_BASELINE
+from acp_bindings.setup import OPENING, AuthRequired, InvalidParams
+from acp_bindings.setup.capabilities import V2_BASELINE, AgentCapability
 
 NAME = "acp-bindings-play"
 _CHOICES = ("effort", "length", "model")

@@ -8,11 +8,11 @@ from contextlib import suppress
 
 from acp_bindings.check import RULES, Found, LiveCheck
 from acp_bindings.errors import Path, format_path
-from acp_bindings.probe._agent import Agent, Line
 from acp_bindings.probe._bench import Bench
 from acp_bindings.probe._check import Check, check
-from acp_bindings.probe._checks.permission import worked
+from acp_bindings.probe._checks.check_permission import worked
 from acp_bindings.probe._outcome import Failed, Outcome, Warned
+from acp_bindings.probe._probed_agent import Agent, Line
 
 
 @check("protocol, Transports: stdio", "Write everything else to standard error: logs, `print`, the output of children.")

@@ -79,7 +79,7 @@ class _Site:
     async def exchange(self, client: httpx.AsyncClient, scope: Scope, path: str, body: bytes, send: Send) -> bool:
         """Forward a request and its response, except for its end; return False if there is no response to end."""
         observer, has_begun = self._observer, False
-        observer.sent(body)
+        ids = observer.sent(body)
         own = {name.lower().encode() for name, _ in self._spec.headers}
         dropped = {*own, *_OF_CONNECTION, b"host", b"accept-encoding", b"content-length"}
         # Not compressed, so that the messages can be observed.
@@ -94,6 +94,12 @@ class _Site:
                 scope["method"], self._url(path, scope["query_string"]), headers=headers, content=content
             )
             response = await client.send(request, stream=True)
+            if self._is_lost(scope, response.status_code):
+                # Before the agent gets the status, because it may then close the connection, which ends this task.
+                why = "the server no longer has this session; open a new one"
+                self._server.fail(
+                    LaunchFailure(why, server=self._spec.name, stage=self._observer.stage, code="session_lost")
+                )
             try:
                 await send(
                     {
@@ -112,15 +118,12 @@ class _Site:
                     observer.received(message)
             finally:
                 await response.aclose()
-            if self._is_lost(scope, response.status_code):
-                why = "the server no longer has this session; open a new one"
-                self._server.fail(
-                    LaunchFailure(why, server=self._spec.name, stage=self._observer.stage, code="session_lost")
-                )
-            elif self._is_unanswered(scope, response.status_code):
+            if self._is_unanswered(scope, response.status_code, ids):
                 self._server.check()
         except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
-            self._server.check()
+            # Agents do without the stream of events, and without the response to the end of a session.
+            if scope["method"] == "POST" or (self._is_sse and not observer.started):
+                self._server.check()
             if not has_begun:
                 await _respond(send, 502, f"acp-bindings tap: {type(error).__name__} at the MCP server")
         return has_begun
@@ -129,12 +132,11 @@ class _Site:
         is_post = scope["method"] == "POST" and not self._is_sse
         return is_post and self._observer.started and status == HTTPStatus.NOT_FOUND
 
-    def _is_unanswered(self, scope: Scope, status: int) -> bool:
+    def _is_unanswered(self, scope: Scope, status: int, ids: list[str | int]) -> bool:
         if self._is_sse and scope["method"] == "GET":
             return not self._observer.started
         # Over SSE, the response to a request comes on the stream.
-        waits = self._observer.is_waiting or self._observer.is_listing
-        return scope["method"] == "POST" and waits and (not self._is_sse or status >= 300)
+        return self._observer.waits_for(ids) and (not self._is_sse or status >= 300)
 
     def _url(self, path: str, query: bytes) -> str:
         if f"/{path}" == (self._origin.path or "/") and not query:

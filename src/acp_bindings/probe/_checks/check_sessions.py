@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, cast
 
-from acp_bindings.probe._agent import Agent, Call, Line, Message
 from acp_bindings.probe._bench import COUNT, HELLO, Bench, first_session, first_turn
 from acp_bindings.probe._check import check
 from acp_bindings.probe._outcome import Failed, Skipped, Warned
-from acp_bindings.probe._session import Session, said
+from acp_bindings.probe._probed_agent import Agent, Call, Line, Message
+from acp_bindings.probe._probed_session import Session, said
 
 _SETUP = "protocol, Session Setup"
 

@@ -20,9 +20,9 @@ from acp_bindings._json import items_of, members_of, parsed_members
 from acp_bindings._tap.forwarding import framed
 from acp_bindings.setup.capabilities import Side
 from mcp_launch._local.listener import serve_http
-from mcp_launch._receipts import relay
+from mcp_launch._receipts import stdio_relay
+from mcp_launch._receipts.http_relay import forwarding
 from mcp_launch._receipts.servers import Frames, Process, Relayed, facts_of
-from mcp_launch._receipts.web import forwarding
 from mcp_launch._servers.roster import import_sdk, read_entry
 from mcp_launch._spec import StdioServer
 
@@ -158,8 +158,8 @@ class Receipts:
         token = secrets.token_urlsafe(24)
         self._servers[token] = server
         if isinstance(spec, StdioServer):
-            args = ["-I", "-S", str(Path(relay.__file__).resolve()), str(self._stdio_port)]
-            env = [{"name": relay.TOKEN, "value": token}]
+            args = ["-I", "-S", str(Path(stdio_relay.__file__).resolve()), str(self._stdio_port)]
+            env = [{"name": stdio_relay.TOKEN, "value": token}]
             return {**members_of(entry), "command": sys.executable, "args": args, "env": env}
         url = f"http://127.0.0.1:{self._web_port}/{token}{urlsplit(spec.url).path or '/'}"
         return {**members_of(entry), "url": url, "headers": []}

@@ -6,10 +6,10 @@ from typing import Any, cast
 
 from acp_bindings.decoding import decode
 from acp_bindings.errors import DecodeError, Finding
-from acp_bindings.probe._agent import Agent, Call, Message
 from acp_bindings.probe._bench import Bench
 from acp_bindings.probe._check import check
 from acp_bindings.probe._outcome import Failed, Warned
+from acp_bindings.probe._probed_agent import Agent, Call, Message
 from acp_bindings.setup._versions import HIGHEST, package_named
 
 _VERSIONS = "protocol, Initialization: Version Negotiation"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from acp_bindings.probe._agent import Message
 from acp_bindings.probe._bench import Bench
 from acp_bindings.probe._check import check
 from acp_bindings.probe._outcome import Failed, Skipped, Warned
-from acp_bindings.probe._session import AUTH_REQUIRED, needs_login
+from acp_bindings.probe._probed_agent import Message
+from acp_bindings.probe._probed_session import AUTH_REQUIRED, needs_login
 
 _SOURCE = "protocol, Authentication"
 

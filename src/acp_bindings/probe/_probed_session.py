@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from acp_bindings.probe._agent import Agent, Call, Line, Message
 from acp_bindings.probe._outcome import Failed, Skipped
+from acp_bindings.probe._probed_agent import Agent, Call, Line, Message
 
 AUTH_REQUIRED = -32000
 _REQUEST_CANCELLED = -32800

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from acp_bindings.probe._agent import Agent, Call, Line, Message
 from acp_bindings.probe._bench import Bench
 from acp_bindings.probe._check import check
 from acp_bindings.probe._outcome import Failed, Skipped, Warned
+from acp_bindings.probe._probed_agent import Agent, Call, Line, Message
 
 _RPC = "JSON-RPC 2.0"
 _STDIO = "protocol, Transports: stdio"
