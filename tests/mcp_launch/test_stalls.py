@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 import threading
 from collections.abc import AsyncGenerator, Iterable, Iterator
@@ -19,11 +20,12 @@ from typing_extensions import TypeIs
 import mcp_launch
 from mcp_launch import Budgets, Options
 from mcp_launch._transports import http as http_client
-from mcp_launch._transports import posts, sse_client
+from mcp_launch._transports import http_reading, posts, sse_client
 from mcp_launch._transports import streams as server_requests
 from mcp_launch._transports.streams import limited
 from tests.mcp_launch.servers.raw import Answer, Request, event, head, raw_server
 from tests.mcp_launch.servers.stalls import Web, handler
+from tests.mcp_launch.servers.web import misbehaving_web
 from tests.mcp_launch.support import SERVERS, Marked, ask, http
 
 pytestmark = [
@@ -210,6 +212,30 @@ async def test_the_post_of_a_call_that_timed_out_is_closed(
                 for _ in range(few_connections):
                     calls.start_soon(timed_out, session, "hang")
             assert await ask(session, "echo") == "done"
+
+
+async def test_calls_with_event_streams_do_not_need_new_connections(marked: Marked, tmp_path: Path) -> None:
+    with misbehaving_web() as server:
+        async with opened(http(f"{server.origin}/streams"), cwd=tmp_path) as session:
+            for _ in range(20):
+                await session.list_tools()
+
+    # The next call may come before the end of the last stream.
+    assert server.connections < 10
+
+
+async def test_an_event_stream_that_does_not_end_is_closed_after_the_response(
+    marked: Marked, tmp_path: Path, few_connections: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(http_reading, "_END", 0.01)
+
+    with anyio.fail_after(20), misbehaving_web() as server:
+        async with opened(http(f"{server.origin}/streams/open"), cwd=tmp_path) as session:
+            for _ in range(few_connections + 5):
+                await session.list_tools()
+        # Trio finishes in tasks of its own what generators the libraries left.
+        gc.collect()
+        await anyio.wait_all_tasks_blocked()
 
 
 async def test_posts_that_an_sse_server_never_accepts_are_closed_after_the_response(

@@ -39,7 +39,7 @@ from mcp_launch._command.show.text import printable, remark
 from mcp_launch._diagnosis.responses import UNMAPPED, TooLong, trouble
 from mcp_launch._http_types import EVENT_STREAM, FORM, JSON, media_type
 from mcp_launch._spec import HttpServer, SseServer
-from mcp_launch._transports.http import WebClient, initialize_request
+from mcp_launch._transports.http import INITIALIZE, WebClient
 from mcp_launch._transports.network import AuthFailed, WatchedAuth, network
 from mcp_launch._transports.oauth import expiry
 from mcp_launch._transports.web import Httpx2Body, bound, follows
@@ -134,7 +134,7 @@ async def first_response(
         request = client.build_request("GET", spec.url, headers={**headers, "accept": EVENT_STREAM})
     else:
         headers |= {"content-type": JSON, "accept": f"{JSON}, {EVENT_STREAM}"}
-        request = client.build_request("POST", spec.url, headers=headers, content=initialize_request())
+        request = client.build_request("POST", spec.url, headers=headers, json=INITIALIZE)
     response = await client.fetch(request, auth=auth)
     for _ in range(_REDIRECTS):
         if response.next_request is None or not follows(request, response.next_request):

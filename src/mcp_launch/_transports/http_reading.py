@@ -8,13 +8,14 @@ the SDK's task.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
-from contextlib import aclosing
+from contextlib import suppress
 from contextvars import Context, ContextVar
 from itertools import count
 from typing import cast
 from uuid import uuid4
 
 import httpx2
+from anyio import move_on_after
 from anyio.lowlevel import checkpoint
 from mcp_types import (
     ErrorData,
@@ -37,6 +38,8 @@ _SMALL = 4096
 """Bytes of a message that the SDK gets unchanged, which is faster than creating a stand-in."""
 _PIECE = 65536
 """Bytes of an event stream that are handled before other tasks run."""
+_END = 0.2
+"""Seconds for reading the end of an event stream after the response."""
 _TOKEN = "mcp-launch/message"  # noqa: S105 - the name of a field
 
 _SECRET = uuid4().hex
@@ -107,26 +110,28 @@ class EventBody(httpx2.AsyncByteStream):
 
     def __init__(self, response: httpx2.Response, reading: ResponseReader, *, is_answer: bool) -> None:
         self._response = response
+        self._chunks = response.aiter_bytes()
         self._reading = reading
         self._is_answer = is_answer
+        self._has_events = False
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         limit = self._reading.reader.limits.bytes
         buffer = EventBuffer(limit, too_long=f"it is longer than {megabytes(limit)}; {allow_more('bytes')}")
-        async with aclosing(self._response.aiter_bytes()) as chunks:
-            async for chunk in chunks:
-                for start in range(0, len(chunk), _PIECE):
-                    if start:
-                        await checkpoint()
-                    try:
-                        for block in buffer.feed(chunk[start : start + _PIECE]):
-                            if given := await self._given(block):
-                                yield given
-                                _large.set(None)
-                    except EventTooLong as error:
-                        found = self._reading.reader.too_long(error.start, str(error))
-                        yield _event(self._reading.unread(found, is_answer=self._is_answer))
-                        return
+        async for chunk in self._chunks:
+            for start in range(0, len(chunk), _PIECE):
+                if start:
+                    await checkpoint()
+                try:
+                    for block in buffer.feed(chunk[start : start + _PIECE]):
+                        if given := await self._given(block):
+                            self._has_events = True
+                            yield given
+                            _large.set(None)
+                except EventTooLong as error:
+                    found = self._reading.reader.too_long(error.start, str(error))
+                    yield _event(self._reading.unread(found, is_answer=self._is_answer))
+                    return
 
     async def _given(self, block: bytes) -> bytes:
         event = event_of(block)
@@ -137,8 +142,16 @@ class EventBody(httpx2.AsyncByteStream):
         return block if given is event.data else _event(given, event.about)
 
     async def aclose(self) -> None:
-        """Close the connection, or return it to the pool."""
-        await self._response.aclose()
+        """Return the connection to the pool if the stream ends now, or close it."""
+        try:
+            if self._has_events:
+                # The SDK stops reading after the response, and most servers then end the stream. Unless that is read,
+                # each call would need a new connection.
+                with suppress(Exception), move_on_after(_END):
+                    await anext(self._chunks, None)
+        finally:
+            await self._chunks.aclose()
+            await self._response.aclose()
 
 
 def _event(data: bytes, about: bytes = b"") -> bytes:

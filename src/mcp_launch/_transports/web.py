@@ -69,8 +69,9 @@ async def unpack_slowly(
 
 def _codings(headers: Mapping[str, str]) -> int:
     """Return how many times a response is compressed."""
-    named = (name.strip().lower() for name in headers.get("content-encoding", "").split(","))
-    return sum(name not in ("", "identity") for name in named)
+    if not (named := headers.get("content-encoding", "")):
+        return 0
+    return sum(name.strip().lower() not in ("", "identity") for name in named.split(","))
 
 
 def _bits(chunk: bytes) -> Iterator[bytes]:

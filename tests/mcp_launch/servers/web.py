@@ -175,6 +175,23 @@ class Handler(BaseHTTPRequestHandler):
         reply = {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": "no"}}
         self._reply(400, json.dumps(reply), content_type="application/json")
 
+    def _streams(self) -> None:
+        """Works with event streams, which end a moment after the response, or not at all if the path says so."""
+        message = json.loads(self.body or "{}")
+        if "id" not in message:
+            self._works()
+            return
+        self.send_response(200)
+        for header in (("Content-Type", "text/event-stream"), ("Transfer-Encoding", "chunked")):
+            self.send_header(*header)
+        self.end_headers()
+        event = f"data: {json.dumps(result(message))}\n\n".encode()
+        self.wfile.write(b"%x\r\n%b\r\n" % (len(event), event))
+        if self._rest:
+            self._never()
+        else:
+            self.wfile.write(b"0\r\n\r\n")
+
     def _farewell(self) -> None:
         if self.path.startswith("/clingy"):
             self._never()
@@ -318,6 +335,11 @@ class Web:
         self.seen = handler.seen
         """Every request so far: method, path, headers."""
 
+    @property
+    def connections(self) -> int:
+        """The number of connections so far."""
+        return self._server.connections
+
     def stop(self) -> None:
         """Close everything, including hanging connections."""
         self._handler.released.set()
@@ -335,6 +357,11 @@ class _Server(ThreadingHTTPServer):
     def __init__(self, address: tuple[str, int], handler: type[Handler]) -> None:
         super().__init__(address, handler)
         self._connections: list[socket.socket] = []
+
+    @property
+    def connections(self) -> int:
+        """The number of connections so far."""
+        return len(self._connections)
 
     def process_request(self, request: Any, client_address: Any) -> None:
         """Store the connection."""
