@@ -15,6 +15,7 @@ from typing import Any
 import anyio
 import pytest
 
+import acp_bindings.connection._child as command_module
 from acp_bindings import v1
 from acp_bindings._processes.posix import ProcessTree
 from acp_bindings._processes.process import ChildProcess, Tail, how_it_ended
@@ -25,7 +26,6 @@ from acp_bindings.connection import (
     RequestFailed,
     connect_process,
 )
-from acp_bindings.connection import _child as command_module
 from tests.acp_bindings.connection.support import NEW, setting
 from tests.leftovers import marked_processes, open_files
 
