@@ -65,7 +65,7 @@ _ERRORS: dict[str, Any] = {} if sys.implementation.name == "cpython" else {"warn
 _Writer: TypeAlias = tuple[Callable[..., bytes], bool]
 
 _WRITERS: dict[type, _Writer] = {}
-"""The serializer of each class, and whether its objects may have maps, so that `encode` needs only one lookup."""
+"""The serializer of each class, and whether its values may have maps, so that `encode` needs only one lookup."""
 
 when_derived.append(_WRITERS.clear)
 
@@ -73,7 +73,5 @@ when_derived.append(_WRITERS.clear)
 def _writer_of(value: object) -> _Writer:
     serializer = value.__pydantic_serializer__ if isinstance(value, BaseModel) else ANYTHING
     to_json = partial(serializer.to_json, **_ERRORS) if _ERRORS else serializer.to_json
-    if not isinstance(value, BaseModel):
-        return to_json, True
-    has_maps = isinstance(value, Model) and may_have_maps(type(value))
+    has_maps = may_have_maps(type(value)) if isinstance(value, Model) else not isinstance(value, BaseModel)
     return _WRITERS.setdefault(type(value), (to_json, has_maps))

@@ -29,7 +29,6 @@ from acp_bindings._envelope import (
     METHOD_NOT_FOUND,
     PARSE_ERROR,
     REQUEST_CANCELLED,
-    Line,
     call_fault,
     issues_with_id,
     line_of,
@@ -310,8 +309,6 @@ class Codec:
         """Return the line of a notification. Arguments and errors are those of `request`."""
         start = self._starts.get(type(params)) if method is None else None
         if start is None:
-            if type(params) is Line:
-                return params
             name, _ = self._outgoing(params, method, asks=False)
             if method is not None:
                 return notification_line(name, params)

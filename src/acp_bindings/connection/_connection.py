@@ -14,7 +14,7 @@ import anyio
 import anyio.lowlevel
 from anyio.abc import TaskStatus
 
-from acp_bindings._envelope import line_of
+from acp_bindings._envelope import Line, line_of
 from acp_bindings._models.base import NotificationParams
 from acp_bindings._processes.process import LineBuffer, to_the_end
 from acp_bindings.connection._calls import Call, Calls
@@ -286,7 +286,7 @@ class Connection:
         if self._in_a_row >= _IN_A_ROW:
             self._in_a_row = 0
             await anyio.lowlevel.checkpoint()
-        line = self._codec.notify(params, method=method)
+        line = params if type(params) is Line else self._codec.notify(params, method=method)
         if after_response and (after := self._serving.to_follow(TURN.get())) is not None:
             after.append(line)
             return
