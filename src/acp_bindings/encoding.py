@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any, TypeAlias
 
 from pydantic import BaseModel
+from pydantic_core import to_json
 
 from acp_bindings._json import ANYTHING, LONGEST_INTEGER, refuse_long_integers, refuse_names
 from acp_bindings._models.base import Model
@@ -35,11 +36,13 @@ def encode(value: object) -> bytes:
             itself. `issues` has the errors with their paths.
     """
     try:
+        if type(value) is str:
+            return to_json(value)
         note_filled(value)
-        to_json, has_maps = _WRITERS.get(type(value)) or _writer_of(value)
-        text = to_json(value, by_alias=True, exclude_unset=True)
+        write, has_maps = _WRITERS.get(type(value)) or _writer_of(value)
+        text = write(value, by_alias=True, exclude_unset=True)
         if (has_maps or _BRACKET in text) and fit(value):
-            text = to_json(value, by_alias=True, exclude_unset=True)
+            text = write(value, by_alias=True, exclude_unset=True)
         refuse_names(text)
         if len(text) > LONGEST_INTEGER:
             refuse_long_integers(text)
@@ -72,6 +75,6 @@ when_derived.append(_WRITERS.clear)
 
 def _writer_of(value: object) -> _Writer:
     serializer = value.__pydantic_serializer__ if isinstance(value, BaseModel) else ANYTHING
-    to_json = partial(serializer.to_json, **_ERRORS) if _ERRORS else serializer.to_json
+    write = partial(serializer.to_json, **_ERRORS) if _ERRORS else serializer.to_json
     has_maps = may_have_maps(type(value)) if isinstance(value, Model) else not isinstance(value, BaseModel)
-    return _WRITERS.setdefault(type(value), (to_json, has_maps))
+    return _WRITERS.setdefault(type(value), (write, has_maps))
