@@ -237,7 +237,7 @@ class Codec:
         if (last := self._last_head) and line.startswith(last[0]) and not self.findings:
             head, type_, validate = last
             try:
-                text = value_after(line, len(head))
+                text = line[len(head) : -1] if line[-1] == _BRACE else value_after(line, len(head))
                 odd, incomplete = notes
                 params = validate(text)
                 if notes[0] is not odd:
