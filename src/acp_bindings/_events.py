@@ -77,7 +77,6 @@ class EventBuffer:
         if len(self._rest) > self._limit:
             raise EventTooLong(self._too_long, _start_of_data(self._rest))
 
-
     def _end_of_block(self, *, plain: bool) -> int:
         """Return the number of bytes up to the end of the next block; -1 if there is none."""
         if plain:

@@ -488,6 +488,8 @@ class Connection:
         """
         if self._trace:
             self._trace("peer", line)
+        if self.handlers.live and self._serving.update(line):
+            return None
         message = self._codec.read(line)
         if isinstance(message, Notification):
             if message.method != CANCEL:
