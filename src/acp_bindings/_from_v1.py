@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from pydantic_core import from_json
@@ -28,18 +27,13 @@ def from_v1(protocol: ProtocolPackage, update: Any) -> Any:
     Raises:
         DecodeError: the protocol does not have such an update. Modes, for example, are config options in v2.
     """
-    if _is_of(type(update), protocol):
+    if package_of(type(update).__module__) == name_of(protocol):
         return update
     json = from_json(encode(update))
     if version_of(protocol) > 1 and (convert := _TO_V2.get(json["sessionUpdate"])):
         json = convert(json)
     package: Any = protocol
     return decode(package.SessionUpdate, json)
-
-
-@cache
-def _is_of(type_: type, protocol: ProtocolPackage) -> bool:
-    return package_of(type_.__module__) == name_of(protocol)
 
 
 def options_from_v1(options: list[dict[str, Any]]) -> list[dict[str, Any]]:

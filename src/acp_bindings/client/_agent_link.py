@@ -72,7 +72,7 @@ class AgentLink:
         self._settings = settings
         self._tasks = tasks
         self._conversations: dict[str, Conversation] = {}
-        self._live: dict[str, Callable[[Any], None]] = {}
+        self._live: dict[str, Callable[[Any], object]] = {}
         """Take the updates of sessions that cannot be history."""
         self._terminals = OpenTerminals(settings.terminals, tasks) if settings.terminals else None
         self._handlers: Handlers | None = None

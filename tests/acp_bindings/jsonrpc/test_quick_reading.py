@@ -258,6 +258,7 @@ def test_an_update_is_read_as_by_the_thorough_reader(update: str, protocol: Any)
         f'{UPDATE}{CHUNK}}},"_meta":{{}}}}}}',
         f'{UPDATE}{CHUNK}}},"sessionId":"t"}}}}',
         f"{UPDATE}{CHUNK}}}}}}}\r",
+        f"{UPDATE}{CHUNK}}}xx",
         f"{UPDATE}{CHUNK}}}}}",
         f'{UPDATE}{CHUNK},"new":1e999}}}}}}',
         f'{UPDATE}{CHUNK},"new":NaN}}}}}}',
