@@ -353,7 +353,7 @@ class Folding:
             call = self._entries[index] = call.__copy__()
             self._own.add(index)
             self._changed.add(index)
-        values = vars(update)
+        values: dict[str, Any] = vars(update)
         for name in update.__pydantic_fields_set__ - _NOT_MERGED:
             value = values[name] if name in values else getattr(update, name)
             if value is not None or name in _MAY_BE_NULL:
