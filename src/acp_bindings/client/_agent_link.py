@@ -99,7 +99,7 @@ class AgentLink:
     def _register(self, handlers: Handlers) -> None:
         settings = self._settings
         handlers.on("session/update")(self._update)
-        handlers.live = self._live
+        self._live = handlers.live
         handlers.on("session/request_permission")(self._permission)
         if (elicit := settings.elicitation) is not None:
             handlers.on("elicitation/create")(partial(self._elicitation, elicit))

@@ -122,6 +122,7 @@ class Connection:
         self._outbox = Outbox(sink, trace=partial(trace, "us") if trace else None)
         handlers = handlers if isinstance(handlers, Handlers) else Handlers(handlers)
         check_role(handlers, role)
+        self._live = handlers.live
         # The user may see what an agent sends, but messages of a client may contain secrets of the user.
         self._stray = Stray(show=self._shown if role == "client" else None, handled=handlers, codec=self._codec)
         self._calls = Calls(codec=self._codec, outbox=self._outbox, stray=self._stray)
@@ -488,7 +489,7 @@ class Connection:
         """
         if self._trace:
             self._trace("peer", line)
-        if self.handlers.live and self._serving.update(line):
+        if self._live and self._serving.update(line):
             return None
         message = self._codec.read(line)
         if isinstance(message, Notification):
