@@ -72,7 +72,7 @@ _PARAMS = b',"params":'
 
 
 class Line(bytes):
-    """The line of a notification, for programs that encode a part of it before. `Codec.notify` returns it unchanged."""
+    """The line of a notification, for programs that encode a part of it before. `Connection.notify` sends it."""
 
     __slots__ = ()
 

@@ -11,6 +11,8 @@ _END = re.compile(rb"(?>\r\n|\n|\r)(?:\r\n|\n|\r)")
 """The end of a line, and an empty line."""
 _LINE = re.compile(rb"([^:\r\n]*)(?:: ?([^\r\n]*))?(?:\r\n|\r|\n|\Z)")
 """A field and its value; a comment has no field."""
+_USUAL = re.compile(rb"(?P<id>(?:id: ?[^\r\n]*\n)?)data: ?(?P<data>[^\r\n]+)\n\n")
+"""An event of most servers: its id, if it has one, and one line of data."""
 _LINES = 500_000
 """The maximum number of lines of an event, because each takes more memory than its bytes."""
 _START = 8192
@@ -59,10 +61,12 @@ class EventBuffer:
             EventTooLong: the next block exceeds the limit.
         """
         self._rest += chunk
-        while (end := _END.search(self._rest, self._searched)) is not None and end.end() <= self._limit:
-            block = bytes(memoryview(self._rest)[: end.end()])
+        # Most streams have no carriage return. Then `find` does the same, ten times as fast.
+        plain = b"\r" not in self._rest
+        while 0 <= (end := self._end_of_block(plain=plain)) <= self._limit:
+            block = bytes(memoryview(self._rest)[:end])
             # Before it is handled, so that a long block is in memory only once.
-            del self._rest[: end.end()]
+            del self._rest[:end]
             self._searched = 0
             if self._first:
                 self._first, block = False, block.removeprefix(_BOM)
@@ -73,9 +77,19 @@ class EventBuffer:
         if len(self._rest) > self._limit:
             raise EventTooLong(self._too_long, _start_of_data(self._rest))
 
+    def _end_of_block(self, *, plain: bool) -> int:
+        """Return the number of bytes up to the end of the next block; -1 if there is none."""
+        if plain:
+            start = self._rest.find(b"\n\n", self._searched)
+            return start if start < 0 else start + 2
+        found = _END.search(self._rest, self._searched)
+        return found.end() if found else -1
+
 
 def event_of(block: bytes) -> Event | None:
     """Return the event in a block of lines; None if it has no data."""
+    if (usual := _USUAL.fullmatch(block)) is not None:
+        return Event("message", usual["data"], usual["id"])
     name, data, about = "", list[bytes](), b""
     for line in _LINE.finditer(block):
         match line[1]:

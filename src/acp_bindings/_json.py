@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable
+from functools import cache
 from typing import Any, cast
 
 from pydantic import BaseModel
@@ -130,6 +131,7 @@ def kind_of(value: object) -> str:
     return f"the class {full_name(value)}" if isinstance(value, type) else full_name(type(value))
 
 
+@cache
 def package_of(module: str) -> str | None:
     """Return the protocol package of a module, such as `v1`, or None."""
     found = re.match(r"acp_bindings\.(v\d+(?:_unstable)?)(?:\.|$)", module)

@@ -47,8 +47,9 @@ def _classes_among(parts: Iterable[Any]) -> list[type[AcpObject]]:
 def note_filled(value: object) -> None:
     """Count each default list, map or object in *value* as set if it was filled in place, so that it is written."""
     fillable = _FILLABLE.get(type(value))
-    if fillable is None:
-        _note_first(value)
+    if not fillable:
+        if fillable is None:
+            _note_first(value)
         return
     model: Any = value
     members: dict[str, object] = model.__dict__
@@ -70,10 +71,11 @@ def _note_first(value: object) -> None:
     elif isinstance(value, dict):
         for each in cast("dict[str, object]", value).values():
             note_filled(each)
-    # Last, because `isinstance` with a class of pydantic runs Python.
     elif isinstance(value, AcpObject):
         _FILLABLE[type(value)] = tuple(_fillable(type(value)))
         note_filled(value)
+    else:
+        _FILLABLE[type(value)] = ()
 
 
 _FilledField: TypeAlias = tuple[str, object, bool]

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any, TypeAlias
 
 from pydantic import BaseModel
+from pydantic_core import to_json
 
 from acp_bindings._json import ANYTHING, LONGEST_INTEGER, refuse_long_integers, refuse_names
 from acp_bindings._models.base import Model
@@ -35,11 +36,13 @@ def encode(value: object) -> bytes:
             itself. `issues` has the errors with their paths.
     """
     try:
+        if type(value) is str:
+            return to_json(value)
         note_filled(value)
-        to_json, has_maps = _WRITERS.get(type(value)) or _writer_of(value)
-        text = to_json(value, by_alias=True, exclude_unset=True)
+        write, has_maps = _WRITERS.get(type(value)) or _writer_of(value)
+        text = write(value, by_alias=True, exclude_unset=True)
         if (has_maps or _BRACKET in text) and fit(value):
-            text = to_json(value, by_alias=True, exclude_unset=True)
+            text = write(value, by_alias=True, exclude_unset=True)
         refuse_names(text)
         if len(text) > LONGEST_INTEGER:
             refuse_long_integers(text)
@@ -65,15 +68,13 @@ _ERRORS: dict[str, Any] = {} if sys.implementation.name == "cpython" else {"warn
 _Writer: TypeAlias = tuple[Callable[..., bytes], bool]
 
 _WRITERS: dict[type, _Writer] = {}
-"""The serializer of each class, and whether its objects may have maps, so that `encode` needs only one lookup."""
+"""The serializer of each class, and whether its values may have maps, so that `encode` needs only one lookup."""
 
 when_derived.append(_WRITERS.clear)
 
 
 def _writer_of(value: object) -> _Writer:
     serializer = value.__pydantic_serializer__ if isinstance(value, BaseModel) else ANYTHING
-    to_json = partial(serializer.to_json, **_ERRORS) if _ERRORS else serializer.to_json
-    if not isinstance(value, BaseModel):
-        return to_json, True
-    has_maps = isinstance(value, Model) and may_have_maps(type(value))
-    return _WRITERS.setdefault(type(value), (to_json, has_maps))
+    write = partial(serializer.to_json, **_ERRORS) if _ERRORS else serializer.to_json
+    has_maps = may_have_maps(type(value)) if isinstance(value, Model) else not isinstance(value, BaseModel)
+    return _WRITERS.setdefault(type(value), (write, has_maps))

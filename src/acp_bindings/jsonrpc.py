@@ -15,7 +15,7 @@ affect the lines after it.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from types import EllipsisType, MappingProxyType
 from typing import Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar, cast, get_args, overload
 
@@ -29,7 +29,6 @@ from acp_bindings._envelope import (
     METHOD_NOT_FOUND,
     PARSE_ERROR,
     REQUEST_CANCELLED,
-    Line,
     call_fault,
     issues_with_id,
     line_of,
@@ -120,6 +119,9 @@ HEAD = re.compile(
 
 Three at most: matching takes memory for each, and a line may have millions.
 """
+
+_UPDATE = re.compile(rb'\{"sessionId":"[!#-\[\]-~]{1,100}","update":')
+"""The beginning of the params of `session/update`, before the update."""
 
 LONGEST_HEAD = 200
 """The maximum length of a head that is remembered."""
@@ -212,6 +214,7 @@ class Codec:
             raise TypeError(f"protocol must be {expected}, not {type(protocol).__name__}")
         self._protocol = protocol
         self._last_head: tuple[bytes, NotificationType, Validate] | None = None
+        self._last_update: tuple[bytes, str, Validate] | None = None
         # The beginning of each notification, by the class of its params.
         self._starts: dict[type, bytes] = {}
 
@@ -238,7 +241,7 @@ class Codec:
         if (last := self._last_head) and line.startswith(last[0]) and not self.findings:
             head, type_, validate = last
             try:
-                text = value_after(line, len(head))
+                text = line[len(head) : -1] if line[-1] == _BRACE else value_after(line, len(head))
                 odd, incomplete = notes
                 params = validate(text)
                 if notes[0] is not odd:
@@ -249,6 +252,29 @@ class Codec:
         if not self.findings and (message := self._read_quickly(line)):
             return message
         return self._read_closely(line)
+
+    def read_update(self, line: bytes, *, sessions: Container[str]) -> tuple[str, Any] | None:
+        """Return the session and the update in *line*, without the params and the message around them.
+
+        Most lines to a client are updates of one session.
+
+        Args:
+            line: a line of the peer, without its newline.
+            sessions: the sessions whose updates are read.
+
+        Returns:
+            None for a line that `read` has to read: it is not an update of one of the *sessions*, it is invalid, or it
+            does not begin like an update that `read` has read.
+        """
+        if (last := self._last_update) is None or not line.startswith(last[0]) or not line.endswith(b"}}"):
+            return None
+        head, session_id, validate = last
+        if session_id not in sessions or self.findings:
+            return None
+        try:
+            return session_id, read_text(validate, line[len(head) : -2])
+        except ValueError:
+            return None  # also if something follows the update
 
     @overload
     def request(
@@ -310,8 +336,6 @@ class Codec:
         """Return the line of a notification. Arguments and errors are those of `request`."""
         start = self._starts.get(type(params)) if method is None else None
         if start is None:
-            if type(params) is Line:
-                return params
             name, _ = self._outgoing(params, method, asks=False)
             if method is not None:
                 return notification_line(name, params)
@@ -406,6 +430,9 @@ class Codec:
             return Request(int(id_) if small else decode(self._protocol.RequestId, id_), type_.method, params, type_)
         if head.end() <= LONGEST_HEAD:
             self._last_head = head[0], type_, validate
+            if type_.method == "session/update" and (found := _UPDATE.match(line, head.end())):
+                update: Any = cast("Any", self._protocol).SessionUpdate
+                self._last_update = line[: found.end()], params.session_id, validate_of(update)
         return Notification(type_.method, params, type_)
 
     def _read_result(self, line: bytes, head: re.Match[bytes]) -> Message | None:

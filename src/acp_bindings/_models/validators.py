@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict
 
 from acp_bindings._models.base import Model
 from acp_bindings._models.embedding import within_own_types
 from acp_bindings._models.reading import notes
+from acp_bindings._models.types import Tagged
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -46,7 +47,7 @@ def is_class(type_: Any, base: type) -> bool:
 def _new_validate(type_: Any, **options: Any) -> Validate:
     validator: Any = _built(type_).__pydantic_validator__ if is_class(type_, BaseModel) else _adapter(type_).validator
     validate = partial(validator.validate_json, **options) if options else validator.validate_json
-    if is_class(type_, Model) and type_.__module__.startswith("acp_bindings."):
+    if _is_generated(type_):
         return validate
 
     # Values outside of the generated classes do not set `notes`.
@@ -56,6 +57,13 @@ def _new_validate(type_: Any, **options: Any) -> Validate:
         return value
 
     return validate_and_note
+
+
+def _is_generated(type_: Any) -> bool:
+    """Return True for a generated class, and for a union of generated classes with a discriminator."""
+    if get_origin(type_) is Annotated and isinstance(type_.__metadata__[0], Tagged):
+        return all(map(_is_generated, get_args(get_args(type_)[0])))
+    return is_class(type_, Model) and type_.__module__.startswith("acp_bindings.")
 
 
 def _built(model: type[BaseModel]) -> type[BaseModel]:

@@ -71,12 +71,15 @@ class LineBuffer:
         """Return the lines that *chunk* completes, without their newlines."""
         if self.overflowed:
             return []
+        fits = len(self._rest) + len(chunk) <= self.limit
         *lines, last = chunk.split(b"\n")
         if lines and self._rest:
             self._rest += lines[0]
             lines[0] = bytes(self._rest)
             self._rest.clear()
         self._rest += last
+        if fits:
+            return lines
         too_long = next((index for index, line in enumerate(lines) if len(line) > self.limit), None)
         if too_long is not None or len(self._rest) > self.limit:
             self.overflowed = True

@@ -296,11 +296,12 @@ class Session(Generic[M]):
             converted = converted.model_copy(update=shown_as)
         shown = self._encoded(converted)
         self.keep(shown if converted is update else encode(update))
-        await self.show_encoded(shown)
+        await self.show_line(self.line_of(shown))
 
     async def show(self, update: Any, *, after_response: bool = False) -> None:
         """Send an update without storing it, for what is only of interest now."""
-        await self.show_encoded(self._encoded(from_v1(self.connection.protocol, update)), after_response=after_response)
+        shown = self._encoded(from_v1(self.connection.protocol, update))
+        await self.show_line(self.line_of(shown), after_response=after_response)
 
     def _encoded(self, update: object) -> bytes:
         """Return an update of the client's version as JSON.
@@ -319,9 +320,12 @@ class Session(Generic[M]):
     def _before_update(self) -> bytes:
         return start_of_notification("session/update") + b'{"sessionId":%b,"update":' % encode(self.id)
 
-    async def show_encoded(self, update: bytes, *, after_response: bool = False) -> None:
-        """Send an update of the client's version without storing it. The history has the same JSON, or its pieces."""
-        line: Any = Line(b"%b%b}}\n" % (self._before_update, update))
+    def line_of(self, update: bytes) -> Line:
+        """Return the line of an update of the client's version, which is JSON."""
+        return Line(b"%b%b}}\n" % (self._before_update, update))
+
+    async def show_line(self, line: Any, *, after_response: bool = False) -> None:
+        """Send the line of an update without storing it."""
         try:
             # The client learns the id of a new session from the response.
             if after_response or not self._is_announced:
@@ -349,13 +353,13 @@ class Session(Generic[M]):
         """Do not store *updates* that are not in the store yet."""
         self._pending = [each for each in self._pending if not any(each is other for other in updates)]
 
-    def keep_text(self, type_: Any, message_id: str, text: str) -> None:
+    def keep_text(self, kind: str, message_id: str, text: str) -> None:
         """Store a piece of a message in the history, soon. Pieces are stored together."""
         last = self._pending[-1] if self._pending else None
         if isinstance(last, _Pieces) and last.message_id == message_id:
             last.texts.append(text)
         else:
-            self.keep(_Pieces(type_, message_id, [text]))
+            self.keep(_Pieces(kind, message_id, [text]))
 
     async def report(self, text: str, *, severity: str = "warning") -> None:
         """Inform the user about a problem, once: by a notice if the client supports them, otherwise by a message.
@@ -541,7 +545,7 @@ class Session(Generic[M]):
                 return
             updates, self._pending, self._has_changed = self._pending, [], False
             try:
-                lines = [encode(each.joined()) if isinstance(each, _Pieces) else each for each in updates]
+                lines = [each.joined() if isinstance(each, _Pieces) else each for each in updates]
                 with anyio.CancelScope(shield=True):
                     await self._store.append(self._described(), lines)
             except BaseException as error:
@@ -595,17 +599,23 @@ def updates_in(lines: Sequence[bytes], session_id: str) -> list[v1.SessionUpdate
     return updates
 
 
+def chunk_of(kind: str, message_id: str, text: str = "") -> bytes:
+    """Return the JSON of a chunk of text, which is the same in all versions."""
+    content = b'{"type":"text","text":%b}' % encode(text)
+    return b'{"sessionUpdate":"%b","content":%b,"messageId":%b}' % (kind.encode(), content, encode(message_id))
+
+
 @dataclass(slots=True)
 class _Pieces:
     """The pieces of a message that are not in the store yet."""
 
-    type_: Any
+    kind: str
     message_id: str
     texts: list[str]
 
-    def joined(self) -> Any:
-        """Return the pieces as one update."""
-        return self.type_(content=v1.TextContent(text="".join(self.texts)), message_id=self.message_id)
+    def joined(self) -> bytes:
+        """Return the JSON of the pieces as one update."""
+        return chunk_of(self.kind, self.message_id, "".join(self.texts))
 
 
 def _idle(reason: StopReason | BaseException) -> dict[str, Any]:

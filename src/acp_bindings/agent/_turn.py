@@ -12,8 +12,9 @@ from pydantic_core import from_json
 
 from acp_bindings import v1
 from acp_bindings._atomic_write import atomic_write
+from acp_bindings._envelope import Line
 from acp_bindings.agent._command import CommandResult, run_here, run_in_terminal
-from acp_bindings.agent._session import M, Session, StopReason
+from acp_bindings.agent._session import M, Session, StopReason, chunk_of
 from acp_bindings.agent._tool_call import ToolCall, TurnEnded, locations_of, text_of
 from acp_bindings.decoding import decode
 from acp_bindings.encoding import encode
@@ -51,10 +52,10 @@ class Turn(Generic[M]):
         self._scope = anyio.CancelScope()
         self._scopes = {self._scope}
         self._provider = provider
-        self._speaking: tuple[Any, str] = (None, "")
-        """The class and the id of the message that is being streamed."""
+        self._speaking = "", ""
+        """The discriminator and the id of the message that is being streamed."""
         self._around_text = b"", b""
-        """The JSON of its pieces before and after the text."""
+        """The line of its pieces before and after the text."""
 
     def __repr__(self) -> str:
         return f"<Turn of session {self.session.id}>"
@@ -83,7 +84,7 @@ class Turn(Generic[M]):
 
     def end(self, outcome: StopReason | BaseException) -> None:
         """Note how the turn has ended."""
-        self._speaking = (None, "")
+        self._speaking = "", ""
         self.outcome = outcome
 
     @contextmanager
@@ -113,31 +114,29 @@ class Turn(Generic[M]):
     async def say(self, text: str) -> None:
         """Stream a piece of the agent's message. Pieces are shown as one message until something else is sent."""
         if text:
-            await self.session.show_encoded(self._piece(v1.AgentMessageChunk, text))
+            await self.session.show_line(self._piece("agent_message_chunk", text))
 
     async def think(self, text: str) -> None:
         """Stream a piece of the agent's thoughts."""
         if text:
-            await self.session.show_encoded(self._piece(v1.AgentThoughtChunk, text))
+            await self.session.show_line(self._piece("agent_thought_chunk", text))
 
-    def _piece(self, type_: Any, text: Any) -> bytes:
-        """Return a piece of the message that is being streamed, or of a new one, as JSON, and store it."""
+    def _piece(self, kind: str, text: Any) -> Line:
+        """Return the line of a piece of the message that is being streamed, or of a new one, and store the piece."""
         if not isinstance(text, str):
             raise TypeError(f"the text must be a string, not {type(text).__name__}")
-        message_id = self._message_id(type_)
+        message_id = self._message_id(kind)
         before, after = self._around_text
-        piece = before + encode(text) + after
-        self.session.keep_text(type_, message_id, text)
-        return piece
+        line = Line(before + encode(text) + after)
+        self.session.keep_text(kind, message_id, text)
+        return line
 
-    def _message_id(self, type_: Any) -> str:
-        if self._speaking[0] is not type_:
+    def _message_id(self, kind: str) -> str:
+        if self._speaking[0] != kind:
             self._check_running()
-            self._speaking = (type_, self.session.new_id("message"))
+            self._speaking = kind, self.session.new_id("message")
             # Only the text differs between the pieces of a message, so the rest is encoded once.
-            wire: Any = self.session.connection.protocol
-            empty = getattr(wire, type_.__name__)(content=wire.TextContent(text=""), message_id=self._speaking[1])
-            before, after = encode(empty).split(b'"text":""')
+            before, after = self.session.line_of(chunk_of(*self._speaking)).split(b'"text":""')
             self._around_text = before + b'"text":', after
         return self._speaking[1]
 
@@ -153,9 +152,9 @@ class Turn(Generic[M]):
         """
         self._check_running()
         if isinstance(update, (v1.AgentMessageChunk, v1.AgentThoughtChunk)) and update.message_id is None:
-            update = update.model_copy(update={"message_id": self._message_id(type(update))})
+            update = update.model_copy(update={"message_id": self._message_id(update.session_update)})
         else:
-            self._speaking = (None, "")
+            self._speaking = "", ""
         await self.session.send(update, shown_as=shown_as)
 
     async def plan(self, entries: Sequence[v1.PlanEntry | str]) -> None:

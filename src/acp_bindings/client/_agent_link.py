@@ -65,8 +65,8 @@ class AgentLink:
         self.reconnects = False
         """True if a connection that is lost is made again."""
         self._conversations: dict[str, Conversation] = {}
-        self._live: dict[str, Conversation] = {}
-        """The sessions whose updates cannot be history."""
+        self._live: dict[str, Callable[[Any], object]] = {}
+        """Take the updates of sessions that cannot be history."""
         self._terminals = OpenTerminals(self.terminals, self.tasks) if self.terminals else None
         self._handlers: Handlers | None = None
         """The handlers in which those of this object are registered."""
@@ -91,6 +91,7 @@ class AgentLink:
 
     def _register(self, handlers: Handlers) -> None:
         handlers.on("session/update")(self._update)
+        self._live = handlers.live
         handlers.on("session/request_permission")(self._permission)
         if (elicit := self.elicitation) is not None:
             handlers.on("elicitation/create")(partial(self._elicitation, elicit))
@@ -142,7 +143,7 @@ class AgentLink:
         session_id: str = response.session_id
         early = self.updates.created(session_id)
         conversation, session = self._add(SessionRecord.of(request, session_id), refused)
-        self._live[session_id] = conversation
+        self._live[session_id] = conversation.take
         conversation.opened(response, loaded=False)
         for each in early:
             conversation.take(each.notification.update)
@@ -225,7 +226,7 @@ class AgentLink:
     def prompted(self, session_id: str) -> None:
         """Take everything that arrives for a session from now on as news."""
         self.updates.prompted(session_id)
-        self._live[session_id] = self._conversations[session_id]
+        self._live[session_id] = self._conversations[session_id].take
 
     def forget(self, session_id: str) -> None:
         """Drop a session that was closed, and all that arrives for it from now on."""
@@ -249,9 +250,8 @@ class AgentLink:
             each.pop(session_id, None)
 
     def _update(self, params: Any, _: object) -> None:
-        conversation = self._live.get(params.session_id)
-        if conversation is not None:
-            conversation.take(params.update)
+        if (take := self._live.get(params.session_id)) is not None:
+            take(params.update)
             return
         for each in self.updates.receive(params):
             if (conversation := self._conversations.get(each.notification.session_id)) is not None:

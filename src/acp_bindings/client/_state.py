@@ -158,6 +158,8 @@ class Folding:
         """The entries as they were last looked at."""
         self._changed: set[int] = set()
         """The indices of entries that have changed since then; the one that chunks are appended to counts anyway."""
+        self._own: set[int] = set()
+        """The indices of those that are tool calls which nothing else has, so that they can be changed."""
         self._at: dict[tuple[str, str], int] = {}
         """The indices of messages and tool calls that have ids."""
         self._current: _Draft | None = None
@@ -179,6 +181,7 @@ class Folding:
                 entry = self._entries[index]
                 self._view[index : index + 1] = [entry.message() if isinstance(entry, _Draft) else entry]
             self._changed.clear()
+            self._own.clear()
             self._state = SessionState(entries=tuple(self._view), **self._rest)
         return self._state
 
@@ -330,18 +333,22 @@ class Folding:
         index = self._at.get(key)
         if index is None:
             self._settle()
-            self._at[key] = self._add(update if isinstance(update, v1.ToolCall) else _created(update))
+            index = self._at[key] = self._add(update if isinstance(update, v1.ToolCall) else _created(update))
+            if self._entries[index] is not update:
+                self._own.add(index)
             return
-        before = cast("v1.ToolCall", self._entries[index])
-        merged = before.__copy__()
-        for name in update.model_fields_set - _NOT_MERGED:
-            value = getattr(update, name)
+        call = cast("v1.ToolCall", self._entries[index])
+        if index not in self._own:
+            call = self._entries[index] = call.__copy__()
+            self._own.add(index)
+            self._changed.add(index)
+        values = cast("dict[str, Any]", vars(update))
+        for name in update.__pydantic_fields_set__ - _NOT_MERGED:
+            value = values[name] if name in values else getattr(update, name)
             if value is not None or name in _MAY_BE_NULL:
                 # The types are those of a tool call, and the values were checked when they were read.
-                vars(merged)[name] = value
-                merged.__pydantic_fields_set__.add(name)
-        self._entries[index] = merged
-        self._changed.add(index)
+                vars(call)[name] = value
+                call.__pydantic_fields_set__.add(name)
 
     def _appended(self, update: Any) -> SessionUpdate:
         """Return the whole content of a tool call to which an update of v2 appends something."""

@@ -93,8 +93,10 @@ class Running:
         self.buffer.append(update)
         if len(self.buffer) > MOST_BUFFERED:
             self._shorten()
-        if self._waiter is not None:
-            self._waiter.set()
+        if (waiter := self._waiter) is not None:
+            # Only once, because many updates may come before the consumer wakes.
+            self._waiter = None
+            waiter.set()
 
     def discard(self) -> None:
         """Drop the stored updates and all later ones, because there will be no iteration over them."""

@@ -14,7 +14,7 @@ import anyio
 import anyio.lowlevel
 from anyio.abc import TaskStatus
 
-from acp_bindings._envelope import line_of
+from acp_bindings._envelope import Line, line_of
 from acp_bindings._models.base import NotificationParams
 from acp_bindings._processes.process import LineBuffer, to_the_end
 from acp_bindings.connection._calls import Call, Calls
@@ -122,6 +122,7 @@ class Connection:
         self._outbox = Outbox(sink, trace=partial(trace, "us") if trace else None)
         handlers = handlers if isinstance(handlers, Handlers) else Handlers(handlers)
         check_role(handlers, role)
+        self._live = handlers.live
         # The user may see what an agent sends, but messages of a client may contain secrets of the user.
         self._stray = Stray(show=self._shown if role == "client" else None, handled=handlers, codec=self._codec)
         self._calls = Calls(codec=self._codec, outbox=self._outbox, stray=self._stray)
@@ -286,7 +287,7 @@ class Connection:
         if self._in_a_row >= _IN_A_ROW:
             self._in_a_row = 0
             await anyio.lowlevel.checkpoint()
-        line = self._codec.notify(params, method=method)
+        line = params if type(params) is Line else self._codec.notify(params, method=method)
         if after_response and (after := self._serving.to_follow(TURN.get())) is not None:
             after.append(line)
             return
@@ -488,6 +489,8 @@ class Connection:
         """
         if self._trace:
             self._trace("peer", line)
+        if self._live and self._serving.update(line):
+            return None
         message = self._codec.read(line)
         if isinstance(message, Notification):
             if message.method != CANCEL:

@@ -327,6 +327,15 @@ class Serving:
             self._later(partial(self._serve, request, handler, scope, size), size, asks=True)
         return None
 
+    def update(self, line: bytes) -> bool:
+        """Pass the update in *line* to its session, and return True, if it is live and nothing else comes first."""
+        live = self.handlers.live
+        if self._busy or self._going_on or (found := self._codec.read_update(line, sessions=live)) is None:
+            return False
+        session_id, update = found
+        self._run("session/update", live[session_id], update)
+        return True
+
     def notification(self, message: Notification, size: int) -> anyio.Event | None:
         """Run the handler of a notification in order.
 
@@ -519,14 +528,18 @@ class Serving:
 
     def _told(self, message: Notification, handler: Handler) -> Awaitable[Any] | None:
         """Call a handler now, and return its result if that must be awaited."""
+        result = self._run(message.method, handler.handle, message.params, self._connection)
+        return result if result is not None and isawaitable(result) else None
+
+    def _run(self, method: str, handle: Callable[..., Any], *arguments: object) -> Any:
+        """Call a handler in its own context, and return its result, or None if it failed."""
         try:
-            result = copy_context().run(handler.handle, message.params, self._connection)
+            return copy_context().run(handle, *arguments)
         except BaseException as error:
             if not is_failure(error):
                 raise
-            log.exception("the handler of %s failed", message.method)
+            log.exception("the handler of %s failed", method)
             return None
-        return result if result is not None and isawaitable(result) else None
 
     async def _notify(self, message: Notification, handler: Handler) -> None:
         with Turn(self, message.method, exclusive=handler.exclusive):

@@ -42,6 +42,8 @@ KEEP_ALIVE = 15.0
 """Seconds without an event after which a comment is sent, so that proxies do not close the stream."""
 _GRACE = 0.25
 """Seconds for handlers to finish after the client has closed the connection."""
+_FEW = 32
+"""Messages on a WebSocket for which the limit `stall` begins again, because a limit for each would take longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -612,13 +614,15 @@ class _Socket:
 
     async def send(self, item: bytes, /) -> None:
         """Send each line as a message."""
-        for line in item.splitlines():
-            try:
-                with anyio.fail_after(self._limits.stall):
+        try:
+            with anyio.fail_after(self._limits.stall) as limit:
+                for number, line in enumerate(item.splitlines(), 1):
                     await self._exchange.send({"type": "websocket.send", "text": line.decode()})
-            except Exception as error:
-                # Servers raise different exceptions when the client has gone.
-                raise anyio.BrokenResourceError from error
+                    if not number % _FEW:
+                        limit.deadline = anyio.current_time() + self._limits.stall
+        except Exception as error:
+            # Servers raise different exceptions when the client has gone.
+            raise anyio.BrokenResourceError from error
 
     async def aclose(self) -> None:
         """Close the WebSocket."""

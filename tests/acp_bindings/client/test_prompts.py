@@ -8,7 +8,7 @@ import anyio
 import pytest
 
 from acp_bindings import v1
-from acp_bindings.client import SessionBusy, SessionClosed
+from acp_bindings.client import Session, SessionBusy, SessionClosed
 from acp_bindings.connection import ConnectionClosed
 from acp_bindings.setup import CapabilityNotAdvertised, RequestError
 from tests.acp_bindings.client.support import Agent, Turn, connected, hello, said, until_cancelled
@@ -385,3 +385,35 @@ async def test_updates_between_turns_reach_on_update_only(version: int) -> None:
         await came.wait()
         assert seen == [("s1", "available_commands_update", False)]
         assert session.state.commands == (v1.AvailableCommand(name="test", description="Run"),)
+
+
+async def test_an_on_update_that_fails_loses_no_update(version: int, caplog: pytest.LogCaptureFixture) -> None:
+    def fail(*_: object) -> None:
+        raise ValueError
+
+    async with connected(Agent(version, hello), on_update=fail) as agent, agent.session(cwd="/project") as session:
+        assert [said(update) async for update in session.prompt("Hi")] == ["Hel", "lo"]
+    failures = [each for each in caplog.messages if each == "the handler of session/update failed"]
+    assert len(failures) >= len(["Hel", "lo"])
+
+
+async def test_the_updates_of_two_sessions_reach_their_own_turns(version: int) -> None:
+    async def count(turn: Turn) -> str:
+        for number in range(5):
+            await turn.say(f"{turn.text}{number}")
+        return "end_turn"
+
+    heard: dict[str, list[str]] = {}
+
+    async def listen(session: Session, text: str) -> None:
+        heard[text] = [said(update) async for update in session.prompt(text)]
+
+    async with (
+        connected(Agent(version, count)) as agent,
+        agent.session(cwd="/a") as one,
+        agent.session(cwd="/b") as two,
+        anyio.create_task_group() as tasks,
+    ):
+        tasks.start_soon(listen, one, "a")
+        tasks.start_soon(listen, two, "b")
+    assert heard == {text: [f"{text}{number}" for number in range(5)] for text in "ab"}

@@ -234,3 +234,19 @@ def test_a_message_of_the_user_after_the_turn_is_not_the_echo_of_its_prompt() ->
     folding.take(decode(v1.SessionUpdate, chunk("agent_message", "Hello")))
     folding.take(decode(v1.SessionUpdate, chunk("user_message", "From elsewhere")))
     assert [each.text for each in folding.state.messages] == ["Hi", "Hello", "From elsewhere"]
+
+
+def test_snapshots_before_and_between_updates_of_a_tool_call_do_not_change() -> None:
+    folding, begin = Folding(v1), v1.ToolCall(tool_call_id="c1", title="T")
+    folding.take(begin)
+    snapshots = [folding.state]
+    statuses: list[Any] = ["pending", "in_progress", "completed"]
+    for status in statuses:
+        folding.take(v1.SessionToolCallUpdate(tool_call_id="c1", status=status))
+        folding.take(v1.SessionToolCallUpdate(tool_call_id="c1", title=status))
+        snapshots.append(folding.state)
+    assert begin == v1.ToolCall(tool_call_id="c1", title="T")
+    assert [each.tool_calls[0] for each in snapshots] == [
+        begin,
+        *(v1.ToolCall(tool_call_id="c1", title=each, status=each) for each in statuses),
+    ]

@@ -225,3 +225,58 @@ def test_a_long_head_is_not_remembered() -> None:
 
     assert isinstance(codec.read(text), Notification)
     assert codec._last_head is None  # pyright: ignore[reportPrivateUsage]
+
+
+UPDATE = '{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":'
+CHUNK = '{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"Hi"}'
+
+
+@pytest.mark.parametrize(
+    "update",
+    [
+        CHUNK + "}",
+        CHUNK + ',"new":{"messageId":1},"message_id":2}',
+        ' {"sessionUpdate":"plan","entries":[{"content":1}], "_meta":[]} ',
+        '{"sessionUpdate":"tool_call_update","toolCallId":"1","locations":[{"path":1},{"path":"/a"}],"rawInput":{"a":1.5}}',
+        '{"sessionUpdate":"newer","value":[1,{}]}',
+    ],
+)
+@pytest.mark.parametrize("protocol", [v1, v2])
+def test_an_update_is_read_as_by_the_thorough_reader(update: str, protocol: Any) -> None:
+    codec = Codec(protocol, role="client")
+    expected = Thorough(protocol, role="client").read(f"{UPDATE}{update}}}}}")
+    codec.read(f'{UPDATE}{{"sessionUpdate":"newer"}}}}}}')
+
+    found = codec.read_update(f"{UPDATE}{update}}}}}".encode(), sessions={"s"})
+
+    assert found == (("s", expected.params.update) if isinstance(expected, Notification) else None)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f'{UPDATE}{CHUNK}}},"_meta":{{}}}}}}',
+        f'{UPDATE}{CHUNK}}},"sessionId":"t"}}}}',
+        f"{UPDATE}{CHUNK}}}}}}}\r",
+        f"{UPDATE}{CHUNK}}}xx",
+        f"{UPDATE}{CHUNK}}}}}",
+        f'{UPDATE}{CHUNK},"new":1e999}}}}}}',
+        f'{UPDATE}{CHUNK},"new":NaN}}}}}}',
+        UPDATE.replace('"s"', '"t"') + CHUNK + "}}}",
+    ],
+)
+def test_any_other_line_is_not_read_as_an_update(text: str) -> None:
+    codec = client()
+    assert codec.read_update(f"{UPDATE}{CHUNK}}}}}}}".encode(), sessions={"s"}) is None
+    codec.read(f"{UPDATE}{CHUNK}}}}}}}")
+
+    assert codec.read_update(f"{UPDATE}{CHUNK}}}}}}}".encode(), sessions={"s"}) is not None
+    assert codec.read_update(f"{UPDATE}{CHUNK}}}}}}}".encode(), sessions=()) is None
+    assert codec.read_update(text.encode(), sessions={"s", "t"}) is None
+
+
+def test_an_update_is_read_by_the_current_protocol() -> None:
+    codec = client()
+    codec.read(f"{UPDATE}{CHUNK}}}}}}}")
+    codec.protocol = v2
+    assert codec.read_update(f"{UPDATE}{CHUNK}}}}}}}".encode(), sessions={"s"}) is None
