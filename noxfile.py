@@ -313,7 +313,7 @@ def fuzz(session: nox.Session) -> None:
 def interrupted(session: nox.Session) -> None:
     """Cancel a launch before every step of its tasks, and check that nothing is left running."""
     session.install("-e", EXTRA, *group("test"))
-    session.run("python", "-W", "ignore::DeprecationWarning", "-m", "tests.mcp_launch.interrupted")
+    session.run("python", "-m", "tests.mcp_launch.interrupted")
 
 
 @nox.session(default=False)

@@ -112,7 +112,7 @@ def update(source: str, *, folder: Path = SCHEMA_FOLDER, dry_run: bool = False) 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="nox -s update_schema --",
-        description="Replace the published schemas and their lock together, and print what changed.",
+        description="Replace the published schemas and their lock, and print what changed.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

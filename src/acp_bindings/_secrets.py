@@ -48,8 +48,16 @@ def environment_secrets(variables: Mapping[str, str]) -> list[str]:
 
 def argument_secrets(arguments: Sequence[str]) -> list[str]:
     """Return the values in arguments that look like secrets: of an option such as `--token=…`, only its value."""
-    found = [arguments[index] for index in secret_arguments(arguments)]
-    return [each.partition("=")[2] or each if each.startswith("-") else each for each in found]
+    found: list[str] = []
+    for index in secret_arguments(arguments):
+        name, _, value = (each := arguments[index]).partition("=")
+        is_option = each.startswith("-")
+        if not (is_option and value):
+            found.append(each)
+        # `--password ab=cd` is one secret, and in `-e API_TOKEN=abcd` the value is a secret, too.
+        if is_option or (name.isidentifier() and len(value) >= _SHORTEST):
+            found.append(value)
+    return [each for each in found if each]
 
 
 _SHORTEST = 4

@@ -120,7 +120,7 @@ HEAD = re.compile(
 Three at most: matching takes memory for each, and a line may have millions.
 """
 
-_UPDATE = re.compile(rb'\{"sessionId":"[!#-\[\]-~]{1,100}","update":')
+_UPDATE = re.compile(rb'\{"sessionId":"([!#-\[\]-~]{1,100})","update":')
 """The beginning of the params of `session/update`, before the update."""
 
 LONGEST_HEAD = 200
@@ -264,17 +264,29 @@ class Codec:
 
         Returns:
             None for a line that `read` has to read: it is not an update of one of the *sessions*, it is invalid, or it
-            does not begin like an update that `read` has read.
+            does not begin like the last notification that `read` has read.
         """
-        if (last := self._last_update) is None or not line.startswith(last[0]) or not line.endswith(b"}}"):
+        last = self._last_update
+        if last is None or not line.startswith(last[0]):
+            last = self._begin_of_update(line)
+        if last is None or last[1] not in sessions or self.findings or not line.endswith(b"}}"):
             return None
         head, session_id, validate = last
-        if session_id not in sessions or self.findings:
-            return None
         try:
             return session_id, read_text(validate, line[len(head) : -2])
         except ValueError:
             return None  # also if something follows the update
+
+    def _begin_of_update(self, line: bytes) -> tuple[bytes, str, Validate] | None:
+        """Return how updates of the session of *line* begin, its id, and the validator of updates."""
+        head, type_, _ = self._last_head or (b"", None, None)
+        if type_ is None or type_.method != "session/update" or not line.startswith(head):
+            return None
+        if (found := _UPDATE.match(line, len(head))) is None:
+            return None
+        update: Any = cast("Any", self._protocol).SessionUpdate
+        self._last_update = line[: found.end()], found[1].decode(), validate_of(update)
+        return self._last_update
 
     @overload
     def request(
@@ -430,9 +442,6 @@ class Codec:
             return Request(int(id_) if small else decode(self._protocol.RequestId, id_), type_.method, params, type_)
         if head.end() <= LONGEST_HEAD:
             self._last_head = head[0], type_, validate
-            if type_.method == "session/update" and (found := _UPDATE.match(line, head.end())):
-                update: Any = cast("Any", self._protocol).SessionUpdate
-                self._last_update = line[: found.end()], params.session_id, validate_of(update)
         return Notification(type_.method, params, type_)
 
     def _read_result(self, line: bytes, head: re.Match[bytes]) -> Message | None:

@@ -16,6 +16,9 @@ EVENTS = {
     b"event: new\ndata: a\ndata\n\n": Event("new", b"a\n"),
     b": nothing\n\n": None,
     b"data:\n\n": None,
+    # The first event of servers of the TypeScript SDK.
+    b"id: 1_x\ndata: \n\n": None,
+    b"data:  a\n\n": Event("message", b" a"),
     b"\n\n": None,
 }
 

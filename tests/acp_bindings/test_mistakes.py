@@ -278,15 +278,15 @@ def test_swapped_arguments_are_recognized(data: Any, strict: bool) -> None:
 @pytest.mark.parametrize(
     ("type_", "end"),
     [
-        (v1, "the first argument is of module, which is not a type"),
-        ("PromptRequest", "the first argument is of str, which is not a type"),
+        (v1, "acp_bindings.v1 is a module; pass one of its types"),
+        ("PromptRequest", "the first argument is an instance of str, not a type"),
         (
             v1.PromptRequest(session_id="hunter2", prompt=[]),
-            "argument is of PromptRequest, which is not a type",
+            "argument is an instance of PromptRequest, not a type",
         ),
-        ((v1.TextContent, v1.ImageContent), "the first argument is of tuple, which is not a type"),
-        (object(), "the first argument is of object, which is not a type"),
-        (v1.METHODS["session/new"].request, "of RequestType, which is not a type"),
+        ((v1.TextContent, v1.ImageContent), "the first argument is an instance of tuple, not a type"),
+        (object(), "the first argument is an instance of object, not a type"),
+        (v1.METHODS["session/new"].request, "an instance of RequestType, not a type"),
     ],
 )
 def test_a_first_argument_that_is_not_a_type_is_recognized(type_: Any, end: str) -> None:

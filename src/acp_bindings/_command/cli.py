@@ -163,7 +163,7 @@ def probe(
     record: Annotated[
         str | None, typer.Option("--record", metavar="FILE", help="Also write the conversations, for check and view.")
     ] = None,
-    list_checks: Annotated[bool, typer.Option("--list", help="List these checks and exit.")] = False,
+    list_checks: Annotated[bool, typer.Option("--list", help="List the selected checks and exit.")] = False,
 ) -> None:
     """Test whether an agent conforms to the protocol, and print one line for each check.
 

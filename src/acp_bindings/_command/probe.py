@@ -79,7 +79,7 @@ def print_checks(*, version: int, only: Sequence[str], skip: Sequence[str]) -> i
     try:
         chosen = choose(only=only, skip=skip, version=version)
     except ValueError as error:
-        return _refuse(f"{error}; --list alone lists all of them")
+        return _refuse(f"{error}; use only --list to see all checks")
     width = max(len(each.id) for each in chosen)
     _write("".join(f"{each.id:{width}}  {each.requires}\n" for each in chosen))
     return 0

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import reduce
 from operator import getitem
+from types import ModuleType
 from typing import Any, cast, get_origin
 
 from pydantic_core import from_json
@@ -94,8 +95,10 @@ def refuse_no_type(type_: Any, data: Any) -> None:
     told = "decode takes the type first, such as v1.NewSessionRequest, and then the data"
     if isinstance(data, type):
         raise TypeError(f"{told}; the arguments are swapped: decode({data.__name__}, …)") from None
+    if isinstance(type_, ModuleType):
+        raise TypeError(f"{told}; {type_.__name__} is a module; pass one of its types") from None
     kind = type(cast("object", type_)).__name__
-    raise TypeError(f"{told}; the first argument is of {kind}, which is not a type") from None
+    raise TypeError(f"{told}; the first argument is an instance of {kind}, not a type") from None
 
 
 def mistake_in(data: Any, text: Any) -> Issue | None:

@@ -67,7 +67,7 @@ _LOOK = 0.02
 async def start(
     command: Sequence[str], *, cwd: str, env: Mapping[str, str], without_input: bool
 ) -> tuple[Child, InputPipe, OutputPipe, OutputPipe]:
-    """Start the command in a new process group, or *without_input* and with its errors among its output."""
+    """Start the command in a new process group. *without_input*, its errors are part of its output."""
     await anyio.lowlevel.checkpoint()
     async with contextlib.AsyncExitStack() as on_failure:
         with held_back():

@@ -173,7 +173,8 @@ class ChildProcess:
     ) -> ChildProcess:
         """Start the command in a new process tree.
 
-        A command *without_input* only has output: except on Windows, its errors are among it, in their order.
+        *without_input*, its standard input is empty, and its standard error is part of its standard output; on Windows,
+        the two stay separate.
 
         Raises:
             OSError: it could not be started.

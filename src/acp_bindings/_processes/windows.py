@@ -27,7 +27,7 @@ win32job: Any = importlib.import_module("win32job")
 async def start(
     command: Sequence[str], *, cwd: str, env: Mapping[str, str], without_input: bool
 ) -> tuple[Process, Input, ByteReceiveStream, ByteReceiveStream]:
-    """Start the command without a console window, or *without_input*: its input ends at once."""
+    """Start the command without a console window. *without_input*, its input ends at once."""
     try:
         no_window = subprocess.CREATE_NO_WINDOW
         process = await anyio.open_process(list(command), cwd=cwd, env=dict(env), creationflags=no_window)

@@ -78,7 +78,7 @@ def _recorder(options: Mapping[str, object]) -> Generator[tuple[Copies, BinaryIO
         copies.finish(seconds=LAST_COPIES)
         sink.close()
         with contextlib.suppress(subprocess.TimeoutExpired):
-            # What it was sent last may have got no further than the pipe.
+            # What it was sent last may still be in the pipe.
             if recorder.wait(LAST_COPIES) < 0 and not copies.ended:
                 lost()
 

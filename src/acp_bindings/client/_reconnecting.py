@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from acp_bindings.setup import ClientHandshake
 
 _LASTING = 10.0
-"""Seconds after which a connection counts as stable, so that the waits begin anew."""
+"""Seconds after which a connection counts as stable, so that the waits begin again with the shortest."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

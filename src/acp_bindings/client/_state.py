@@ -159,7 +159,7 @@ class Folding:
         self._changed: set[int] = set()
         """The indices of entries that have changed since then; the one that chunks are appended to counts anyway."""
         self._own: set[int] = set()
-        """The indices of those that are tool calls which nothing else has, so that they can be changed."""
+        """The indices of tool calls that were not returned to anyone yet, so that they can be changed."""
         self._at: dict[tuple[str, str], int] = {}
         """The indices of messages and tool calls that have ids."""
         self._current: _Draft | None = None

@@ -99,7 +99,7 @@ class Handlers:
         self._by_type: dict[NotificationType, Handler] = {}
         self._by_method: dict[str, Handler] = {}
         self.live: dict[str, Callable[[Any], object]] = {}
-        """Called with the updates of these sessions, in place of the handler of `session/update`."""
+        """Called with the updates of these sessions, by id, in place of the handler of `session/update`."""
         self._otherwise: Handler | None = None
         self._warned: set[str] = set()
         """The methods for which a warning was logged, because their handlers are for other packages."""

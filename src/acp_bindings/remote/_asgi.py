@@ -42,8 +42,6 @@ KEEP_ALIVE = 15.0
 """Seconds without an event after which a comment is sent, so that proxies do not close the stream."""
 _GRACE = 0.25
 """Seconds for handlers to finish after the client has closed the connection."""
-_FEW = 32
-"""Messages on a WebSocket for which the limit `stall` begins again, because a limit for each would take longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -616,10 +614,10 @@ class _Socket:
         """Send each line as a message."""
         try:
             with anyio.fail_after(self._limits.stall) as limit:
-                for number, line in enumerate(item.splitlines(), 1):
+                for line in item.splitlines():
                     await self._exchange.send({"type": "websocket.send", "text": line.decode()})
-                    if not number % _FEW:
-                        limit.deadline = anyio.current_time() + self._limits.stall
+                    # A scope for each message would take longer.
+                    limit.deadline = anyio.current_time() + self._limits.stall
         except Exception as error:
             # Servers raise different exceptions when the client has gone.
             raise anyio.BrokenResourceError from error

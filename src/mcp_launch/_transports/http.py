@@ -117,7 +117,7 @@ class WebClient(httpx2.AsyncClient):
         headers = [
             (b"Host", url.netloc),
             *self._of_messages,
-            *options.get("headers", {}).items(),
+            *(options.get("headers") or {}).items(),
             (b"Content-Length", b"%d" % len(body)),
         ]
         return httpx2.Request(

@@ -262,7 +262,6 @@ def test_an_update_is_read_as_by_the_thorough_reader(update: str, protocol: Any)
         f"{UPDATE}{CHUNK}}}}}",
         f'{UPDATE}{CHUNK},"new":1e999}}}}}}',
         f'{UPDATE}{CHUNK},"new":NaN}}}}}}',
-        UPDATE.replace('"s"', '"t"') + CHUNK + "}}}",
     ],
 )
 def test_any_other_line_is_not_read_as_an_update(text: str) -> None:
@@ -273,6 +272,16 @@ def test_any_other_line_is_not_read_as_an_update(text: str) -> None:
     assert codec.read_update(f"{UPDATE}{CHUNK}}}}}}}".encode(), sessions={"s"}) is not None
     assert codec.read_update(f"{UPDATE}{CHUNK}}}}}}}".encode(), sessions=()) is None
     assert codec.read_update(text.encode(), sessions={"s", "t"}) is None
+
+
+def test_updates_of_several_sessions_are_read_in_turns() -> None:
+    codec = client()
+    codec.read(f"{UPDATE}{CHUNK}}}}}}}")
+    for id_ in ("s", "t", "s"):
+        line = f"{UPDATE}{CHUNK}}}}}}}".replace('"s"', f'"{id_}"')
+        found = codec.read_update(line.encode(), sessions={"s", "t"})
+        assert found is not None
+        assert found[0] == id_
 
 
 def test_an_update_is_read_by_the_current_protocol() -> None:

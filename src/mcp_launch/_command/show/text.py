@@ -66,7 +66,7 @@ def complain(message: str) -> None:
 
 
 def has_terminal() -> bool:
-    """Return True if the user can be asked something."""
+    """Return True if there is a terminal at which the user can answer questions."""
     return sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
 
 

@@ -1,0 +1,22 @@
+"""What counts as a secret among the arguments of a command."""
+
+from __future__ import annotations
+
+import pytest
+
+from acp_bindings._secrets import argument_secrets
+
+
+@pytest.mark.parametrize(
+    ("arguments", "secrets"),
+    [
+        (["--token=abcd1234"], ["abcd1234"]),
+        (["--token", "abcd1234"], ["abcd1234"]),
+        (["-e", "API_TOKEN=abcd1234"], ["API_TOKEN=abcd1234", "abcd1234"]),
+        (["--password", "ab=cd"], ["ab=cd"]),
+        (["--header", "Bearer abcd1234="], ["Bearer abcd1234="]),
+        (["--verbose", "file=name"], []),
+    ],
+)
+def test_secrets_of_arguments_are_found_as_others_repeat_them(arguments: list[str], secrets: list[str]) -> None:
+    assert argument_secrets(arguments) == secrets
