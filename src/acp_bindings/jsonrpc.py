@@ -280,11 +280,12 @@ class Codec:
     def _begin_of_update(self, line: bytes) -> tuple[bytes, str, Validate] | None:
         """Return how updates of the session of *line* begin, its id, and the validator of updates."""
         head, type_, _ = self._last_head or (b"", None, None)
-        if type_ is None or type_.method != "session/update" or not line.startswith(head):
+        # Before the version is negotiated, there are no types of updates.
+        update: Any = getattr(self._protocol, "SessionUpdate", None)
+        if update is None or type_ is None or type_.method != "session/update" or not line.startswith(head):
             return None
         if (found := _UPDATE.match(line, len(head))) is None:
             return None
-        update: Any = cast("Any", self._protocol).SessionUpdate
         self._last_update = line[: found.end()], found[1].decode(), validate_of(update)
         return self._last_update
 

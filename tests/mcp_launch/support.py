@@ -95,8 +95,9 @@ async def marked_servers() -> AsyncGenerator[Marked]:
     servers = Marked()
     yield servers
     with anyio.move_on_after(2):
-        # The kernel takes a moment to let go of what was killed or closed.
-        while servers.running() or len(open_files()) > len(files):
+        # The kernel takes a moment to let go of what was killed or closed. Trio closes the generators of the SDK in
+        # tasks, when the garbage collector has found them.
+        while servers.running() or len(open_files()) > len(files) or len(anyio.get_running_tasks()) > tasks:
             gc.collect()
             await anyio.sleep(0.01)
     assert servers.running() == []

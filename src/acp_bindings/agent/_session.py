@@ -602,7 +602,7 @@ def updates_in(lines: Sequence[bytes], session_id: str) -> list[v1.SessionUpdate
 def chunk_of(kind: str, message_id: str, text: str = "") -> bytes:
     """Return the JSON of a chunk of text, which is the same in all versions."""
     content = b'{"type":"text","text":%b}' % encode(text)
-    return b'{"sessionUpdate":"%b","content":%b,"messageId":%b}' % (kind.encode(), content, encode(message_id))
+    return b'{"content":%b,"messageId":%b,"sessionUpdate":"%b"}' % (content, encode(message_id), kind.encode())
 
 
 @dataclass(slots=True)
