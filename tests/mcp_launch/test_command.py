@@ -149,6 +149,10 @@ def test_a_whole_request_brings_its_directory(tmp_path: Path) -> None:
     [
         ('{"mcpServers": [}', "mcp-launch: standard input:1:17: not JSON"),
         ("{}", "mcp-launch: standard input:1:1: contains no mcpServers"),
+        (
+            f'{{"mcpServers": {{"a": {{"command": "c", "args": {"[" * 600}{"]" * 600}}}}}}}',
+            "mcp-launch: standard input:1:244: nested too deeply: more than 200 levels",
+        ),
         ('{"mcpServers": [], "cwd": "."}', "mcp-launch: standard input: cwd must be an absolute path"),
     ],
 )
@@ -250,7 +254,7 @@ def test_the_extra_contains_what_the_command_imports() -> None:
     ("stdin", "says"),
     [
         (b"\xff\xfe[\0]\0", ": not UTF-8 at byte 0; is it UTF-16? Save it as UTF-8"),
-        (b"[" + b"1" * 5000 + b"]", ":1:1: contains a number that is too long"),
+        (b"[" + b"1" * 5000 + b"]", ":1:1: contains a number that is too long, or NaN or Infinity"),
     ],
 )
 def test_input_that_is_not_utf_8_or_json_exits_2(stdin: bytes, says: str, tmp_path: Path) -> None:

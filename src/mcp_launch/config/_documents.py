@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
+from functools import cached_property
+from math import isfinite
 from typing import Any, Literal, NamedTuple, TypeAlias, cast
 
 from mcp_launch.failures import UnusableInput
@@ -13,6 +16,8 @@ Path: TypeAlias = tuple[str | int, ...]
 """The names and indices from the root to a value."""
 Grammar: TypeAlias = Literal["json", "json with comments", "jsonc", "toml", "yaml"]
 """The syntax of a file; JSONC allows comments and trailing commas."""
+DEEPEST = 200
+"""The maximum depth of nesting. Python's own limit depends on its version."""
 _QUOTES = "'`\u2018\u2019\u201c\u201d\u201e"
 """Characters that people or word processors write instead of the quotation marks of JSON."""
 _STRING = r'(?s)"(?:[^"\\\r\n]|\\.)*"?'
@@ -89,8 +94,14 @@ def read_json(text: str, *, source: str, comments: bool = False, trailing_commas
         blanked = without_comments(text, source=source)
     if trailing_commas:
         blanked = re.sub(_COMMA, lambda found: " " if found["comma"] else found[0], blanked)
+    _refuse_depth(blanked, source=source)
     try:
-        value: Any = json.loads(blanked, object_pairs_hook=_unique)
+        value: Any = json.loads(
+            blanked,
+            object_pairs_hook=_unique,
+            parse_constant=_finite,
+            parse_float=_finite,
+        )
     except json.JSONDecodeError as error:
         at, hint = _diagnosed(blanked, error, comments=comments, trailing_commas=trailing_commas)
         raise unusable(source, place_in(text, at), f"not JSON: {hint or _WORDS.get(error.msg, error.msg)}") from None
@@ -99,9 +110,7 @@ def read_json(text: str, *, source: str, comments: bool = False, trailing_commas
         raise unusable(source, place_in(text, at), f"the name {key!r} occurs twice in one object") from None
     except ValueError:
         # Python limits the digits of integers.
-        raise unusable(source, Place(1, 1), "contains a number that is too long") from None
-    except RecursionError:
-        raise unusable(source, Place(1, 1), "nested too deeply") from None
+        raise unusable(source, Place(1, 1), "contains a number that is too long, or NaN or Infinity") from None
     return _Json(value, blanked)
 
 
@@ -124,15 +133,32 @@ def place_in(text: str, at: int) -> Place:
     return Place(text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at))
 
 
-class _Json(Document):
+class TextDocument(Document):
+    """A document that knows the lines of its text."""
+
+    def __init__(self, value: Any, root: Any, text: str) -> None:
+        super().__init__(value, root)
+        self._text = text
+
+    def place_at(self, index: int) -> Place:
+        """Return the position of the character with this index."""
+        line = bisect_right(self._lines, index)
+        return Place(line, index - self._lines[line - 1] + 1)
+
+    @cached_property
+    def _lines(self) -> list[int]:
+        """The index at which each line begins."""
+        return [0, *(found.end() for found in re.finditer("\n", self._text))]
+
+
+class _Json(TextDocument):
     """A document whose nodes are the indices at which values begin. The text is valid JSON."""
 
     def __init__(self, value: Any, text: str) -> None:
-        super().__init__(value, _skip_space(text, 0))
-        self._text = text
+        super().__init__(value, _skip_space(text, 0), text)
 
     def place_of(self, node: int) -> Place:
-        return place_in(self._text, node)
+        return self.place_at(node)
 
     def span_of(self, node: int) -> tuple[int, int]:
         _, end = json.JSONDecoder().raw_decode(self._text, node)
@@ -165,6 +191,17 @@ def _without_comment(found: re.Match[str], *, source: str) -> str:
         place = place_in(found.string, found.start())
         raise unusable(source, place, 'the comment that begins here has no end "*/"')
     return re.sub(r"[^\r\n]", " ", found[0]) if found["comment"] else found[0]
+
+
+def _refuse_depth(text: str, *, source: str) -> None:
+    if text.count("[") + text.count("{") <= DEEPEST:
+        return
+    depth = 0
+    for found in re.finditer(_BRACKET, text):
+        depth += bool(found["open"]) - bool(found["close"])
+        if depth > DEEPEST:
+            place = place_in(text, found.start())
+            raise unusable(source, place, f"nested too deeply: more than {DEEPEST} levels")
 
 
 _WORDS = {
@@ -226,6 +263,13 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(members) != len(pairs):
         raise _TwiceError
     return members
+
+
+def _finite(digits: str) -> float:
+    value = float(digits)
+    if not isfinite(value):
+        raise ValueError(digits)
+    return value
 
 
 def _first_repeated(text: str) -> tuple[str, int]:

@@ -8,10 +8,9 @@ from __future__ import annotations
 import re
 import tomllib
 from math import isfinite
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
-from mcp_launch.config._documents import Document, Place, place_in, unusable
-from mcp_launch.config._references import map_leaves
+from mcp_launch.config._documents import DEEPEST, Place, TextDocument, place_in, unusable
 
 _STRING = r'"""(?:[^\\]|\\.)*?"""(?!")|\'\'\'.*?\'\'\'(?!\')|"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\''
 _PART = re.compile(rf"(?s)[ \t]*({_STRING}|[\w-]+)[ \t]*(\.?)")
@@ -21,27 +20,25 @@ _Keys: TypeAlias = list[tuple[str, int]]
 """The parts of a dotted name, with their positions."""
 
 
-def read_toml(text: str, *, source: str) -> Document:
+def read_toml(text: str, *, source: str) -> TextDocument:
     """Parse a text.
 
     Raises:
         UnusableInput: it is not valid; the message contains the position.
     """
     try:
-        value = tomllib.loads(text, parse_float=_finite)
+        value = _plain(tomllib.loads(text, parse_float=_finite))
     except tomllib.TOMLDecodeError as error:
         what, _, where = str(error).partition(" (at ")
         at = re.match(r"line (\d+), column (\d+)", where)
         place = Place(int(at[1]), int(at[2])) if at else place_in(text, len(text))
         raise unusable(source, place, f"not TOML: {what}") from None
     except RecursionError:
-        raise unusable(source, Place(1, 1), "nested too deeply") from None
+        raise unusable(source, Place(1, 1), f"nested too deeply: more than {DEEPEST} levels") from None
     except ValueError:
         # Python limits the digits of integers.
         raise unusable(source, Place(1, 1), "contains a number that is too long, or an impossible date") from None
-    # JSON has no dates and times: use their text.
-    plain = map_leaves(value, lambda leaf: leaf if isinstance(leaf, str | int | float) else str(leaf))
-    return _Toml(plain, text)
+    return _Toml(value, _nodes(text), text)
 
 
 class _Node:
@@ -57,15 +54,11 @@ class _Node:
         return value
 
 
-class _Toml(Document):
+class _Toml(TextDocument):
     """A document whose nodes are `_Node`s."""
 
-    def __init__(self, value: Any, text: str) -> None:
-        super().__init__(value, _nodes(text))
-        self._text = text
-
     def place_of(self, node: _Node) -> Place:
-        return place_in(self._text, node.at)
+        return self.place_at(node.at)
 
     def members_of(self, node: _Node) -> list[tuple[str | int, _Node, _Node]]:
         return [(name, key, value) for name, (key, value) in node.members.items()]
@@ -145,3 +138,17 @@ def _after_space(text: str, at: int) -> int:
 def _finite(digits: str) -> Any:
     value = float(digits)
     return value if isfinite(value) else digits
+
+
+def _plain(value: Any, levels: int = DEEPEST) -> Any:
+    """Return a value with the text of dates and times, which JSON does not have."""
+    if not levels and isinstance(value, list | dict):
+        raise RecursionError
+    match value:
+        case [*items]:
+            return [_plain(item, levels - 1) for item in items]
+        case dict():
+            members = cast("dict[str, Any]", value)
+            return {name: _plain(item, levels - 1) for name, item in members.items()}
+        case _:
+            return value if isinstance(value, str | int | float) else str(value)
