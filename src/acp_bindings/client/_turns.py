@@ -119,11 +119,17 @@ class Running:
 
     def _shorten(self) -> None:
         """Join chunks of text that continue each other; if that is not enough, drop the oldest updates."""
-        joined = deque(merged(self.buffer))
+        joined = deque(merged(self.buffer, _message_of))
         while len(joined) > MOST_BUFFERED // 2:
             joined.popleft()
             self.lost += 1
         self.buffer = joined
+
+
+def _message_of(update: Any) -> object:
+    """Return what is equal for chunks of text that continue each other, whatever their `_meta`."""
+    is_text = isinstance(update, v1.AgentMessageChunk | v1.AgentThoughtChunk) and update.content.type == "text"
+    return (type(update), update.message_id, update.content.annotations) if is_text else object()
 
 
 _SILENCE = 0.2
