@@ -266,6 +266,18 @@ async def test_output_is_truncated_at_the_beginning_of_a_character(tmp_path: Pat
     await during(work, tmp_path, terminals=Terminals())
 
 
+async def test_output_that_is_not_text_is_bounded_too(tmp_path: Path) -> None:
+    async def work(turn: Turn) -> None:
+        code = r"import sys; sys.stdout.buffer.write(b'\x80' * 90)"
+        async with running(turn, sys.executable, "-c", code, output_byte_limit=100) as id_:
+            await exit_of(turn, id_)
+            for _ in range(2):
+                found = await output_of(turn, id_)
+                assert (found.output, found.truncated) == ("\N{REPLACEMENT CHARACTER}" * 33, True)
+
+    await during(work, tmp_path, terminals=Terminals())
+
+
 async def test_output_is_bounded_by_the_client(tmp_path: Path) -> None:
     async def work(turn: Turn) -> None:
         code = "for n in range(100000): print(n)"
