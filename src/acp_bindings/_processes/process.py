@@ -406,7 +406,8 @@ class ChildProcess:
 
     async def _tree_gone_within(self, seconds: float) -> None:
         with anyio.move_on_after(seconds):
-            while self._tree.lives():
+            # Until its status is read, a dead process still counts as one of its group.
+            while self._process.returncode is None or self._tree.lives():
                 await anyio.sleep(_POLL)
 
 
