@@ -140,9 +140,10 @@ class Tail:
             del self._data[: len(self._data) - self._limit]
 
     def text(self, *, complete: bool = True) -> tuple[str, bool]:
-        """Return the text, and True if its beginning is missing. Unless it is *complete*, it ends with a whole character.
+        """Return the text, and True if its beginning is missing.
 
-        It always begins with one, and it never has more bytes than the limit.
+        It begins with a whole character and has at most as many bytes as the limit. Unless it is *complete*, it ends
+        with a whole character too.
         """
         data = self._data.lstrip(_CONTINUATION) if self._is_cut else self._data
         text = codecs.getincrementaldecoder("utf-8")("replace").decode(data, complete)

@@ -128,8 +128,9 @@ class Running:
 
 def _message_of(update: Any) -> object:
     """Return what is equal for chunks of text that continue each other, whatever their `_meta`."""
-    is_text = isinstance(update, v1.AgentMessageChunk | v1.AgentThoughtChunk) and update.content.type == "text"
-    return (type(update), update.message_id, update.content.annotations) if is_text else object()
+    is_chunk = update.session_update in ("agent_message_chunk", "agent_thought_chunk")
+    is_text = is_chunk and update.content.type == "text"
+    return (update.session_update, update.message_id, update.content.annotations) if is_text else object()
 
 
 _SILENCE = 0.2

@@ -95,8 +95,11 @@ async def test_a_link_that_appears_after_the_check_is_not_followed(
         atomic_write(path, data, **more)
 
     monkeypatch.setattr("acp_bindings.client._files.atomic_write", after_the_check)
-    if not replaceable:
-        monkeypatch.setattr("acp_bindings._atomic_write._is_replaceable", lambda _: False)
+
+    def is_replaceable(_: str) -> bool:
+        return replaceable
+
+    monkeypatch.setattr("acp_bindings._atomic_write._is_replaceable", is_replaceable)
 
     async def work(turn: Turn) -> None:
         request = writing(turn, project / "a", "new")

@@ -324,11 +324,14 @@ async def test_text_with_metadata_and_annotations_is_joined_too(version: int, mo
             await turn.send({**update, "_meta": {"number": number}})
         return "end_turn"
 
-    async with connected(Agent(version, flood)) as agent, agent.session(cwd="/project") as session:
-        async with session.prompt("flood") as turn:
-            while session.is_busy:
-                await anyio.sleep(0)
-            heard = [update async for update in turn]
+    async with (
+        connected(Agent(version, flood)) as agent,
+        agent.session(cwd="/project") as session,
+        session.prompt("flood") as turn,
+    ):
+        while session.is_busy:
+            await anyio.sleep(0)
+        heard = [update async for update in turn]
     assert turn.lost == 0
     assert "".join(map(said, heard)) == "".join(f"{number} " for number in range(100))
     for update in heard:
