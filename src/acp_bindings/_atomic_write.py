@@ -8,17 +8,21 @@ import stat
 import sys
 from contextlib import suppress
 from errno import EBUSY
-from pathlib import Path
 from secrets import token_hex
 
 
-def atomic_write(path: str, data: bytes) -> None:
-    """Write the bytes into the file, which is unchanged if that fails."""
+def atomic_write(path: str, data: bytes, *, follow: bool = True) -> None:
+    """Write the bytes into the file, which is unchanged if that fails.
+
+    Args:
+        path: the file.
+        data: its new content.
+        follow: whether the target of a link is replaced. False for a path that was resolved and checked before.
+    """
     if not _is_replaceable(path):
-        Path(path).write_bytes(data)
+        _overwrite(path, data, follow=follow)
         return
-    # Replaces the target of a link instead of the link.
-    target = os.path.realpath(path)
+    target = os.path.realpath(path) if follow else path
     beside = os.path.join(os.path.dirname(target), f".acp-bindings-{token_hex(8)}.tmp")
     try:
         with open(beside, "xb") as file:
@@ -35,7 +39,13 @@ def atomic_write(path: str, data: bytes) -> None:
         if getattr(error, "errno", None) != EBUSY:
             raise
         # A file that is mounted into a container cannot be replaced.
-        Path(path).write_bytes(data)
+        _overwrite(path, data, follow=follow)
+
+
+def _overwrite(path: str, data: bytes, *, follow: bool) -> None:
+    more = 0 if follow else getattr(os, "O_NOFOLLOW", 0)
+    with open(path, "wb", opener=lambda name, flags: os.open(name, flags | more, 0o666)) as file:
+        file.write(data)
 
 
 def _keep_owner(target: str, beside: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import AsyncGenerator, Collection, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -28,17 +28,25 @@ if TYPE_CHECKING:
 __all__ = ["SessionServers", "for_sessions"]
 
 
-@dataclass(frozen=True, kw_only=True)
 class SessionServers:
     """Starts the MCP servers of each session of an `acp_bindings.agent.Agent`. `for_sessions` returns one."""
 
-    transports: Transports
-    background: bool
-    timeout: float
-    budgets: Budgets | None
-    options: OptionsFor | None
-    capabilities: Collection[AgentCapability]
-    """The capabilities that the agent advertises."""
+    def __init__(
+        self,
+        *,
+        transports: Transports,
+        background: bool,
+        timeout: float,
+        budgets: Budgets | None,
+        options: OptionsFor | None,
+    ) -> None:
+        self.capabilities: Collection[AgentCapability] = capabilities(transports=transports)
+        """The capabilities that the agent advertises."""
+        self._transports = transports
+        self._background = background
+        self._timeout = timeout
+        self._budgets = budgets or Budgets(close=1.0)
+        self._options = options
 
     @property
     def errors(self) -> tuple[type[Exception], ...]:
@@ -55,18 +63,18 @@ class SessionServers:
         """Start *servers* for a session, and yield them. Failures are reported to its client."""
 
         def options(name: str) -> Options:
-            given = options_for(name, self.options)
+            given = options_for(name, self._options)
             return given if given.elicitation else replace(given, elicitation=_forward_to(session))
 
         async with (
             launch(
                 servers,
                 cwd=session.cwd,
-                timeout=self.timeout,
-                budgets=self.budgets or Budgets(close=1.0),
+                timeout=self._timeout,
+                budgets=self._budgets,
                 options=options,
-                transports=self.transports,
-                background=self.background,
+                transports=self._transports,
+                background=self._background,
             ) as fleet,
             anyio.create_task_group() as tasks,
         ):
@@ -111,12 +119,7 @@ def for_sessions(
         UnusableInput: a transport is unknown.
     """
     return SessionServers(
-        transports=transports,
-        background=background,
-        timeout=timeout,
-        budgets=budgets,
-        options=options,
-        capabilities=capabilities(transports=transports),
+        transports=transports, background=background, timeout=timeout, budgets=budgets, options=options
     )
 
 

@@ -47,6 +47,12 @@ def version(request: pytest.FixtureRequest) -> int:
     return number
 
 
+def test_the_servers_of_sessions_show_none_of_their_options_and_are_hashable() -> None:
+    servers, others = (mcp_launch.for_sessions(options={"one": mcp_launch.Options(strict=True)}) for _ in range(2))
+    assert "strict" not in repr(servers)
+    assert len({servers, others}) == 2
+
+
 async def test_three_loads_of_an_open_session_start_its_servers_once(marked: Marked, version: int) -> None:
     async with talking(caller(), version) as client:
         server = typed(marked.plain())

@@ -130,25 +130,33 @@ class Tail:
     def __init__(self, limit: int = 16384) -> None:
         self._limit = limit
         self._data = bytearray()
-        self.is_truncated = False
-        """True if the beginning of the stream is missing."""
+        self._is_cut = False
 
     def add(self, chunk: bytes) -> None:
         """Append *chunk*, and drop the oldest bytes."""
         self._data += chunk
         if len(self._data) > self._limit:
-            self.is_truncated = True
+            self._is_cut = True
             del self._data[: len(self._data) - self._limit]
 
-    def text(self, *, complete: bool = True) -> str:
-        """Return the text from its first whole character on; unless it is *complete*, to the last whole one."""
-        data = self._data.lstrip(_CONTINUATION) if self.is_truncated else self._data
-        return codecs.getincrementaldecoder("utf-8")("replace").decode(data, complete)
+    def text(self, *, complete: bool = True) -> tuple[str, bool]:
+        """Return the text, and True if its beginning is missing.
+
+        It begins with a whole character and has at most as many bytes as the limit. Unless it is *complete*, it ends
+        with a whole character too.
+        """
+        data = self._data.lstrip(_CONTINUATION) if self._is_cut else self._data
+        text = codecs.getincrementaldecoder("utf-8")("replace").decode(data, complete)
+        # A byte that is not UTF-8 becomes a character of three.
+        if (excess := len(encoded := text.encode()) - self._limit) > 0:
+            return encoded[excess:].lstrip(_CONTINUATION).decode(), True
+        return text, self._is_cut
 
     def lines(self) -> list[str]:
         """Return the complete lines. A first line that is cut is left out: it may contain part of a secret."""
-        lines = self.text().splitlines()
-        if not self.is_truncated:
+        text, is_truncated = self.text()
+        lines = text.splitlines()
+        if not is_truncated:
             return lines
         return lines[1:] or [f"[a line of more than {self._limit} bytes]"]
 
@@ -400,7 +408,8 @@ class ChildProcess:
 
     async def _tree_gone_within(self, seconds: float) -> None:
         with anyio.move_on_after(seconds):
-            while self._tree.lives():
+            # Until its status is read, a dead process still counts as one of its group.
+            while self._process.returncode is None or self._tree.lives():
                 await anyio.sleep(_POLL)
 
 

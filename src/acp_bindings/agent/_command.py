@@ -104,9 +104,10 @@ async def run_here(
         await process.stop(patience=0)
     status, timed_out = process.returncode, patience.cancelled_caught
     by_signal = status is not None and status < 0
+    output, is_truncated = tail.text()
     return CommandResult(
-        output=tail.text(),
-        is_truncated=tail.is_truncated,
+        output=output,
+        is_truncated=is_truncated,
         exit_code=None if by_signal or timed_out else status,
         signal=signal_name(status) if by_signal and status is not None and not timed_out else None,
         timed_out=timed_out,

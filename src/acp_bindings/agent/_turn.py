@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, cast, get_args
 
@@ -299,7 +300,7 @@ class Turn(Generic[M]):
             await session.request(request, method="fs/write_text_file")
             return
         await _check_regular(real)
-        await anyio.to_thread.run_sync(atomic_write, str(real), text.encode())
+        await anyio.to_thread.run_sync(partial(atomic_write, str(real), text.encode(), follow=False))
 
     async def run_command(
         self,

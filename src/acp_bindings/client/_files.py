@@ -147,4 +147,4 @@ def _write(path: Path, content: str) -> None:
         if not os.access(path, os.W_OK):
             raise PermissionError(13, "the file is read-only")
     path.parent.mkdir(parents=True, exist_ok=True)
-    atomic_write(str(path), content.encode())
+    atomic_write(str(path), content.encode(), follow=False)

@@ -443,6 +443,7 @@ def _created(update: v1.ToolCallUpdate) -> v1.ToolCall:
 
 
 _NEW_TOOL_CALL: Mapping[str, Any] = {
+    "session_update": "tool_call",  # first, as in other tool calls
     "title": "",
     **{
         name: info.get_default(call_default_factory=True)

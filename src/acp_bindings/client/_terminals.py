@@ -108,8 +108,8 @@ class _Terminal:
         """Return the output so far."""
         ended = self.exit()
         more: Any = {} if ended is None else {"exit_status": v1.TerminalExitStatus(**ended)}
-        text = self._output.text(complete=ended is not None)
-        return v1.TerminalOutputResponse(output=text, truncated=self._output.is_truncated, **more)
+        text, truncated = self._output.text(complete=ended is not None)
+        return v1.TerminalOutputResponse(output=text, truncated=truncated, **more)
 
 
 class OpenTerminals:

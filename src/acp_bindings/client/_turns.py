@@ -119,11 +119,18 @@ class Running:
 
     def _shorten(self) -> None:
         """Join chunks of text that continue each other; if that is not enough, drop the oldest updates."""
-        joined = deque(merged(self.buffer))
+        joined = deque(merged(self.buffer, _message_of))
         while len(joined) > MOST_BUFFERED // 2:
             joined.popleft()
             self.lost += 1
         self.buffer = joined
+
+
+def _message_of(update: Any) -> object:
+    """Return what is equal for chunks of text that continue each other, whatever their `_meta`."""
+    is_chunk = update.session_update in ("agent_message_chunk", "agent_thought_chunk")
+    is_text = is_chunk and update.content.type == "text"
+    return (update.session_update, update.message_id, update.content.annotations) if is_text else object()
 
 
 _SILENCE = 0.2

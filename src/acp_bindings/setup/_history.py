@@ -12,7 +12,7 @@ for notification in history.replay(session_id):
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
 
@@ -177,12 +177,6 @@ _STREAMED = {"agent_message_chunk", "agent_thought_chunk"}
 """Updates whose chunks may be merged. Chunks of the user may belong to two messages, and v1 has no ids for them."""
 
 
-def merged(updates: Iterable[SessionUpdate]) -> Iterator[SessionUpdate]:
-    """Yield *updates*, with consecutive chunks of plain text of one message merged."""
-    for _, chunks in groupby(updates, key=_message_of):
-        yield _joined(list(chunks))
-
-
 def _message_of(update: Any) -> object:
     """Return the kind and the id of the message that *update* continues, or a unique object if it is not plain text."""
     is_plain = (
@@ -194,9 +188,17 @@ def _message_of(update: Any) -> object:
     return (update.session_update, update.message_id) if is_plain else object()
 
 
+def merged(
+    updates: Iterable[SessionUpdate], message_of: Callable[[Any], object] = _message_of
+) -> Iterator[SessionUpdate]:
+    """Yield *updates*, with consecutive chunks of text of one message merged; by default only plain ones."""
+    for _, chunks in groupby(updates, key=message_of):
+        yield _joined(list(chunks))
+
+
 def _joined(pieces: list[Any]) -> SessionUpdate:
     first: Any = pieces[0]
     if len(pieces) == 1:
         return cast("SessionUpdate", first)
     text = "".join(each.content.text for each in pieces)
-    return cast("SessionUpdate", first.model_copy(update={"content": type(first.content)(text=text)}))
+    return cast("SessionUpdate", first.model_copy(update={"content": first.content.model_copy(update={"text": text})}))

@@ -35,7 +35,8 @@ class NotAbsolute(InvalidParams, ValueError):  # noqa: N818 - says what is wrong
         self.field = field
         """Its field: `cwd`, `additionalDirectories[0]`, …"""
         self.likeness = likeness
-        """The kind of mistake: `empty`, `home`, `url`, … (the keys of `_MISTAKES`)."""
+        """The kind of mistake: `empty`, `nul`, `not unicode`, `quoted`, `padded`, `home`, `variable`, `url`, `windows`,
+        `drive`, `posix` or `relative`."""
         self.flavour: Flavour = flavour
         """The required kind of paths."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import anyio
 import pytest
 
+from acp_bindings._atomic_write import atomic_write
 from acp_bindings.agent import Agent, CommandResult, Turn
 from acp_bindings.connection import Connection
 from acp_bindings.decoding import decode
@@ -49,6 +51,23 @@ async def test_files_are_read_and_written_on_disk_inside_the_roots(tmp_path: Pat
     assert (tmp_path / "out.txt").read_text() == "two\nmore"
     assert sorted(each.name for each in tmp_path.iterdir()) == ["in.txt", "link", "out.txt"]
     assert len(refused) == 4
+
+
+async def test_a_link_that_appears_after_the_check_is_not_followed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outside, project = tmp_path / "outside", tmp_path / "project"
+    outside.write_text("keep")
+    project.mkdir()
+
+    def after_the_check(path: str, data: bytes, **more: Any) -> None:
+        os.symlink(outside, path)
+        atomic_write(path, data, **more)
+
+    monkeypatch.setattr("acp_bindings.agent._turn.atomic_write", after_the_check)
+    async with talking(doing(lambda turn: turn.write_file("a", "new"))) as client:
+        assert await client.prompt(await client.new(cwd=str(project)), "go") == "end_turn"
+    assert ((project / "a").read_text(), outside.read_text()) == ("new", "keep")
 
 
 async def test_files_go_through_a_client_that_has_them(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ import anyio
 import pytest
 
 from acp_bindings import v1
+from acp_bindings._atomic_write import atomic_write
 from acp_bindings.client import Files, Terminals
 from acp_bindings.connection import RequestFailed
 from tests.acp_bindings.client.support import Agent, Turn, connected
@@ -79,6 +80,37 @@ async def test_writing_a_file_keeps_its_permissions_and_leaves_no_temporary_file
     await during(work, tmp_path, files=Files())
     assert (script.read_text(), script.stat().st_mode & 0o777) == ("new", 0o750)
     assert os.listdir(tmp_path) == ["run.sh"]
+
+
+@pytest.mark.parametrize("replaceable", [True, False])
+async def test_a_link_that_appears_after_the_check_is_not_followed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, replaceable: bool
+) -> None:
+    outside, project = tmp_path / "outside", tmp_path / "project"
+    outside.write_text("keep")
+    project.mkdir()
+
+    def after_the_check(path: str, data: bytes, **more: Any) -> None:
+        os.symlink(outside, path)
+        atomic_write(path, data, **more)
+
+    monkeypatch.setattr("acp_bindings.client._files.atomic_write", after_the_check)
+
+    def is_replaceable(_: str) -> bool:
+        return replaceable
+
+    monkeypatch.setattr("acp_bindings._atomic_write._is_replaceable", is_replaceable)
+
+    async def work(turn: Turn) -> None:
+        request = writing(turn, project / "a", "new")
+        if replaceable:
+            await turn.request(request)
+            assert (project / "a").read_text() == "new"
+        else:
+            assert (await refused(turn, request)).code == -32602
+
+    await during(work, project, files=Files())
+    assert outside.read_text() == "keep"
 
 
 async def test_paths_outside_of_the_session_are_refused(tmp_path: Path) -> None:
@@ -233,6 +265,18 @@ async def test_output_is_truncated_at_the_beginning_of_a_character(tmp_path: Pat
             assert found.truncated is (limit < 11)
             assert text.endswith(found.output)
             assert limit - 3 < len(found.output.encode()) <= limit or found.output == text
+
+    await during(work, tmp_path, terminals=Terminals())
+
+
+async def test_output_that_is_not_text_is_bounded_too(tmp_path: Path) -> None:
+    async def work(turn: Turn) -> None:
+        code = r"import sys; sys.stdout.buffer.write(b'\x80' * 90)"
+        async with running(turn, sys.executable, "-c", code, output_byte_limit=100) as id_:
+            await exit_of(turn, id_)
+            for _ in range(2):
+                found = await output_of(turn, id_)
+                assert (found.output, found.truncated) == ("\N{REPLACEMENT CHARACTER}" * 33, True)
 
     await during(work, tmp_path, terminals=Terminals())
 

@@ -11,7 +11,7 @@ from acp_bindings import v1
 from acp_bindings.client import Session, SessionBusy, SessionClosed
 from acp_bindings.connection import ConnectionClosed
 from acp_bindings.setup import CapabilityNotAdvertised, RequestError
-from tests.acp_bindings.client.support import Agent, Turn, connected, hello, said, until_cancelled
+from tests.acp_bindings.client.support import Agent, Turn, chunk, connected, hello, said, until_cancelled
 
 pytestmark = [pytest.mark.anyio, pytest.mark.parametrize("version", [1, 2])]
 
@@ -312,6 +312,34 @@ async def test_text_of_a_loop_that_is_far_behind_is_joined(version: int, monkeyp
         assert "".join(heard) == "".join(f"{number} " for number in range(100))
         assert len(heard) <= 20
         assert turn.lost == 0
+
+
+async def test_text_with_metadata_and_annotations_is_joined_too(version: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("acp_bindings.client._turns.MOST_BUFFERED", 20)
+
+    async def flood(turn: Turn) -> str:
+        for number in range(100):
+            update = chunk("agent_message", f"{number} ", "m1")
+            update["content"]["annotations"] = {"priority": 1 if number < 50 else 0}
+            await turn.send({**update, "_meta": {"number": number}})
+        return "end_turn"
+
+    async with (
+        connected(Agent(version, flood)) as agent,
+        agent.session(cwd="/project") as session,
+        session.prompt("flood") as turn,
+    ):
+        while session.is_busy:
+            await anyio.sleep(0)
+        heard = [update async for update in turn]
+    assert turn.lost == 0
+    assert "".join(map(said, heard)) == "".join(f"{number} " for number in range(100))
+    for update in heard:
+        # Only text with the same annotations is joined.
+        assert isinstance(update, v1.AgentMessageChunk)
+        assert isinstance(update.content, v1.TextContent)
+        assert update.content.annotations == v1.Annotations(priority=1 if int(said(update).split()[0]) < 50 else 0)
+        assert len({int(number) < 50 for number in said(update).split()}) == 1
 
 
 async def test_updates_that_cannot_be_joined_are_dropped_and_counted(

@@ -103,7 +103,9 @@ def test_a_tool_call_has_all_its_updates_merged() -> None:
 
 def test_an_update_of_an_unknown_tool_call_creates_it() -> None:
     update = {"sessionUpdate": "tool_call_update", "toolCallId": "c1", "status": "completed"}
-    assert folded(v1, update).tool_calls == (v1.ToolCall(tool_call_id="c1", title="", status="completed"),)
+    (call,) = folded(v1, update).tool_calls
+    assert call == v1.ToolCall(tool_call_id="c1", title="", status="completed")
+    assert repr(call).startswith("ToolCall(session_update='tool_call', title='', ")
 
 
 def test_a_tool_call_of_v2_is_created_changed_cleared_and_appended_to() -> None:

@@ -266,6 +266,15 @@ async def test_the_last_line_of_a_process_may_lack_a_newline(end: str) -> None:
         await child.stop(patience=10)
 
 
+async def test_a_killed_process_without_children_is_not_waited_for_in_vain(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("acp_bindings._processes.process._TREE_GRACE", 60)
+    child = await child_of("import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(); signal.pause()")
+
+    with anyio.fail_after(20):
+        await child.receive_line(longest=10)
+        await child.stop(patience=0)
+
+
 async def test_a_group_that_has_ended_is_not_signalled(monkeypatch: pytest.MonkeyPatch) -> None:
     child = await child_of("input()")
     await child.stop(patience=10)
