@@ -121,8 +121,8 @@ class _Site:
             if self._is_unanswered(scope, response.status_code, ids):
                 self._server.check()
         except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
-            # Agents do without the stream of events, and without the response to the end of a session.
-            if scope["method"] == "POST" or (self._is_sse and not observer.started):
+            # Agents do without the stream of events and the responses to notifications.
+            if ids or (self._is_sse and not observer.started):
                 self._server.check()
             if not has_begun:
                 await _respond(send, 502, f"acp-bindings tap: {type(error).__name__} at the MCP server")

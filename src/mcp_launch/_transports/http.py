@@ -106,6 +106,7 @@ class WebClient(httpx2.AsyncClient):
         if method != "POST" or "json" not in options:
             return super().build_request(method, url, **options)
         message: dict[str, Any] = options["json"]
+        given: dict[str, str] = options.get("headers") or {}
         kept: dict[str, Any] = {"message": message, "timeout": self._timeouts}
         try:
             body = to_json(message)
@@ -117,7 +118,7 @@ class WebClient(httpx2.AsyncClient):
         headers = [
             (b"Host", url.netloc),
             *self._of_messages,
-            *(options.get("headers") or {}).items(),
+            *given.items(),
             (b"Content-Length", b"%d" % len(body)),
         ]
         return httpx2.Request(
