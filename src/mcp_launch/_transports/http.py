@@ -106,7 +106,7 @@ class WebClient(httpx2.AsyncClient):
         if method != "POST" or "json" not in options:
             return super().build_request(method, url, **options)
         message: dict[str, Any] = options["json"]
-        given: dict[str, str] = options.get("headers") or {}
+        given: dict[Any, Any] = options.get("headers") or {}
         kept: dict[str, Any] = {"message": message, "timeout": self._timeouts}
         try:
             body = to_json(message)
