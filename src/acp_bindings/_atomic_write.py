@@ -8,6 +8,7 @@ import stat
 import sys
 from contextlib import suppress
 from errno import EBUSY
+from pathlib import Path
 from secrets import token_hex
 
 
@@ -17,10 +18,10 @@ def atomic_write(path: str, data: bytes, *, follow: bool = True) -> None:
     Args:
         path: the file.
         data: its new content.
-        follow: whether the target of a link is replaced. False for a path that was resolved and checked before.
+        follow: True to replace the target of a link, False to replace the link: for a path that was checked before.
     """
     if not _is_replaceable(path):
-        _overwrite(path, data, follow=follow)
+        Path(path).write_bytes(data)
         return
     target = os.path.realpath(path) if follow else path
     beside = os.path.join(os.path.dirname(target), f".acp-bindings-{token_hex(8)}.tmp")
@@ -39,13 +40,7 @@ def atomic_write(path: str, data: bytes, *, follow: bool = True) -> None:
         if getattr(error, "errno", None) != EBUSY:
             raise
         # A file that is mounted into a container cannot be replaced.
-        _overwrite(path, data, follow=follow)
-
-
-def _overwrite(path: str, data: bytes, *, follow: bool) -> None:
-    more = 0 if follow else getattr(os, "O_NOFOLLOW", 0)
-    with open(path, "wb", opener=lambda name, flags: os.open(name, flags | more, 0o666)) as file:
-        file.write(data)
+        Path(path).write_bytes(data)
 
 
 def _keep_owner(target: str, beside: str) -> None:

@@ -50,14 +50,13 @@ def argument_secrets(arguments: Sequence[str]) -> list[str]:
     """Return the values in arguments that look like secrets: of an option such as `--token=…`, only its value."""
     found: list[str] = []
     for index in secret_arguments(arguments):
-        name, _, value = (each := arguments[index]).partition("=")
-        is_option = each.startswith("-")
-        if not (is_option and value):
-            found.append(each)
-        # `--password ab=cd` is one secret, and in `-e API_TOKEN=abcd` the value is a secret, too.
-        if is_option or (name.isidentifier() and len(value) >= _SHORTEST):
+        name, _, value = arguments[index].partition("=")
+        if not (value and name.startswith("-")):
+            found.append(arguments[index])
+        # `--password ab=cd` is one secret, but in `-e API_TOKEN=abcd`, the value is a secret, too.
+        if len(value) >= _SHORTEST and (name.startswith("-") or name.isidentifier()):
             found.append(value)
-    return [each for each in found if each]
+    return found
 
 
 _SHORTEST = 4

@@ -280,7 +280,7 @@ class Codec:
     def _begin_of_update(self, line: bytes) -> tuple[bytes, str, Validate] | None:
         """Return how updates of the session of *line* begin, its id, and the validator of updates."""
         head, type_, _ = self._last_head or (b"", None, None)
-        # Before the version is negotiated, there are no types of updates.
+        # The types of updates depend on the version, which may not be negotiated yet.
         update: Any = getattr(self._protocol, "SessionUpdate", None)
         if update is None or type_ is None or type_.method != "session/update" or not line.startswith(head):
             return None

@@ -12,7 +12,7 @@ _FULL = 65536
 """Bytes that may be queued before senders wait for room."""
 _MOST_OWED = 8 * 1024 * 1024
 """Bytes of replies of the reading task, which does not wait for room, so that both sides can keep reading."""
-_ENOUGH = 32768
+_ENOUGH = 16384
 """Bytes that are written at once, so that the peer can read them while more are produced."""
 
 

@@ -73,7 +73,7 @@ class _Site:
 
     def abandoned(self) -> None:
         """Find out why the agent has closed a connection, if it did not get what it waited for."""
-        if self._observer.is_waiting or self._observer.is_listing or (self._is_sse and not self._observer.started):
+        if self._observer.waits_for() or (self._is_sse and not self._observer.started):
             self._server.check(seconds=HASTE)
 
     async def exchange(self, client: httpx.AsyncClient, scope: Scope, path: str, body: bytes, send: Send) -> bool:

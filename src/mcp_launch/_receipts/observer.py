@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
@@ -43,11 +43,6 @@ class Observer:
         return time.monotonic() - self._began
 
     @property
-    def is_waiting(self) -> bool:
-        """True if the agent waits for the response to `initialize`."""
-        return any(method == "initialize" for method, _, _ in self._pending.values())
-
-    @property
     def is_listing(self) -> bool:
         """True if the agent waits for a list."""
         return any(method in _LISTS for method, _, _ in self._pending.values())
@@ -69,9 +64,10 @@ class Observer:
                 ids.append(number)
         return ids
 
-    def waits_for(self, ids: list[str | int]) -> bool:
-        """Return True if one of these requests is `initialize` or a list, and has no response."""
-        return any(self._pending[each][0] in ("initialize", *_LISTS) for each in ids if each in self._pending)
+    def waits_for(self, ids: Collection[str | int] | None = None) -> bool:
+        """Return True if one of these requests, or of all, is `initialize` or a list, and has no response."""
+        waiting = (method for number, (method, _, _) in self._pending.items() if ids is None or number in ids)
+        return any(method in ("initialize", *_LISTS) for method in waiting)
 
     def received(self, text: bytes) -> None:
         """Follow a message of the server."""

@@ -8,9 +8,10 @@ from __future__ import annotations
 import re
 import tomllib
 from math import isfinite
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias
 
 from mcp_launch.config._documents import DEEPEST, Place, TextDocument, place_in, unusable
+from mcp_launch.config._references import map_leaves
 
 _STRING = r'"""(?:[^\\]|\\.)*?"""(?!")|\'\'\'.*?\'\'\'(?!\')|"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\''
 _PART = re.compile(rf"(?s)[ \t]*({_STRING}|[\w-]+)[ \t]*(\.?)")
@@ -27,7 +28,7 @@ def read_toml(text: str, *, source: str) -> TextDocument:
         UnusableInput: it is not valid; the message contains the position.
     """
     try:
-        value = _plain(tomllib.loads(text, parse_float=_finite))
+        value = tomllib.loads(text, parse_float=_finite)
     except tomllib.TOMLDecodeError as error:
         what, _, where = str(error).partition(" (at ")
         at = re.match(r"line (\d+), column (\d+)", where)
@@ -38,7 +39,9 @@ def read_toml(text: str, *, source: str) -> TextDocument:
     except ValueError:
         # Python limits the digits of integers.
         raise unusable(source, Place(1, 1), "contains a number that is too long, or an impossible date") from None
-    return _Toml(value, _nodes(text), text)
+    # JSON has no dates and times: use their text.
+    plain = map_leaves(value, lambda leaf: leaf if isinstance(leaf, str | int | float) else str(leaf))
+    return _Toml(plain, _nodes(text), text)
 
 
 class _Node:
@@ -138,17 +141,3 @@ def _after_space(text: str, at: int) -> int:
 def _finite(digits: str) -> Any:
     value = float(digits)
     return value if isfinite(value) else digits
-
-
-def _plain(value: Any, levels: int = DEEPEST) -> Any:
-    """Return a value with the text of dates and times, which JSON does not have."""
-    if not levels and isinstance(value, list | dict):
-        raise RecursionError
-    match value:
-        case [*items]:
-            return [_plain(item, levels - 1) for item in items]
-        case dict():
-            members = cast("dict[str, Any]", value)
-            return {name: _plain(item, levels - 1) for name, item in members.items()}
-        case _:
-            return value if isinstance(value, str | int | float) else str(value)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -11,12 +10,12 @@ from typing import Any
 import anyio
 import pytest
 
-from acp_bindings._atomic_write import atomic_write
 from acp_bindings.agent import Agent, CommandResult, Turn
 from acp_bindings.connection import Connection
 from acp_bindings.decoding import decode
 from acp_bindings.setup import OutsideRoots
 from tests.acp_bindings.agent.clients import Client, talking
+from tests.acp_bindings.links import late_link
 
 pytestmark = pytest.mark.anyio
 
@@ -56,15 +55,7 @@ async def test_files_are_read_and_written_on_disk_inside_the_roots(tmp_path: Pat
 async def test_a_link_that_appears_after_the_check_is_not_followed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    outside, project = tmp_path / "outside", tmp_path / "project"
-    outside.write_text("keep")
-    project.mkdir()
-
-    def after_the_check(path: str, data: bytes, **more: Any) -> None:
-        os.symlink(outside, path)
-        atomic_write(path, data, **more)
-
-    monkeypatch.setattr("acp_bindings.agent._turn.atomic_write", after_the_check)
+    project, outside = late_link(tmp_path, monkeypatch, "acp_bindings.agent._turn")
     async with talking(doing(lambda turn: turn.write_file("a", "new"))) as client:
         assert await client.prompt(await client.new(cwd=str(project)), "go") == "end_turn"
     assert ((project / "a").read_text(), outside.read_text()) == ("new", "keep")

@@ -13,10 +13,10 @@ import anyio
 import pytest
 
 from acp_bindings import v1
-from acp_bindings._atomic_write import atomic_write
 from acp_bindings.client import Files, Terminals
 from acp_bindings.connection import RequestFailed
 from tests.acp_bindings.client.support import Agent, Turn, connected
+from tests.acp_bindings.links import late_link
 from tests.leftovers import marked_processes
 
 pytestmark = pytest.mark.anyio
@@ -82,35 +82,16 @@ async def test_writing_a_file_keeps_its_permissions_and_leaves_no_temporary_file
     assert os.listdir(tmp_path) == ["run.sh"]
 
 
-@pytest.mark.parametrize("replaceable", [True, False])
 async def test_a_link_that_appears_after_the_check_is_not_followed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, replaceable: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    outside, project = tmp_path / "outside", tmp_path / "project"
-    outside.write_text("keep")
-    project.mkdir()
-
-    def after_the_check(path: str, data: bytes, **more: Any) -> None:
-        os.symlink(outside, path)
-        atomic_write(path, data, **more)
-
-    monkeypatch.setattr("acp_bindings.client._files.atomic_write", after_the_check)
-
-    def is_replaceable(_: str) -> bool:
-        return replaceable
-
-    monkeypatch.setattr("acp_bindings._atomic_write._is_replaceable", is_replaceable)
+    project, outside = late_link(tmp_path, monkeypatch, "acp_bindings.client._files")
 
     async def work(turn: Turn) -> None:
-        request = writing(turn, project / "a", "new")
-        if replaceable:
-            await turn.request(request)
-            assert (project / "a").read_text() == "new"
-        else:
-            assert (await refused(turn, request)).code == -32602
+        await turn.request(writing(turn, project / "a", "new"))
 
     await during(work, project, files=Files())
-    assert outside.read_text() == "keep"
+    assert ((project / "a").read_text(), outside.read_text()) == ("new", "keep")
 
 
 async def test_paths_outside_of_the_session_are_refused(tmp_path: Path) -> None:

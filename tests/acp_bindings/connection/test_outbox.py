@@ -92,10 +92,10 @@ async def test_lines_without_hurry_wait_until_enough_are_queued() -> None:
     sink = Prompt(FULL)
     outbox = Outbox(sink)
 
-    outbox.add(b"x" * 32767)
+    outbox.add(b"x" * 16383)
     assert sink.taken == []
     outbox.add(b"y")
-    assert sink.taken == [b"x" * 32767 + b"y"]
+    assert sink.taken == [b"x" * 16383 + b"y"]
     outbox.add(b"z", hurry=True)
     await outbox.flush()
 

@@ -6,18 +6,16 @@ import copy
 import json
 import random
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
 from mcp_launch import UnusableInput
-from mcp_launch.config import FORMATS, Place, read_config, write_config
-from mcp_launch.config._documents import Document, read_json
+from mcp_launch.config import FORMATS, read_config, write_config
 from mcp_launch.config._formats import format_called
 from mcp_launch.config._read import read_document
-from mcp_launch.config._toml import read_toml
 
 SAMPLES = Path(__file__).parent / "samples"
 EXPECTED: dict[str, dict[str, Any]] = json.loads((SAMPLES / "expected.json").read_text("utf-8"))
@@ -105,27 +103,6 @@ def test_a_large_file_is_read_in_linear_time() -> None:
 
     assert len(config.entries) == len(config.findings) == 10_000
     assert config.findings[-1].line == 10_000
-
-
-class _Text(str):
-    """A text that knows how often its line breaks were counted."""
-
-    counted = 0
-
-    def count(self, *arguments: Any) -> int:
-        self.counted += arguments[0] == "\n"
-        return super().count(*arguments)
-
-
-@pytest.mark.parametrize(("read", "opening"), [(read_json, '{"a": ['), (read_toml, "a = [")])
-def test_lines_are_not_counted_from_the_beginning_for_each_position(
-    read: Callable[..., Document], opening: str
-) -> None:
-    text = _Text(opening + "\n0," * 100 + "\n0]" + "}" * (opening[0] == "{"))
-    document = read(text, source="f")
-
-    assert [document.place(("a", n)) for n in range(101)] == [Place(n + 2, 1) for n in range(101)]
-    assert text.counted <= 1
 
 
 @pytest.mark.parametrize(

@@ -63,8 +63,6 @@ def test_every_name_and_value_has_its_position(
         ("a = [1,", "f.toml:1:8: not TOML: "),
         ("[mcp_servers.a]\n[mcp_servers.a]\n", "f.toml:2:15: not TOML: Cannot declare"),
         ("a = 1\n", "f.toml:1:1: contains no mcp_servers, where Codex expects servers"),
-        (f"a = {'[' * 300}{']' * 300}", "f.toml:1:1: nested too deeply: more than 200 levels"),
-        (f"[{'.'.join('b' * 900)}]", "f.toml:1:1: nested too deeply: more than 200 levels"),
         ('[mcp_servers]\na = "b"\nc = inf\n', None),
     ],
 )
