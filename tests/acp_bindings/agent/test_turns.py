@@ -68,6 +68,9 @@ async def test_consecutive_say_calls_make_one_message(version: int) -> None:
         kinds = ("agent_thought_chunk", "agent_message_chunk", "plan", "plan_update")
         updates = client.of(session, *kinds)
         ids = [getattr(each, "message_id", None) for each in updates]
+        since = len(client.updates)
+        await client.load(session)
+        assert client.text(session, since=since) == "one twothree"
     assert [each.session_update.removesuffix("_update") for each in updates] == [
         "agent_thought_chunk",
         "agent_message_chunk",

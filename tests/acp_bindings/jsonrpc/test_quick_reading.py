@@ -6,6 +6,7 @@ import pytest
 
 from acp_bindings import v1, v1_unstable, v2
 from acp_bindings.jsonrpc import PARSE_ERROR, BadLine, Codec, Notification, Request, Response
+from acp_bindings.setup import OPENING
 from tests.acp_bindings.jsonrpc.support import Thorough, agent, client, line
 
 
@@ -282,6 +283,12 @@ def test_updates_of_several_sessions_are_read_in_turns() -> None:
         found = codec.read_update(line.encode(), sessions={"s", "t"})
         assert found is not None
         assert found[0] == id_
+
+
+def test_no_update_is_read_before_the_version_is_negotiated() -> None:
+    codec = Codec(OPENING, role="client")
+    codec.read(f"{UPDATE}{CHUNK}}}}}}}")
+    assert codec.read_update(f"{UPDATE}{CHUNK}}}}}}}".encode(), sessions={"s"}) is None
 
 
 def test_an_update_is_read_by_the_current_protocol() -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import anyio.lowlevel
 import httpx
 import pytest
 from anyio.abc import SocketStream
@@ -24,6 +25,7 @@ from acp_bindings.agent import Agent, Turn
 from acp_bindings.client import Client, Reconnect
 from acp_bindings.connection import ConnectionClosed
 from acp_bindings.remote import Limits, Unreachable, connect_url
+from acp_bindings.remote._asgi import _Socket  # pyright: ignore[reportPrivateUsage]
 from acp_bindings.setup import OPENING as NEGOTIATED
 from acp_bindings.setup import RequestError
 from tests.acp_bindings.remote.conftest import Serve, listening
@@ -201,6 +203,19 @@ async def test_a_client_that_does_not_read_its_streams_is_disconnected(attached:
                 await anyio.sleep(0.01)
             if attached:
                 await stream.__aexit__(None, None, None)
+
+
+async def test_each_message_on_a_websocket_has_the_whole_time_limit() -> None:
+    deadlines: list[float] = []
+
+    class Exchange:
+        async def send(self, _: object) -> None:
+            await anyio.lowlevel.checkpoint()
+            deadlines.append(anyio.current_effective_deadline())
+
+    exchange: Any = Exchange()
+    await _Socket(exchange, Limits(stall=60)).send(b"1\n2\n3\n")
+    assert deadlines[0] < deadlines[1] < deadlines[2]
 
 
 @pytest.mark.full
