@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Iterator, Mapping
+from collections.abc import AsyncGenerator, Collection, Iterator, Mapping
 from contextlib import asynccontextmanager
 from http import HTTPStatus
 from typing import TYPE_CHECKING
@@ -41,15 +41,18 @@ async def forwarding(servers: Mapping[str, Relayed]) -> AsyncGenerator[Applicati
             has_begun = False
             async with anyio.create_task_group() as tasks:
                 body = await _body(receive)
+                ids = site.observer.sent(body)
 
                 async def watch() -> None:
                     while (await receive())["type"] != "http.disconnect":
                         pass
-                    site.abandoned()
+                    if site.is_sse == (scope["method"] == "GET"):
+                        # Otherwise no response was to come: agents close the stream that a server refuses with 405.
+                        site.abandoned(None if site.is_sse else ids)
                     tasks.cancel_scope.cancel()
 
                 tasks.start_soon(watch)
-                has_begun = await site.exchange(client, scope, path, body, send)
+                has_begun = await site.exchange(client, scope, path, body, ids=ids, send=send)
                 tasks.cancel_scope.cancel()
             if has_begun:
                 # Last, because `receive` reports the end of a complete response in the same way as a lost connection.
@@ -66,20 +69,21 @@ class _Site:
         self._server = server
         self._spec = spec
         self._token = token
-        self._observer = server.observer()
-        self._is_sse = spec.transport == "sse"
+        self.observer = server.observer()
+        self.is_sse = spec.transport == "sse"
         self._origin = urlsplit(spec.url)
         server.at_end = self.abandoned
 
-    def abandoned(self) -> None:
-        """Find out why the agent has closed a connection, if it did not get what it waited for."""
-        if self._observer.waits_for() or (self._is_sse and not self._observer.started):
+    def abandoned(self, ids: Collection[str | int] | None = None) -> None:
+        """Find out why the agent has closed a connection, if it waited there for these requests, or for any."""
+        if self.observer.waits_for(ids) or (self.is_sse and not self.observer.started):
             self._server.check(seconds=HASTE)
 
-    async def exchange(self, client: httpx.AsyncClient, scope: Scope, path: str, body: bytes, send: Send) -> bool:
+    async def exchange(
+        self, client: httpx.AsyncClient, scope: Scope, path: str, body: bytes, *, ids: list[str | int], send: Send
+    ) -> bool:
         """Forward a request and its response, except for its end; return False if there is no response to end."""
-        observer, has_begun = self._observer, False
-        ids = observer.sent(body)
+        observer, has_begun = self.observer, False
         own = {name.lower().encode() for name, _ in self._spec.headers}
         dropped = {*own, *_OF_CONNECTION, b"host", b"accept-encoding", b"content-length"}
         # Not compressed, so that the messages can be observed.
@@ -98,7 +102,7 @@ class _Site:
                 # Before the agent gets the status, because it may then close the connection, which ends this task.
                 why = "the server no longer has this session; open a new one"
                 self._server.fail(
-                    LaunchFailure(why, server=self._spec.name, stage=self._observer.stage, code="session_lost")
+                    LaunchFailure(why, server=self._spec.name, stage=self.observer.stage, code="session_lost")
                 )
             try:
                 await send(
@@ -109,7 +113,7 @@ class _Site:
                     }
                 )
                 has_begun = True
-                reader = _Reader(response, self if self._is_sse else None)
+                reader = _Reader(response, self if self.is_sse else None)
                 async for chunk in response.aiter_raw():
                     for message in reader.feed(chunk):
                         observer.received(message)
@@ -122,21 +126,21 @@ class _Site:
                 self._server.check()
         except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
             # Agents do without the stream of events and the responses to notifications.
-            if ids or (self._is_sse and not observer.started):
+            if ids or (self.is_sse and not observer.started):
                 self._server.check()
             if not has_begun:
                 await _respond(send, 502, f"acp-bindings tap: {type(error).__name__} at the MCP server")
         return has_begun
 
     def _is_lost(self, scope: Scope, status: int) -> bool:
-        is_post = scope["method"] == "POST" and not self._is_sse
-        return is_post and self._observer.started and status == HTTPStatus.NOT_FOUND
+        is_post = scope["method"] == "POST" and not self.is_sse
+        return is_post and self.observer.started and status == HTTPStatus.NOT_FOUND
 
     def _is_unanswered(self, scope: Scope, status: int, ids: list[str | int]) -> bool:
-        if self._is_sse and scope["method"] == "GET":
-            return not self._observer.started
+        if self.is_sse and scope["method"] == "GET":
+            return not self.observer.started
         # Over SSE, the response to a request comes on the stream.
-        return self._observer.waits_for(ids) and (not self._is_sse or status >= 300)
+        return self.observer.waits_for(ids) and (not self.is_sse or status >= 300)
 
     def _url(self, path: str, query: bytes) -> str:
         if f"/{path}" == (self._origin.path or "/") and not query:
@@ -151,7 +155,7 @@ class _Site:
             self._origin.hostname,
             self._origin.port,
         ):
-            if self._is_sse:
+            if self.is_sse:
                 self._server.check()
             return url
         return parts._replace(scheme="", netloc="", path=f"/{self._token}{parts.path}").geturl()
