@@ -426,18 +426,17 @@ async def _close(stream: Input | Output) -> None:
 
 @asynccontextmanager
 async def attended(
-    process: ChildProcess, *, watch: Callable[[], Coroutine[Any, Any, object]], lines: LineForwarder | None
+    process: ChildProcess, *jobs: Callable[[], Coroutine[Any, Any, object]], lines: LineForwarder | None
 ) -> AsyncGenerator[None]:
-    """Run `watch`, and forward standard error to `lines`, while the block uses and stops a process."""
+    """Run the jobs, and forward standard error to `lines`, while the block uses and stops a process."""
     # Shielded: the process may still write while it ends, also after a cancellation.
     beside = anyio.CancelScope(shield=True)
 
     async def attend() -> None:
         with beside:
             async with anyio.create_task_group() as tasks:
-                tasks.start_soon(watch)
-                if lines:
-                    tasks.start_soon(lines.run)
+                for job in (*jobs, lines.run) if lines else jobs:
+                    tasks.start_soon(job)
                 await process.drain_stderr(tell=lines.feed if lines else None)
 
     async with anyio.create_task_group() as tasks:

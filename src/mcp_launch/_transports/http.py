@@ -437,7 +437,6 @@ class HttpTransport:
         async with self._client, anyio.create_task_group() as tasks:
             self._client.posts = posts = Posts(tasks)
             async with streams as (read, write):
-                tasks.start_soon(posts.forward, write)
                 watched, noted = shown(
                     _WatchedStream(read, self._client, self._unanswered, self._on_lost),
                     _NotedStream(write, self._unanswered, posts),
@@ -528,4 +527,4 @@ class _NotedStream(WriteStream):
             case message:
                 if (number := cancelled_by(message)) is not None:
                     self._posts.abandon(number)
-                self._posts.put(item)
+                self._posts.put(item, self._inner)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 from collections import deque
 from collections.abc import Awaitable, Callable
@@ -68,7 +67,7 @@ class Posts:
         self._tasks = tasks
         self._waiting = 0
         self._queue: deque[SessionMessage] = deque()
-        self._news = anyio.Event()
+        self._forwarding = False
         self._turns = anyio.Semaphore(_AT_ONCE, fast_acquire=True)
         self._initialized: anyio.Event | None = None
         """Set when `notifications/initialized` was posted; None unless it is being posted."""
@@ -79,22 +78,27 @@ class Posts:
         """Return True if so many wait for the server that another one would be dropped."""
         return self._waiting >= _MOST
 
-    def put(self, item: SessionMessage) -> None:
-        """Have `forward` send a message. It is dropped if too many wait."""
+    def put(self, item: SessionMessage, sink: Sink) -> None:
+        """Send a message to *sink* in a task, so that many of them do not delay a request that is sent directly.
+
+        It is dropped if too many wait.
+        """
         if not self.are_behind():
             self._waiting += 1
             self._queue.append(item)
-            self._news.set()
+            if not self._forwarding:
+                self._forwarding = True
+                self._tasks.start_soon(self._forward, sink)
 
-    async def forward(self, write: Sink) -> None:
-        """Send the messages of `put`, so that many of them do not delay a request that is sent directly."""
-        with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
-            while True:
-                await self._news.wait()
-                self._news = anyio.Event()
-                while self._queue:
-                    await write.send(self._queue.popleft())
-                    self._waiting -= 1
+    async def _forward(self, sink: Sink) -> None:
+        try:
+            while self._queue:
+                await sink.send(self._queue.popleft())
+                self._waiting -= 1
+        except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+            pass
+        finally:
+            self._forwarding = False
 
     def start(self, method: str | None, post: Callable[[], Awaitable[object]]) -> None:
         """Post a notification, or a response if *method* is None. It is dropped if too many wait."""

@@ -121,13 +121,18 @@ class Stdout:
         """True once it is known to be an MCP server; otherwise the failure says more than warnings."""
         self._hide = hide
         self._warn = warn
-        self.echoed = anyio.Event()
-        """Set when the process has sent back the request `initialize`."""
-        self.wrote = anyio.Event()
-        """Set when it has written something else."""
+        self._echoed_opening = False
+        """True if the process has sent back the request `initialize`."""
+        self._wrote = False
+        """True if it has written something else."""
         self._dropped = False
         """True after a message was dropped because of a limit."""
         self._ours: deque[bytes] | None = deque(maxlen=_ECHOES)
+
+    @property
+    def only_echoes(self) -> bool:
+        """True if the process has sent back the request `initialize`, and has written nothing else."""
+        return self._echoed_opening and not self._wrote
 
     async def read(self, line: bytes) -> list[JSONRPCMessage]:
         """Return the messages on a line: usually one, several from older servers, or none."""
@@ -135,9 +140,9 @@ class Stdout:
         if self._ours is not None and line in self._ours:
             self.echoes = True
             if b'"method":"initialize"' in line:
-                self.echoed.set()
+                self._echoed_opening = True
             return []
-        self.wrote.set()
+        self._wrote = True
         # Lines that cannot be JSON are not parsed, because a flood of them would block the event loop.
         found = await self._reader.read_all(line) if line[:1] in (b"{", b"[") else _NO_JSON
         messages = self._in_place_of(found) if isinstance(found, Invalid) else found
@@ -267,7 +272,7 @@ class StdioTransport:
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[Any]:
         """Connect the streams, and end the process when the block ends."""
-        async with attended(self._process, watch=self._attend, lines=self._stderr):
+        async with attended(self._process, self._ending.watch, self._write, lines=self._stderr):
             try:
                 read, write = limited(
                     *shown(self, self, self._traffic),
@@ -289,8 +294,7 @@ class StdioTransport:
             if self._lost:
                 # Not an end of the stream, after which the SDK would report a closed connection without the reason.
                 await anyio.sleep_forever()
-            line = await self._process.receive_line(longest=self.reader.limits.bytes)
-            if line is None:
+            if (line := await self._line()) is None:
                 await self._lose()
             else:
                 self._ready.extend(await self._stdout.read(line))
@@ -342,24 +346,24 @@ class StdioTransport:
     async def aclose(self) -> None:
         """Do nothing: the session closes its streams before the block ends, while the server may still write."""
 
-    async def _attend(self) -> None:
-        """Watch the process, and write lines that could not be written immediately."""
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(self._ending.watch)
-            tasks.start_soon(self._end_echo)
-            with self._writing:
-                await self._outbox.run()
-                # End the session's input too, so that no request waits for an answer.
-                self._ending.deaf()
+    async def _write(self) -> None:
+        """Write lines that could not be written immediately."""
+        with self._writing:
+            await self._outbox.run()
+            # End the session's input too, so that no request waits for an answer.
+            self._ending.deaf()
 
-    async def _end_echo(self) -> None:
-        """End a process that echoed the handshake and wrote nothing else: a server of a terminal responds too."""
-        await self._stdout.echoed.wait()
+    async def _line(self) -> bytes | None:
+        """Return the next line; None at the end of the output."""
+        longest = self.reader.limits.bytes
+        if self._only_echoes or not self._stdout.only_echoes:
+            return await self._process.receive_line(longest=longest)
+        # A server of a terminal, which echoes too, responds soon.
         with anyio.move_on_after(_ECHO_ONLY):
-            await self._stdout.wrote.wait()
-        if not self._stdout.wrote.is_set():
-            self._only_echoes = True
-            await self._process.hang_up()
+            return await self._process.receive_line(longest=longest)
+        self._only_echoes = True
+        await self._process.hang_up()
+        return None
 
     async def diagnose(self, *, waited: float | None, answered: bool) -> Diagnosis | None:
         """Return why the process failed; None if it was running and spoke MCP."""
