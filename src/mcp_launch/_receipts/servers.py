@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 BUDGETS = Budgets(connect=5, handshake=5, list=5, close=1)
 PATIENCE = 15.0
-HASTE = 1.0
+HASTE = 0.8
 """Seconds for a server for which the agent has waited already."""
 _LAST_LINES = 20
 _ENDED_BY_AGENT = frozenset(-number for number in (signal.SIGINT, signal.SIGTERM))

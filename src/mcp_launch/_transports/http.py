@@ -271,6 +271,8 @@ class WebClient(httpx2.AsyncClient):
 _ABOUT = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "mcp-launch", "version": "0"}}
 INITIALIZE = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": _ABOUT}
 """The smallest request to which an MCP server responds."""
+_FIRST_MESSAGE = 1.0
+"""Seconds for it on an event stream."""
 
 
 async def speaks_http(spec: HttpServer, network: Network, *, in_full: bool = False) -> bool:
@@ -293,6 +295,7 @@ async def speaks_http(spec: HttpServer, network: Network, *, in_full: bool = Fal
             found = response.is_success and answer is not None and answer.is_mcp
             if found and in_full:
                 found = False
+                scope.deadline = min(scope.deadline, anyio.current_time() + _FIRST_MESSAGE)
                 async for _ in response.aiter_bytes():
                     found = client.reading.spoke
                     if found:
