@@ -70,7 +70,7 @@ def test_a_recording_may_consist_of_events() -> None:
     assert (list(inspected), inspected.kind, inspected.messages) == ([], "conversation", 0)
 
 
-def test_a_message_with_a_time_is_no_event() -> None:
+def test_a_message_with_a_time_is_not_an_event() -> None:
     late = {"time": TIME, "end": 1, "message": call("session/nwe", {}, id=9), "from": "client"}
     found = check(*opening(), *new(), *prompt(2), late)
     assert [each.rule for each in found] == ["schema.method", "lifecycle.unanswered"]

@@ -173,7 +173,7 @@ def test_what_cannot_be_used_is_reported(
     assert capsys.readouterr().err.startswith(f"acp-bindings play: {message}")
 
 
-def test_a_file_that_is_no_script_has_one_error(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_that_is_not_a_script_has_one_error(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["play", "examples/agent.py"])
     assert len(capsys.readouterr().err.splitlines()) == 1

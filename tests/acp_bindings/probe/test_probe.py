@@ -100,7 +100,7 @@ async def test_what_needs_a_session_fails_once() -> None:
         ("allowed.cancel-before-insertion", 2),
     ],
 )
-async def test_what_the_protocol_allows_is_no_failure(name: str, version: int) -> None:
+async def test_what_the_protocol_allows_is_not_a_failure(name: str, version: int) -> None:
     only = ["negotiation.before-initialize", "sessions.new", "prompts.turn", "prompts.cancel-at-once", "conversation"]
 
     report = await probe([*AGENT, name], version=version, only=only, timeout=5)
