@@ -97,7 +97,9 @@ class LaunchFailure(LaunchError):  # noqa: N818 - a launch that failed, not an e
         """Set the cause of this failure, unless it contains a secret, and return the failure."""
         import traceback  # noqa: PLC0415 - from Python 3.14 on it takes dataclasses along
 
-        if error is not None and not hide.hides("".join(traceback.format_exception(error))):
+        from acp_bindings.connection.errors import alone  # noqa: PLC0415 - imports anyio, and only failures need it
+
+        if error is not None and not hide.hides("".join(traceback.format_exception(error := alone(error)))):
             self.__cause__ = error
         return self
 

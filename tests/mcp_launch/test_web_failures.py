@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 
 import anyio
+import httpx2
 import pytest
 from mcp import Client, MCPError
 from mcp_types import InitializedNotification
@@ -103,6 +104,12 @@ async def test_a_failed_call_has_the_facts_of_a_failure(
     told = raised.value.error.data
     assert (told["code"], told["status"], "www_authenticate" in told) == ("unauthorized", 401, True)
     assert SECRET not in str(told)
+
+
+async def test_the_cause_of_a_failure_is_not_in_the_groups_of_our_tasks(tmp_path: Path) -> None:
+    failure = await failure_of(http("http://127.0.0.1:9/mcp"), cwd=tmp_path)
+
+    assert (failure.code, type(failure.__cause__)) == ("refused", httpx2.ConnectError)
 
 
 async def test_a_gone_url_has_its_code_in_the_error_of_the_call(marked: Marked, tmp_path: Path) -> None:
