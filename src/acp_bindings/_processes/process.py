@@ -15,6 +15,7 @@ from typing import Any
 
 import anyio
 import anyio.lowlevel
+from anyio.abc import TaskGroup
 
 from acp_bindings._processes.forward import LineForwarder
 
@@ -426,22 +427,27 @@ async def _close(stream: Input | Output) -> None:
 
 @asynccontextmanager
 async def attended(
-    process: ChildProcess, *jobs: Callable[[], Coroutine[Any, Any, object]], lines: LineForwarder | None
-) -> AsyncGenerator[None]:
-    """Run the jobs, and forward standard error to `lines`, while the block uses and stops a process."""
+    process: ChildProcess, *, watch: Callable[[], Coroutine[Any, Any, object]], lines: LineForwarder | None
+) -> AsyncGenerator[TaskGroup]:
+    """Run `watch`, and forward standard error to `lines`, while the block uses and stops a process.
+
+    Yields:
+        The task group of the block.
+    """
     # Shielded: the process may still write while it ends, also after a cancellation.
     beside = anyio.CancelScope(shield=True)
 
     async def attend() -> None:
         with beside:
             async with anyio.create_task_group() as tasks:
-                for job in (*jobs, lines.run) if lines else jobs:
-                    tasks.start_soon(job)
+                tasks.start_soon(watch)
+                if lines:
+                    tasks.start_soon(lines.run)
                 await process.drain_stderr(tell=lines.feed if lines else None)
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(attend)
         try:
-            yield
+            yield tasks
         finally:
             beside.cancel()

@@ -117,7 +117,7 @@ async def connect_process(
             if lines:
                 await lines.finish()
 
-        async with attended(process, partial(_watch, process), lines=lines):
+        async with attended(process, watch=partial(_watch, process), lines=lines):
             try:
                 async with connection:
                     yield connection

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 from weakref import WeakValueDictionary
@@ -66,7 +65,7 @@ class Posts:
     def __init__(self, tasks: TaskGroup) -> None:
         self._tasks = tasks
         self._waiting = 0
-        self._queue: deque[SessionMessage] = deque()
+        self._queue: list[SessionMessage] = []
         self._forwarding = False
         self._turns = anyio.Semaphore(_AT_ONCE, fast_acquire=True)
         self._initialized: anyio.Event | None = None
@@ -93,7 +92,7 @@ class Posts:
     async def _forward(self, sink: Sink) -> None:
         try:
             while self._queue:
-                await sink.send(self._queue.popleft())
+                await sink.send(self._queue.pop(0))
                 self._waiting -= 1
         except (anyio.BrokenResourceError, anyio.ClosedResourceError):
             pass

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 import anyio
 import anyio.lowlevel
+from anyio.abc import TaskGroup
 from mcp import MCPError
 from mcp.shared.message import SessionMessage
 from mcp_types import (
@@ -244,8 +245,9 @@ class StdioTransport:
         self._traffic = traffic
         self._ending = Ending(process)
         self._outbox = Outbox(process)
-        self._writing = anyio.CancelScope()
-        """The scope of the task that writes lines that could not be written immediately."""
+        self._tasks: TaskGroup
+        self._writing: anyio.CancelScope | None = None
+        """The scope of the task that writes lines, once there was one that could not be written immediately."""
         self._unwritten: dict[RequestId, bytes] = {}
         """The unwritten lines of pending requests, to be withdrawn if the requests are cancelled."""
         self._proven = False
@@ -253,7 +255,7 @@ class StdioTransport:
         self._answered_for = False
         """True if the last response was made here because the server did not send one."""
         self._only_echoes = False
-        self._ready: deque[JSONRPCMessage] = deque()
+        self._ready: list[JSONRPCMessage] = []
         """Messages that the session has not received yet."""
 
     @property
@@ -272,7 +274,7 @@ class StdioTransport:
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[Any]:
         """Connect the streams, and end the process when the block ends."""
-        async with attended(self._process, self._ending.watch, self._write, lines=self._stderr):
+        async with attended(self._process, watch=self._ending.watch, lines=self._stderr) as self._tasks:
             try:
                 read, write = limited(
                     *shown(self, self, self._traffic),
@@ -298,7 +300,7 @@ class StdioTransport:
                 await self._lose()
             else:
                 self._ready.extend(await self._stdout.read(line))
-        message = self._unanswered.named(self._ready.popleft())
+        message = self._unanswered.named(self._ready.pop(0))
         if self._unanswered.received(message):
             self._answered_for = isinstance(message, Unsaid)
         self._took_part = self._took_part or self._takes_part(message)
@@ -342,13 +344,16 @@ class StdioTransport:
             await self._outbox.respond([line], hurry=True)
         else:
             self._outbox.owe(line)
+        if self._writing is None and not self._outbox.is_empty:
+            self._writing = anyio.CancelScope()
+            self._tasks.start_soon(self._write, self._writing)
 
     async def aclose(self) -> None:
         """Do nothing: the session closes its streams before the block ends, while the server may still write."""
 
-    async def _write(self) -> None:
-        """Write lines that could not be written immediately."""
-        with self._writing:
+    async def _write(self, scope: anyio.CancelScope) -> None:
+        """Write lines that could not be written immediately, until the end."""
+        with scope:
             await self._outbox.run()
             # End the session's input too, so that no request waits for an answer.
             self._ending.deaf()
@@ -445,7 +450,8 @@ class StdioTransport:
     async def _end(self) -> None:
         if not self._lost:
             await self._ending.note()
-        self._writing.cancel()
+        if self._writing:
+            self._writing.cancel()
         patience = self._close if self._proven else min(self._close, _HURRY)
         if not await self._process.stop(patience=patience) and self._proven:
             self.warnings.append("did not exit when its standard input was closed, and was ended by a signal")

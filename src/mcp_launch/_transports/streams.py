@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from types import TracebackType
@@ -134,7 +133,7 @@ class Unanswered:
         """The request that opens the session, if nothing was sent after it."""
         self._last: RequestId | None = None
         """The last request, which may have been cancelled."""
-        self._settled: deque[RequestId] = deque(maxlen=_SETTLED)
+        self._settled: list[RequestId] = []
         """The last requests that are finished."""
         self._strange: list[RequestId] = []
         """The first unknown ids of responses while requests are pending."""
@@ -185,6 +184,7 @@ class Unanswered:
         if self._ids.pop(known, None) is None:
             return False
         self._settled.append(known)
+        del self._settled[:-_SETTLED]
         return True
 
     def explain(self, found: Diagnosis | None, *, waited: float | None) -> Diagnosis | None:
