@@ -76,6 +76,11 @@ HINTS = (
         "npm error 404  The requested resource '@scope/server@*' could not be found or you do not have permission",
     ),
     Hint(
+        _NPM + r"No versions available for (\S+)$",
+        "there is no npm package {}; is its name right?",
+        "npm error code ENOVERSIONS\nnpm error No versions available for weather-mcp",
+    ),
+    Hint(
         _NPM + r"notarget No matching version found for (\S+?)\.?$",
         "npm has no {}; is the version right?",
         "npm error notarget No matching version found for is-odd@99.99.99.",

@@ -101,6 +101,14 @@ def test_what_cannot_be_fixed_does_not_stop_the_others(folder: Path, command: Co
     assert json.loads(Path(file).read_text())["mcpServers"]["b"]["command"] == PLAIN["command"]
 
 
+def test_a_package_without_versions_is_not_proposed(folder: Path, command: Command) -> None:
+    file = write(folder / ".mcp.json", a={"command": "uvx", "args": ["empty-mcp"]})
+
+    done = command("fix", file, "--json")
+
+    assert json.loads(done.out)["servers"][0]["needs_trust"] == []
+
+
 def test_an_entry_that_works_in_a_second_attempt_is_not_edited(folder: Path, command: Command) -> None:
     script = folder / "flaky.sh"
     script.write_text(

@@ -9,6 +9,8 @@ import sys
 
 PLAIN = os.path.join(os.path.dirname(os.path.dirname(__file__)), "servers", "plain.py")
 NPM = {"@modelcontextprotocol/server-memory", "chatty-mcp", "keyed-mcp", "mcp-remote", "weather-mcp"}
+EMPTY = {"empty-mcp", "mcp-server-fetch"}
+"""Names of npm whose packages were all removed."""
 PYPI = {"mcp-server-fetch", "mcp-server-time", "new-python", "old-sdk", "toolbox", "weather-tool"}
 
 
@@ -24,6 +26,8 @@ def fail(*lines: str, status: int = 1) -> None:
 def npx(args: list[str]) -> None:
     name, *rest = [each for each in args if each not in ("-y", "--yes")]
     package, version = re.sub("(?<=.)@.*", "", name), name.rpartition("@")[2] if "@" in name[1:] else ""
+    if package in EMPTY:
+        fail("npm error code ENOVERSIONS", f"npm error No versions available for {package}")
     if package not in NPM:
         fail("npm error code E404", f"npm error 404  '{name}@*' is not in this registry.")
     if version not in ("", "latest"):
@@ -64,12 +68,18 @@ def uv(args: list[str]) -> None:
 
 def npm(args: list[str]) -> None:
     if args[0] == "view":
-        sys.exit(args[1] not in NPM)
+        found(args[1], NPM)
     fail(f'Unknown command: "{args[0]}"', "To see a list of supported npm commands, run:")
 
 
 def pip(args: list[str]) -> None:
-    sys.exit(args[-1] not in PYPI)
+    found(args[-1], PYPI)
+
+
+def found(name: str, known: set[str]) -> None:
+    """Print the name of a known package, nothing for one without versions, and fail for others."""
+    print(name if name in known else "")
+    sys.exit(name not in known | EMPTY)
 
 
 def docker(args: list[str]) -> None:

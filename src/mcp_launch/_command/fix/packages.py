@@ -94,5 +94,6 @@ async def exists(package: Package) -> bool:
         return True
     with anyio.move_on_after(_PATIENCE):
         done = await anyio.run_process([client, *words], check=False, env=child_environment())
-        return done.returncode == 0 or b"No module named pip" in done.stderr
+        # Without versions, npm prints nothing and succeeds.
+        return (done.returncode == 0 and done.stdout.strip() != b"") or b"No module named pip" in done.stderr
     return True
