@@ -51,6 +51,8 @@ def test_a_command_is_a_server_that_is_started_as_a_shell_would() -> None:
         ("npx -y @modelcontextprotocol/server-everything@1.2.3", "server-everything"),
         ("npx -y some-server --flag", "some-server"),
         ("uvx mcp-server-git", "mcp-server-git"),
+        ("uvx awslabs.docs-server==1.2.3", "awslabs.docs-server"),
+        ("uvx --from weather[all]>=1,<2 tool", "weather"),
         ("uv run tools/clock.py", "clock"),
         (f"{sys.executable} -m weather.server", "weather.server"),
         ("node", "node"),

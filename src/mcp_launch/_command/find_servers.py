@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
@@ -345,9 +346,8 @@ def _called(words: Sequence[str]) -> str:
     meant = next((word for word in words[1:] if word in _CODE or not (word.startswith("-") or word in verbs)), words[0])
     if meant in _CODE:
         return program
-    # Without the version; a scope begins with the same character.
-    package, _, _ = _stem(meant).partition("@")
-    return package or program
+    # Without the version and extras; the scope of an npm package is not part of the stem.
+    return re.split(r"[@=<>!~\[]", _stem(meant), maxsplit=1)[0] or program
 
 
 def _stem(path: str) -> str:
