@@ -13,27 +13,38 @@ HERE = Place(1, 1)
 TOKEN = Reference("", "env", "TOKEN", is_required=True)
 
 
-def entry(kind: str, *, value: Any = "plain", **more: Any) -> Entry:
+def text(*parts: str | Reference) -> Text:
+    return Text(parts, HERE)
+
+
+def entry(kind: str, *, name: str = "", value: Any = "plain", at: Any = None, **more: Any) -> Entry:
+    """Return a server with one variable or header, and with a last argument or a URL."""
     server: dict[str, Any] = {"type": kind, "name": "n"}
     if kind == "stdio":
-        pairs = [{"name": "TOKEN", "value": value}]
-        server |= {"command": "npx", "args": ["-y", "files-mcp@1.2.0", "/data"], "env": pairs}
+        pairs = [{"name": name or "TOKEN", "value": value}]
+        server |= {"command": "npx", "args": ["-y", "files-mcp@1.2.0", at or "/data"], "env": pairs}
     else:
-        path = "sse" if kind == "sse" else "mcp"
-        server |= {"url": f"https://h.example/{path}", "headers": [{"name": "Authorization", "value": value}]}
+        url = "https://h.example/sse" if kind == "sse" else "https://h.example/mcp"
+        server |= {"url": at or url, "headers": [{"name": name or "Authorization", "value": value}]}
     return Entry(name="n", server=None, place=HERE, written=server, **more)
 
 
 FEATURES = {
     "r": (entry("stdio"), "a program with arguments and a literal `env`"),
-    "v": (entry("stdio", value=Text((TOKEN,), HERE)), "a variable in its `env`"),
+    "v": (entry("stdio", value=text(TOKEN)), "a variable in its `env` under its own name"),
+    "a": (
+        entry("stdio", name="KEY", value=text(TOKEN), at=text("--key=", TOKEN)),
+        "a variable under another name in its `env`, or in its `args`",
+    ),
     "d": (entry("stdio", written_cwd="/srv"), "its directory"),
     "t": (entry("stdio", timeout=90.0), "its timeout"),
     "o": (entry("stdio", disabled=True), "a server that is switched off"),
     "H": (entry("http"), "a server of Streamable HTTP with a header"),
-    "V": (entry("http", value=Text(("Bearer ", TOKEN), HERE)), "a variable in its header"),
-    "D": (entry("http", value=Text((TOKEN._replace(default="x"),), HERE)), "the default of a variable"),
-    "I": (entry("http", value=Text((TOKEN._replace(kind="input"),), HERE)), "a value that the user is asked for"),
+    "V": (entry("http", value=text("Bearer ", TOKEN)), "a variable after `Bearer` in its header `Authorization`"),
+    "A": (entry("http", name="X-Key", value=text("Key ", TOKEN)), "a variable after other text in a header"),
+    "U": (entry("http", at=text("https://h.example/", TOKEN, "/mcp")), "a variable in its URL"),
+    "D": (entry("http", value=text(TOKEN._replace(default="x"))), "the default of a variable"),
+    "I": (entry("http", value=text(TOKEN._replace(kind="input"))), "a value that the user is asked for"),
     "S": (entry("sse"), "a server of SSE"),
 }
 
@@ -63,7 +74,7 @@ def losses(origin: str, to: str) -> str:
         differs = meaning(again) != meaning(config) or (to, letter) == ("goose", "S")
         assert differs == bool(lost), (origin, to, letter, lost)
         found += letter if lost else ""
-    for whole, parts in (("r", "vdto"), ("H", "VDI")):
+    for whole, parts in (("r", "vadto"), ("H", "VAUDI")):
         found = found if whole not in found else "".join(each for each in found if each not in parts)
     return found
 
@@ -97,5 +108,5 @@ def table() -> str:
 
 
 def test_every_loss_is_reported_and_nothing_else_is() -> None:
-    assert losses("claude-code", "codex") == "DS"
+    assert [losses("claude-code", "codex"), losses("cursor", "goose")] == ["aAUDS", "aUS"]
     assert table().count("\n| `") == len(FORMATS)
