@@ -184,6 +184,25 @@ def test_the_inputs_become_those_of_vscode() -> None:
     assert given.servers[0]["env"] == [{"name": "WEATHER_KEY", "value": "k"}]
 
 
+def test_the_inputs_of_vscode_become_inputs() -> None:
+    prompt = {"type": "promptString", "id": "key", "description": "The key", "password": True}
+    pick = {"type": "pickString", "id": "mode", "options": ["a", {"label": "B", "value": "b"}], "default": "a"}
+    run = {"type": "command", "id": "name", "command": "ask.name"}
+    headers = {"Authorization": "Bearer ${input:key}", "Mode": "${input:mode}", "Name": "${input:name}"}
+    server = {"type": "http", "url": "https://h.example/mcp", "headers": headers}
+    file = json.dumps({"inputs": [prompt, pick, run], "servers": {"w": server}})
+    text, lost = write_config(read_config(file, source=".vscode/mcp.json", env={}), "registry")
+
+    assert [each["variables"] for each in json.loads(text)["remotes"][0]["headers"]] == [
+        {"key": {"isRequired": True, "description": "The key", "isSecret": True}},
+        {"mode": {"default": "a", "choices": ["a", "b"]}},
+        {"name": {"isRequired": True}},
+    ]
+    assert [each.message for each in lost][:-1] == [
+        "server.json does not support the command of the input name; it was omitted"
+    ]
+
+
 def command(*arguments: str) -> Any:
     return run_python("-m", "mcp_launch", *arguments)
 

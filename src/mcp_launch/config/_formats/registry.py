@@ -109,8 +109,11 @@ class Registry(Format):
             for entry in config.entries:
                 found.setdefault(_LISTS["registryType" not in entry.raw], []).append(entry.raw)
             return {**known, **{member: each for member, each in found.items() if each}}
-        for member in sorted(config.rest):
+        for member in sorted(config.rest.keys() - {"inputs"}):
             self.omit(writing, None, member)
+        for name, raw in _inputs_of(writing).items():
+            for member in sorted(raw.keys() - {"id", "type", *_OF_INPUT}):
+                self.omit(writing, None, f"the {member} of the input {name}")
         written: Entry | None = None
         for entry in config.entries:
             if written is not None:
@@ -181,7 +184,7 @@ class Registry(Format):
         if isinstance(value, Text) and len(value.parts) == 1:
             (reference,) = value.parts
             if isinstance(reference, Reference) and reference.name == name and reference.kind in ("env", "input"):
-                return {"name": name, **_input(reference)}
+                return {"name": name, **_input(reference, writing)}
         return {"name": name, **self._value(entry, value, writing)}
 
     def _value(self, entry: Entry, value: Any, writing: Writing) -> dict[str, Any]:
@@ -191,7 +194,7 @@ class Registry(Format):
         for part in value.parts:
             if isinstance(part, Reference) and part.kind in ("env", "input"):
                 text += f"{{{part.name}}}"
-                known[part.name] = _input(part)
+                known[part.name] = _input(part, writing)
             elif isinstance(part, Reference):
                 text += part.literal
                 message = f"server.json does not replace {part.shown}"
@@ -333,10 +336,27 @@ class _Option(NamedTuple):
 _INPUTS = ("runtimeArguments", "packageArguments", "environmentVariables")
 
 
-def _input(reference: Reference) -> dict[str, Any]:
+_OF_INPUT = {"description": "description", "default": "default", "options": "choices", "password": "isSecret"}
+"""The members of an input of VS Code, and their names here."""
+
+
+def _inputs_of(writing: Writing) -> dict[str, dict[str, Any]]:
+    """Return the inputs of a file of VS Code by their ids."""
+    return {str(each.get("id")): each for each in map(as_members, as_items(writing.config.rest.get("inputs")))}
+
+
+def _input(reference: Reference, writing: Writing) -> dict[str, Any]:
     """Return the input for a reference."""
-    default = {"isRequired": True} if reference.default is None else {"default": reference.default}
-    return {**default, **({"isSecret": True} if reference.is_secret else {})}
+    raw = _inputs_of(writing).get(reference.name) if reference.kind == "input" else None
+    found: dict[str, Any]
+    if raw is None:
+        found = {"default": reference.default, "isSecret": reference.is_secret or None}
+    else:
+        found = {ours: raw.get(theirs) for theirs, ours in _OF_INPUT.items()}
+        # An option may be an object with a label.
+        found["choices"] = [as_members(each).get("value", each) for each in as_items(found["choices"])] or None
+    required = {"isRequired": True} if found["default"] is None else {}
+    return {**required, **{member: value for member, value in found.items() if value is not None}}
 
 
 def _versioned(package: str) -> tuple[str, str]:
