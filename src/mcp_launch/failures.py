@@ -240,6 +240,8 @@ class Phrases(NamedTuple):
     """Fields and types whose names differ from those of ACP, as pairs of both names."""
     urls: tuple[tuple[str, str], ...] = ()
     """Transports that are chosen by a URL without a type, each with the field of the URL."""
+    variables: tuple[tuple[str, str], ...] = ()
+    """Fields with variables, each with the advice for a variable NAME in it that was not replaced."""
 
     def called(self, word: str) -> str:
         """Return the name of a field or type of ACP."""
@@ -248,6 +250,11 @@ class Phrases(NamedTuple):
     def url_of(self, transport: str | None) -> str:
         """Return the field for the URL of a server of this transport."""
         return dict(self.urls).get(transport or "", self.called("url"))
+
+    def instead(self, variable: str, member: str) -> str:
+        """Return what to do about a variable that was not replaced in a field."""
+        advice = dict(self.variables).get(member)
+        return f"set it, and {advice.replace('NAME', variable)}" if advice else "write the value"
 
     def given(self, transport: str) -> str:
         """Return how an entry contains the URL of such a server, as the end of "give it as"."""

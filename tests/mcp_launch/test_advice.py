@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import time
 from pathlib import Path
@@ -13,6 +14,7 @@ import mcp_launch
 from mcp_launch import Budgets, LaunchFailure, Options
 from mcp_launch._advice import ADVICE
 from mcp_launch.config import read_config
+from mcp_launch.config._formats import format_called
 from tests.mcp_launch.servers.raw import raw_server, reply
 from tests.mcp_launch.support import Marked, http
 
@@ -116,9 +118,33 @@ async def test_a_variable_that_was_not_expanded_is_suspected_if_a_login_is_refus
         password = await failed(http(url, headers={"Authorization": "Bearer pa$$W0RD"}), cwd=tmp_path)
 
     assert process.advice.startswith("The value of API_KEY is a reference to a variable that was not expanded;")
-    end = "contains a variable that was not expanded (TOKEN); write its value."
+    end = "contains a variable that was not expanded (TOKEN); write the value."
     assert (headers.advice, query.advice) == (f"Its Authorization header {end}", f"Its URL {end}")
     assert password.advice == "Is its Authorization header still valid?"
+
+
+@pytest.mark.parametrize(
+    ("format_", "entry", "advice"),
+    [
+        ("goose", {"type": "streamable_http", "uri": "URL"}, "set it, and list its name in env_keys."),
+        ("cursor", {"url": "URL"}, "set it, and write ${env:TOKEN}."),
+        ("claude-code", {"type": "sse", "url": "URL"}, "set it, and write ${TOKEN}."),
+        ("zed", {"url": "URL"}, "write the value."),
+    ],
+)
+async def test_the_advice_for_a_variable_is_that_of_the_client(
+    format_: str, entry: dict[str, Any], advice: str, marked: Marked, tmp_path: Path
+) -> None:
+    with raw_server(lambda _: [reply(401)]) as web:
+        holder = format_called(format_).at[0][0]
+        filled = {**entry, "headers": {"Authorization": "Bearer $TOKEN"}}
+        text = json.dumps({holder: {"n": filled}}).replace("URL", f"http://127.0.0.1:{web.port}/mcp")
+        config = read_config(text, source="f", format=format_, env={})
+        async with mcp_launch.launch(config.servers, cwd=tmp_path, options=Options(phrases=config.phrases)) as fleet:
+            [failure] = fleet.failures
+
+    end = "contains a variable that was not expanded (TOKEN);"
+    assert failure.advice == f"Its Authorization header {end} {advice}"
 
 
 async def test_a_sign_in_page_is_recognized_by_its_title(marked: Marked, tmp_path: Path) -> None:

@@ -496,7 +496,7 @@ async def test_a_json_error_of_another_api_is_quoted(marked: Marked, tmp_path: P
         (f"Bearer <{SECRET}>", "is its token in quotes or brackets that do not belong to it?"),
         (
             "Bearer ${TOKEN}",
-            "its Authorization header contains a variable that was not expanded (TOKEN); write its value",
+            "its Authorization header contains a variable that was not expanded (TOKEN); write the value",
         ),
         (f"Bearer {SECRET}", "is its Authorization header still valid?"),
     ],

@@ -54,7 +54,7 @@ from mcp_launch._transports.web import (
     unpack_slowly,
     whole,
 )
-from mcp_launch.failures import Code, Stage
+from mcp_launch.failures import OF_ACP, Code, Phrases, Stage
 from mcp_launch.options import Budgets, Limits, Options
 
 
@@ -65,8 +65,16 @@ class WebClient(httpx2.AsyncClient):
     not send them elsewhere.
     """
 
-    def __init__(self, spec: HttpServer, network: Network, *, connect: float, limits: Limits | None = None) -> None:
-        self.rule = HeaderRule(spec, logs_in=network.auth is not None)
+    def __init__(
+        self,
+        spec: HttpServer,
+        network: Network,
+        *,
+        connect: float,
+        limits: Limits | None = None,
+        phrases: Phrases = OF_ACP,
+    ) -> None:
+        self.rule = HeaderRule(spec, phrases=phrases, logs_in=network.auth is not None)
         self._url = spec.url
         self._network = network
         with usable(spec, network.names_proxy):
@@ -422,7 +430,9 @@ class HttpTransport:
         self._on_lost = on_lost
         self._phrases = options.phrases
         self._network = network(spec, options)
-        self._client = WebClient(spec, self._network, connect=budgets.connect, limits=options.limits)
+        self._client = WebClient(
+            spec, self._network, connect=budgets.connect, limits=options.limits, phrases=self._phrases
+        )
         self.reader = self._client.reader
         self._probe = budgets.probe
         self._unanswered = Unanswered()

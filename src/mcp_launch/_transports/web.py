@@ -19,7 +19,7 @@ from mcp_launch._http_types import Request, Response, Url
 from mcp_launch._spec import HttpServer
 from mcp_launch._transports import LONGEST
 from mcp_launch._unexpanded import UNEXPANDED
-from mcp_launch.failures import LaunchFailure
+from mcp_launch.failures import OF_ACP, LaunchFailure, Phrases
 from mcp_launch.options import allow_more, megabytes
 
 Pieces: TypeAlias = Callable[[bytes], Iterable[bytes]]
@@ -158,7 +158,7 @@ class HeaderRule:
         LaunchFailure: the URL or a header is not valid.
     """
 
-    def __init__(self, spec: HttpServer, *, logs_in: bool = False) -> None:
+    def __init__(self, spec: HttpServer, *, phrases: Phrases = OF_ACP, logs_in: bool = False) -> None:
         try:
             self.url = httpx2.URL(spec.url)
         except httpx2.InvalidURL as error:
@@ -179,7 +179,7 @@ class HeaderRule:
         self._names = {name.lower() for name, _ in self._kept}
         self.authorizes = logs_in or bool(self.url.userinfo) or b"authorization" in self._names
         """True if requests have HTTP credentials."""
-        self.slip = _unexpanded(spec, kept) or next(
+        self.slip = _unexpanded(spec, kept, phrases) or next(
             (_slip(value) for name, value in kept if name.lower() == "authorization"), None
         )
         """A possible mistake in its `Authorization` header, or a variable in a header or the URL."""
@@ -211,16 +211,16 @@ def origin(url: Url) -> str:
     return f"{url.scheme}://{url.netloc.decode('ascii')}"
 
 
-def _unexpanded(spec: HttpServer, headers: list[tuple[str, str]]) -> str | None:
+def _unexpanded(spec: HttpServer, headers: list[tuple[str, str]], phrases: Phrases) -> str | None:
     """Return the first header that contains a reference to a variable, or the URL."""
-    places = [*((f"its {name} header", value) for name, value in headers), ("its URL", spec.url)]
-    for place, value in places:
+    places = [*((f"its {name} header", "headers", value) for name, value in headers), ("its URL", "url", spec.url)]
+    for place, member, value in places:
         if found := UNEXPANDED.search(value):
             # Only the name, because the value of the header is redacted.
             name = re.search(r"(?:env:)?([A-Za-z_]\w*)", found[0])
-            return (
-                f"{place} contains a variable that was not expanded{f' ({name[1]})' if name else ''}; write its value"
-            )
+            shown = f" ({name[1]})" if name else ""
+            cure = phrases.instead(name[1] if name else "", member)
+            return f"{place} contains a variable that was not expanded{shown}; {cure}"
     return None
 
 

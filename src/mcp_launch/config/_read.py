@@ -67,7 +67,7 @@ def read_config(
         cwd=reading.cwd,
         findings=tuple(sorted(reading.findings, key=lambda found: found.place)),
         rest=reading.rest,
-        phrases=chosen.phrases,
+        phrases=chosen.all_phrases(),
     )
 
 

@@ -63,13 +63,19 @@ class Format:
         """Return what to write instead of a reference in the syntax of something else."""
         name = re.fullmatch(r"[$%{]*(?:env:)?([A-Za-z_]\w*)[%}]*", shown)
         known = self.syntax.write(Reference("", "env", name[1])) if name and member in self.expands else None
-        return f"write {known}" if known and known != shown else "write the value"
+        return f"write {known}" if known and known != shown else _VALUE
+
+    def all_phrases(self) -> Phrases:
+        """Return the wording, with the advice for variables that this client does not replace."""
+        advice = ((member, self._instead("NAME", member)) for member in ("headers", "url"))
+        return self.phrases._replace(variables=tuple(each for each in advice if each[1] != _VALUE))
 
     def omit(self, writing: Writing, entry: Entry | None, what: str, code: str = "not_said") -> None:
         """Add a finding about something that this client does not support."""
         writing.note(entry, code, f"{self.title} does not support {what}; it was omitted")
 
 
+_VALUE = "write the value"
 _CODE = frozenset(("-c", "-e", "--eval", "-Command", "/c", "/C"))
 """Options that are followed by code."""
 
