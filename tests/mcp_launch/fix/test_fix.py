@@ -101,6 +101,21 @@ def test_what_cannot_be_fixed_does_not_stop_the_others(folder: Path, command: Co
     assert json.loads(Path(file).read_text())["mcpServers"]["b"]["command"] == PLAIN["command"]
 
 
+def test_the_failure_after_the_edits_that_got_further_is_shown(folder: Path, command: Command) -> None:
+    script = folder / "imports.py"
+    script.write_text("import no_such_module")
+    in_args = {"command": "python3", "args": [str(script)]}
+    file = write(folder / ".mcp.json", a={"command": f"python3 {script}"}, b=in_args)
+
+    done = command("fix", file)
+
+    said = "exited with status 1: the Python that runs it has no module no_such_module"
+    [line] = [each for each in done.err.splitlines() if each.startswith("  ")]
+    assert line.startswith('  with "split the command into the program and its arguments')
+    assert f'": {said}' in line
+    assert f"refused b {said}" in done.err
+
+
 def test_a_package_without_versions_is_not_proposed(folder: Path, command: Command) -> None:
     file = write(folder / ".mcp.json", a={"command": "uvx", "args": ["empty-mcp"]})
 

@@ -9,7 +9,7 @@ import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 from acp_bindings._atomic_write import atomic_write
 from acp_bindings._redact import Redactor
@@ -49,7 +49,7 @@ from mcp_launch.config._formats import format_called
 from mcp_launch.config._read import read_config, read_document
 from mcp_launch.failures import UnusableInput
 from mcp_launch.fleet import Fleet
-from mcp_launch.report import FailureJson, ServerReport
+from mcp_launch.report import FailureJson, ServerReport, Stage
 
 _MOST = 16
 """The maximum number of attempts for one server."""
@@ -381,6 +381,9 @@ def _print(
     width = max((len(each.name) for each in outcomes), default=0)
     for each in outcomes:
         remark(_MARKS[each.kind], (printable(each.name).ljust(width), "bold"), printable(hide(_sentence(each))))
+        if each.kind == "refused" and (furthest := _furthest(each)):
+            what, failure = furthest
+            remark(printable(hide(f'  with "{what}": {failure["message"]}')))
     if backup:
         remark(f"wrote {path}; the old file is {backup}")
     elif shown and not write_it:
@@ -401,6 +404,15 @@ def _sentence(outcome: Outcome) -> str:
     tried = f"{count} edit{'' if count == 1 else 's'} did not help" if count else "no edit is known"
     asks = f"; not tried without --trust: {', '.join(outcome.withheld)}" if outcome.withheld else ""
     return f"{outcome.failure['message']} ({tried}{asks})"
+
+
+def _furthest(outcome: Outcome) -> tuple[str, FailureJson] | None:
+    """Return the remedies with which the server failed at the latest stage, if that is later than without them."""
+    as_it_is = [("", outcome.failure)] if outcome.failure else []
+    stages = get_args(Stage)
+    # The first of equals: as it is, then the longest chain.
+    found = max([*as_it_is, *reversed(outcome.tried)], key=lambda each: stages.index(each[1]["stage"]))
+    return found if found[0] else None
 
 
 _SECRET = re.compile(r"(?i)key|token|secret|passw|credential|auth")
