@@ -36,9 +36,8 @@ PROMPTS = {
 """The default prompts, one for each server that the agent accepts."""
 
 
-async def talk(options: argparse.Namespace, servers: Sequence[Any], recorder: Recorder | None) -> None:
+async def talk(options: argparse.Namespace, view: View, servers: Sequence[Any], recorder: Recorder | None) -> None:
     """Run the whole conversation."""
-    view = View(allow=options.allow)
     protocols = [PACKAGES[each] for each in options.versions or PACKAGES]
     client = Client(
         "example-client",
@@ -94,7 +93,8 @@ def main() -> int:
                 parser.error(f"--record: {error}")
         request = stack.enter_context(example_request())
         try:
-            anyio.run(talk, options, request["params"]["mcpServers"], recorder)
+            with contextlib.closing(View(allow=options.allow)) as view:
+                anyio.run(talk, options, view, request["params"]["mcpServers"], recorder)
         except AcpError as error:
             match error:
                 # The official SDKs have the reason in the data, and "Internal error" in the message.

@@ -17,6 +17,10 @@ class View:
         self._allow = allow
         self._begun = ("", "")
 
+    def close(self) -> None:
+        """Print what was streamed last."""
+        self.note("", "")
+
     def note(self, who: str, text: object) -> None:
         """Print what happens, after what has been streamed so far."""
         (speaker, line), self._begun = self._begun, ("", "")

@@ -57,6 +57,18 @@ async def test_the_client_talks_to_the_example_agent_and_loads_the_session(place
     assert (place.project / "notes.txt").read_text() == "remember"
 
 
+async def test_the_last_message_is_shown_even_if_nothing_follows_it(place: Place, version: int) -> None:
+    agent = [sys.executable, str(CLIENT.with_name("hello_agent.py"))]
+    done = client(place, "--version", str(version), "--prompt", "hello", agent=agent)
+
+    _, again = done.stdout.split("load     the session again\n")
+    assert again.splitlines()[:2] == ["| you    hello", "| agent  You said hello."]
+
+
+async def test_what_was_said_before_a_failure_is_shown(place: Place) -> None:
+    assert odd(place, "forgets").stdout.endswith("| agent  in time\n")
+
+
 async def test_a_client_of_both_versions_gets_the_newer_one(place: Place) -> None:
     done = client(place, "--prompt", "say Hello")
 
