@@ -212,7 +212,7 @@ class Turn(Generic[M]):
         Args:
             question: the question, such as "Write notes.txt?".
             call: the tool call that needs the permission. Without it, v1 shows the question as a tool call of its own,
-                because a permission request of v1 is always about one.
+                because a permission request of v1 is always about one. It fails unless the user agrees.
         """
         options = [
             v1.PermissionOption(option_id="allow", name="Allow", kind="allow_once"),
@@ -233,11 +233,16 @@ class Turn(Generic[M]):
         self._check_running()
         is_v1 = self.session.client.version == 1
         if is_v1 and call is None:
+            chosen = None
             async with self.tool_call(question) as own:
-                return await self.choose(question, options, call=own)
+                chosen = await self.choose(question, options, call=own)
+                if chosen is None:
+                    own.fail("Cancelled")
+                elif any(each.option_id == chosen and each.kind.startswith("reject") for each in options):
+                    own.fail("Rejected")
             if own.error:  # the block has caught it
                 raise own.error
-            return None
+            return chosen
         protocol: Any = self.session.connection.protocol
         json: dict[str, Any] = {"sessionId": self.session.id, "options": from_json(encode(list(options)))}
         if is_v1 and call:

@@ -449,6 +449,31 @@ async def test_a_question_that_the_client_cannot_answer_is_asked_once(version: i
     assert states == (["failed"] if version == 1 else [])
 
 
+@pytest.mark.parametrize(
+    ("outcome", "end"),
+    [
+        ({"outcome": "selected", "optionId": "allow"}, ("completed", "")),
+        ({"outcome": "selected", "optionId": "reject"}, ("failed", "Rejected")),
+        ({"outcome": "cancelled"}, ("failed", "Cancelled")),
+    ],
+)
+async def test_the_tool_call_of_a_question_in_v1_fails_unless_it_is_allowed(
+    outcome: dict[str, str], end: tuple[str, str]
+) -> None:
+    agent = Agent("asking", version="1.0")
+
+    @agent.prompt
+    async def ask(turn: Turn) -> None:
+        await turn.ask("Write?")
+
+    async with talking(agent, 1) as client:
+        client.answer = lambda _: outcome
+        session = await client.new()
+        await client.prompt(session, "go")
+        (update,) = client.of(session, "tool_call_update")
+    assert (update.status, "".join(each.content.text for each in update.content or ())) == end
+
+
 async def test_in_v2_a_permission_request_is_shown_as_required_action() -> None:
     agent = Agent("asking", version="1.0")
 
