@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from acp_bindings.agent._session import McpProvider
 
 
+CANCELLATION = 1.0
+"""Seconds for the cancellation of the turn to arrive after the client has answered a question with `cancelled`."""
+
+
 class Turn(Generic[M]):
     """The agent's work on one prompt. The prompt handler gets it.
 
@@ -209,6 +213,8 @@ class Turn(Generic[M]):
     async def ask(self, question: str, *, call: ToolCall | None = None) -> bool:
         """Ask the user for permission, and return True if it is given.
 
+        If the user cancels the turn instead, the handler is cancelled here.
+
         Args:
             question: the question, such as "Write notes.txt?".
             call: the tool call that needs the permission. Without it, v1 shows the question as a tool call of its own,
@@ -223,7 +229,10 @@ class Turn(Generic[M]):
     async def choose(
         self, question: str, options: Sequence[v1.PermissionOption], *, call: ToolCall | None = None
     ) -> str | None:
-        """Let the user choose one of *options*, and return its id; None if the question was cancelled.
+        """Let the user choose one of *options*, and return its id; None if the client does not return one of them.
+
+        If the user cancels the turn instead, the handler is cancelled here. None is returned if a client cancels the
+        question, but not the turn within a second.
 
         Args:
             question: the question.
@@ -253,6 +262,9 @@ class Turn(Generic[M]):
                 json["subject"] = {"type": "tool_call", "toolCall": {"toolCallId": call.id}}
         request = decode(protocol.RequestPermissionRequest, json)
         outcome: Any = (await self.session.ask_user(request, method="session/request_permission")).outcome
+        if outcome.outcome == "cancelled":
+            # The client cancels the turn, and its cancellation may arrive after this answer.
+            await anyio.sleep(CANCELLATION)
         known = {each.option_id for each in options}
         # An outcome of a newer protocol is not a permission.
         return outcome.option_id if outcome.outcome == "selected" and outcome.option_id in known else None

@@ -245,6 +245,32 @@ async def test_a_cancelled_turn_closes_its_permission_request(version: int) -> N
             await closed.wait()
 
 
+async def test_a_question_answered_as_cancelled_waits_for_the_cancellation(
+    version: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("acp_bindings.agent._turn.CANCELLATION", 20)
+    agent = Agent("asking", version="1.0")
+    answers: list[bool] = []
+    reasons: list[str] = []
+
+    @agent.prompt
+    async def ask(turn: Turn) -> None:
+        answers.append(await turn.ask("Write?"))
+
+    async with talking(agent, version) as client, anyio.create_task_group() as tasks:
+        client.answer = lambda _: {"outcome": "cancelled"}
+        session = await client.new()
+
+        async def prompt() -> None:
+            reasons.append(await client.prompt(session, "go"))
+
+        tasks.start_soon(prompt)
+        await client.until(lambda: client.asked)
+        await anyio.wait_all_tasks_blocked()
+        await client.cancel(session)
+    assert (answers, reasons) == ([], ["cancelled"])
+
+
 async def test_a_second_prompt_is_refused_while_one_is_running(version: int) -> None:
     turns: list[Turn] = []
     async with talking(waiting(turns), version) as client, anyio.create_task_group() as tasks:
@@ -403,7 +429,8 @@ async def test_a_cancelled_tool_call_ends_on_the_wire(version: int) -> None:
     assert end.status == ("failed" if version == 1 else "cancelled")
 
 
-async def test_ask_returns_the_users_choice(version: int) -> None:
+async def test_ask_returns_the_users_choice(version: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("acp_bindings.agent._turn.CANCELLATION", 0)
     agent = Agent("asking", version="1.0")
     answers: list[bool] = []
 
@@ -458,8 +485,9 @@ async def test_a_question_that_the_client_cannot_answer_is_asked_once(version: i
     ],
 )
 async def test_the_tool_call_of_a_question_in_v1_fails_unless_it_is_allowed(
-    outcome: dict[str, str], end: tuple[str, str]
+    outcome: dict[str, str], end: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("acp_bindings.agent._turn.CANCELLATION", 0)
     agent = Agent("asking", version="1.0")
 
     @agent.prompt
