@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeAlias
 
 import anyio
+import anyio.lowlevel
 from anyio.abc import TaskGroup, TaskStatus
 from pydantic_core import from_json
 from typing_extensions import TypeVar
@@ -491,6 +492,8 @@ class Session(Generic[M]):
                 # A client that leaves cancels its turn.
                 if connection is self.connection:
                     self.cancel()
+                # So that the handler is cancelled here, instead of going on after an error that it may catch.
+                await anyio.lowlevel.checkpoint_if_cancelled()
                 raise
 
     async def ask_user(self, params: Any, *, method: str) -> Any:

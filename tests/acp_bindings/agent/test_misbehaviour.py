@@ -311,18 +311,24 @@ async def test_a_client_that_does_not_read_delays_only_itself(version: int) -> N
             await answers.aclose()
 
 
-@pytest.mark.parametrize("text", ["ask", "group"])
+@pytest.mark.parametrize("text", ["ask", "call", "group"])
 async def test_a_client_that_leaves_a_question_open_cancels_its_turn(
     version: int, text: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     agent = Agent("asker", version="1.0")
+    went_on = list[str]()
 
     @agent.prompt
     async def ask(turn: Turn) -> None:
         if turn.text == "ask":
             await turn.ask("Really?")
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(turn.ask, "Really?")
+        elif turn.text == "call":
+            async with turn.tool_call("Write") as call:
+                await turn.ask("Really?", call=call)
+        else:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(turn.ask, "Really?")
+        went_on.append(turn.text)
 
     sent = b""
     async with served(agent) as server, anyio.create_task_group() as tasks:
@@ -337,6 +343,7 @@ async def test_a_client_that_leaves_a_question_open_cancels_its_turn(
             sent += await answers.receive()
         await answers.aclose()
     assert b'"stopReason":"cancelled"' in sent
+    assert went_on == []
     assert [each for each in caplog.records if each.levelno >= logging.WARNING] == []
 
 
