@@ -78,6 +78,8 @@ class SessionState:
     """`running` during a turn, `requires_action` while an agent of v2 waits for the user, otherwise `idle`."""
     stop_reason: str | None = None
     """The reason for which the last turn ended; None before that, and if it failed."""
+    notices: tuple[v1.Notice, ...] = ()
+    """The last 100 notices of the agent, for example about an MCP server that failed. The newest is the last one."""
 
     @cached_property
     def messages(self) -> tuple[Message, ...]:
@@ -405,7 +407,13 @@ class Folding:
             usage = replace(usage, cost=update.cost)
         self.change(usage=usage)
 
+    def take_notice(self, update: v1.Notice) -> None:
+        notices: tuple[v1.Notice, ...] = self._rest.get("notices", ())
+        self.change(notices=(*notices, update)[-_NOTICES:])
 
+
+_NOTICES = 100
+"""The number of notices that are kept."""
 _NOT_MERGED = frozenset({"session_update", "tool_call_id"})
 _MAY_BE_NULL = frozenset({"raw_input", "raw_output"})
 
@@ -423,6 +431,7 @@ _FOLDS: Mapping[str, Any] = {
     "available_commands_update": Folding.take_commands,
     "session_info_update": Folding.take_info,
     "usage_update": Folding.take_usage,
+    "notice": Folding.take_notice,
 }
 
 

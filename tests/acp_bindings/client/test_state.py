@@ -180,6 +180,19 @@ def test_plans_of_v2_are_stored_by_id() -> None:
 
 
 @pytest.mark.parametrize("package", [v1, v2])
+def test_the_last_hundred_notices_are_stored(package: Any) -> None:
+    notice = {"sessionUpdate": "notice", "severity": "warning"}
+    state = folded(
+        package,
+        chunk("agent_message", "a", "m1"),
+        *({**notice, "title": str(number)} for number in range(105)),
+        chunk("agent_message", "b", "m1"),
+    )
+    assert state.notices == tuple(v1.Notice(severity="warning", title=str(number)) for number in range(5, 105))
+    assert [each.text for each in state.messages] == ["ab"]
+
+
+@pytest.mark.parametrize("package", [v1, v2])
 def test_usage_keeps_the_cost_until_it_changes(package: Any) -> None:
     cost = {"amount": 0.5, "currency": "USD"}
     first = {"sessionUpdate": "usage_update", "used": 10, "size": 100, "cost": cost}
