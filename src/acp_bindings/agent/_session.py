@@ -117,7 +117,7 @@ class Session(Generic[M]):
         self.title = stored.title
         """The title for lists of sessions: the beginning of the first prompt until `set_title` changes it."""
         self.data: dict[str, Any] = dict(stored.data.get("data", {}))
-        """JSON that is stored with the session when a turn ends, such as the messages of a model."""
+        """JSON that is stored with the session, such as the messages of a model, at the latest when a turn ends."""
         self.servers = servers
         self.connection = connection
         """The connection to the client. It changes when another client loads the session."""
