@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args, overload
 
 from acp_bindings import decode
 from acp_bindings.setup.capabilities import AgentCapability
-from mcp_launch.failures import LaunchError, UnusableInput
+from mcp_launch.failures import LaunchError, LaunchFailure, UnusableInput
 from mcp_launch.options import Transports
 from mcp_launch.report import TransportName
 
@@ -63,6 +63,11 @@ def tool_names(server: str, tool: str) -> Iterator[str]:
     stem = stem[: room - len(prefix)].rstrip("_")
     for attempt in count():
         yield f"{prefix}__{stem}__{_digest(server, tool, attempt)}"
+
+
+def is_name_of(server: str, name: str) -> bool:
+    """Return True if *name* begins as the names of the tools of *server* do."""
+    return name.partition("__")[0] == next(tool_names(server, "tool")).partition("__")[0]
 
 
 def _cleaned(text: str) -> str:
@@ -133,12 +138,15 @@ class CatalogueEntry:
 class UnknownTool(LaunchError, KeyError):  # noqa: N818 - says what is wrong, which a suffix would not
     """No tool has this name. The message can be given to the model that made it up."""
 
-    def __init__(self, name: str, similar: Iterable[str]) -> None:
+    def __init__(self, name: str, similar: Iterable[str], failure: LaunchFailure | None = None) -> None:
         self.name = name
         self.similar = list(similar)
         """Similar names, the most likely one first."""
+        self.failure = failure
+        """The failure of the server that the name begins with; None if that did not fail."""
         names = " or ".join(f'"{each}"' for each in self.similar)
-        super().__init__(f'there is no tool "{_clipped(name)}"' + (f"; did you mean {names}?" if names else ""))
+        reason = f", because its server failed: {failure}" if failure else f"; did you mean {names}?" if names else ""
+        super().__init__(f'there is no tool "{_clipped(name)}"{reason}')
 
     def __str__(self) -> str:
         """The message, which KeyError would put in quotation marks."""

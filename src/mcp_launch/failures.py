@@ -8,7 +8,7 @@
     ├── NoTransport             the agent supports no transport for a local server: .advertised
     ├── LaunchFailure           one server failed: .server .stage .code .elapsed .facts .advice
     ├── InvalidResult           a result is not valid: .server .method .name .path .reason .result .schema_rejected
-    ├── UnknownTool             no tool has this name: .name .similar
+    ├── UnknownTool             no tool has this name: .name .similar .failure
     └── ContentError            the other protocol cannot express this content
 
 `LaunchFailure.to_json` returns what reports and `mcp-launch check --json` contain. A failure never contains values of

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from acp_bindings._redact import Redactor
-from mcp_launch._catalogue import Catalogue
+from mcp_launch._catalogue import Catalogue, UnknownTool, is_name_of
 from mcp_launch._servers.launched import LaunchedServer
 from mcp_launch._servers.record import Changes, Record, Terms
 from mcp_launch._servers.roster import Roster, entries_of
@@ -198,7 +198,11 @@ class Fleet:
             InvalidResult: the result is not valid, or could not be validated; it is in `.result`.
             mcp.MCPError: the server refused the call, or did not respond in time.
         """
-        entry = self._roster.tools[name]
+        try:
+            entry = self._roster.tools[name]
+        except UnknownTool as error:
+            failure = next((server.failure for server in self if is_name_of(server.name, name)), None)
+            raise UnknownTool(name, error.similar, failure) from None
         session = self[entry.server].session
         return await session.call_tool(entry.tool.name, arguments, timeout, progress)
 

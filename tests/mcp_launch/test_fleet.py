@@ -191,6 +191,32 @@ async def test_tools_are_called_by_their_names_in_the_catalogue(
             await fleet.call_tool("plain__environment")
 
 
+@pytest.mark.parametrize(
+    ("server", "tool"), [("nope", "nope__add"), ("my café", "my_cafe__add__pqiomsj4"), ("nope", "nope__")]
+)
+async def test_an_unknown_tool_of_a_failed_server_is_explained_by_its_failure(
+    tmp_path: Path, server: str, tool: str
+) -> None:
+    entry: dict[str, Any] = {"name": server, "command": str(tmp_path / "missing"), "args": [], "env": []}
+
+    async with mcp_launch.launch([entry], cwd=tmp_path) as fleet:
+        failure = fleet[server].failure
+        with pytest.raises(UnknownTool) as caught:
+            await fleet.call_tool(tool)
+        assert caught.value.failure is failure
+        assert str(caught.value) == f'there is no tool "{tool}", because its server failed: {failure}'
+
+        with pytest.raises(UnknownTool, match=r'there is no tool "other__add"$'):
+            await fleet.call_tool("other__add")
+
+
+async def test_a_second_server_of_one_name_does_not_explain_an_unknown_tool(marked: Marked, tmp_path: Path) -> None:
+    async with mcp_launch.launch([marked.plain(), marked.plain()], cwd=tmp_path) as fleet:
+        with pytest.raises(UnknownTool) as caught:
+            await fleet.call_tool("plain__missing")
+        assert caught.value.failure is None
+
+
 async def test_calling_a_tool_of_a_dead_server_raises_its_failure(marked: Marked, tmp_path: Path) -> None:
     async with mcp_launch.launch([marked.plain()], cwd=tmp_path) as fleet:
         changes = fleet.changes()
