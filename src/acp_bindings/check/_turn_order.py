@@ -72,6 +72,8 @@ class Turns:
     """The tool calls of this turn that have not ended."""
     terminals: dict[str, Terminal] = field(default_factory=dict[str, Terminal])
     plans: set[str] = field(default_factory=set[str])
+    open_prompts: set[int] = field(default_factory=set[int])
+    """The lines of the prompts that have no response yet. An agent may refuse a second one, and the turn goes on."""
     is_over: bool = False
     """True if the last message of the session that belongs to a turn is the response to a prompt of v1."""
     was_late: bool = False
@@ -150,8 +152,9 @@ class Turns:
         """Take a request in the session."""
         if method == "session/prompt":
             self.reopened = self.is_over = self.was_late = self.inserted = self.was_cancelled = False
-            if version == 1 or self.state == "idle":
+            if self.state == "idle" if version > 1 else not self.open_prompts:
                 self.began, self.refused = line, False
+            self.open_prompts.add(line)
             if version > 1 and self.state == "idle":
                 self.prompted = line
         elif method == "session/request_permission":
@@ -166,6 +169,7 @@ class Turns:
     ) -> None:
         """Take the response to a request in the session, which came in the line *asked*. None is an error."""
         if method == "session/prompt":
+            self.open_prompts.discard(asked)
             self._prompt_response(result, line, version)
         elif method == "session/request_permission":
             allowed = {id_ for each in items_of(params.get("options")) for id_ in _allowing(each)}
@@ -179,8 +183,9 @@ class Turns:
 
     def _prompt_response(self, result: dict[str, Any] | None, line: int, version: int) -> None:
         if version == 1:
-            self.is_over, self.was_late = True, False
-            self.unfinished.clear()
+            self.is_over, self.was_late = not self.open_prompts, False
+            if self.is_over or result is not None:
+                self.unfinished.clear()
         elif result is None:
             self.prompted = 0
         else:

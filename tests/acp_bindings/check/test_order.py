@@ -3,8 +3,22 @@
 import pytest
 
 from acp_bindings import v1, v2
-from tests.acp_bindings.check.conversations import call, check
-from tests.acp_bindings.check.orders import ORDERS, S1, Case
+from tests.acp_bindings.check.conversations import AGENT, Message, call, check, error, prompt, rules, update
+from tests.acp_bindings.check.orders import (
+    ALLOW,
+    ASKED,
+    BEGUN,
+    CANCELLED,
+    DONE,
+    ENDED,
+    ORDERS,
+    REJECT,
+    S1,
+    V1,
+    Case,
+    chosen,
+    question,
+)
 
 NAMES = [f"{each.rule}-{number}" for number, each in enumerate(ORDERS)]
 
@@ -24,3 +38,34 @@ def test_a_recording_that_begins_late_is_not_reported_for_what_it_lacks(case: Ca
     protocol = v1 if case.valid[0]["params"]["protocolVersion"] == 1 else v2
     found = check(*case.valid[4:], call("session/cancel", S1), protocol=protocol)
     assert [each.rule for each in found if each.rule != "lifecycle.unasked"] == []
+
+
+TWICE = [*V1, ASKED, prompt(3)[0]]
+BUSY = error(3, -32600)
+QUEUED = prompt(3)[1:]
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        [BUSY, update(AGENT, "hi"), ENDED],
+        [BEGUN, BUSY, DONE, ENDED],
+        [ENDED, *QUEUED],
+        [CANCELLED, *QUEUED],
+    ],
+    ids=["refused", "refused in a tool call", "queued", "in place of the first"],
+)
+def test_a_second_prompt_does_not_end_the_turn(rest: list[Message]) -> None:
+    assert rules(*TWICE, *rest) == ["turn.prompt-in-turn"]
+
+
+def test_a_second_prompt_does_not_undo_what_the_user_has_refused() -> None:
+    refused = [*V1, ASKED, BEGUN, question(ALLOW, REJECT), chosen("no")]
+    assert rules(*refused, prompt(3)[0], BUSY, CANCELLED) == ["turn.prompt-in-turn"]
+
+
+def test_a_turn_with_a_refused_prompt_still_ends() -> None:
+    late = [update(AGENT, "late"), update(AGENT, "later")]
+    assert rules(*TWICE, BUSY, ENDED, *late) == ["turn.prompt-in-turn", "turn.update-after-end"]
+    assert rules(*TWICE, BUSY, CANCELLED) == ["turn.prompt-in-turn", "turn.cancelled-without-cancel"]
+    assert rules(*TWICE, BEGUN, BUSY, ENDED) == ["turn.prompt-in-turn", "tool-call.unfinished"]

@@ -146,6 +146,21 @@ async def test_a_recording_can_be_checked(tmp_path: Path) -> None:
 
 
 @pytest.mark.anyio
+@pytest.mark.parametrize(("late", "status"), [(0, "ok"), (1, "warn")])
+async def test_the_turn_of_an_agent_that_refuses_a_second_prompt_goes_on(
+    tmp_path: Path, late: int, status: str
+) -> None:
+    file = tmp_path / "probe.ndjson"
+    only = ["prompts.two-prompts", "conversation.turn"]
+
+    report = await probe([*_script(tmp_path, BUSY), str(late)], only=only, record=file, timeout=5)
+
+    assert [each.status for each in report.results] == ["ok", status]
+    recorded = [each.rule for each in Check(file.read_bytes().splitlines()) if each.sender == "agent"]
+    assert [each for each in recorded if each.startswith("turn.")] == ["turn.update-after-end"] * late
+
+
+@pytest.mark.anyio
 async def test_an_agent_that_says_nothing_is_given_up() -> None:
     report = await probe([sys.executable, "-c", "import sys; sys.stdin.read()"], timeout=0.5, only=["negotiation"])
 
@@ -311,6 +326,27 @@ REFUSING = (
     + """
     elif message.get("method") == "authenticate":
         send(id=message["id"], error={"code": -32602, "message": "Invalid params"})
+"""
+)
+BUSY = (
+    START
+    + """
+    elif message.get("method") == "session/prompt":
+        session = message["params"]["sessionId"]
+        chunk = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "a"}}
+        update = {"method": "session/update", "params": {"sessionId": session, "update": chunk}}
+        if "held" in globals():  # the second prompt of the second session
+            send(id=message["id"], error={"code": -32600, "message": "busy"})
+            send(**update)
+            send(id=held, result={"stopReason": "end_turn"})
+            for _ in range(int(sys.argv[1])):
+                send(**update)
+            del held, first
+        elif "first" in globals() and session != first:
+            held = message["id"]
+        else:
+            first = session
+            send(id=message["id"], result={"stopReason": "end_turn"})
 """
 )
 FRAMED = """

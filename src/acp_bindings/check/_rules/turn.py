@@ -60,7 +60,9 @@ def end(observed: ObservedMessage) -> Iterator[Remark]:
         if body.get("state") != "idle" or turns.state == "idle":
             return
     cancelled = observed.before.cancelled_after(session.id, began)
-    is_excused = turns.refused or observed.before.is_closing(session.id) or session.replay is not None
+    # Some agents cancel a turn when the client sends the next prompt.
+    is_replaced = observed.version == 1 and len(turns.open_prompts) > 1
+    is_excused = turns.refused or is_replaced or observed.before.is_closing(session.id) or session.replay is not None
     for reason in text_in(body, "stopReason"):
         if cancelled and reason != "cancelled":
             message = (
