@@ -7,6 +7,7 @@ A recording is a file with one JSON object on each line:
     {"time": …, "receipt": {"server": "github", "event": "started"}}              what an agent did with an MCP server
     {"time": …, "finding": {"line": 12, "rule": "…", "severity": "error", …}}     a problem in an earlier line
     {"time": …, "dropped": {"from": "agent", "bytes": 70000000}}                  what was not recorded
+    {"time": …, "closed": {"from": "client"}}                                     the client closes the agent's input
     {"time": …, "end": {"exitStatus": 0}}                                         the end of the agent
 
 `acp-bindings check` reads it, and skips lines without a message.
@@ -66,7 +67,7 @@ class Recorder:
         self._write(b'"from":"agent","stderr":' + to_json(self._redaction.json(text)), time)
 
     def event(self, name: str, about: Mapping[str, Any], *, time: float | None = None) -> None:
-        """Write an event, such as `receipt`, `finding`, `dropped` or `end`."""
+        """Write an event, such as `receipt`, `finding`, `dropped`, `closed` or `end`."""
         self._write(to_json(name) + b":" + to_json(self._redaction.json(dict(about)), fallback=str), time)
 
     def _write(self, members: bytes, time: float | None) -> None:
@@ -189,14 +190,14 @@ class Recorded(NamedTuple):
     time: float | None
     """Seconds since the epoch; None if the recording has no times."""
     event: str | None
-    """`stderr`, `receipt`, `finding`, `dropped` or `end`; None for a message."""
+    """`stderr`, `receipt`, `finding`, `dropped`, `closed` or `end`; None for a message."""
     about: Any
     """The content of the event; None for a message."""
     line: Line
     """The message without its wrapper, with its sender."""
 
 
-_EVENTS = ("stderr", "receipt", "finding", "dropped", "end")
+_EVENTS = ("stderr", "receipt", "finding", "dropped", "closed", "end")
 
 
 def read_recording(lines: Iterable[bytes]) -> Iterator[Recorded]:

@@ -42,7 +42,7 @@ class Frame(NamedTuple):
     time: float
     """Seconds since the epoch."""
     data: bytes
-    """The bytes; for an upper-case letter the number of dropped bytes."""
+    """The bytes, which are empty at the end of the stream; for an upper-case letter the number of dropped bytes."""
 
 
 def frames_of(source: BinaryIO) -> Iterator[Frame]:

@@ -85,8 +85,11 @@ class Recording:
         """Record a frame."""
         match frame.kind:
             case b"c" | b"a" | b"e":
-                for line in self._lines[frame.kind[0]].feed(frame.data):
+                lines = self._lines[frame.kind[0]]
+                for line in lines.feed(frame.data) if frame.data else lines.rest():
                     self._record(frame.kind, line, frame.time)
+                if frame.kind == b"c" and not frame.data and self._agent is not None:
+                    self.event("closed", {"from": "client"}, time=frame.time)
             case b"C" | b"A" | b"E":
                 self._lines[frame.kind.lower()[0]].skip(int(frame.data))
             case b"s":

@@ -152,6 +152,8 @@ class Conversation:
         self._lifecycle = Lifecycle()
         self._opened_with: Id | None = None
         self._reported_untimely: set[str] = set()
+        self.has_left = False
+        """True if the client has closed the agent's input, which cancels its turns. Not every recording shows that."""
         self._cancels: dict[str, int] = {}
         """The line in which the client last cancelled a prompt, by session id."""
         self._replays: ReplayCollector[_Update] = ReplayCollector()

@@ -45,7 +45,7 @@ def is_event(value: Any) -> bool:
     return "time" in members and "message" not in members and not _EVENTS.isdisjoint(members)
 
 
-_EVENTS = frozenset({"stderr", "receipt", "finding", "dropped", "end"})
+_EVENTS = frozenset({"stderr", "receipt", "finding", "dropped", "closed", "end"})
 
 
 def unwrap(text: bytes, value: Any) -> Line:

@@ -115,6 +115,7 @@ class Findings:
     def hear(self, line: Line, number: int) -> Iterator[Found]:
         """Yield the findings for a line."""
         if is_event(line.value):
+            self._conversation.has_left = self._conversation.has_left or "closed" in line.value
             return
         observed = self._conversation.hear(line, number=number)
         self.messages += 1

@@ -233,7 +233,10 @@ class Bench:
         recorder = Recorder(file, secrets=self._secrets)
         for agent in self.agents:
             for line in agent.lines:
-                recorder.message(line.sender, line.text.encode(errors="replace"), time=line.time.timestamp())
+                if line is agent.left:
+                    recorder.event("closed", {"from": "client"}, time=line.time.timestamp())
+                else:
+                    recorder.message(line.sender, line.text.encode(errors="replace"), time=line.time.timestamp())
         return file.getvalue()
 
     # What the agent can do

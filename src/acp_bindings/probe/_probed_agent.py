@@ -128,6 +128,8 @@ class Agent:
     """The result of `initialize`, once there is one."""
     opening: list[Line] = field(default_factory=list[Line])
     """The lines of `initialize`."""
+    left: Line | None = None
+    """What stands in the conversation for the end of the agent's input; None while that is open."""
     has_ended: bool = False
     """True once the agent has closed its output."""
     open: dict[Key, list[Call]] = field(default_factory=dict[Key, list[Call]])
@@ -285,6 +287,11 @@ class Agent:
         """Send a notification."""
         message = {"jsonrpc": "2.0", "method": method, **({} if params is None else {"params": params})}
         return await self.send(message, is_wrong=is_wrong)
+
+    async def close_input(self, process: ChildProcess) -> None:
+        """Close the standard input of the agent, as a client that exits does."""
+        self.left = self._add("client", "(standard input was closed)")
+        await process.close_input()
 
     def since(self, line: Line) -> list[Line]:
         """Return the lines of the agent after *line*."""

@@ -73,13 +73,13 @@ class Rows:
         line = line or line_of(raw)
         wrapper = parsed_members(raw) if line.at else members_of(line.value)
         head = {"line": number, "time": _time_in(wrapper, raw)}
+        found = [*self._findings.hear(line, number)]
         if is_event(line.value):
             # Recorded findings are found again, by the rules of this version.
             for event in _SHOWN & wrapper.keys():
                 about = to_json(self._redaction.json(wrapper[event]))
                 yield _row({**head, "from": _side(wrapper.get("from"))}, event, about)
             return
-        found = [*self._findings.hear(line, number)]
         message = self._redaction.message(line.text)
         if not _is_strict(message):
             message = to_json(message.decode(errors="replace"))

@@ -15,6 +15,7 @@ EVENTS: list[dict[str, Any]] = [
     {"time": TIME, "from": "agent", "stderr": json.dumps(opening()[0])},
     {"time": TIME, "receipt": {"server": "github", "event": "started"}},
     {"time": TIME, "finding": {"line": 1, "rule": "path.cwd", "severity": "error", "message": "m", "path": []}},
+    {"time": TIME, "closed": {"from": "client"}},
     {"time": TIME, "end": {"exitStatus": 0}},
 ]
 

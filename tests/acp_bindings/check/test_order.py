@@ -5,16 +5,21 @@ import pytest
 from acp_bindings import v1, v2
 from tests.acp_bindings.check.conversations import AGENT, Message, call, check, error, prompt, rules, update
 from tests.acp_bindings.check.orders import (
+    ACCEPTED,
     ALLOW,
     ASKED,
     BEGUN,
     CANCELLED,
     DONE,
+    ECHO,
     ENDED,
     ORDERS,
     REJECT,
+    RUNNING,
     S1,
+    STOPPED,
     V1,
+    V2,
     Case,
     chosen,
     question,
@@ -69,3 +74,15 @@ def test_a_turn_with_a_refused_prompt_still_ends() -> None:
     assert rules(*TWICE, BUSY, ENDED, *late) == ["turn.prompt-in-turn", "turn.update-after-end"]
     assert rules(*TWICE, BUSY, CANCELLED) == ["turn.prompt-in-turn", "turn.cancelled-without-cancel"]
     assert rules(*TWICE, BEGUN, BUSY, ENDED) == ["turn.prompt-in-turn", "tool-call.unfinished"]
+
+
+LEFT = {"time": "2026-11-27T11:45:49.123456Z", "closed": {"from": "client"}}
+
+
+@pytest.mark.parametrize(
+    "turn", [[*V1, ASKED, CANCELLED], [*V2, ASKED, ACCEPTED, ECHO, RUNNING, STOPPED]], ids=["v1", "v2"]
+)
+def test_a_client_that_disconnects_cancels_the_turn(turn: list[Message]) -> None:
+    assert rules(*turn[:-1], LEFT, turn[-1]) == []
+    assert rules(*turn, LEFT) == ["turn.cancelled-without-cancel"]
+    assert "turn.cancelled-without-cancel" in rules(*turn[:-1], LEFT, *turn)  # on the next connection

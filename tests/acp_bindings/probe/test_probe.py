@@ -161,6 +161,22 @@ async def test_the_turn_of_an_agent_that_refuses_a_second_prompt_goes_on(
 
 
 @pytest.mark.anyio
+@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize(("only", "status"), [("ending.in-turn", "ok"), ("permission.question", "warn")])
+async def test_a_turn_may_end_as_cancelled_if_the_client_has_disconnected(
+    tmp_path: Path, version: int, only: str, status: str
+) -> None:
+    file = tmp_path / "probe.ndjson"
+    agent = [*_script(tmp_path, LEAVING), str(version), *(["always"] if status == "warn" else [])]
+
+    report = await probe(agent, version=version, only=[only, "conversation.turn"], record=file, timeout=5)
+
+    assert report.results[-1].status == status
+    recorded = {each.rule for each in Check(file.read_bytes().splitlines()) if each.sender == "agent"}
+    assert ("turn.cancelled-without-cancel" in recorded) == (status == "warn")
+
+
+@pytest.mark.anyio
 async def test_an_agent_that_says_nothing_is_given_up() -> None:
     report = await probe([sys.executable, "-c", "import sys; sys.stdin.read()"], timeout=0.5, only=["negotiation"])
 
@@ -349,6 +365,47 @@ BUSY = (
             send(id=message["id"], result={"stopReason": "end_turn"})
 """
 )
+LEAVING = """
+import json, sys, threading
+
+version, always = int(sys.argv[1]), sys.argv[2:]
+running = []
+
+def send(**message):
+    print(json.dumps({"jsonrpc": "2.0", **message}), flush=True)
+
+def update(session, kind, **more):
+    send(method="session/update", params={"sessionId": session, "update": {"sessionUpdate": kind, **more}})
+
+def end(prompt, session, reason):
+    if version == 1:
+        send(id=prompt, result={"stopReason": reason})
+    else:
+        update(session, "state_update", state="idle", stopReason=reason)
+
+for line in sys.stdin:
+    message = json.loads(line)
+    id, method, params = message.get("id"), message.get("method"), message.get("params")
+    if method == "initialize":
+        more = {"info": {"name": "a", "version": "1"}, "capabilities": {}} if version > 1 else {}
+        send(id=id, result={"protocolVersion": version, **more})
+    elif method == "session/new":
+        send(id=id, result={"sessionId": str(id)})
+    elif method == "session/prompt":
+        session = params["sessionId"]
+        if version > 1:
+            update(session, "state_update", state="running")
+            update(session, "user_message", messageId=str(id), content=params["prompt"])
+            send(id=id, result={"messageId": str(id)})
+        content = {"type": "text", "text": "a"}
+        update(session, "agent_message_chunk", content=content, **({"messageId": "n"} if version > 1 else {}))
+        if "Count" in params["prompt"][0]["text"]:
+            running.append((id, session))
+        else:
+            end(id, session, "cancelled" if always else "end_turn")
+for each in running:
+    end(*each, "cancelled")
+"""
 FRAMED = """
 import json, sys
 for line in sys.stdin:

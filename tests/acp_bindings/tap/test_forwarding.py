@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.acp_bindings.tap.support import lines_of, run, running, tap
+from tests.acp_bindings.tap.support import SECONDS, lines_of, run, running, tap
 from tests.mcp_launch.support import wait_until
 
 if sys.platform == "win32":
@@ -78,6 +78,23 @@ def test_every_byte_arrives_in_both_directions(tmp_path: Path, count: int) -> No
         [*filter(bytes.strip, sent.split(b"\n"))]
     )
     assert lines[-1]["end"] == {"exitStatus": 0}
+
+
+def test_the_recording_has_the_end_of_the_input_in_its_place(tmp_path: Path) -> None:
+    recording = tmp_path / "talk.ndjson"
+    run(tap("-o", str(recording), agent=BOTH), b'{"a": 1}\nhalf')
+    half, closed, *rest = lines_of(recording)[1:]
+    assert half["message"] == "half"
+    assert closed["closed"] == {"from": "client"}
+    assert {each.get("from") for each in rest[:-1]} == {"agent"}
+    assert "end" in rest[-1]
+
+
+def test_an_agent_that_exits_first_has_no_end_of_its_input(tmp_path: Path) -> None:
+    recording = tmp_path / "talk.ndjson"
+    with running(tap("-o", str(recording), agent="")) as process:
+        process.wait(timeout=SECONDS)
+    assert [sorted(each) for each in lines_of(recording)] == [["end", "time"]]
 
 
 def test_bytes_are_forwarded_without_waiting_for_a_line(tmp_path: Path) -> None:

@@ -29,6 +29,7 @@ def test_a_recording_has_all_streams_with_times_and_the_end(tmp_path: Path) -> N
     lines = lines_of(tmp_path / "talk")
     times = [line.pop("time") for line in lines]
     assert times == sorted(times)
+    lines.remove({"closed": {"from": "client"}})  # before or after the response
     assert sorted(lines, key=lambda line: "stderr" not in line) == [
         {"from": "agent", "stderr": "Bearer [redacted]"},
         {"from": "client", "message": json.loads(INITIALIZE)},
@@ -39,13 +40,13 @@ def test_a_recording_has_all_streams_with_times_and_the_end(tmp_path: Path) -> N
 
 def test_secrets_are_recorded_on_request(tmp_path: Path) -> None:
     run(tap("-o", str(tmp_path / "talk"), "--secrets", agent=AGENT), MY_API_KEY="swordfish-42")
-    assert lines_of(tmp_path / "talk")[0]["stderr"] == "Bearer swordfish-42"
+    assert "Bearer swordfish-42" in [line.get("stderr") for line in lines_of(tmp_path / "talk")]
 
 
 def test_secrets_in_the_command_are_redacted(tmp_path: Path) -> None:
     agent = "import sys; print(sys.argv, file=sys.stderr)"
     run([*tap("-o", str(tmp_path / "talk"), agent=agent), "--api-key", "swordfish-42"])
-    assert lines_of(tmp_path / "talk")[0]["stderr"] == "['-c', '--api-key', '[redacted]']"
+    assert "['-c', '--api-key', '[redacted]']" in [line.get("stderr") for line in lines_of(tmp_path / "talk")]
 
 
 def test_findings_are_reported_while_they_happen(tmp_path: Path) -> None:
@@ -85,7 +86,7 @@ def test_only_recordings_are_replaced(tmp_path: Path) -> None:
     path.write_bytes(b"")
     for _ in range(2):
         assert run(tap("-o", str(path), agent="")).stderr == b""
-        assert len(lines_of(path)) == 1
+        assert len([line for line in lines_of(path) if "end" in line]) == 1
 
 
 def test_a_recording_that_cannot_be_removed_is_truncated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -40,13 +40,23 @@ def test_events_of_a_recording_are_rows() -> None:
         event(1, **{"from": "agent"}, stderr="ready"),
         event(2, receipt={"server": "files", "event": "started"}),
         event(3, finding={"line": 1, "rule": "schema.json", "severity": "error", "message": "old", "path": []}),
+        event(3, closed={"from": "client"}),
         event(4, end={"exitStatus": 1}),
     ]
     assert rows([*TURN, *lines])[len(TURN) :] == [
         {"line": 10, "time": NOON + 1, "from": "agent", "stderr": "ready"},
         {"line": 11, "time": NOON + 2, "receipt": {"server": "files", "event": "started"}},
-        {"line": 13, "time": NOON + 4, "end": {"exitStatus": 1}},
+        {"line": 14, "time": NOON + 4, "end": {"exitStatus": 1}},
     ]
+
+
+def test_a_turn_that_the_client_left_may_end_as_cancelled() -> None:
+    cancelled = line(6000, "agent", id=8, result={"stopReason": "cancelled"})
+    closed = event(5500, closed={"from": "client"})
+    assert messages([*TURN, prompt(5000, 8, "hello"), closed, cancelled]) == rows(
+        [*TURN, prompt(5000, 8, "hello"), closed, cancelled]
+    )
+    assert "finding" in rows([*TURN, prompt(5000, 8, "hello"), cancelled])[-1]
 
 
 def test_the_sender_of_a_bare_message_is_inferred() -> None:

@@ -48,9 +48,10 @@ def prompt_in_turn(observed: ObservedMessage) -> Iterator[Remark]:
 )
 def end(observed: ObservedMessage) -> Iterator[Remark]:
     """Yield what is wrong with the stop reason of a turn, in the response to the prompt or in the state of v2."""
-    if observed.before is None or (session := observed.session) is None or session.phase == "closed":
+    before, session, prompt = observed.before, observed.session, observed.request
+    if before is None or session is None or session.phase == "closed":
         return
-    turns, prompt = session.turns, observed.request
+    turns = session.turns
     if observed.version == 1:
         if observed.kind != "response" or prompt is None or prompt.withdrawn:
             return
@@ -59,10 +60,11 @@ def end(observed: ObservedMessage) -> Iterator[Remark]:
         path, body, began = ["update"], observed.update, turns.began
         if body.get("state") != "idle" or turns.state == "idle":
             return
-    cancelled = observed.before.cancelled_after(session.id, began)
+    cancelled = before.cancelled_after(session.id, began)
     # Some agents cancel a turn when the client sends the next prompt.
     is_replaced = observed.version == 1 and len(turns.open_prompts) > 1
-    is_excused = turns.refused or is_replaced or observed.before.is_closing(session.id) or session.replay is not None
+    is_ending = before.has_left or before.is_closing(session.id)
+    is_excused = turns.refused or is_replaced or is_ending or session.replay is not None
     for reason in text_in(body, "stopReason"):
         if cancelled and reason != "cancelled":
             message = (
@@ -71,5 +73,8 @@ def end(observed: ObservedMessage) -> Iterator[Remark]:
             )
             yield remark(observed, "turn.not-cancelled", message, *path, "stopReason")
         elif not cancelled and reason == "cancelled" and not is_excused:
-            message = "the client has not sent session/cancel; use the stop reason that applies"
+            message = (
+                "the client has not sent session/cancel; use the stop reason that applies, unless the client had "
+                "disconnected"
+            )
             yield remark(observed, "turn.cancelled-without-cancel", message, *path, "stopReason")

@@ -12,7 +12,7 @@ from acp_bindings.probe._bench import Bench
 from acp_bindings.probe._check import Check, check
 from acp_bindings.probe._checks.check_permission import worked
 from acp_bindings.probe._outcome import Failed, Outcome, Warned
-from acp_bindings.probe._probed_agent import Agent, Line
+from acp_bindings.probe._probed_agent import Agent, Line, Message
 
 
 @check("protocol, Transports: stdio", "Write everything else to standard error: logs, `print`, the output of children.")
@@ -72,9 +72,14 @@ def _of(agent: Agent) -> Iterator[tuple[Found, Line]]:
     live = LiveCheck()
     # Another check reports lines without a message.
     # The session `probe-none` exists only in prompts that are wrong on purpose.
-    lines = [each for each in agent.lines if not each.is_wrong and each.fields and '"probe-none"' not in each.text]
+    lines = [
+        each
+        for each in agent.lines
+        if each is agent.left or (not each.is_wrong and each.fields and '"probe-none"' not in each.text)
+    ]
     for line in lines:
-        for found in live.feed(json.dumps({"from": line.sender, "message": line.message}).encode()):
+        about: Message = {"closed": {}} if line is agent.left else {"message": line.message}
+        for found in live.feed(json.dumps({"time": str(line.time), "from": line.sender, **about}).encode()):
             if found.sender == "agent" and found.severity != "info":
                 yield found, lines[found.line - 1] if found.line else line
 

@@ -85,7 +85,7 @@ async def _with_server(bench: Bench, agent: Agent) -> Message:
 
 async def _exits(bench: Bench, agent: Agent, after: str) -> int | None:
     process = _process(agent)
-    await process.close_input()
+    await agent.close_input(process)
     if not await _ended(bench, agent):
         raise Failed(f"it still runs {_seconds(bench):g} s after {after}", agent.lines[-2:])
     return process.returncode
