@@ -8,17 +8,19 @@ import stat
 import sys
 from contextlib import suppress
 from errno import EBUSY
+from functools import partial
 from pathlib import Path
 from secrets import token_hex
 
 
-def atomic_write(path: str, data: bytes, *, follow: bool = True) -> None:
+def atomic_write(path: str, data: bytes, *, follow: bool = True, private: bool = False) -> None:
     """Write the bytes into the file, which is unchanged if that fails.
 
     Args:
         path: the file.
         data: its new content.
         follow: True to replace the target of a link, False to replace the link: for a path that was checked before.
+        private: True for a file that only this user can read, also if others could read the old one.
     """
     if not _is_replaceable(path):
         Path(path).write_bytes(data)
@@ -26,12 +28,13 @@ def atomic_write(path: str, data: bytes, *, follow: bool = True) -> None:
     target = os.path.realpath(path) if follow else path
     beside = os.path.join(os.path.dirname(target), f".acp-bindings-{token_hex(8)}.tmp")
     try:
-        with open(beside, "xb") as file:
+        with open(beside, "xb", opener=partial(os.open, mode=0o600 if private else 0o666)) as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
         if os.path.exists(target):
-            shutil.copymode(target, beside)
+            if not private:
+                shutil.copymode(target, beside)
             _keep_owner(target, beside)
         os.replace(beside, target)
     except BaseException as error:

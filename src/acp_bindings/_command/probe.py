@@ -68,7 +68,8 @@ def probe_agent(
     for option, path, form in (("--junit", junit, _junit), ("--html", html, _html)):
         if path is not None:
             try:
-                atomic_write(path, form()(report).encode())
+                # It shows lines of the conversations.
+                atomic_write(path, form()(report).encode(), private=True)
             except OSError as error:
                 return _refuse(f"{option} {path}: {error.strerror}")
     return 128 + ended_by if ended_by else int(report.has_failed)

@@ -45,7 +45,7 @@ def write_page(
         elif name != "-" and os.path.exists(out) and os.path.samefile(name, out):
             return _refused(out, "this is the recording; give another file for the page")
         else:
-            atomic_write(out, page)
+            atomic_write(out, page, private=True)
     except OSError as error:
         return _refused(out or tempfile.gettempdir(), f"it cannot be written: {error.strerror}")
     _print(out)

@@ -7,11 +7,14 @@ import tempfile
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from os import PathLike, fspath
 from typing import Any, cast
 
 import anyio
+import anyio.to_thread
 
+from acp_bindings._atomic_write import atomic_write
 from acp_bindings.probe._bench import Bench, Options
 from acp_bindings.probe._check import Check
 from acp_bindings.probe._checks import CHECKS
@@ -93,7 +96,8 @@ async def fill(
                 report.seconds = time.monotonic() - began
                 try:
                     if record is not None:
-                        await anyio.Path(record).write_bytes(bench.recording())
+                        write = partial(atomic_write, fspath(record), bench.recording(), private=True)
+                        await anyio.to_thread.run_sync(write)
                 except OSError as error:
                     failure = failure or error
     if failure is not None:

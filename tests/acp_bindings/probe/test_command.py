@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -103,6 +104,15 @@ def test_html_shows_problems_and_escapes_what_an_agent_says(tmp_path: Path) -> N
     assert "both have the same id" in page
     assert NASTY not in page
     assert "&lt;script&gt;" in page
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no modes")
+def test_only_the_user_can_read_the_files(tmp_path: Path) -> None:
+    files = {each: tmp_path / each for each in ("record", "junit", "html")}
+
+    run(*(f"--{name}={file}" for name, file in files.items()), "--only", "negotiation.info", "--", *AGENT)
+
+    assert {name: stat.S_IMODE(file.stat().st_mode) for name, file in files.items()} == dict.fromkeys(files, 0o600)
 
 
 @pytest.mark.parametrize("version", [1, 2])

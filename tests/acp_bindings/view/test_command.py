@@ -2,6 +2,7 @@
 
 import re
 import stat
+import sys
 import webbrowser
 from base64 import b64encode
 from hashlib import sha256
@@ -34,6 +35,17 @@ def test_a_page_is_written_to_a_file(file: Path, opened: list[str]) -> None:
     assert run("view", str(file), "--html", str(page)) == (0, f"{page}\n", "")
     assert "Who are you?" in page.read_text(encoding="utf-8")
     assert opened == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no modes")
+@pytest.mark.parametrize("before", [False, True])
+def test_only_the_user_can_read_the_file(file: Path, before: bool) -> None:
+    page = file.with_suffix(".html")
+    if before:
+        page.write_bytes(b"old")
+        page.chmod(0o644)
+    run("view", str(file), "--html", str(page))
+    assert stat.S_IMODE(page.stat().st_mode) == 0o600
 
 
 def test_a_page_never_replaces_its_recording(file: Path) -> None:
