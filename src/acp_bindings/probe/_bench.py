@@ -155,7 +155,9 @@ class Bench:
         try:
             await agent.request(method, params, is_wrong=True)
         except Failed as error:
-            raise Failed(f"after {what}, the agent no longer answers: {error.message}", lines) from None
+            raise Failed(
+                f"after {what}, the agent no longer answers: {error.message}", lines, hint=error.hint
+            ) from None
 
     async def _start(self) -> Agent:
         client = Client(Path(self._folder).resolve())

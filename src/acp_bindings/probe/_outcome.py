@@ -16,13 +16,15 @@ class Outcome(Exception):  # noqa: N818 - three of them are not errors
 
     status: Status
 
-    def __init__(self, message: str, lines: Iterable[Line] = (), *, cure: str = "") -> None:
+    def __init__(self, message: str, lines: Iterable[Line] = (), *, cure: str = "", hint: str = "") -> None:
         super().__init__(message)
         self.message = message
         self.lines = list(lines)
         """The lines of the conversation that show it."""
         self.cure = cure
         """The advice; by default that of the check."""
+        self.hint = hint
+        """What else may help."""
 
 
 class Failed(Outcome):

@@ -265,15 +265,21 @@ class Agent:
                 late += f"; it wrote {len(stray)} line{'s' if stray[1:] else ''} without a message"
             cure = _FORM if stray else "" if self.initialized else _SILENT
             problem = f"the agent did not respond to `{call.request.message['method']}`{late}"
-            raise self.failure(problem, [*call.lines, *stray[:3]], cure=cure)
+            hint = self.more_time(call.request.message["method"])
+            raise self.failure(problem, [*call.lines, *stray[:3]], cure=cure, hint=hint)
         return call
 
-    def failure(self, problem: str, lines: Iterable[Line], *, cure: str = "") -> Failed:
+    def failure(self, problem: str, lines: Iterable[Line], *, cure: str = "", hint: str = "") -> Failed:
         """Return a failure. If the agent has ended, it says how, and what to do about that."""
         if self.has_ended:
-            cure = _CRASH if self.initialized else _START
+            cure, hint = _CRASH if self.initialized else _START, ""
         how = self.how_it_ended
-        return Failed(problem if how in problem else f"{problem}{how}", lines, cure=cure)
+        return Failed(problem if how in problem else f"{problem}{how}", lines, cure=cure, hint=hint)
+
+    def more_time(self, method: str) -> str:
+        """Return the advice for an agent that would respond, but later."""
+        shorter = "a --prompt with a shorter answer, or " if method == "session/prompt" else ""
+        return f"If the agent needs more than {self.timeout:g} s for `{method}`, use {shorter}a longer --timeout."
 
     async def request(self, method: str, params: Any = None, **form: Any) -> Call:
         """Send a request as `begin` does, and wait for its response.

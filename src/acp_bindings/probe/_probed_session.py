@@ -196,12 +196,21 @@ class Turn:
         while not self.end:
             if not await agent.wait_for_more(lambda: self.end):
                 silence = "" if agent.has_ended else f": nothing came for {agent.timeout:g} s"
-                raise agent.failure(f"the turn has not ended{silence}", self.lines)
+                more = agent.more_time("session/prompt")
+                # The advice of the check is about what the client did in the turn, such as to cancel it.
+                cure, hint = ("", more) if self._has_intervened else (f"{more} Otherwise, it must end its turns.", "")
+                raise agent.failure(f"the turn has not ended{silence}", self.lines, cure=cure, hint=hint)
         if _is_of_login(self.error):
             raise Skipped("the agent requires a login for prompts", self.lines)
         if self.call.error and self.stop_reason != "cancelled":
             raise Failed("the prompt was answered with an error", self.call.lines)
         return self
+
+    @property
+    def _has_intervened(self) -> bool:
+        """True if the client has sent a notification or a response since the prompt."""
+        after = self.session.agent.lines[self.call.request.number + 1 :]
+        return any(each.sender == "client" and not each.fields.keys() >= {"id", "method"} for each in after)
 
 
 def is_of_turn(update: Message) -> bool:

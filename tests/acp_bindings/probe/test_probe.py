@@ -135,6 +135,38 @@ async def test_a_failure_shows_the_lines_and_a_cure() -> None:
 
 
 @pytest.mark.anyio
+async def test_the_advice_for_a_slow_turn_is_a_shorter_prompt(tmp_path: Path) -> None:
+    report = await probe([*_script(tmp_path, SLOW), "cancels"], only=["prompts.cancel-twice"], timeout=1)
+
+    (result,) = report.results
+    assert (result.status, result.message) == ("fail", "the turn has not ended: nothing came for 1 s")
+    assert result.cure == (
+        "If the agent needs more than 1 s for `session/prompt`, use a --prompt with a shorter answer, or a longer "
+        "--timeout. Otherwise, it must end its turns."
+    )
+
+
+@pytest.mark.full
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("check", "advice", "slow"),
+    [
+        ("prompts.cancel", "Stop the work", "`session/prompt`, use a --prompt with a shorter answer, or a longer"),
+        ("prompts.two-prompts", "Queue the second", "`session/prompt`, use a --prompt with a shorter answer, or a"),
+        ("sessions.list", "List each session", "`session/list`, use a longer --timeout."),
+    ],
+)
+async def test_a_check_keeps_its_advice_if_it_may_be_the_reason_for_the_silence(
+    tmp_path: Path, check: str, advice: str, slow: str
+) -> None:
+    (result,) = (await probe(_script(tmp_path, SLOW), only=[check], timeout=1)).results
+
+    assert result.status == "fail"
+    assert result.cure.startswith(advice)
+    assert f" If the agent needs more than 1 s for {slow}" in result.cure
+
+
+@pytest.mark.anyio
 async def test_a_recording_can_be_checked(tmp_path: Path) -> None:
     file = tmp_path / "probe.ndjson"
 
@@ -342,6 +374,18 @@ REFUSING = (
     + """
     elif message.get("method") == "authenticate":
         send(id=message["id"], error={"code": -32602, "message": "Invalid params"})
+"""
+)
+SLOW = (
+    START.replace("1}", '1, "agentCapabilities": {"sessionCapabilities": {"list": {}}}}')
+    + """
+    elif message.get("method") == "session/prompt":
+        session = message["params"]["sessionId"]
+        if globals().setdefault("first", session) == session:
+            send(id=message["id"], result={"stopReason": "end_turn"})
+        prompt = message["id"]
+    elif message.get("method") == "session/cancel" and sys.argv[1:]:
+        send(id=prompt, result={"stopReason": "cancelled"})
 """
 )
 BUSY = (

@@ -175,7 +175,8 @@ async def two_prompts(bench: Bench) -> None:
         while not call.response and await agent.wait_for_more(partial(getattr, call, "response")):
             pass
         if not call.response:
-            raise Failed("one of them was not answered", [turn.call.request for turn in turns])
+            sent = [turn.call.request for turn in turns]
+            raise Failed("one of them was not answered", sent, hint=agent.more_time("session/prompt"))
     for each in turns:
         if not each.call.error:
             await each.ended()
