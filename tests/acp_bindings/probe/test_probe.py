@@ -135,6 +135,14 @@ async def test_a_failure_shows_the_lines_and_a_cure() -> None:
 
 
 @pytest.mark.anyio
+async def test_a_tool_that_was_not_called_is_named() -> None:
+    (result,) = (await probe(AGENT, only=["servers.called"], prompt="hello", timeout=5)).results
+
+    assert result.status == "skip"
+    assert "the tool probe_word of the MCP server probe-1; ask for it with --prompt" in result.message
+
+
+@pytest.mark.anyio
 async def test_the_advice_for_a_slow_turn_is_a_shorter_prompt(tmp_path: Path) -> None:
     report = await probe([*_script(tmp_path, SLOW), "cancels"], only=["prompts.cancel-twice"], timeout=1)
 

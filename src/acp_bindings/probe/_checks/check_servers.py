@@ -44,7 +44,8 @@ async def called(bench: Bench) -> None:
     if not bench.servers.of(entry, "called"):
         await session.turn(bench.text(TOOL))
     if not bench.servers.of(entry, "called"):
-        raise Skipped("the prompt did not lead to a call")
+        tool = f"the tool probe_word of the MCP server {entry['name']}"
+        raise Skipped(f"the prompt did not lead to a call of {tool}; ask for it with --prompt")
 
 
 @check(_SOURCE, "Connect to the server, or do not advertise the transport.")
