@@ -6,6 +6,7 @@ import io
 import os
 import tempfile
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -13,6 +14,7 @@ from typing import Any, TypeVar, cast
 import anyio
 from anyio.abc import TaskGroup
 
+from acp_bindings._json import members_of
 from acp_bindings._redact import Redactor
 from acp_bindings._secrets import argument_secrets, environment_secrets
 from acp_bindings._standard_streams import version as own_version
@@ -268,6 +270,17 @@ class Bench:
             await self.once(first_session)
         params = self.session_params(**more)
         return self.session(agent, params, await agent.request("session/new", params))
+
+    async def delete_sessions(self) -> None:
+        """Delete the sessions of the probe from the agent's store, if it supports that."""
+        results = [members_of(line.fields.get("result")) for agent in self.agents for line in agent.lines]
+        ids = [id_ for each in results if isinstance(id_ := each.get("sessionId"), str)]
+        place = "sessionCapabilities.delete" if self.version == 1 else "session.delete"
+        with suppress(Outcome, ConnectionClosed):
+            if ids and await self.advertises(place):
+                agent = await self.shared()
+                for each in ids:
+                    await agent.request("session/delete", {"sessionId": each}, is_wrong=True)
 
     def session(self, agent: Agent, params: Message, call: Call) -> Session:
         """Return the session that a request has opened, or raise what `new_session` does."""

@@ -88,6 +88,7 @@ async def fill(
                     report.results.append(result)
                     if done:
                         done(result)
+                await bench.delete_sessions()
             except BaseException as error:  # noqa: BLE001 - the task group would wrap it
                 failure = error
             with anyio.CancelScope(shield=True):

@@ -175,6 +175,23 @@ async def test_a_check_keeps_its_advice_if_it_may_be_the_reason_for_the_silence(
 
 
 @pytest.mark.anyio
+@pytest.mark.parametrize("version", [1, 2])
+async def test_the_sessions_of_the_probe_are_deleted_at_the_end(tmp_path: Path, version: int) -> None:
+    store = tmp_path / "sessions"
+    stored: list[int] = []
+
+    def done(_: Result) -> None:
+        stored.append(len([*store.glob("*.jsonl")]))
+
+    only = ["prompts.turn", "prompts.two-sessions", "ending.in-turn"]
+    report = await probe([*_script(tmp_path, STORING), str(store)], version=version, only=only, timeout=10, done=done)
+
+    assert not report.has_failed
+    assert stored == [1, 3, 4]
+    assert [*store.glob("*.jsonl")] == []
+
+
+@pytest.mark.anyio
 async def test_a_recording_can_be_checked(tmp_path: Path) -> None:
     file = tmp_path / "probe.ndjson"
 
@@ -384,6 +401,18 @@ REFUSING = (
         send(id=message["id"], error={"code": -32602, "message": "Invalid params"})
 """
 )
+STORING = """
+import sys
+from acp_bindings.agent import Agent, FolderSessions, Turn
+
+agent = Agent("storing", version="1", sessions=FolderSessions(sys.argv[1]))
+
+@agent.prompt
+async def answer(turn: Turn) -> None:
+    await turn.say("hello")
+
+agent.run()
+"""
 SLOW = (
     START.replace("1}", '1, "agentCapabilities": {"sessionCapabilities": {"list": {}}}}')
     + """
