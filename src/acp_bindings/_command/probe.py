@@ -68,8 +68,7 @@ def probe_agent(
     for option, path, form in (("--junit", junit, _junit), ("--html", html, _html)):
         if path is not None:
             try:
-                # It shows lines of the conversations.
-                atomic_write(path, form()(report).encode(), private=True)
+                atomic_write(path, form()(report).encode())
             except OSError as error:
                 return _refuse(f"{option} {path}: {error.strerror}")
     return 128 + ended_by if ended_by else int(report.has_failed)
