@@ -348,15 +348,18 @@ class StdioTransport:
             await self._outbox.respond([line], hurry=True)
         else:
             self._outbox.owe(line)
-        if self._writing is None and not self._outbox.is_empty:
-            self._writing = anyio.CancelScope()
-            self._tasks.start_soon(self._write, self._writing)
+        self._write_the_rest()
 
     async def aclose(self) -> None:
         """Do nothing: the session closes its streams before the block ends, while the server may still write."""
 
+    def _write_the_rest(self) -> None:
+        """Start the task that writes lines, if one could not be written immediately for the first time."""
+        if self._writing is None and not self._outbox.is_empty:
+            self._writing = anyio.CancelScope()
+            self._tasks.start_soon(self._write, self._writing)
+
     async def _write(self, scope: anyio.CancelScope) -> None:
-        """Write lines that could not be written immediately, until the end."""
         with scope:
             await self._outbox.run()
             # End the session's input too, so that no request waits for an answer.
