@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import threading
 from functools import partial
 from pathlib import Path
 
@@ -202,34 +201,6 @@ async def test_a_long_line_on_stderr_is_quoted(marked: Marked, tmp_path: Path) -
     failure = await failure_of(marked.stdio("tool", "/bin/sh", "-c", script), cwd=tmp_path)
 
     assert failure.message == "exited with status 4; it wrote on stderr: [a line of more than 16384 bytes]"
-
-
-@pytest.mark.parametrize(
-    ("tool", "says"),
-    [
-        ("quit", "exited with status 9; it wrote nothing on stderr after the last request"),
-        ("die", "exited with status 9; it wrote on stderr: out of paper"),
-    ],
-)
-async def test_what_a_working_server_logged_before_does_not_explain_its_end(
-    tool: str, says: str, marked: Marked, tmp_path: Path
-) -> None:
-    logged = threading.Event()
-    options = Options(stderr=lambda _server, _line: logged.set())
-    async with mcp_launch.open_session(marked.plain(), cwd=tmp_path, options=options) as session:
-        await session.call_tool("log")
-        assert await anyio.to_thread.run_sync(logged.wait, 10)
-        with pytest.raises(MCPError) as raised:
-            await session.call_tool(tool)
-
-    assert raised.value.error.message == says
-    assert raised.value.error.data["stderr"][0] == "INFO handled"
-
-
-async def test_what_a_server_wrote_before_its_first_call_may_explain_its_end(marked: Marked, tmp_path: Path) -> None:
-    async with mcp_launch.open_session(marked.plain("floods_stderr"), cwd=tmp_path) as session:
-        with pytest.raises(MCPError, match="exited with status 9; it wrote on stderr: the last line"):
-            await session.call_tool("quit")
 
 
 async def test_a_server_that_dies_later_has_its_failure_then(marked: Marked, tmp_path: Path) -> None:

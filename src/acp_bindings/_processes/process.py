@@ -132,17 +132,10 @@ class Tail:
         self._limit = limit
         self._data = bytearray()
         self._is_cut = False
-        self._ends = 0
-
-    @property
-    def line_count(self) -> int:
-        """The number of lines so far, including a last one that has not ended."""
-        return self._ends + (bool(self._data) and not self._data.endswith(b"\n"))
 
     def add(self, chunk: bytes) -> None:
         """Append *chunk*, and drop the oldest bytes."""
         self._data += chunk
-        self._ends += chunk.count(b"\n")
         if len(self._data) > self._limit:
             self._is_cut = True
             del self._data[: len(self._data) - self._limit]

@@ -71,8 +71,6 @@ class Seen:
     """The limit in bytes that a line exceeded, if one did."""
     stderr: Sequence[str]
     """The last lines of its standard error."""
-    lines_since: int | None = None
-    """The number of lines on standard error after the last request; None unless a tool had worked before it."""
     status: int | None
     """Its exit status, negative for a signal; None if it is running or the status is unknown."""
     closed: Literal["input", "output"] | None
@@ -100,9 +98,7 @@ def diagnose_process(seen: Seen, *, waited: float | None, hide: Redactor, phrase
         return advised("disconnected" if seen.spoke else "not_mcp", event, allow_more("bytes"), facts)
     if seen.only_echoes:
         return advised("not_mcp", _ECHO, _OTHER_PROGRAM, facts)
-    # What a working server has logged before does not explain its end.
-    since = 0 if seen.lines_since is None else max(0, len(seen.stderr) - seen.lines_since)
-    said = [line for line in seen.stderr[since:] if line.strip()]
+    said = [line for line in seen.stderr if line.strip()]
     hint, line = explain_end(said, status=seen.status)
     if (status := seen.status) is not None:
         facts |= {"signal": signal_name(status)} if status < 0 else {"exit_code": status}
@@ -199,8 +195,7 @@ def _last_words(seen: Seen, hint: str | None, line: str | None, hide: Redactor) 
         return f"{reason}; it wrote on stderr: {hide.start(line, SHOWN)}"
     if seen.stray:
         return f'{reason}; it wrote "{seen.stray[0]}" on stdout, which is not a JSON-RPC message'
-    since = "" if seen.lines_since is None else " after the last request"
-    return f"{reason}; it {f'wrote nothing on stderr{since}' if seen.spoke else 'printed nothing'}"
+    return f"{reason}; it {'wrote nothing on stderr' if seen.spoke else 'printed nothing'}"
 
 
 def _advice(seen: Seen, hide: Redactor, phrases: Phrases) -> str | None:  # noqa: PLR0911 - a list of cases

@@ -238,8 +238,6 @@ class StdioTransport:
         """True if it responded with a result, or refused the handshake."""
         self._asked = ""
         """The method of the last request."""
-        self._lines_before = 0
-        """The number of lines on standard error before the last request, if a tool had worked by then."""
         self._unanswered = Unanswered()
         self.reader = reader
         self._stdout = Stdout(reader, hide=hide, warn=self.warnings.append, awaited=self._unanswered.holds)
@@ -328,8 +326,6 @@ class StdioTransport:
             self._answered_for = True
             raise MCPError.from_error_data(self._farewell())
         if isinstance(message, JSONRPCRequest):
-            if self._asked == "tools/call" and not self._unanswered:
-                self._lines_before = self._process.stderr.line_count
             self._asked = message.method
         self._unanswered.sent(message)
         self._stdout.sent(line)
@@ -415,7 +411,6 @@ class StdioTransport:
             unfinished=uncoloured(trimmed(self._process.unfinished).decode(errors="replace")),
             gave_up_at=self.reader.limits.bytes if self._process.overflowed else None,
             stderr=[uncoloured(line) for line in self._process.stderr.lines()],
-            lines_since=self._process.stderr.line_count - self._lines_before if self._lines_before else None,
             status=self._ending.status,
             closed=self._ending.closed,
             given={*INHERITED, *(name for name, _ in self._spec.env)},

@@ -108,11 +108,6 @@ def call(tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
     if tool == "die":
         sys.stderr.write("out of paper\n")
         sys.exit(9)
-    if tool == "quit":
-        sys.exit(9)
-    if tool == "log":
-        sys.stderr.write("INFO handled\n")
-        sys.stderr.flush()
     if tool == "big":
         return text("x" * arguments["size"])
     return text(json.dumps({"env": dict(os.environ), "cwd": os.getcwd(), "pid": os.getpid()}))
