@@ -251,10 +251,12 @@ class Phrases(NamedTuple):
         """Return the field for the URL of a server of this transport."""
         return dict(self.urls).get(transport or "", self.called("url"))
 
-    def instead(self, variable: str, member: str) -> str:
-        """Return what to do about a variable that was not replaced in a field."""
-        advice = dict(self.variables).get(member)
-        return f"set it, and {advice.replace('NAME', variable)}" if advice else "write the value"
+    def instead(self, reference: str, variable: str | None, member: str) -> str:
+        """Return what to do about a reference that was not replaced in a field; *variable* is the name in it."""
+        if variable is None or (advice := dict(self.variables).get(member)) is None:
+            return "write the value"
+        advice = advice.replace("NAME", variable)
+        return "set it" if reference in advice else f"set it, and {advice}"
 
     def given(self, transport: str) -> str:
         """Return how an entry contains the URL of such a server, as the end of "give it as"."""

@@ -124,27 +124,33 @@ async def test_a_variable_that_was_not_expanded_is_suspected_if_a_login_is_refus
 
 
 @pytest.mark.parametrize(
-    ("format_", "entry", "advice"),
+    ("format_", "entry", "token", "advice"),
     [
-        ("goose", {"type": "streamable_http", "uri": "URL"}, "set it, and list its name in env_keys."),
-        ("cursor", {"url": "URL"}, "set it, and write ${env:TOKEN}."),
-        ("claude-code", {"type": "sse", "url": "URL"}, "set it, and write ${TOKEN}."),
-        ("zed", {"url": "URL"}, "write the value."),
+        (
+            "goose",
+            {"type": "streamable_http", "uri": "URL"},
+            "$TOKEN",
+            " (TOKEN); set it, and list its name in env_keys.",
+        ),
+        ("cursor", {"url": "URL"}, "$TOKEN", " (TOKEN); set it, and write ${env:TOKEN}."),
+        ("cursor", {"url": "URL"}, "${env:TOKEN}", " (TOKEN); set it."),
+        ("claude-code", {"type": "sse", "url": "URL"}, "$TOKEN", " (TOKEN); set it, and write ${TOKEN}."),
+        ("claude-code", {"type": "http", "url": "URL"}, "${input:pat}", "; write the value."),
+        ("zed", {"url": "URL"}, "$TOKEN", " (TOKEN); write the value."),
     ],
 )
 async def test_the_advice_for_a_variable_is_that_of_the_client(
-    format_: str, entry: dict[str, Any], advice: str, marked: Marked, tmp_path: Path
+    format_: str, entry: dict[str, Any], token: str, advice: str, marked: Marked
 ) -> None:
     with raw_server(lambda _: [reply(401)]) as web:
         holder = format_called(format_).at[0][0]
-        filled = {**entry, "headers": {"Authorization": "Bearer $TOKEN"}}
+        filled = {**entry, "headers": {"Authorization": f"Bearer {token}"}}
         text = json.dumps({holder: {"n": filled}}).replace("URL", f"http://127.0.0.1:{web.port}/mcp")
         config = read_config(text, source="f", format=format_, env={})
-        async with mcp_launch.launch(config.servers, cwd=tmp_path, options=Options(phrases=config.phrases)) as fleet:
+        async with mcp_launch.launch(config.servers, cwd=Path.cwd(), options=Options(phrases=config.phrases)) as fleet:
             [failure] = fleet.failures
 
-    end = "contains a variable that was not expanded (TOKEN);"
-    assert failure.advice == f"Its Authorization header {end} {advice}"
+    assert failure.advice == f"Its Authorization header contains a variable that was not expanded{advice}"
 
 
 async def test_a_sign_in_page_is_recognized_by_its_title(marked: Marked, tmp_path: Path) -> None:

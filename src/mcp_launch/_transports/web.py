@@ -217,9 +217,10 @@ def _unexpanded(spec: HttpServer, headers: list[tuple[str, str]], phrases: Phras
     for place, member, value in places:
         if found := UNEXPANDED.search(value):
             # Only the name, because the value of the header is redacted.
-            name = re.search(r"(?:env:)?([A-Za-z_]\w*)", found[0])
-            shown = f" ({name[1]})" if name else ""
-            cure = phrases.instead(name[1] if name else "", member)
+            whole = re.fullmatch(r"[$%{]*(?:env:)?([A-Za-z_]\w*)(?::-.*)?[%}]*", found[0])
+            name = whole and whole[1]
+            shown = f" ({name})" if name else ""
+            cure = phrases.instead(found[0], name, member)
             return f"{place} contains a variable that was not expanded{shown}; {cure}"
     return None
 
