@@ -187,10 +187,11 @@ def test_the_inputs_become_those_of_vscode() -> None:
 def test_the_inputs_of_vscode_become_inputs() -> None:
     prompt = {"type": "promptString", "id": "key", "description": "The key", "password": True}
     pick = {"type": "pickString", "id": "mode", "options": ["a", {"label": "B", "value": "b"}], "default": "a"}
+    pick["password"] = False
     run = {"type": "command", "id": "name", "command": "ask.name"}
     headers = {"Authorization": "Bearer ${input:key}", "Mode": "${input:mode}", "Name": "${input:name}"}
     server = {"type": "http", "url": "https://h.example/mcp", "headers": headers}
-    file = json.dumps({"inputs": [prompt, pick, run], "servers": {"w": server}})
+    file = json.dumps({"inputs": [prompt, pick, run, {**run, "id": "unused"}], "servers": {"w": server}})
     text, lost = write_config(read_config(file, source=".vscode/mcp.json", env={}), "registry")
 
     assert [each["variables"] for each in json.loads(text)["remotes"][0]["headers"]] == [

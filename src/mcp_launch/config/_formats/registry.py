@@ -111,9 +111,6 @@ class Registry(Format):
             return {**known, **{member: each for member, each in found.items() if each}}
         for member in sorted(config.rest.keys() - {"inputs"}):
             self.omit(writing, None, member)
-        for name, raw in _inputs_of(writing).items():
-            for member in sorted(raw.keys() - {"id", "type", *_OF_INPUT}):
-                self.omit(writing, None, f"the {member} of the input {name}")
         written: Entry | None = None
         for entry in config.entries:
             if written is not None:
@@ -352,7 +349,12 @@ def _input(reference: Reference, writing: Writing) -> dict[str, Any]:
     if raw is None:
         found = {"default": reference.default, "isSecret": reference.is_secret or None}
     else:
+        for member in sorted(raw.keys() - {"id", "type", *_OF_INPUT}):
+            message = f"server.json does not support the {member} of the input {reference.name}; it was omitted"
+            if message not in [each.message for each in writing.findings]:
+                writing.note(None, "not_said", message)
         found = {ours: raw.get(theirs) for theirs, ours in _OF_INPUT.items()}
+        found["isSecret"] = found["isSecret"] or None
         # An option may be an object with a label.
         found["choices"] = [as_members(each).get("value", each) for each in as_items(found["choices"])] or None
     required = {"isRequired": True} if found["default"] is None else {}
