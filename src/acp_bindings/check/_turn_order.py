@@ -169,7 +169,8 @@ class Turns:
     ) -> None:
         """Take the response to a request in the session, which came in the line *asked*. None is an error."""
         if method == "session/prompt":
-            self.open_prompts.discard(asked)
+            # A prompt before one that was answered with a result is not answered any more.
+            self.open_prompts -= {each for each in self.open_prompts if each == asked or (result and each < asked)}
             self._prompt_response(result, line, version)
         elif method == "session/request_permission":
             allowed = {id_ for each in items_of(params.get("options")) for id_ in _allowing(each)}
@@ -202,6 +203,7 @@ class Turns:
         """Take the response that loads or resumes the session."""
         self.open(result, is_known=self.is_known or is_replayed)
         self.reopened, self.is_over, self.repeats = True, False, False
+        self.open_prompts.clear()
 
     def at_end(self) -> Iterator[Unfinished]:
         """Yield what is left to do if the conversation ends now."""

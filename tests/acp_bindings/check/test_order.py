@@ -3,7 +3,18 @@
 import pytest
 
 from acp_bindings import v1, v2
-from tests.acp_bindings.check.conversations import AGENT, Message, call, check, error, prompt, rules, update
+from tests.acp_bindings.check.conversations import (
+    AGENT,
+    Message,
+    call,
+    check,
+    error,
+    load,
+    prompt,
+    result,
+    rules,
+    update,
+)
 from tests.acp_bindings.check.orders import (
     ACCEPTED,
     ALLOW,
@@ -74,6 +85,12 @@ def test_a_turn_with_a_refused_prompt_still_ends() -> None:
     assert rules(*TWICE, BUSY, ENDED, *late) == ["turn.prompt-in-turn", "turn.update-after-end"]
     assert rules(*TWICE, BUSY, CANCELLED) == ["turn.prompt-in-turn", "turn.cancelled-without-cancel"]
     assert rules(*TWICE, BEGUN, BUSY, ENDED) == ["turn.prompt-in-turn", "tool-call.unfinished"]
+
+
+@pytest.mark.parametrize("between", [prompt(3), load(5)], ids=["answered later", "loaded again"])
+def test_a_prompt_that_was_never_answered_does_not_keep_the_turn_open(between: list[Message]) -> None:
+    cancelled = result(4, {"stopReason": "cancelled"})
+    assert "turn.cancelled-without-cancel" in rules(*V1, ASKED, *between, prompt(4)[0], cancelled)
 
 
 LEFT = {"time": "2026-11-27T11:45:49.123456Z", "closed": {"from": "client"}}
