@@ -20,7 +20,8 @@ def atomic_write(path: str, data: bytes, *, follow: bool = True, private: bool =
         path: the file.
         data: its new content.
         follow: True to replace the target of a link, False to replace the link: for a path that was checked before.
-        private: True for a file that only this user can read, also if others could read the old one.
+        private: True for a file that only this user can read, also if others could read the old one. A file that can be
+            written but not replaced keeps its mode.
     """
     if not _is_replaceable(path):
         Path(path).write_bytes(data)

@@ -129,7 +129,7 @@ class Agent:
     opening: list[Line] = field(default_factory=list[Line])
     """The lines of `initialize`."""
     left: Line | None = None
-    """What stands in the conversation for the end of the agent's input; None while that is open."""
+    """The line that represents the end of the agent's input; None while that is open."""
     has_ended: bool = False
     """True once the agent has closed its output."""
     open: dict[Key, list[Call]] = field(default_factory=dict[Key, list[Call]])
