@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
@@ -90,14 +91,11 @@ class Posts:
                 self._tasks.start_soon(self._forward, sink)
 
     async def _forward(self, sink: Sink) -> None:
-        try:
+        with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
             while self._queue:
                 await sink.send(self._queue.pop(0))
                 self._waiting -= 1
-        except (anyio.BrokenResourceError, anyio.ClosedResourceError):
-            pass
-        finally:
-            self._forwarding = False
+        self._forwarding = False
 
     def start(self, method: str | None, post: Callable[[], Awaitable[object]]) -> None:
         """Post a notification, or a response if *method* is None. It is dropped if too many wait."""
