@@ -186,8 +186,8 @@ def test_the_inputs_become_those_of_vscode() -> None:
 
 def test_the_inputs_of_vscode_become_inputs() -> None:
     prompt = {"type": "promptString", "id": "key", "description": "The key", "password": True}
-    pick = {"type": "pickString", "id": "mode", "options": ["a", {"label": "B", "value": "b"}], "default": "a"}
-    pick["password"] = False
+    choices = ["a", {"label": "B", "value": "b"}]
+    pick = {"type": "pickString", "id": "mode", "options": choices, "default": "a", "password": False}
     run = {"type": "command", "id": "name", "command": "ask.name"}
     headers = {"Authorization": "Bearer ${input:key}", "Mode": "${input:mode}", "Name": "${input:name}"}
     server = {"type": "http", "url": "https://h.example/mcp", "headers": headers}
