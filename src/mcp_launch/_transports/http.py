@@ -13,7 +13,6 @@ from urllib.parse import urlsplit
 
 import anyio
 import httpx2
-from anyio.lowlevel import checkpoint
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
 from mcp_types import CONNECTION_CLOSED, ErrorData, JSONRPCError, JSONRPCNotification, JSONRPCRequest
@@ -145,9 +144,6 @@ class WebClient(httpx2.AsyncClient):
         if request.method != "POST":
             # The response to a listening GET or to the closing DELETE does not explain a failure.
             options["stream"] = True
-            # The SDK opens the stream of events before it posts `notifications/initialized`, for which `tools/list`
-            # waits. That POST should have the open connection.
-            await checkpoint()
             response = await _without_rest(await super().send(request, **options))
             return self._with_events(response, is_answer="last-event-id" in request.headers)
         if (refused := request.extensions.get("refusal")) is not None:
