@@ -144,7 +144,11 @@ class WebClient(httpx2.AsyncClient):
         if request.method != "POST":
             # The response to a listening GET or to the closing DELETE does not explain a failure.
             options["stream"] = True
-            response = await _without_rest(await super().send(request, **options))
+            try:
+                response = await _without_rest(await super().send(request, **options))
+            finally:
+                if self.posts:
+                    self.posts.stream_answered()
             return self._with_events(response, is_answer="last-event-id" in request.headers)
         if (refused := request.extensions.get("refusal")) is not None:
             return _error_answer(request, refused, status=HTTPStatus.BAD_REQUEST)
@@ -224,9 +228,12 @@ class WebClient(httpx2.AsyncClient):
             return await self._remember_refusal(request, response)
         message: dict[str, Any] = request.extensions["message"]
         is_notification = "id" not in message or "method" not in message
-        if message.get("method") == "initialize" and not response.headers.get("mcp-session-id", "").isascii():
-            await response.aclose()
-            raise UnusableId
+        if message.get("method") == "initialize" and (session_id := response.headers.get("mcp-session-id")):
+            if not session_id.isascii():
+                await response.aclose()
+                raise UnusableId
+            if self.posts:
+                self.posts.expect_stream()
         media, body = media_type(response.headers), b""
         if media == EVENT_STREAM:
             response, is_mcp = self._with_events(response, is_answer=True), True
@@ -431,6 +438,7 @@ class HttpTransport:
         )
         self.reader = self._client.reader
         self._probe = budgets.probe
+        self._listens = bool(options.roots or options.sampling or options.elicitation)
         self._unanswered = Unanswered()
         self.warnings = [*self._client.rule.warnings, *self._network.warnings]
         self._client.reading.warn = self.warnings.append
@@ -444,7 +452,7 @@ class HttpTransport:
         """Connect the streams, and close the session and all sockets when the block ends."""
         streams = streamable_http_client(self._spec.url, http_client=self._client)
         async with self._client, anyio.create_task_group() as tasks:
-            self._client.posts = posts = Posts(tasks)
+            self._client.posts = posts = Posts(tasks, listens=self._listens)
             async with streams as (read, write):
                 watched, noted = shown(
                     _WatchedStream(read, self._client, self._unanswered, self._on_lost),

@@ -26,6 +26,8 @@ _AT_ONCE = 8
 """POSTs of these at a time, so that the requests keep most of the connections."""
 _PATIENCE = 30.0
 """Seconds after which a POST is closed if no caller waits for what the server sends back."""
+_STREAM = 1.0
+"""Seconds for the response to the GET of the event stream, which some servers send with the first event."""
 
 
 class Abandoned(httpx2.SSEError):
@@ -63,8 +65,18 @@ class Post:
 class Posts:
     """Sends notifications and responses in tasks of their own, and closes the POSTs of requests that were abandoned."""
 
-    def __init__(self, tasks: TaskGroup) -> None:
+    def __init__(self, tasks: TaskGroup, *, listens: bool = False) -> None:
+        """Start without messages.
+
+        Args:
+            tasks: the task group in which messages are sent.
+            listens: True if the client answers requests of the server. Servers drop these while there is no event
+                stream, so the first request of the client waits until the stream is open.
+        """
         self._tasks = tasks
+        self._listens = listens
+        self._stream: anyio.Event | None = None
+        """Set when the event stream is open or refused; None unless requests wait for it."""
         self._waiting = 0
         self._queue: list[SessionMessage] = []
         self._forwarding = False
@@ -111,6 +123,16 @@ class Posts:
         post = self._of_requests[number] = Post(after=self._initialized)
         return post
 
+    def expect_stream(self) -> None:
+        """Note that the event stream will be opened, with `notifications/initialized`."""
+        if self._listens:
+            self._stream = anyio.Event()
+
+    def stream_answered(self) -> None:
+        """Note that the server has opened or refused the event stream."""
+        if self._stream:
+            self._stream.set()
+
     def abandon(self, number: RequestId) -> None:
         """Close the POST of a request that was abandoned."""
         if post := self._of_requests.get(number):
@@ -131,6 +153,9 @@ class Posts:
             async with self._turns:
                 with anyio.move_on_after(_PATIENCE):
                     await post()
+            if self._initialized is done and self._stream:
+                with anyio.move_on_after(_STREAM):
+                    await self._stream.wait()
         finally:
             self._waiting -= 1
             done.set()
