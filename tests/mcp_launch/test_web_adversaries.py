@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import threading
+import time
 import zlib
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from pathlib import Path
@@ -14,6 +15,8 @@ import anyio
 import httpx2
 import pytest
 from mcp import MCPError
+from mcp.client.context import ClientRequestContext
+from mcp_types import ListRootsResult
 
 import mcp_launch
 from mcp_launch import Budgets, LaunchFailure, Limits, Options
@@ -757,6 +760,27 @@ async def test_a_session_id_that_is_not_ascii_is_a_failure(marked: Marked, tmp_p
 
     assert (failure.stage, failure.code) == ("connect", "invalid_response")
     assert "sent an Mcp-Session-Id that is not ASCII" in failure.message
+
+
+async def test_the_event_stream_is_open_before_the_server_may_send_requests(marked: Marked, tmp_path: Path) -> None:
+    def answer(request: Request) -> Iterator[bytes]:
+        if request.method == "GET":
+            # Long after the next request, if that does not wait.
+            time.sleep(0.3)
+            order.append("stream")
+            yield reply(405)
+        else:
+            order.append(request.asks)
+            yield with_header(works(request), "Mcp-Session-Id: 1")
+
+    async def roots(_: ClientRequestContext) -> ListRootsResult:
+        return ListRootsResult(roots=[])
+
+    order: list[str] = []
+    with raw_server(answer) as raw:
+        async with mcp_launch.launch([http(f"{raw.origin}/mcp")], cwd=tmp_path, options=Options(roots=roots)) as fleet:
+            assert fleet.failures == []
+    assert order.index("stream") < order.index("tools/list")
 
 
 async def test_an_unexpected_session_id_is_ignored(marked: Marked, tmp_path: Path) -> None:
