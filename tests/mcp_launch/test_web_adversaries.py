@@ -773,7 +773,7 @@ async def test_the_event_stream_is_open_before_the_server_may_send_requests(mark
             order.append(request.asks)
             yield with_header(works(request), "Mcp-Session-Id: 1")
 
-    async def roots(_: ClientRequestContext) -> ListRootsResult:
+    async def roots(context: ClientRequestContext) -> ListRootsResult:
         return ListRootsResult(roots=[])
 
     order: list[str] = []
