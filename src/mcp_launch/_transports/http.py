@@ -53,7 +53,7 @@ from mcp_launch._transports.web import (
     unpack_slowly,
     whole,
 )
-from mcp_launch.failures import OF_ACP, Code, Phrases, Stage
+from mcp_launch.failures import Code, Stage
 from mcp_launch.options import Budgets, Limits, Options
 
 
@@ -64,16 +64,8 @@ class WebClient(httpx2.AsyncClient):
     not send them elsewhere.
     """
 
-    def __init__(
-        self,
-        spec: HttpServer,
-        network: Network,
-        *,
-        connect: float,
-        limits: Limits | None = None,
-        phrases: Phrases = OF_ACP,
-    ) -> None:
-        self.rule = HeaderRule(spec, phrases=phrases, logs_in=network.auth is not None)
+    def __init__(self, spec: HttpServer, network: Network, *, connect: float, limits: Limits | None = None) -> None:
+        self.rule = HeaderRule(spec, phrases=network.phrases, logs_in=network.auth is not None)
         self._url = spec.url
         self._network = network
         with usable(spec, network.names_proxy):
@@ -283,7 +275,7 @@ _ABOUT = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"n
 INITIALIZE = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": _ABOUT}
 """The smallest request to which an MCP server responds."""
 _FIRST_MESSAGE = 1.0
-"""Seconds for it on an event stream."""
+"""Seconds for the response to it on an event stream."""
 
 
 async def speaks_http(spec: HttpServer, network: Network, *, in_full: bool = False) -> bool:
@@ -433,9 +425,7 @@ class HttpTransport:
         self._on_lost = on_lost
         self._phrases = options.phrases
         self._network = network(spec, options)
-        self._client = WebClient(
-            spec, self._network, connect=budgets.connect, limits=options.limits, phrases=self._phrases
-        )
+        self._client = WebClient(spec, self._network, connect=budgets.connect, limits=options.limits)
         self.reader = self._client.reader
         self._probe = budgets.probe
         self._listens = bool(options.roots or options.sampling or options.elicitation)

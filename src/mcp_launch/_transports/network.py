@@ -23,7 +23,7 @@ from mcp_launch._http_types import EVENT_STREAM, FORM, JSON, Url, media_type
 from mcp_launch._spec import HttpServer
 from mcp_launch._transports.oauth import StoredAuth, stored_auth
 from mcp_launch._transports.web import Httpx2Body, bound
-from mcp_launch.failures import LaunchFailure, UnusableInput
+from mcp_launch.failures import OF_ACP, LaunchFailure, Phrases, UnusableInput
 from mcp_launch.logins import StoredLogins
 from mcp_launch.options import Options
 
@@ -119,6 +119,8 @@ class Network:
     auth: WatchedAuth | None = None
     trust_env: bool = True
     warnings: tuple[str, ...] = ()
+    phrases: Phrases = OF_ACP
+    """The words of the config for advice about it."""
 
     @property
     def names_proxy(self) -> str:
@@ -170,6 +172,7 @@ def network(spec: HttpServer, options: Options) -> Network:
         warnings=("its TLS certificate is not verified, so others could read and change the connection",)
         if insecure
         else (),
+        phrases=options.phrases,
     )
 
 

@@ -66,9 +66,7 @@ class SseTransport:
         self._traffic = traffic
         self._phrases = options.phrases
         self._network = network(spec, options)
-        self._client = EventClient(
-            spec, self._network, connect=budgets.connect, limits=options.limits, phrases=self._phrases
-        )
+        self._client = EventClient(spec, self._network, connect=budgets.connect, limits=options.limits)
         self.reader = self._client.reader
         self.warnings = [*self._client.rule.warnings, *self._network.warnings]
         self._on_lost = on_lost

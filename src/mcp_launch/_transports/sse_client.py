@@ -27,7 +27,6 @@ from mcp_launch._transports.messages import Reader
 from mcp_launch._transports.network import Network, usable
 from mcp_launch._transports.posts import MOST_CONNECTIONS
 from mcp_launch._transports.web import HeaderRule, PiecewiseBody, bound, follows, start_of, unpack_slowly
-from mcp_launch.failures import OF_ACP, Phrases
 from mcp_launch.options import Limits, allow_more, megabytes
 
 
@@ -104,16 +103,8 @@ class NoEventsError(Exception):
 class EventClient(httpx.AsyncClient):
     """An httpx client that applies the headers of a specification and remembers why requests failed."""
 
-    def __init__(
-        self,
-        spec: HttpServer,
-        network: Network,
-        *,
-        connect: float,
-        limits: Limits | None = None,
-        phrases: Phrases = OF_ACP,
-    ) -> None:
-        self.rule = HeaderRule(spec, phrases=phrases, logs_in=network.auth is not None)
+    def __init__(self, spec: HttpServer, network: Network, *, connect: float, limits: Limits | None = None) -> None:
+        self.rule = HeaderRule(spec, phrases=network.phrases, logs_in=network.auth is not None)
         with usable(spec, network.names_proxy, library="httpx"):
             super().__init__(
                 auth=BridgedAuth(network.auth) if network.auth else None,

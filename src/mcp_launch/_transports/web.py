@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import re
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import aclosing
 from typing import Any, TypeAlias, cast
@@ -18,7 +17,7 @@ from mcp_launch._diagnosis.responses import TWICE, TooLong
 from mcp_launch._http_types import Request, Response, Url
 from mcp_launch._spec import HttpServer
 from mcp_launch._transports import LONGEST
-from mcp_launch._unexpanded import UNEXPANDED
+from mcp_launch._unexpanded import UNEXPANDED, name_in
 from mcp_launch.failures import OF_ACP, LaunchFailure, Phrases
 from mcp_launch.options import allow_more, megabytes
 
@@ -217,8 +216,7 @@ def _unexpanded(spec: HttpServer, headers: list[tuple[str, str]], phrases: Phras
     for place, member, value in places:
         if found := UNEXPANDED.search(value):
             # Only the name, because the value of the header is redacted.
-            whole = re.fullmatch(r"[$%{]*(?:env:)?([A-Za-z_]\w*)(?::-.*)?[%}]*", found[0])
-            name = whole and whole[1]
+            name = name_in(found[0])
             shown = f" ({name})" if name else ""
             cure = phrases.instead(found[0], name, member)
             return f"{place} contains a variable that was not expanded{shown}; {cure}"

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, cast
 
 from mcp_launch._json_values import texts
-from mcp_launch._unexpanded import UNEXPANDED
+from mcp_launch._unexpanded import UNEXPANDED, name_in
 from mcp_launch.config._documents import Document, Grammar, Path, Place, unusable
 from mcp_launch.config._entries import Config, Entry, Finding
 from mcp_launch.config._references import NONE, Reference, Syntax, Text, Values
@@ -61,8 +60,8 @@ class Format:
 
     def _instead(self, shown: str, member: str) -> str:
         """Return what to write instead of a reference in the syntax of something else."""
-        name = re.fullmatch(r"[$%{]*(?:env:)?([A-Za-z_]\w*)[%}]*", shown)
-        known = self.syntax.write(Reference("", "env", name[1])) if name and member in self.expands else None
+        name = name_in(shown)
+        known = self.syntax.write(Reference("", "env", name)) if name and member in self.expands else None
         return f"write {known}" if known and known != shown else _VALUE
 
     def all_phrases(self) -> Phrases:

@@ -337,14 +337,10 @@ _OF_INPUT = {"description": "description", "default": "default", "options": "cho
 """The members of an input of VS Code, and their names here."""
 
 
-def _inputs_of(writing: Writing) -> dict[str, dict[str, Any]]:
-    """Return the inputs of a file of VS Code by their ids."""
-    return {str(each.get("id")): each for each in map(as_members, as_items(writing.config.rest.get("inputs")))}
-
-
 def _input(reference: Reference, writing: Writing) -> dict[str, Any]:
     """Return the input for a reference."""
-    raw = _inputs_of(writing).get(reference.name) if reference.kind == "input" else None
+    inputs = map(as_members, as_items(writing.config.rest.get("inputs")))
+    raw = next((each for each in inputs if reference.kind == "input" and each.get("id") == reference.name), None)
     found: dict[str, Any]
     if raw is None:
         found = {"default": reference.default, "isSecret": reference.is_secret or None}
