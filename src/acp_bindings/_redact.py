@@ -7,6 +7,7 @@ import html
 import json
 import re
 import threading
+from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import Any, cast
 from urllib.parse import parse_qsl, quote, quote_plus, unquote, urlsplit
@@ -93,7 +94,7 @@ class Redactor:
         self._added: set[str] = set()
         """The values added since the last search. They are processed late, because most peers never send any text."""
         self._given: set[str] = set()
-        self._learnt: list[frozenset[str]] = []
+        self._learnt: deque[frozenset[str]] = deque(maxlen=LEARNT)
         self._long: list[str] = []
         self._short: re.Pattern[str] | None = None
         self.add(values, urls=urls)
@@ -110,7 +111,6 @@ class Redactor:
             known = value in self._given or any(value in forms for forms in self._learnt)
             if not known and len(value) >= SHORTEST:
                 self._learnt.append(frozenset(forms_of(value)))
-                del self._learnt[:-LEARNT]
                 self._order()
 
     def _work_in(self) -> None:

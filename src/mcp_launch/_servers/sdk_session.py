@@ -62,18 +62,22 @@ def protected(session: ClientSession, protection: Protection) -> Session:
 class Session(ClientSession):
     """The SDK's session. The exceptions that it raises because of a server are documented and redacted."""
 
-    _results: _Results
-    # Only one attribute, because a few more would double the size of the object.
+    _protection: Protection
+    _validating: KillableProcess
+    _validators: dict[str, ResultValidator]
+    _unlisted: set[str]
 
     def protect(self, protection: Protection) -> None:
         """Set the attributes of this class, before the session is entered."""
-        self._results = _Results(protection)
+        self._protection = protection
         self._dispatcher = cast("Dispatcher[Any]", _Redacting(self._dispatcher, protection.hide))
+        self._validating = KillableProcess(seconds=protection.seconds)
+        self._validators = {}
+        self._unlisted = set()
 
     async def end_validating(self) -> None:
         """End the process that validates results, if there is one."""
-        if self._results.process:
-            await self._results.process.aclose()
+        await self._validating.aclose()
 
     async def send_request(
         self,
@@ -95,7 +99,7 @@ class Session(ClientSession):
             if self._negotiated_version is None:
                 raise
             path, message = invalid_field(error)
-        server, hide = self._results.protection.server, self._results.protection.hide
+        server, hide = self._protection.server, self._protection.hide
         reason, path = hide.start(message, _REASON), hide.start(path, _REASON)
         # Raised here so that its context is not the original, which quotes what the server sent.
         raise InvalidResult(reason, server=server, method=request.method, path=path)
@@ -109,11 +113,14 @@ class Session(ClientSession):
         schema = await self._output_schema(name)
         if schema is None:
             return
-        server, hide = self._results.protection.server, self._results.protection.hide
-        invalid = partial(InvalidResult, server=server, method="tools/call", name=name, result=result)
+        invalid = partial(InvalidResult, server=self._protection.server, method="tools/call", name=name, result=result)
         if result.structured_content is None and "structured_content" not in result.model_fields_set:
             raise invalid("is missing, but the tool has an outputSchema", path="structuredContent")
-        found = await self._results.validator(name, schema).problem(result.structured_content)
+        known = self._validators.get(name)
+        if known is None or known.schema is not schema:
+            known = self._validators[name] = ResultValidator(schema, self._validating)
+        hide = self._protection.hide
+        found = await known.problem(result.structured_content)
         if isinstance(found, InvalidSchema):
             raise invalid(hide.start(str(found), _REASON), schema_rejected=True)
         if found is not None:
@@ -122,41 +129,21 @@ class Session(ClientSession):
 
     async def _output_schema(self, name: str) -> dict[str, Any] | None:
         """Return the output schema of the tool, after listing the tools if necessary; None if it has none."""
-        if name not in self._tool_output_schemas and name not in self._results.unlisted:
+        if name not in self._tool_output_schemas and name not in self._unlisted:
             try:
                 await self.list_tools()
             except (MCPError, InvalidResult) as error:
                 # The tool has been called already, and its result matters more than the validation.
                 _log.warning(
                     "%s: a result of %s was not validated, because its schema is not known: %s",
-                    self._results.protection.server,
+                    self._protection.server,
                     name,
                     error,
                 )
                 return None
             if name not in self._tool_output_schemas:
-                self._results.unlisted.add(name)
+                self._unlisted.add(name)
         return self._tool_output_schemas.get(name)
-
-
-class _Results:
-    """What a session needs to validate the results of tools."""
-
-    def __init__(self, protection: Protection) -> None:
-        self.protection = protection
-        self.process: KillableProcess | None = None
-        """The process for schemas that may take long, once a result was validated."""
-        self.unlisted: set[str] = set()
-        """The tools that were called, but are not in the list."""
-        self._validators: dict[str, ResultValidator] = {}
-
-    def validator(self, name: str, schema: dict[str, Any]) -> ResultValidator:
-        """Return the validator for the results of a tool with this schema."""
-        known = self._validators.get(name)
-        if known is None or known.schema is not schema:
-            self.process = self.process or KillableProcess(seconds=self.protection.seconds)
-            known = self._validators[name] = ResultValidator(schema, self.process)
-        return known
 
 
 class ResultValidator:

@@ -69,13 +69,13 @@ class _Probe:
         self._refusal: ErrorData | None = None
         """The server's error for the handshake."""
         self.over = False
-        self._answered: anyio.Event | None = None
-        """Set once the probe has a response, or will not get one; None while it is not awaited."""
+        self.answered = anyio.Event()
+        """Set once the probe has a response, or will not get one."""
         # The reader is already waiting when the probe is sent, so its scope is there before the deadline is known.
         self.scope = anyio.CancelScope()
 
-    def ask(self, request: JSONRPCRequest) -> anyio.Event | None:
-        """Note a request before it is sent; for the probe, return the event to wait for after it is sent.
+    def ask(self, request: JSONRPCRequest) -> None:
+        """Note a request before it is sent.
 
         Raises:
             MCPError: it is a second handshake; the error is that of the first.
@@ -83,20 +83,12 @@ class _Probe:
         self._asked, self._asked_at = request.id, anyio.current_time()
         if request.method == "server/discover":
             self._end = None
-            self._answered = anyio.Event()
+            self.answered = anyio.Event()
             self.scope.deadline = self._asked_at + _LOOK
-            return self._answered
-        if request.method == "initialize":
+        elif request.method == "initialize":
             self.over = not self._given_up or self._refusal is not None
             if self._refusal is not None:
                 raise MCPError.from_error_data(self._refusal)
-        return None
-
-    def answer(self) -> None:
-        """Let the session continue after the probe."""
-        if self._answered:
-            self._answered.set()
-            self._answered = None
 
     def goes_on(self) -> bool:
         """Return True if there is time left after a deadline, and set the next deadline."""
@@ -116,7 +108,7 @@ class _Probe:
     def give_up(self) -> SessionMessage:
         """Return a response in place of the server's: to the probe, or to the handshake after a late response."""
         self.scope.deadline = math.inf
-        self.answer()
+        self.answered.set()
         if self._given_up and self._refusal is None:
             return self._refused(ErrorData(code=REQUEST_TIMEOUT, message="initialize was not answered"))
         reply = self._error(ErrorData(code=REQUEST_TIMEOUT, message="server/discover was not answered in time"))
@@ -128,7 +120,7 @@ class _Probe:
         """Return what the session gets for a received item, which usually is the same item."""
         match item:
             case SessionMessage(message=JSONRPCResponse(id=answered)) if self._is_of(self._asked, answered):
-                self.answer()
+                self.answered.set()
                 self.over, self.scope.deadline = True, math.inf
             case SessionMessage(message=JSONRPCResponse(id=answered)) if (
                 self._is_of(self._swallowed, answered) and self._refusal is None
@@ -136,7 +128,7 @@ class _Probe:
                 # It supports the newer era after all. If it does not respond to the handshake, it is probed again.
                 self._end = self.scope.deadline = anyio.current_time() + self._seconds
             case SessionMessage(message=JSONRPCError(id=answered, error=error)) if self._is_of(self._asked, answered):
-                self.answer()
+                self.answered.set()
                 self.scope.deadline = math.inf
                 if self._given_up and self._refusal is None:
                     return self._refused(error)
@@ -183,7 +175,7 @@ class _ReadStream(ReadStream):
                 with probe.scope:
                     return probe.weigh(await self._inner.receive())
             except anyio.EndOfStream:
-                probe.answer()
+                probe.answered.set()
                 raise
             waits = probe.goes_on()
         if self._tell:
@@ -200,7 +192,7 @@ class _WriteStream(WriteStream):
         if self._probe.over or not isinstance(item.message, JSONRPCRequest):
             await self._inner.send(item)
             return
-        answered = self._probe.ask(item.message)
+        self._probe.ask(item.message)
         await self._inner.send(item)
-        if answered:
-            await answered.wait()
+        if item.message.method == "server/discover":
+            await self._probe.answered.wait()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 from weakref import WeakValueDictionary
@@ -78,7 +79,7 @@ class Posts:
         self._stream: anyio.Event | None = None
         """Set when the event stream is open or refused; None unless requests wait for it."""
         self._waiting = 0
-        self._queue: list[SessionMessage] = []
+        self._queue: deque[SessionMessage] = deque()
         self._forwarding = False
         self._turns = anyio.Semaphore(_AT_ONCE, fast_acquire=True)
         self._initialized: anyio.Event | None = None
@@ -105,7 +106,7 @@ class Posts:
     async def _forward(self, sink: Sink) -> None:
         with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
             while self._queue:
-                await sink.send(self._queue.pop(0))
+                await sink.send(self._queue.popleft())
                 self._waiting -= 1
         self._forwarding = False
 

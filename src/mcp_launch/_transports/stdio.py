@@ -255,7 +255,7 @@ class StdioTransport:
         self._answered_for = False
         """True if the last response was made here because the server did not send one."""
         self._only_echoes = False
-        self._ready: list[JSONRPCMessage] = []
+        self._ready: deque[JSONRPCMessage] = deque()
         """Messages that the session has not received yet."""
 
     @property
@@ -300,7 +300,7 @@ class StdioTransport:
                 await self._lose()
             else:
                 self._ready.extend(await self._stdout.read(line))
-        message = self._unanswered.named(self._ready.pop(0))
+        message = self._unanswered.named(self._ready.popleft())
         if self._unanswered.received(message):
             self._answered_for = isinstance(message, Unsaid)
         self._took_part = self._took_part or self._takes_part(message)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from types import TracebackType
@@ -133,7 +134,7 @@ class Unanswered:
         """The request that opens the session, if nothing was sent after it."""
         self._last: RequestId | None = None
         """The last request, which may have been cancelled."""
-        self._settled: list[RequestId] = []
+        self._settled: deque[RequestId] = deque(maxlen=_SETTLED)
         """The last requests that are finished."""
         self._strange: list[RequestId] = []
         """The first unknown ids of responses while requests are pending."""
@@ -184,7 +185,6 @@ class Unanswered:
         if self._ids.pop(known, None) is None:
             return False
         self._settled.append(known)
-        del self._settled[:-_SETTLED]
         return True
 
     def explain(self, found: Diagnosis | None, *, waited: float | None) -> Diagnosis | None:
