@@ -46,9 +46,9 @@ async def forwarding(servers: Mapping[str, Relayed]) -> AsyncGenerator[Applicati
                 async def watch() -> None:
                     while (await receive())["type"] != "http.disconnect":
                         pass
-                    if site.is_sse == (scope["method"] == "GET"):
-                        # Otherwise no response was to come: agents close the stream that a server refuses with 405.
-                        site.abandoned(None if site.is_sse else ids)
+                    # Over SSE, all responses come on the stream. Otherwise, each comes to its own request and none to
+                    # a GET: agents close the stream that a server refuses with 405.
+                    site.abandoned(None if site.is_sse else ids)
                     tasks.cancel_scope.cancel()
 
                 tasks.start_soon(watch)

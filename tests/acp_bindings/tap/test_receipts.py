@@ -3,7 +3,6 @@
 import json
 import sys
 import threading
-import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from tests.acp_bindings.tap.support import TAP, lines_of, run, running
 from tests.mcp_launch.failures.catalogue import CASES, Case
 from tests.mcp_launch.failures.scene import Scene
 from tests.mcp_launch.failures.secrets import Planted
-from tests.mcp_launch.servers.raw import Request, raw_server, reply, works
+from tests.mcp_launch.servers.raw import Request, head, raw_server, works
 from tests.mcp_launch.servers.web import misbehaving_web
 from tests.mcp_launch.support import Marked, http, web_server
 
@@ -97,16 +96,18 @@ def test_a_server_with_a_url_gets_its_headers_and_query(tmp_path: Path) -> None:
 def test_a_refused_stream_that_the_agent_closes_is_not_a_failure_of_a_slow_list(tmp_path: Path) -> None:
     def answer(request: Request) -> Iterator[bytes]:
         if request.method == "GET":
-            # The agent closes the connection on the status, and does not read the body.
-            yield reply(405, b"-" * 100_000)
-            refused.set()
-            return
+            try:
+                yield head(405, Content_Length=1 << 30)
+                while True:
+                    yield b"-" * 1000
+            finally:
+                # The agent has closed the connection on the status.
+                closed.set()
         if request.asks == "tools/list":
-            assert refused.wait(10)
-            time.sleep(0.3)
+            assert closed.wait(10)
         yield works(request)
 
-    refused = threading.Event()
+    closed = threading.Event()
     with raw_server(answer) as raw:
         receipts = receipts_of([http(f"{raw.origin}/mcp", name="web")], tmp_path)
     assert events_of(receipts, "web") == ["started", "listed", "called"], receipts
