@@ -26,7 +26,6 @@ LIBRARIES = frozenset(
         "httpcore2",
         "httpx",
         "httpx2",
-        "httpx_sse",
         "mcp",
         "mcp_launch",
         "mcp_types",

@@ -9,7 +9,6 @@ NEEDED = (
     "h11",
     "httpx",
     "httpx2",
-    "httpx_sse",
     "jinja2",
     "jsonschema",
     "mcp",

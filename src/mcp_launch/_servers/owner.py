@@ -22,6 +22,7 @@ from mcp_launch._spec import HttpServer, ServerSpec, SseServer, StdioServer
 from mcp_launch._transports import Mode, Transport
 from mcp_launch._transports.http import HttpTransport
 from mcp_launch._transports.messages import Reader
+from mcp_launch._transports.sse import SseTransport
 from mcp_launch._transports.stdio import StdioTransport
 from mcp_launch._transports.streams import Traffic, is_farewell
 from mcp_launch.failures import InvalidResult, LaunchFailure, Stage
@@ -198,9 +199,6 @@ class _Owner:
             "traffic": self._traffic(),
         }
         if isinstance(spec, SseServer):
-            # Imported late because it imports httpx, which takes a tenth of a second and only SSE needs.
-            from mcp_launch._transports.sse import SseTransport  # noqa: PLC0415
-
             return SseTransport(spec, give_up=self._give_up, **given)
         return HttpTransport(spec, **given)
 
