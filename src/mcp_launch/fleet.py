@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncGenerator, Collection, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, get_args
+from weakref import WeakSet
+
+import anyio
+from pydantic import BaseModel
 
 from acp_bindings._redact import Redactor
 from mcp_launch._catalogue import Catalogue, UnknownTool, is_name_of
 from mcp_launch._servers.launched import LaunchedServer
-from mcp_launch._servers.record import Changes, Record, Terms
-from mcp_launch._servers.roster import Roster, entries_of
-from mcp_launch.failures import LaunchFailure, NotReady, UnusableInput
+from mcp_launch._servers.life import live, read_entry
+from mcp_launch._servers.record import Change, Changes, Record, Terms
+from mcp_launch.failures import LaunchError, LaunchFailure, NotReady, UnknownServer, UnusableInput
 from mcp_launch.options import TOOLS, Budgets, Listing, OptionsFor, Transports, refuse_no_numbers
 from mcp_launch.report import Era, Report, ServerReport, ToolReport, TransportName
 
 if TYPE_CHECKING:
+    from anyio.abc import TaskGroup
     from mcp.shared.dispatcher import ProgressFnT
     from mcp_types import CallToolResult, Tool
 
@@ -108,12 +114,8 @@ async def launch(
     _check_names("transports", transports or (), known=get_args(TransportName))
     _check_names("required", required)
     terms = Terms(cwd=_absolute(cwd), budgets=budgets or Budgets(), lists=lists, transports=transports)
-    entries = entries_of(servers)
-    roster = Roster(terms)
-    async with roster.open():
-        for entry in entries:
-            roster.add(entry, options=options, timeout=timeout, keeps_twins=True)
-        fleet = Fleet(roster)
+    entries = _entries_of(servers)
+    async with Fleet(terms, entries, options=options, timeout=timeout) as fleet:
         needed = [server for server in fleet if policy == "all" or server.name in required]
         for server in needed if background else fleet:
             await server.settled()
@@ -126,8 +128,42 @@ async def launch(
 class Fleet:
     """The launched servers, in the order of the request. `fleet["name"]` returns one of them."""
 
-    def __init__(self, roster: Roster) -> None:
-        self._roster = roster
+    def __init__(self, terms: Terms, entries: Iterable[object], *, options: OptionsFor | None, timeout: float) -> None:
+        self._terms = terms
+        self._entries = entries
+        self._options = options
+        self._timeout = timeout
+        self._owners: TaskGroup | None = None
+        """The tasks of the servers; None unless the fleet is open."""
+        self._servers: list[tuple[Record, LaunchedServer]] = []
+        self._added = 0
+        self._tools: Catalogue | None = None
+        """The tools of all servers, including dead ones, whose tools are not unknown; None after a change."""
+        # Weak references, because readers do not say when they stop and unread changes would pile up.
+        self._readers: WeakSet[Changes] = WeakSet()
+
+    async def __aenter__(self) -> Self:
+        self._owners = await anyio.create_task_group().__aenter__()
+        try:
+            for entry in self._entries:
+                self._start(entry, options=self._options, timeout=self._timeout, keeps_twins=True)
+        except BaseException:
+            await self.__aexit__()
+            raise
+        return self
+
+    async def __aexit__(self, *exc_info: object) -> None:
+        owners, self._owners = self._owners, None
+        for record, _ in self._servers:
+            record.end()
+        try:
+            if owners:
+                # Without the exception of the block, which the task group would wrap in a group.
+                await owners.__aexit__(None, None, None)
+        finally:
+            # Also if the task group itself is cancelled.
+            for reader in self._readers:
+                reader.end()
 
     def __repr__(self) -> str:
         return f"<Fleet of {len(self)}>"
@@ -138,7 +174,7 @@ class Fleet:
         Raises:
             UnknownServer: no server has this name; also a KeyError.
         """
-        return self._roster.named(name)
+        return self._find(name)[1]
 
     def __contains__(self, name: object) -> bool:
         return any(server.name == name for server in self)
@@ -152,7 +188,7 @@ class Fleet:
     @property
     def servers(self) -> tuple[LaunchedServer, ...]:
         """All servers, in the order of the request, followed by those that were added."""
-        return self._roster.servers
+        return tuple(server for _, server in self._servers)
 
     @property
     def failures(self) -> list[LaunchFailure]:
@@ -162,14 +198,18 @@ class Fleet:
     @property
     def report(self) -> Report:
         """The current state of every server as JSON, without secrets."""
-        return report(self._roster.records)
+        return report([record for record, _ in self._servers])
 
     def changes(self) -> Changes:
         """Return the changes of the servers for one reader: first the current state of each, then every change.
 
         The iteration ends with the fleet.
         """
-        return self._roster.changes()
+        changes = Changes([record.change() for record, _ in self._servers])
+        if self._owners is None:
+            changes.end()
+        self._readers.add(changes)
+        return changes
 
     @property
     def catalogue(self) -> Catalogue:
@@ -198,8 +238,10 @@ class Fleet:
             InvalidResult: the result is not valid, or could not be validated; it is in `.result`.
             mcp.MCPError: the server refused the call, or did not respond in time.
         """
+        if self._tools is None:
+            self._tools = Catalogue((server.name, server.tools) for server in self)
         try:
-            entry = self._roster.tools[name]
+            entry = self._tools[name]
         except UnknownTool as error:
             failure = next((server.failure for server in self if is_name_of(server.name, name)), None)
             raise UnknownTool(name, error.similar, failure) from None
@@ -225,7 +267,31 @@ class Fleet:
             UnusableInput: `options` are not `Options`, or `timeout` is not a non-negative number.
         """
         refuse_no_numbers(timeout=timeout)
-        return self._roster.add(server, options=options, timeout=timeout)
+        return self._start(server, options=options, timeout=timeout)
+
+    def _start(
+        self, entry: object, *, options: OptionsFor | None, timeout: float, keeps_twins: bool = False
+    ) -> LaunchedServer:
+        """Add a server and start it, if its entry is valid.
+
+        A failed server whose name is taken is only kept with `keeps_twins`, because it would hide the other.
+        """
+        if self._owners is None:
+            raise LaunchError("the fleet is closed; launch another one")
+        transports, taken = self._terms.transports, {server.name for server in self}
+        record = read_entry(entry, index=self._added, taken=taken, transports=transports, options=options)
+        self._added += 1
+        server = LaunchedServer(record)
+        if record.failure and record.name in taken and not keeps_twins:
+            return server
+        self._servers.append((record, server))
+        record.tell = self._tell
+        self._tell(record.change())
+        if record.spec is None or record.failure:
+            record.ended.set()
+        else:
+            self._owners.start_soon(partial(live, record, record.spec, terms=self._terms, timeout=timeout))
+        return server
 
     async def remove(self, name: str) -> None:
         """Close a server and remove it from the fleet, while the others run.
@@ -233,7 +299,34 @@ class Fleet:
         Raises:
             UnknownServer: no server has this name; also a KeyError.
         """
-        await self._roster.remove(name)
+        found = self._find(name)
+        record, _ = found
+        record.end()
+        try:
+            await record.ended.wait()
+        finally:
+            # Another task may have removed it meanwhile.
+            self._servers = [each for each in self._servers if each is not found]
+            self._tools = None
+
+    def _tell(self, change: Change) -> None:
+        self._tools = None
+        for reader in self._readers:
+            reader.add(change)
+
+    def _find(self, name: str) -> tuple[Record, LaunchedServer]:
+        for found in self._servers:
+            if found[1].name == name:
+                return found
+        raise UnknownServer(name, [server.name for server in self])
+
+
+def _entries_of(servers: Iterable[object] | None) -> list[object]:
+    # Callers may not use a type checker. Iterating over a model would return its fields.
+    given: Any = servers
+    if not isinstance(given, Iterable | None) or isinstance(given, str | bytes | Mapping | BaseModel):
+        raise UnusableInput(f"mcpServers must be an array of servers, not {type(servers).__name__}")
+    return [] if servers is None else list(servers)
 
 
 def _absolute(cwd: str | os.PathLike[str]) -> str:

@@ -15,7 +15,7 @@ from mcp import MCPError
 import mcp_launch
 from acp_bindings._processes.process import ChildProcess
 from mcp_launch import Budgets, LaunchError, LaunchFailure, NotReady, Options, Restart, UnknownServer, UnusableInput
-from mcp_launch._servers import roster as life
+from mcp_launch._servers import life
 from tests.mcp_launch.support import Marked, ask, http
 
 pytestmark = pytest.mark.anyio
@@ -433,10 +433,10 @@ def test_the_wait_before_a_restart_doubles_up_to_a_limit() -> None:
 
 
 async def test_invalid_options_are_refused_before_the_start(marked: Marked, tmp_path: Path) -> None:
-    options: Any = {"plain": {"restart": True}}
+    options: Any = {"bad": {"restart": True}}
 
-    with pytest.raises(UnusableInput, match=r"the options of plain must be mcp_launch\.Options, not dict"):
-        async with mcp_launch.launch([marked.plain()], cwd=tmp_path, options=options):
+    with pytest.raises(UnusableInput, match=r"the options of bad must be mcp_launch\.Options, not dict"):
+        async with mcp_launch.launch([marked.plain(), marked.plain(name="bad")], cwd=tmp_path, options=options):
             pass
 
     assert marked.running() == []

@@ -23,7 +23,7 @@ from mcp_launch._local.listener import serve_http
 from mcp_launch._receipts import stdio_relay
 from mcp_launch._receipts.http_relay import forwarding
 from mcp_launch._receipts.servers import Frames, Process, Relayed, facts_of
-from mcp_launch._servers.roster import import_sdk, read_entry
+from mcp_launch._servers.life import import_sdk, read_entry
 from mcp_launch._spec import StdioServer
 
 if TYPE_CHECKING:

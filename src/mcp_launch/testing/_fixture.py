@@ -18,7 +18,7 @@ from pydantic import BaseModel
 
 from mcp_launch._command.find_servers import read_file
 from mcp_launch._servers.client import client_of
-from mcp_launch._servers.roster import import_sdk
+from mcp_launch._servers.life import import_sdk
 from mcp_launch.config._entries import Config, Entry
 from mcp_launch.failures import LaunchError, UnknownServer, UnusableInput
 from mcp_launch.logins import StoredLogins

@@ -1,45 +1,24 @@
-"""Add servers to a fleet, keep each running or restart it, and close them all."""
+"""Read the entry of a server, keep the server running or restart it, and close it."""
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import AsyncGenerator, Collection, Iterable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Collection
 from dataclasses import replace
-from functools import partial
-from typing import TYPE_CHECKING, Any
-from weakref import WeakSet
+from typing import TYPE_CHECKING
 
 import anyio
 import anyio.to_thread
-from pydantic import BaseModel
 
 from acp_bindings._processes.process import ChildProcess
-from mcp_launch._catalogue import Catalogue
-from mcp_launch._servers.launched import LaunchedServer
-from mcp_launch._servers.record import Change, Changes, Record, Terms
+from mcp_launch._servers.record import Record, Terms
 from mcp_launch._spawn import spawn
 from mcp_launch._spec import ServerSpec, SseServer, StdioServer, parse_server, transport_meant
-from mcp_launch.failures import OF_ACP, LaunchError, LaunchFailure, UnknownServer, UnusableInput
+from mcp_launch.failures import OF_ACP, LaunchFailure
 from mcp_launch.options import Options, OptionsFor, Restart, Transports, options_for
 
 if TYPE_CHECKING:
     from types import ModuleType
-
-    from anyio.abc import TaskGroup
-
-
-def entries_of(servers: Iterable[object] | None) -> list[object]:
-    """Return the entries of `mcpServers`; null means an empty list.
-
-    Raises:
-        UnusableInput: it is not a list.
-    """
-    # Callers may not use a type checker. Iterating over a model would return its fields.
-    given: Any = servers
-    if not isinstance(given, Iterable | None) or isinstance(given, str | bytes | Mapping | BaseModel):
-        raise UnusableInput(f"mcpServers must be an array of servers, not {type(servers).__name__}")
-    return [] if servers is None else list(servers)
 
 
 def read_entry(
@@ -168,116 +147,3 @@ async def _sdk(terms: Terms) -> ModuleType:
             if owner is None:
                 owner = await anyio.to_thread.run_sync(import_sdk)
     return owner
-
-
-class Roster:
-    """The servers of a fleet. They can be added and removed while it is open, and are closed with it."""
-
-    def __init__(self, terms: Terms) -> None:
-        self._terms = terms
-        self._owners: TaskGroup | None = None
-        """The tasks of the servers; None unless the roster is open."""
-        self._servers: list[tuple[Record, LaunchedServer]] = []
-        self._added = 0
-        self._tools: Catalogue | None = None
-        """The tools of all servers; None after a change."""
-        # Weak references, because readers do not say when they stop and unread changes would pile up.
-        self._readers: WeakSet[Changes] = WeakSet()
-
-    @asynccontextmanager
-    async def open(self) -> AsyncGenerator[None]:
-        """Close all servers when the block ends; exceptions of the block are not wrapped in a group."""
-        error: BaseException | None = None
-        try:
-            async with anyio.create_task_group() as owners:
-                try:
-                    self._owners = owners
-                    yield
-                except BaseException as caught:  # noqa: BLE001 - kept out of the task group, which would wrap it in a group
-                    error = caught
-                finally:
-                    self._owners = None
-                    for record in self.records:
-                        record.end()
-        finally:
-            # Also if the task group itself is cancelled.
-            for reader in self._readers:
-                reader.end()
-        if error is not None:
-            raise error
-
-    @property
-    def servers(self) -> tuple[LaunchedServer, ...]:
-        """The servers, in the order in which they were added."""
-        return tuple(server for _, server in self._servers)
-
-    @property
-    def records(self) -> list[Record]:
-        """The records of the servers."""
-        return [record for record, _ in self._servers]
-
-    @property
-    def tools(self) -> Catalogue:
-        """The tools of all servers, including dead ones, whose tools are not unknown."""
-        if self._tools is None:
-            self._tools = Catalogue((server.name, server.tools) for server in self.servers)
-        return self._tools
-
-    def named(self, name: str) -> LaunchedServer:
-        """Return the first server with this name."""
-        return self._find(name)[1]
-
-    def add(
-        self, entry: object, *, options: OptionsFor | None, timeout: float, keeps_twins: bool = False
-    ) -> LaunchedServer:
-        """Add a server and start it, if its entry is valid.
-
-        A failed server whose name is taken is only kept with `keeps_twins`, because it would hide the other.
-        """
-        if self._owners is None:
-            raise LaunchError("the fleet is closed; launch another one")
-        transports, taken = self._terms.transports, {record.name for record in self.records}
-        record = read_entry(entry, index=self._added, taken=taken, transports=transports, options=options)
-        self._added += 1
-        server = LaunchedServer(record)
-        if record.failure and record.name in taken and not keeps_twins:
-            return server
-        self._servers.append((record, server))
-        record.tell = self._tell
-        self._tell(record.change())
-        if record.spec is None or record.failure:
-            record.ended.set()
-        else:
-            self._owners.start_soon(partial(live, record, record.spec, terms=self._terms, timeout=timeout))
-        return server
-
-    async def remove(self, name: str) -> None:
-        """Close a server and remove it."""
-        found = self._find(name)
-        record, _ = found
-        record.end()
-        try:
-            await record.ended.wait()
-        finally:
-            # Another task may have removed it meanwhile.
-            self._servers = [each for each in self._servers if each is not found]
-            self._tools = None
-
-    def changes(self) -> Changes:
-        """Return the current state of each server, followed by every change until the end."""
-        changes = Changes([record.change() for record in self.records])
-        if self._owners is None:
-            changes.end()
-        self._readers.add(changes)
-        return changes
-
-    def _tell(self, change: Change) -> None:
-        self._tools = None
-        for reader in self._readers:
-            reader.add(change)
-
-    def _find(self, name: str) -> tuple[Record, LaunchedServer]:
-        for found in self._servers:
-            if found[0].name == name:
-                return found
-        raise UnknownServer(name, [record.name for record in self.records])
