@@ -46,7 +46,7 @@ async def over_stdio(server: Server[Any], *, token: str) -> AsyncGenerator[Serve
             outgoing, outbox = anyio.create_memory_object_stream[SessionMessage]()
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(_write, outbox, stream)
-                incoming = ReadStream(_Incoming(lines, outgoing))
+                incoming: Any = ReadStream(_Incoming(lines, outgoing))
                 await serve_dual_era_loop(server, incoming, outgoing, lifespan_state=state)
 
         yield serve

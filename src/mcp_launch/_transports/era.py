@@ -42,22 +42,27 @@ _LOOK = 0.05
 
 def bound_probe(
     read: Source, write: Sink, *, seconds: float, was_read: Callable[[], bool], withdraws: bool = False
-) -> tuple[_ReadStream, _WriteStream]:
+) -> tuple[ReadStream, WriteStream]:
     """Return the same two streams, with a response to `server/discover` at most `seconds` after it was read.
 
     `was_read` returns True if the server has read the probe. With `withdraws`, the server is notified when the probe
     has timed out.
     """
-    probe = _Probe(seconds, was_read)
-    return _ReadStream(read, probe, tell=write if withdraws else None), _WriteStream(write, probe)
+    probe = _Probe(read, write, seconds=seconds, was_read=was_read, withdraws=withdraws)
+    return ReadStream(read, probe.receive), WriteStream(write, probe.send)
 
 
 class _Probe:
     """The state of the probe and the handshake, until the era is known."""
 
-    def __init__(self, seconds: float, was_read: Callable[[], bool]) -> None:
+    def __init__(
+        self, read: Source, write: Sink, *, seconds: float, was_read: Callable[[], bool], withdraws: bool
+    ) -> None:
+        self._read = read
+        self._write = write
         self._seconds = seconds
         self._was_read = was_read
+        self._withdraws = withdraws
         self._end: float | None = None
         """The time when the wait ends, once it has begun."""
         self._asked: RequestId | None = None
@@ -68,13 +73,46 @@ class _Probe:
         """The id of the probe that timed out."""
         self._refusal: ErrorData | None = None
         """The server's error for the handshake."""
-        self.over = False
-        self.answered = anyio.Event()
+        self._over = False
+        self._answered = anyio.Event()
         """Set once the probe has a response, or will not get one."""
         # The reader is already waiting when the probe is sent, so its scope is there before the deadline is known.
-        self.scope = anyio.CancelScope()
+        self._scope = anyio.CancelScope()
 
-    def ask(self, request: JSONRPCRequest) -> None:
+    async def receive(self) -> SessionMessage | Exception:
+        """Return what the session gets next: a message of the server, or a response in its place."""
+        if self._over:
+            return await self._read.receive()
+        return await self._receive_while_probing()
+
+    async def _receive_while_probing(self) -> SessionMessage | Exception:
+        waits = True
+        while waits:
+            self._scope = anyio.CancelScope(deadline=self._scope.deadline)
+            try:
+                with self._scope:
+                    return self._weigh(await self._read.receive())
+            except anyio.EndOfStream:
+                self._answered.set()
+                raise
+            waits = self._goes_on()
+        if self._withdraws:
+            params = {"requestId": self._asked}
+            withdrawal = JSONRPCNotification(jsonrpc="2.0", method="notifications/cancelled", params=params)
+            await self._write.send(SessionMessage(withdrawal))
+        return self._give_up()
+
+    async def send(self, item: SessionMessage) -> None:
+        """Send a message of the session; sending the probe lasts until there is a response."""
+        if self._over or not isinstance(item.message, JSONRPCRequest):
+            await self._write.send(item)
+            return
+        self._ask(item.message)
+        await self._write.send(item)
+        if item.message.method == "server/discover":
+            await self._answered.wait()
+
+    def _ask(self, request: JSONRPCRequest) -> None:
         """Note a request before it is sent.
 
         Raises:
@@ -83,32 +121,27 @@ class _Probe:
         self._asked, self._asked_at = request.id, anyio.current_time()
         if request.method == "server/discover":
             self._end = None
-            self.answered = anyio.Event()
-            self.scope.deadline = self._asked_at + _LOOK
+            self._answered = anyio.Event()
+            self._scope.deadline = self._asked_at + _LOOK
         elif request.method == "initialize":
-            self.over = not self._given_up or self._refusal is not None
+            self._over = not self._given_up or self._refusal is not None
             if self._refusal is not None:
                 raise MCPError.from_error_data(self._refusal)
 
-    def goes_on(self) -> bool:
+    def _goes_on(self) -> bool:
         """Return True if there is time left after a deadline, and set the next deadline."""
         now = anyio.current_time()
         if self._asked is None or not self._was_read():
             self._end = None
         elif self._end is None:
             self._end = now + self._seconds
-        self.scope.deadline = now + _LOOK if self._end is None else min(now + _LOOK, self._end)
+        self._scope.deadline = now + _LOOK if self._end is None else min(now + _LOOK, self._end)
         return self._end is None or now < self._end
 
-    def withdrawal(self) -> SessionMessage:
-        """Return the cancellation of the probe."""
-        params = {"requestId": self._asked}
-        return SessionMessage(JSONRPCNotification(jsonrpc="2.0", method="notifications/cancelled", params=params))
-
-    def give_up(self) -> SessionMessage:
+    def _give_up(self) -> SessionMessage:
         """Return a response in place of the server's: to the probe, or to the handshake after a late response."""
-        self.scope.deadline = math.inf
-        self.answered.set()
+        self._scope.deadline = math.inf
+        self._answered.set()
         if self._given_up and self._refusal is None:
             return self._refused(ErrorData(code=REQUEST_TIMEOUT, message="initialize was not answered"))
         reply = self._error(ErrorData(code=REQUEST_TIMEOUT, message="server/discover was not answered in time"))
@@ -116,20 +149,20 @@ class _Probe:
         self._given_up, self._swallowed, self._asked = True, self._asked, None
         return reply
 
-    def weigh(self, item: SessionMessage | Exception) -> SessionMessage | Exception:
+    def _weigh(self, item: SessionMessage | Exception) -> SessionMessage | Exception:
         """Return what the session gets for a received item, which usually is the same item."""
         match item:
             case SessionMessage(message=JSONRPCResponse(id=answered)) if self._is_of(self._asked, answered):
-                self.answered.set()
-                self.over, self.scope.deadline = True, math.inf
+                self._answered.set()
+                self._over, self._scope.deadline = True, math.inf
             case SessionMessage(message=JSONRPCResponse(id=answered)) if (
                 self._is_of(self._swallowed, answered) and self._refusal is None
             ):
                 # It supports the newer era after all. If it does not respond to the handshake, it is probed again.
-                self._end = self.scope.deadline = anyio.current_time() + self._seconds
+                self._end = self._scope.deadline = anyio.current_time() + self._seconds
             case SessionMessage(message=JSONRPCError(id=answered, error=error)) if self._is_of(self._asked, answered):
-                self.answered.set()
-                self.scope.deadline = math.inf
+                self._answered.set()
+                self._scope.deadline = math.inf
                 if self._given_up and self._refusal is None:
                     return self._refused(error)
             case _:
@@ -153,46 +186,3 @@ class _Probe:
 
     def _error(self, error: ErrorData) -> SessionMessage:
         return SessionMessage(JSONRPCError(jsonrpc="2.0", id=self._asked, error=error))
-
-
-class _ReadStream(ReadStream):
-    def __init__(self, inner: Source, probe: _Probe, *, tell: Sink | None) -> None:
-        super().__init__(inner)
-        self._probe = probe
-        self._tell = tell
-
-    async def receive(self) -> SessionMessage | Exception:
-        if self._probe.over:
-            return await self._inner.receive()
-        return await self._receive_while_probing()
-
-    async def _receive_while_probing(self) -> SessionMessage | Exception:
-        probe = self._probe
-        waits = True
-        while waits:
-            probe.scope = anyio.CancelScope(deadline=probe.scope.deadline)
-            try:
-                with probe.scope:
-                    return probe.weigh(await self._inner.receive())
-            except anyio.EndOfStream:
-                probe.answered.set()
-                raise
-            waits = probe.goes_on()
-        if self._tell:
-            await self._tell.send(probe.withdrawal())
-        return probe.give_up()
-
-
-class _WriteStream(WriteStream):
-    def __init__(self, inner: Sink, probe: _Probe) -> None:
-        super().__init__(inner)
-        self._probe = probe
-
-    async def send(self, item: SessionMessage, /) -> None:
-        if self._probe.over or not isinstance(item.message, JSONRPCRequest):
-            await self._inner.send(item)
-            return
-        self._probe.ask(item.message)
-        await self._inner.send(item)
-        if item.message.method == "server/discover":
-            await self._probe.answered.wait()

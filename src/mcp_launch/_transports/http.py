@@ -399,12 +399,11 @@ class HttpTransport:
         async with self._client, anyio.create_task_group() as tasks:
             self._client.posts = posts = Posts(tasks, listens=self._listens)
             async with streams as (read, write):
-                watched, noted = shown(
-                    _WatchedStream(read, self._client, self._unanswered, self._on_lost),
-                    _NotedStream(write, self._unanswered, posts),
-                    self._traffic,
+                watched = ReadStream(read, partial(self._receive, read))
+                noted = WriteStream(write, partial(self._send, write, posts))
+                watched, noted = limited(
+                    *shown(watched, noted, self._traffic), is_behind=posts.are_behind, warn=self.warnings.append
                 )
-                watched, noted = limited(watched, noted, is_behind=posts.are_behind, warn=self.warnings.append)
                 # Withdrawing closes its request, so that a late response is not mistaken for that of another one.
                 yield bound_probe(
                     watched, noted, seconds=self._probe, was_read=lambda: self._client.probed, withdraws=True
@@ -430,33 +429,26 @@ class HttpTransport:
             return advised(code, "its event stream ended without a response", "its log may say why", answer.facts)
         return None
 
-
-class _WatchedStream(ReadStream):
-    """The messages that the SDK's transport reads; also notices its end and a lost session."""
-
-    def __init__(self, inner: Source, client: WebClient, unanswered: Unanswered, on_lost: Callable[[], None]) -> None:
-        super().__init__(inner)
-        self._client = client
-        self._unanswered = unanswered
-        self._on_lost = on_lost
-
-    async def receive(self) -> SessionMessage | Exception:
-        if self._client.lost:
+    async def _receive(self, read: Source) -> SessionMessage | Exception:
+        """Return the next message of the SDK's transport; also notice its end and a lost session."""
+        client = self._client
+        if client.lost:
             # The request that noticed it has its error; the other pending requests get it before the session ends.
-            error = farewell(self._client.lost, hide=self._client.hide)
+            error = farewell(client.lost, hide=client.hide)
             if (reply := next(self._unanswered.refused(error), None)) is not None:
                 return SessionMessage(reply)
             self._on_lost()
         try:
-            item = await self._inner.receive()
+            item = await read.receive()
         except anyio.EndOfStream:
             self._on_lost()
             raise
         if isinstance(item, SessionMessage):
-            item.message = self._unanswered.named(message_in_full(item.message, self.last_context))
+            message = message_in_full(item.message, getattr(read, "last_context", None))
+            item.message = self._unanswered.named(message)
             self._unanswered.received(item.message)
             if isinstance(item.message, Unsaid):
-                self._client.memory.found = self._client.memory.found or self._client.reading.found
+                client.memory.found = client.memory.found or client.reading.found
             elif isinstance(item.message, JSONRPCError) and self._is_unsaid(item.message.error):
                 item.message = Unsaid(jsonrpc="2.0", id=item.message.id, error=item.message.error)
         return item
@@ -466,21 +458,13 @@ class _WatchedStream(ReadStream):
         answer = self._client.memory.answer
         return answer is None or not answer.is_mcp or (error.code, error.message[:_WORDS]) == _OF_THE_SDK
 
-
-class _NotedStream(WriteStream):
-    """The messages that the SDK's transport writes; each request is noted as pending."""
-
-    def __init__(self, inner: Sink, unanswered: Unanswered, posts: Posts) -> None:
-        super().__init__(inner)
-        self._unanswered = unanswered
-        self._posts = posts
-
-    async def send(self, item: SessionMessage, /) -> None:
+    async def _send(self, write: Sink, posts: Posts, item: SessionMessage) -> None:
+        """Give a message to the SDK's transport; a request is noted as pending."""
         self._unanswered.sent(item.message)
         match item.message:
             case JSONRPCRequest() | JSONRPCNotification(method="notifications/initialized"):
-                await self._inner.send(item)
+                await write.send(item)
             case message:
                 if (number := cancelled_by(message)) is not None:
-                    self._posts.abandon(number)
-                self._posts.put(item, self._inner)
+                    posts.abandon(number)
+                posts.put(item, write)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import replace
 from types import TracebackType
-from typing import Generic, Protocol, Self, TypeVar, get_args
+from typing import Any, Generic, Protocol, Self, TypeAlias, TypeVar, get_args
 
 import anyio
 from anyio.lowlevel import checkpoint
@@ -35,17 +35,19 @@ from mcp_launch.options import Direction
 class Source(Protocol):
     """A stream of messages from the server."""
 
-    async def receive(self) -> SessionMessage | Exception: ...
+    def receive(self) -> Coroutine[Any, Any, SessionMessage | Exception]: ...
     async def aclose(self) -> None: ...
 
 
 class Sink(Protocol):
     """A stream of messages to the server."""
 
-    async def send(self, item: SessionMessage, /) -> None: ...
+    def send(self, item: SessionMessage, /) -> Coroutine[Any, Any, None]: ...
     async def aclose(self) -> None: ...
 
 
+Receive: TypeAlias = Callable[[], Coroutine[Any, Any, SessionMessage | Exception]]
+Send: TypeAlias = Callable[[SessionMessage], Coroutine[Any, Any, None]]
 T = TypeVar("T", bound=Source | Sink)
 
 
@@ -67,16 +69,16 @@ class _Stream(Generic[T]):
 
 
 class ReadStream(_Stream[Source]):
-    """A source in the form that the SDK reads; subclasses override `receive`."""
+    """A source in the form that the SDK reads, with another `receive` if one is given."""
+
+    def __init__(self, inner: Source, receive: Receive | None = None) -> None:
+        super().__init__(inner)
+        self.receive = receive or inner.receive
 
     @property
     def last_context(self) -> object:
         """The context in which the last message was sent, if it is known."""
         return getattr(self._inner, "last_context", None)
-
-    async def receive(self) -> SessionMessage | Exception:
-        """Return the next message."""
-        return await self._inner.receive()
 
     def __aiter__(self) -> Self:
         return self
@@ -89,11 +91,11 @@ class ReadStream(_Stream[Source]):
 
 
 class WriteStream(_Stream[Sink]):
-    """A sink in the form that the SDK writes to; subclasses override `send`."""
+    """A sink in the form that the SDK writes to, with another `send`."""
 
-    async def send(self, item: SessionMessage, /) -> None:
-        """Forward the message."""
-        await self._inner.send(item)
+    def __init__(self, inner: Sink, send: Send) -> None:
+        super().__init__(inner)
+        self.send = send
 
 
 _SAID = 2000
@@ -226,31 +228,20 @@ class Traffic:
 
 def shown(read: Source, write: Sink, traffic: Traffic | None) -> tuple[Source, Sink]:
     """Return the same two streams, reporting each message to `traffic`."""
-    return (
-        (read, write) if traffic is None else (_ReportedReadStream(read, traffic), _ReportedWriteStream(write, traffic))
-    )
+    if traffic is None:
+        return read, write
 
-
-class _ReportedReadStream(ReadStream):
-    def __init__(self, inner: Source, traffic: Traffic) -> None:
-        super().__init__(inner)
-        self._traffic = traffic
-
-    async def receive(self) -> SessionMessage | Exception:
-        item = await self._inner.receive()
+    async def receive() -> SessionMessage | Exception:
+        item = await read.receive()
         if isinstance(item, SessionMessage) and not isinstance(item.message, Unsaid):
-            self._traffic.show("received", item.message)
+            traffic.show("received", item.message)
         return item
 
+    async def send(item: SessionMessage) -> None:
+        traffic.show("sent", item.message)
+        await write.send(item)
 
-class _ReportedWriteStream(WriteStream):
-    def __init__(self, inner: Sink, traffic: Traffic) -> None:
-        super().__init__(inner)
-        self._traffic = traffic
-
-    async def send(self, item: SessionMessage, /) -> None:
-        self._traffic.show("sent", item.message)
-        await self._inner.send(item)
+    return ReadStream(read, receive), WriteStream(write, send)
 
 
 MOST_REQUESTS = 100
@@ -266,69 +257,46 @@ def limited(
     A request beyond that is answered by an error. It is dropped if `is_behind` says that the server does not accept
     our responses either, or if its id is in use.
     """
-    requests = _Requests(is_behind, warn)
-    return _LimitedReadStream(read, write, requests), _LimitedWriteStream(write, requests)
+    in_progress: set[RequestId] = set()
+    warned: set[str] = set()
 
+    def warn_once(warning: str) -> None:
+        if warning not in warned:
+            warned.add(warning)
+            warn(warning)
 
-class _Requests:
-    def __init__(self, is_behind: Callable[[], bool], warn: Callable[[str], object]) -> None:
-        self.open: set[RequestId] = set()
-        self.is_behind = is_behind
-        self._warn = warn
-        self._warned: set[str] = set()
+    async def accepts(request: JSONRPCRequest) -> bool:
+        """Return True if the request is to be handled now."""
+        number = coerce_request_id(request.id)
+        if is_behind():
+            warn_once("sends requests faster than it accepts the responses; some requests were dropped")
+        elif number in in_progress:
+            warn_once("sent a request with the id of one that was in progress; it was dropped")
+        elif len(in_progress) >= MOST_REQUESTS:
+            warn_once(f"sent more than {MOST_REQUESTS} requests at a time; the rest got an error")
+            error = JSONRPCError(jsonrpc="2.0", id=request.id, error=_TOO_MANY)
+            await write.send(SessionMessage(error))
+        else:
+            in_progress.add(number)
+            return True
+        return False
 
-    def warn(self, warning: str) -> None:
-        if warning not in self._warned:
-            self._warned.add(warning)
-            self._warn(warning)
-
-    def done(self, number: RequestId | None) -> None:
-        if number is not None:
-            self.open.discard(coerce_request_id(number))
-
-
-class _LimitedReadStream(ReadStream):
-    def __init__(self, inner: Source, write: Sink, requests: _Requests) -> None:
-        super().__init__(inner)
-        self._write = write
-        self._requests = requests
-
-    async def receive(self) -> SessionMessage | Exception:
+    async def receive() -> SessionMessage | Exception:
         while True:
-            item = await self._inner.receive()
+            item = await read.receive()
             if isinstance(item, SessionMessage):
-                if self._requests.open:
-                    # The SDK does not respond to a request that was cancelled.
-                    self._requests.done(cancelled_by(item.message))
-                if isinstance(item.message, JSONRPCRequest) and not await self._accepts(item.message):
+                # The SDK does not respond to a request that was cancelled.
+                if in_progress and (cancelled := cancelled_by(item.message)) is not None:
+                    in_progress.discard(coerce_request_id(cancelled))
+                if isinstance(item.message, JSONRPCRequest) and not await accepts(item.message):
                     # A flood of these must let other tasks run.
                     await checkpoint()
                     continue
             return item
 
-    async def _accepts(self, request: JSONRPCRequest) -> bool:
-        """Return True if the request is to be handled now."""
-        requests, number = self._requests, coerce_request_id(request.id)
-        if requests.is_behind():
-            requests.warn("sends requests faster than it accepts the responses; some requests were dropped")
-        elif number in requests.open:
-            requests.warn("sent a request with the id of one that was in progress; it was dropped")
-        elif len(requests.open) >= MOST_REQUESTS:
-            requests.warn(f"sent more than {MOST_REQUESTS} requests at a time; the rest got an error")
-            error = JSONRPCError(jsonrpc="2.0", id=request.id, error=_TOO_MANY)
-            await self._write.send(SessionMessage(error))
-        else:
-            requests.open.add(number)
-            return True
-        return False
+    async def send(item: SessionMessage) -> None:
+        if in_progress and isinstance(item.message, JSONRPCResponse | JSONRPCError) and item.message.id is not None:
+            in_progress.discard(coerce_request_id(item.message.id))
+        await write.send(item)
 
-
-class _LimitedWriteStream(WriteStream):
-    def __init__(self, inner: Sink, requests: _Requests) -> None:
-        super().__init__(inner)
-        self._requests = requests
-
-    async def send(self, item: SessionMessage, /) -> None:
-        if self._requests.open and isinstance(item.message, JSONRPCResponse | JSONRPCError):
-            self._requests.done(item.message.id)
-        await self._inner.send(item)
+    return ReadStream(read, receive), WriteStream(write, send)
