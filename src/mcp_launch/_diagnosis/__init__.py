@@ -5,7 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from mcp_launch.failures import Code, Stage
+from acp_bindings._redact import Redactor
+from mcp_launch.failures import Code, LaunchFailure, Stage
+
+_MESSAGE = 2000
+"""The longest message of a failure in characters, because it may quote what a server wrote."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +23,17 @@ class Diagnosis:
     """The stage, if the transport knows it better than the session."""
     advice: str | None = None
     """Advice, if the diagnosis has more than the general advice for the code."""
+
+    def failure(self, server: str, *, stage: Stage, hide: Redactor) -> LaunchFailure:
+        """Return the failure of a server, redacted; `stage` counts if the diagnosis has none."""
+        return LaunchFailure(
+            hide.start(self.message, _MESSAGE),
+            server=server,
+            stage=self.stage or stage,
+            code=self.code,
+            facts=hide.json(self.facts),
+            advice=self.advice and hide(self.advice),
+        )
 
 
 def advised(code: Code, event: str, advice: str, facts: dict[str, Any], *, said: str = "") -> Diagnosis:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from acp_bindings._processes.process import how_it_ended, signal_name
-from acp_bindings._redact import Redactor
 from mcp_launch._diagnosis import Diagnosis, advised
 from mcp_launch._diagnosis.hints import NEEDS_PROXY, OLDER_SDK, explain_end, explain_variable
+from mcp_launch._executable import INHERITED
+from mcp_launch._spec import StdioServer
+from mcp_launch._unexpanded import looks_unexpanded
 from mcp_launch.failures import Phrases
 from mcp_launch.options import allow_more, megabytes
 
@@ -54,9 +56,8 @@ _NO_COMMAND = re.compile(r"^\S*sh: .*jsonrpc\"?:\"?2|^'.*jsonrpc.* is not recogn
 class Seen:
     """Observations of a process. Only `stray` is redacted already."""
 
-    command: str
-    """The program, as in the specification."""
-    args: Sequence[str]
+    spec: StdioServer
+    phrases: Phrases
     spoke: bool
     """True if it wrote a message."""
     stray: Sequence[str]
@@ -75,17 +76,13 @@ class Seen:
     """Its exit status, negative for a signal; None if it is running or the status is unknown."""
     closed: Literal["input", "output"] | None
     """The standard stream that it closed first, if any."""
-    given: Collection[str]
-    """The names of its environment variables."""
-    unexpanded: Collection[str]
-    """The names of those whose values look like references to other variables."""
     proxy: tuple[str, str] | None
     """The variable that sets the proxy for its downloads, and the URL without user-info."""
     proxy_is_dead: bool = False
     """True if the proxy did not accept a connection."""
 
 
-def diagnose_process(seen: Seen, *, waited: float | None, hide: Redactor, phrases: Phrases) -> Diagnosis | None:
+def diagnose_process(seen: Seen, *, waited: float | None) -> Diagnosis | None:
     """Return why the server failed; None if the process is not the reason.
 
     `waited` is the number of seconds of the budget that was exceeded, if one was.
@@ -106,15 +103,15 @@ def diagnose_process(seen: Seen, *, waited: float | None, hide: Redactor, phrase
         facts |= {"edit": edit} if edit else {}
         # A program that ends at once without an error was not meant to be a server.
         other = _OTHER_PROGRAM if hint is None and status == 0 and not seen.spoke else None
-        words = f"{_last_words(seen, hint, line, hide)}{f'; {other}' if other else ''}"
+        words = f"{_last_words(seen, hint, line)}{f'; {other}' if other else ''}"
         return Diagnosis("exited", f"{how_it_ended(status)}{words}", facts, advice=hint or other)
-    words = _last_words(seen, hint, line, hide)
+    words = _last_words(seen, hint, line)
     if waited is not None:
         late = f"did not answer within {waited:.1f} s{words}"
-        wrong = None if seen.spoke else _no_mcp(seen, hide)
-        found = _advice(seen, hide, phrases)
+        wrong = None if seen.spoke else _no_mcp(seen)
+        found = _advice(seen)
         advice = found or hint
-        event = f"{wrong or late}; {found or _longer(seen, phrases)}"
+        event = f"{wrong or late}; {found or _longer(seen)}"
         return Diagnosis("not_mcp" if wrong else "timeout", event, facts, advice=advice)
     if seen.closed:
         return Diagnosis("disconnected", f"closed its standard {seen.closed}{words}", facts, advice=hint)
@@ -129,17 +126,18 @@ def _reason(seen: Seen, said: Sequence[str], hint: str | None) -> tuple[str | No
         name, url = seen.proxy
         return hint.replace(NEEDS_PROXY, f"is the proxy {url} ({name}) right, and does it run?"), None
     if hint is None:
-        hint = explain_variable(said, given=seen.given)
+        hint = explain_variable(said, given={*INHERITED, *(name for name, _ in seen.spec.env)})
     is_about_path = hint is None or re.search("is (?:the|every) path", hint)
-    if is_about_path and os.name != "nt" and any(map(_WINDOWS_PATH.search, seen.args)):
+    if is_about_path and os.name != "nt" and any(map(_WINDOWS_PATH.search, seen.spec.args)):
         return 'a path in its "args" is a Windows path, and this system is not Windows', None
-    if hint is None and seen.unexpanded and any(map(_REFUSED.search, said)):
-        names = ", ".join(sorted(seen.unexpanded))
+    unexpanded = sorted(name for name, value in seen.spec.env if looks_unexpanded(value))
+    if hint is None and unexpanded and any(map(_REFUSED.search, said)):
+        names = ", ".join(unexpanded)
         return f"the value of {names} is a reference to a variable that was not expanded; write the value", None
     return hint, None
 
 
-def _no_mcp(seen: Seen, hide: Redactor) -> str | None:
+def _no_mcp(seen: Seen) -> str | None:
     """Return what it wrote instead of messages, if anything."""
     if seen.echoes:
         return _ECHO
@@ -148,7 +146,7 @@ def _no_mcp(seen: Seen, hide: Redactor) -> str | None:
     if seen.stray:
         return f'wrote "{seen.stray[0]}" on stdout, which is not a JSON-RPC message'
     if seen.unfinished:
-        shown = hide.start(seen.unfinished, SHOWN)
+        shown = seen.spec.redactor.start(seen.unfinished, SHOWN)
         return f'wrote "{shown}" on stdout without a newline; each message must end with one (LF)'
     return None
 
@@ -178,7 +176,7 @@ _REFUSED = re.compile(
 
 def _with_older_sdk(seen: Seen, hint: str) -> tuple[str, dict[str, Any] | None]:
     """Return how to run a server with the version of the SDK that it was written for, and the change of its entry."""
-    program, args = Path(seen.command).stem, list(seen.args)
+    program, args = Path(seen.spec.command).stem, list(seen.spec.args)
     if program == "uvx":
         at, where, shown = 0, "at the start of", "uvx"
     elif program == "uv" and "run" in args:
@@ -189,21 +187,22 @@ def _with_older_sdk(seen: Seen, hint: str) -> tuple[str, dict[str, Any] | None]:
     return f'{hint}; put "--with", "mcp<2" {where} its "args" ({shown} --with \'mcp<2\' …)', edit
 
 
-def _last_words(seen: Seen, hint: str | None, line: str | None, hide: Redactor) -> str:
+def _last_words(seen: Seen, hint: str | None, line: str | None) -> str:
     reason = f": {hint}" if hint else ""
     if line:
-        return f"{reason}; it wrote on stderr: {hide.start(line, SHOWN)}"
+        return f"{reason}; it wrote on stderr: {seen.spec.redactor.start(line, SHOWN)}"
     if seen.stray:
         return f'{reason}; it wrote "{seen.stray[0]}" on stdout, which is not a JSON-RPC message'
     return f"{reason}; it {'wrote nothing on stderr' if seen.spoke else 'printed nothing'}"
 
 
-def _advice(seen: Seen, hide: Redactor, phrases: Phrases) -> str | None:  # noqa: PLR0911 - a list of cases
+def _advice(seen: Seen) -> str | None:  # noqa: PLR0911 - a list of cases
     """Return what to try if it did not respond, if more is known than that it may need longer."""
     if seen.spoke:
         return None
     # Redacted before a URL is cut out of a line, because part of a secret would not be recognized.
-    if hint := explain_silence((hide(line) for line in (*seen.stray, seen.unfinished, *seen.stderr)), phrases):
+    lines = map(seen.spec.redactor, (*seen.stray, seen.unfinished, *seen.stderr))
+    if hint := explain_silence(lines, seen.phrases):
         return hint
     if form := _other_form(seen):
         return form
@@ -214,16 +213,16 @@ def _advice(seen: Seen, hide: Redactor, phrases: Phrases) -> str | None:  # noqa
     if seen.proxy and seen.proxy_is_dead:
         name, url = seen.proxy
         why = f"the proxy {url} does not accept connections; start it, or correct or unset {name}"
-        return f"{Path(seen.command).stem} downloads missing packages first, and {why}"
+        return f"{Path(seen.spec.command).stem} downloads missing packages first, and {why}"
     return None
 
 
-def _longer(seen: Seen, phrases: Phrases) -> str:
+def _longer(seen: Seen) -> str:
+    command, longer = seen.spec.command, seen.phrases.longer
     if seen.spoke:
-        return f"{phrases.longer}?"
-    program = Path(seen.command).stem
-    why = f"? {program} downloads missing packages first" if downloads(seen.command) else _OR_AN_ARGUMENT
-    return f"{phrases.longer}{why}"
+        return f"{longer}?"
+    downloading = f"? {Path(command).stem} downloads missing packages first"
+    return longer + (downloading if downloads(command) else _OR_AN_ARGUMENT)
 
 
 def downloads(command: str) -> bool:

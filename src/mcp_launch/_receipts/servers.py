@@ -15,11 +15,9 @@ from anyio.streams.buffered import BufferedByteReceiveStream
 from acp_bindings._tap.forwarding import HEADER, MOST
 from mcp_launch._diagnosis import Diagnosis
 from mcp_launch._diagnosis.process import SHOWN, Seen, diagnose_process
-from mcp_launch._executable import INHERITED
 from mcp_launch._receipts.observer import Observer
 from mcp_launch._spec import ServerSpec, StdioServer
 from mcp_launch._transports.stdio import trimmed, uncoloured
-from mcp_launch._unexpanded import looks_unexpanded
 from mcp_launch.failures import LaunchFailure, Phrases
 from mcp_launch.fleet import launch
 from mcp_launch.options import Budgets
@@ -175,8 +173,8 @@ class Process:
     def _fail(self, *, waited: float | None = None, status: int | None = None) -> None:
         spec, observer = self._spec, self._observer
         seen = Seen(
-            command=spec.command,
-            args=spec.args,
+            spec=spec,
+            phrases=Phrases(),
             spoke=observer.spoke,
             stray=self._stray,
             echoes=self._echoes,
@@ -186,17 +184,10 @@ class Process:
             stderr=[*self._stderr],
             status=status,
             closed=None,
-            given={*INHERITED, *(name for name, _ in spec.env)},
-            unexpanded=[name for name, value in spec.env if looks_unexpanded(value)],
             proxy=None,
         )
-        found = diagnose_process(seen, waited=waited, hide=spec.redactor, phrases=Phrases())
-        found = found or Diagnosis("disconnected", "the connection was closed")
-        message = spec.redactor.start(found.message, 2000)
-        advice = found.advice and spec.redactor(found.advice)
-        self._server.fail(
-            LaunchFailure(message, server=spec.name, stage=observer.stage, code=found.code, advice=advice)
-        )
+        found = diagnose_process(seen, waited=waited) or Diagnosis("disconnected", "the connection was closed")
+        self._server.fail(found.failure(spec.name, stage=observer.stage, hide=spec.redactor))
 
 
 class Frames:

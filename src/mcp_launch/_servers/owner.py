@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection
-from functools import partial
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -13,6 +13,8 @@ from mcp import MCPError
 
 from acp_bindings._logs import kept_out_of_logs
 from acp_bindings._processes.process import ChildProcess
+from acp_bindings._redact import Redactor
+from mcp_launch._diagnosis import Diagnosis
 from mcp_launch._diagnosis.protocol import diagnose_session, is_closed, server_answered
 from mcp_launch._servers.client import connected_client, reader_of
 from mcp_launch._servers.record import Offer, Record, Terms
@@ -128,10 +130,6 @@ async def _pages(
         return items
 
 
-_MESSAGE = 2000
-"""The longest message of a failure in characters, because it may quote what a server wrote."""
-
-
 async def serve_stdio(
     record: Record, spec: StdioServer, process: ChildProcess, *, terms: Terms, deadline: float
 ) -> None:
@@ -176,35 +174,23 @@ class _Owner:
     def stdio(self, process: ChildProcess, spec: StdioServer, *, again: bool = False) -> StdioTransport:
         """Return a transport for a new process; with `again`, the process exited when it was probed before."""
         self._record.over = anyio.Event()
-        return StdioTransport(
-            process,
-            spec=spec,
-            again=again,
-            hide=self._spec.redactor,
-            probe=self._budgets.probe,
-            close=self._budgets.close,
-            reader=Reader(self._record.options.limits),
-            phrases=self._record.options.phrases,
-            on_lost=self._record.over.set,
-            stderr=partial(listener, self._record.name) if (listener := self._record.options.stderr) else None,
-            traffic=self._traffic(),
-        )
+        return StdioTransport(process, spec, again=again, **self._terms())
 
     def web(self, spec: HttpServer) -> Transport:
         """Return a transport for the URL of the specification."""
-        given: Any = {
-            "options": self._record.options,
+        if isinstance(spec, SseServer):
+            return SseTransport(spec, give_up=self._give_up, **self._terms())
+        return HttpTransport(spec, **self._terms())
+
+    def _terms(self) -> Any:
+        """Return what every transport needs."""
+        options, tell = self._record.options, self._record.options.traffic
+        return {
+            "options": options,
             "budgets": self._budgets,
             "on_lost": self._record.over.set,
-            "traffic": self._traffic(),
+            "traffic": Traffic(self._record.name, tell, hide=self._spec.redactor) if tell else None,
         }
-        if isinstance(spec, SseServer):
-            return SseTransport(spec, give_up=self._give_up, **given)
-        return HttpTransport(spec, **given)
-
-    def _traffic(self) -> Traffic | None:
-        tell = self._record.options.traffic
-        return Traffic(self._record.name, tell, hide=self._spec.redactor) if tell else None
 
     async def attempt(self, mode: Mode, transport: Transport) -> LaunchFailure | None:
         """Open, serve and close the session once."""
@@ -283,8 +269,8 @@ class _Owner:
         found = list(changes(known, locked(record.offer.tools or (), self._spec.redactor.json)))
         if not found and record.name in lock.servers:
             return None
-        message = summary(found, lock, record.name)[:_MESSAGE]
-        return LaunchFailure(message, server=record.name, stage="list", code="changed", facts=facts(found, lock))
+        message = summary(found, lock, record.name)
+        return Diagnosis("changed", message, facts(found, lock)).failure(record.name, stage="list", hide=Redactor())
 
     def _enter(self, stage: Stage, budget: float) -> None:
         self._record.enter(stage)
@@ -309,13 +295,6 @@ class _Owner:
         record, spec = self._record, self._spec
         found = await transport.diagnose(waited=waited, answered=server_answered(error))
         found = found or diagnose_session(error, waited=waited)
-        hide = spec.redactor
-        facts = found.facts if waited is None else {**found.facts, "budget": round(waited, 3)}
-        return LaunchFailure(
-            hide.start(found.message, _MESSAGE),
-            server=record.name,
-            stage=found.stage or record.stage,
-            code=found.code,
-            facts=hide.json(facts),
-            advice=found.advice and hide(found.advice),
-        ).because(error, hide=hide)
+        if waited is not None:
+            found = replace(found, facts={**found.facts, "budget": round(waited, 3)})
+        return found.failure(record.name, stage=record.stage, hide=spec.redactor).because(error, hide=spec.redactor)

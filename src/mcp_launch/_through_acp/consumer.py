@@ -176,10 +176,8 @@ class _Bridge:
 
 
 def _no_session(server: Server, error: Exception) -> LaunchFailure:
-    found = diagnose_session(error, waited=None)
-    return LaunchFailure(
-        found.message, server=server.name, stage="handshake", code=found.code, facts=found.facts
-    ).because(error, hide=Redactor(()))
+    failure = diagnose_session(error, waited=None).failure(server.name, stage="handshake", hide=Redactor())
+    return failure.because(error, hide=Redactor())
 
 
 def _failed(request: JSONRPCRequest, code: int, message: str, data: Any = None) -> JSONRPCError:

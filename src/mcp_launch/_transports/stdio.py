@@ -7,6 +7,7 @@ import re
 from collections import deque
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
@@ -31,13 +32,12 @@ from acp_bindings._redact import Redactor, shown_proxy
 from acp_bindings.connection._outbox import Outbox
 from mcp_launch._diagnosis import Diagnosis
 from mcp_launch._diagnosis.process import SHOWN, Seen, diagnose_process, downloads
-from mcp_launch._executable import INHERITED, child_environment
+from mcp_launch._executable import child_environment
 from mcp_launch._spec import StdioServer
 from mcp_launch._transports.era import bound_probe
 from mcp_launch._transports.messages import UNWRITABLE, Invalid, Reader, UnwritableError, cancelled_by, dropped, written
 from mcp_launch._transports.streams import Traffic, Unanswered, Unsaid, farewell, limited, shown
-from mcp_launch._unexpanded import looks_unexpanded
-from mcp_launch.failures import Phrases
+from mcp_launch.options import Budgets, Options
 
 _TRIAL = 1.0
 """Seconds for connecting to a proxy."""
@@ -212,25 +212,21 @@ class StdioTransport:
     def __init__(
         self,
         process: ChildProcess,
-        *,
         spec: StdioServer,
-        hide: Redactor,
-        probe: float,
-        close: float,
-        reader: Reader,
-        phrases: Phrases,
+        *,
+        options: Options,
+        budgets: Budgets,
         on_lost: Callable[[], None],
         again: bool = False,
-        stderr: Callable[[str], object] | None = None,
         traffic: Traffic | None = None,
     ) -> None:
         self.warnings: list[str] = []
+        self.reader = Reader(options.limits)
         self._process = process
         self._spec = spec
-        self._hide = hide
-        self._probe = probe
-        self._close = close
-        self._phrases = phrases
+        self._hide = spec.redactor
+        self._budgets = budgets
+        self._phrases = options.phrases
         self._on_lost = on_lost
         self._again = again
         """True if this is the second start, after the process exited when it was probed."""
@@ -239,9 +235,8 @@ class StdioTransport:
         self._asked = ""
         """The method of the last request."""
         self._unanswered = Unanswered()
-        self.reader = reader
-        self._stdout = Stdout(reader, hide=hide, warn=self.warnings.append, awaited=self._unanswered.holds)
-        self._stderr = LineForwarder(stderr, hide=hide) if stderr else None
+        self._stdout = Stdout(self.reader, hide=self._hide, warn=self.warnings.append, awaited=self._unanswered.holds)
+        self._stderr = LineForwarder(partial(tell, spec.name), hide=self._hide) if (tell := options.stderr) else None
         self._traffic = traffic
         self._ending = Ending(process)
         self._outbox = Outbox(process)
@@ -281,7 +276,7 @@ class StdioTransport:
                     is_behind=lambda: self._outbox.owes_much,
                     warn=self.warnings.append,
                 )
-                yield bound_probe(read, write, seconds=self._probe, was_read=lambda: self._process.read_input)
+                yield bound_probe(read, write, seconds=self._budgets.probe, was_read=lambda: self._process.read_input)
             finally:
                 with anyio.CancelScope(shield=True):
                     await self._end()
@@ -402,8 +397,8 @@ class StdioTransport:
 
     def _diagnosis(self, *, waited: float | None, proxy_is_dead: bool = False) -> Diagnosis | None:
         seen = Seen(
-            command=self._spec.command,
-            args=self._spec.args,
+            spec=self._spec,
+            phrases=self._phrases,
             spoke=self._stdout.spoke,
             stray=self._stdout.stray,
             echoes=self._stdout.echoes,
@@ -413,13 +408,10 @@ class StdioTransport:
             stderr=[uncoloured(line) for line in self._process.stderr.lines()],
             status=self._ending.status,
             closed=self._ending.closed,
-            given={*INHERITED, *(name for name, _ in self._spec.env)},
-            unexpanded=[name for name, value in self._spec.env if looks_unexpanded(value)],
             proxy=self._proxy(),
             proxy_is_dead=proxy_is_dead,
         )
-        found = diagnose_process(seen, waited=waited, hide=self._hide, phrases=self._phrases)
-        return self._unanswered.explain(found, waited=waited)
+        return self._unanswered.explain(diagnose_process(seen, waited=waited), waited=waited)
 
     def _farewell(self) -> ErrorData:
         """Return the error for requests that will not get a response."""
@@ -455,7 +447,7 @@ class StdioTransport:
             await self._ending.note()
         if self._writing:
             self._writing.cancel()
-        patience = self._close if self._proven else min(self._close, _HURRY)
+        patience = self._budgets.close if self._proven else min(self._budgets.close, _HURRY)
         if not await self._process.stop(patience=patience) and self._proven:
             self.warnings.append("did not exit when its standard input was closed, and was ended by a signal")
         if self._stderr:
