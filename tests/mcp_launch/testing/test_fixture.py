@@ -25,14 +25,12 @@ PLAIN = [sys.executable, "-S", {str(PLAIN)!r}]
 
 def about(result):
     return json.loads(result.content[0].text)
-"""
-"""The beginning of the test files below."""
 
-BACKENDS = """
 @pytest.fixture(params=["asyncio", "trio"])
 def anyio_backend(request):
     return request.param
 """
+"""The beginning of the test files below."""
 
 INTERRUPTED = """
 import signal
@@ -66,13 +64,17 @@ def make(pytester: pytest.Pytester, code: str, *, name: str = "test_made") -> No
     pytester.makepyfile(**{name: HERE + code})
 
 
+def made(pytester: pytest.Pytester, code: str, *options: str) -> pytest.RunResult:
+    """Run a test file with this code, and return the result."""
+    make(pytester, code)
+    return run(pytester, *options, "-o", "mcp_config=servers.json", "test_made.py")
+
+
 def test_a_plain_test_has_a_live_session_by_name_by_command_and_by_entry(
     pytester: pytest.Pytester, marked: Marked
 ) -> None:
     write(pytester, marked.plain(name="other"), marked.plain(name="named", env={"WHO": "named"}))
-    make(
-        pytester,
-        f"""
+    code = f"""
 def test_by_name(mcp_server):
     session = mcp_server("named")
     assert about(session.call_tool("environment"))["env"]["WHO"] == "named"
@@ -87,17 +89,12 @@ def test_by_command(mcp_server, tmp_path):
 
 def test_by_entry(mcp_server):
     assert mcp_server({marked.plain()!r}).list_tools().tools
-""",
-    )
-
-    run(pytester, "-o", "mcp_config=servers.json", "test_made.py").assert_outcomes(passed=3)
+"""
+    made(pytester, code).assert_outcomes(passed=3)
 
 
 def test_a_server_object_runs_in_this_process(pytester: pytest.Pytester) -> None:
-    make(
-        pytester,
-        BACKENDS
-        + """
+    code = """
 calls = []
 server = MCPServer("mine")
 
@@ -116,18 +113,13 @@ async def test_async(mcp_server):
     async with mcp_server.open(server._lowlevel_server) as session:
         await session.call_tool("note", {"text": "async"})
     assert calls[-1] == "async"
-""",
-    )
-
-    run(pytester).assert_outcomes(passed=3)
+"""
+    made(pytester, code).assert_outcomes(passed=3)
 
 
 def test_an_async_test_has_a_session_in_its_own_event_loop(pytester: pytest.Pytester, marked: Marked) -> None:
     write(pytester, marked.plain(name="named"))
-    make(
-        pytester,
-        BACKENDS
-        + """
+    code = """
 import sniffio
 
 pytestmark = pytest.mark.anyio
@@ -156,17 +148,13 @@ def test_a_plain_one_besides(plain):
 
 async def test_a_plain_fixture_besides(plain, session):
     assert await anyio.to_thread.run_sync(plain.list_tools) == await session.list_tools()
-""",
-    )
-
-    run(pytester, "-o", "mcp_config=servers.json", "test_made.py").assert_outcomes(passed=7)
+"""
+    made(pytester, code).assert_outcomes(passed=7)
 
 
 def test_a_fixture_of_pytest_asyncio_may_end_in_another_task(pytester: pytest.Pytester, marked: Marked) -> None:
     write(pytester, marked.plain(name="named"))
-    make(
-        pytester,
-        """
+    code = """
 import pytest_asyncio
 
 server = MCPServer("mine")
@@ -185,18 +173,13 @@ async def own(mcp_server):
 async def test_both(started, own):
     assert (await started.list_tools()).tools
     assert (await own.list_tools()).tools == []
-""",
-    )
-
-    run(pytester, "-o", "mcp_config=servers.json", "test_made.py").assert_outcomes(passed=1)
+"""
+    made(pytester, code).assert_outcomes(passed=1)
 
 
 def test_a_server_that_does_not_start_is_its_failure_in_both(pytester: pytest.Pytester, marked: Marked) -> None:
     write(pytester, marked.plain("exits_silently", name="broken"))
-    make(
-        pytester,
-        BACKENDS
-        + """
+    code = """
 from mcp_launch import LaunchFailure
 
 def test_plain(mcp_server):
@@ -213,10 +196,8 @@ async def test_async(mcp_server):
 
 def test_untried(mcp_server):
     mcp_server("broken")
-""",
-    )
-
-    result = run(pytester, "-o", "mcp_config=servers.json", "test_made.py")
+"""
+    result = made(pytester, code)
 
     result.assert_outcomes(passed=3, failed=1)
     result.stdout.fnmatch_lines(['>*mcp_server("broken")', "E*LaunchFailure: broken: exited with status 7*"])
@@ -316,9 +297,7 @@ def test_of_the_module():
 
 def test_timeout_and_options_hold_for_each_kind_of_server(pytester: pytest.Pytester, marked: Marked) -> None:
     write(pytester, marked.plain(name="named"))
-    make(
-        pytester,
-        """
+    code = """
 from mcp_launch import Options
 
 async def answer(context, params):
@@ -329,10 +308,8 @@ def test_one(mcp_server):
         assert mcp_server(server).client.read_timeout_seconds == 41
         session = mcp_server(server, timeout=42, options=Options(elicitation=answer))
         assert (session.client.read_timeout_seconds, session.client.elicitation_callback) == (42, answer)
-""",
-    )
-
-    run(pytester, "--mcp-timeout", "41", "-o", "mcp_config=servers.json", "test_made.py").assert_outcomes(passed=1)
+"""
+    made(pytester, code, "--mcp-timeout", "41").assert_outcomes(passed=1)
 
 
 def test_a_server_runs_in_the_directory_of_its_file(pytester: pytest.Pytester, marked: Marked) -> None:
@@ -356,9 +333,7 @@ def test_one(mcp_server):
 
 def test_failing_tests_and_fixtures_leave_no_server(pytester: pytest.Pytester, marked: Marked) -> None:
     write(pytester, marked.plain("ignores_end", name="stubborn"))
-    make(
-        pytester,
-        """
+    code = """
 @pytest.fixture
 def fails_at_end(mcp_server):
     yield mcp_server("stubborn")
@@ -376,10 +351,8 @@ def test_one(name, request):
 def test_two(session_mcp_server):
     session_mcp_server("stubborn")
     pytest.exit("enough")
-""",
-    )
-
-    run(pytester, "-o", "mcp_config=servers.json", "test_made.py").assert_outcomes(passed=1, failed=1, errors=1)
+"""
+    made(pytester, code).assert_outcomes(passed=1, failed=1, errors=1)
 
 
 @pytest.mark.parametrize("test", ["test_starting", "test_started", "test_asyncio", "test_trio"])
@@ -430,8 +403,7 @@ async def test_trio(mcp_server, anyio_backend):
 def test_an_interrupt_in_a_task_of_the_session_reaches_the_test(
     backend: str, when: str, pytester: pytest.Pytester
 ) -> None:
-    make(
-        pytester,
+    code = (
         INTERRUPTED
         + f"""
 @pytest.mark.anyio
@@ -441,10 +413,9 @@ async def test_made(anyio_backend):
         print("open")
         begun.set()
         await anyio.sleep_forever()
-""",
+"""
     )
-
-    result = run(pytester, "-s", "test_made.py")
+    result = made(pytester, code, "-s")
 
     assert result.ret == pytest.ExitCode.INTERRUPTED
     said = ["*open", "closed it", "*KeyboardInterrupt*"] if when == "open" else ["*KeyboardInterrupt*"]
@@ -456,9 +427,7 @@ def test_an_interrupt_in_the_middle_of_a_start_leaves_no_server(
     backend: str, pytester: pytest.Pytester, marked: Marked
 ) -> None:
     write(pytester, marked.plain("ignores_end", name="stubborn"))
-    make(
-        pytester,
-        f"""
+    code = f"""
 import signal
 import subprocess
 
@@ -473,17 +442,14 @@ async def test_made(mcp_server, monkeypatch, anyio_backend):
     monkeypatch.setattr(subprocess, "Popen", Popen)
     async with mcp_server.open("stubborn"):
         await anyio.sleep_forever()
-""",
-    )
-
-    assert run(pytester, "-o", "mcp_config=servers.json", "test_made.py").ret == pytest.ExitCode.INTERRUPTED
+"""
+    assert made(pytester, code).ret == pytest.ExitCode.INTERRUPTED
     assert marked.running() == []
 
 
 @pytest.mark.parametrize("backend", ["asyncio", "trio"])
 def test_an_interrupt_in_one_session_lets_others_and_all_fixtures_end(backend: str, pytester: pytest.Pytester) -> None:
-    make(
-        pytester,
+    code = (
         INTERRUPTED
         + f"""
 @pytest.fixture
@@ -509,10 +475,9 @@ async def second(first, anyio_backend):
 async def test_made(second):
     second.set()
     await anyio.sleep_forever()
-""",
+"""
     )
-
-    result = run(pytester, "-s", "test_made.py")
+    result = made(pytester, code, "-s")
 
     assert result.ret == pytest.ExitCode.INTERRUPTED
     said = re.findall("closed [a-z]+|torn down", result.stdout.str())
@@ -523,9 +488,7 @@ def test_threads_are_not_started_where_an_interrupt_may_stop_their_start(
     pytester: pytest.Pytester, marked: Marked
 ) -> None:
     write(pytester, marked.plain(name="named"))
-    make(
-        pytester,
-        """
+    code = """
 import threading
 
 @pytest.mark.anyio
@@ -533,15 +496,12 @@ import threading
 async def test_asyncio(mcp_server, anyio_backend):
     async with mcp_server.open("named"):
         assert [each.name for each in threading.enumerate() if each is not threading.main_thread()] == []
-""",
-    )
-    run(pytester, "-o", "mcp_config=servers.json", "test_made.py").assert_outcomes(passed=1)
+"""
+    made(pytester, code).assert_outcomes(passed=1)
 
 
 def test_a_thread_left_by_a_test_does_not_keep_pytest_running(pytester: pytest.Pytester) -> None:
-    make(
-        pytester,
-        """
+    code = """
 import threading
 
 def test_one(mcp_server):
@@ -554,10 +514,8 @@ def test_one(mcp_server):
 
     threading.Thread(target=session.run, args=[forever], daemon=True).start()
     assert running.wait(20)
-""",
-    )
-
-    run(pytester).assert_outcomes(passed=1)
+"""
+    made(pytester, code).assert_outcomes(passed=1)
 
 
 def test_an_interrupted_start_is_abandoned_and_the_next_test_runs(pytester: pytest.Pytester, marked: Marked) -> None:
