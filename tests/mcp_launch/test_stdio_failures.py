@@ -94,14 +94,6 @@ async def test_a_script_that_the_system_cannot_start_is_reported_with_the_reason
     assert says in failure.message
 
 
-async def test_a_crashed_server_is_reported_with_its_exit_code_and_last_lines(marked: Marked, tmp_path: Path) -> None:
-    failure = await failure_of(marked.plain("exits_with_message"), cwd=tmp_path)
-
-    assert (failure.stage, failure.code) == ("handshake", "exited")
-    assert failure.message == "exited with status 3; it wrote on stderr: cannot start with key [redacted]"
-    assert failure.facts == {"stderr": ["cannot start with key [redacted]"], "exit_code": 3}
-
-
 async def test_part_of_a_secret_is_not_shown(marked: Marked, tmp_path: Path) -> None:
     line = "x" * 290 + " " + SECRET
     failure = await failure_of(marked.stdio("tool", "/bin/sh", "-c", f"echo {line}; exit 1"), cwd=tmp_path)

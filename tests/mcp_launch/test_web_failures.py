@@ -125,15 +125,6 @@ async def test_a_gone_url_has_its_code_in_the_error_of_the_call(marked: Marked, 
     assert (raised.value.error.data["code"], raised.value.error.data["port"]) == ("refused", gone.port)
 
 
-async def test_a_lost_session_fails_the_call_and_the_server(web: Web, marked: Marked, tmp_path: Path) -> None:
-    async with mcp_launch.launch([http(f"{web.origin}/forgets")], cwd=tmp_path, lists=()) as fleet:
-        with pytest.raises(MCPError, match="no longer has this session; open a new one"):
-            await fleet["web"].session.list_tools()
-        failure = await later_failure(fleet["web"])
-
-    assert (failure.stage, failure.code, failure.facts["status"]) == ("call", "session_lost", 404)
-
-
 async def test_a_transport_that_breaks_down_is_the_failure_of_its_server(
     web: Web, marked: Marked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -27,6 +27,7 @@ Group: TypeAlias = Literal["stdio", "Streamable HTTP", "SSE", "many at once"]
 PATIENT = Budgets(close=1.0)
 SHORT = Budgets(connect=0.5, handshake=0.8, probe=0.3, close=1.0)
 """Budgets for servers that use all of their time."""
+HANDSHAKE = {"era": "handshake", "protocol_version": "2025-06-18"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -212,21 +213,21 @@ def _stdio() -> list[Case]:
             "swallows server/discover",
             "swallows_probe",
             within=1.0,
-            report={"era": "handshake", "protocol_version": "2025-06-18"},
+            report=HANDSHAKE,
         ),
         case(
             "exits when it sees server/discover",
             "leaves_at_probe",
             "works + warning",
             "started again",
-            report={"era": "handshake", "protocol_version": "2025-06-18"},
+            report=HANDSHAKE,
         ),
         case(
             "says so when it sees server/discover, and exits",
             "complains_of_probe_and_leaves",
             "works + warning",
             "started again",
-            report={"era": "handshake", "protocol_version": "2025-06-18"},
+            report=HANDSHAKE,
         ),
         case(
             "answers initialize with an error",
@@ -440,10 +441,9 @@ def _web(group: Literal["Streamable HTTP", "SSE"]) -> list[Case]:
             "swallows server/discover",
             "swallows",
             within=1.0,
-            report={"era": "handshake", "protocol_version": "2025-06-18"},
+            report=HANDSHAKE,
         ),
-        case("307 within the origin", "moved", report={"era": "handshake", "protocol_version": "2025-06-18"}),
-        case("308 within the origin", "moved308", report={"era": "handshake", "protocol_version": "2025-06-18"}),
+        *(case(f"{status} within the origin", f"{status}/Location=/works", report=HANDSHAKE) for status in (307, 308)),
         elsewhere("308 to another origin", 308),
         elsewhere("302 to another origin", 302),
         case(

@@ -21,6 +21,38 @@ from tests.mcp_launch.servers.leak import forms
 from tests.mcp_launch.servers.raw import raw_server, result
 from tests.mcp_launch.servers.tls import certificates
 
+JSON = "application/json"
+WHOLE = {
+    "html": ("text/html", "<html>Welcome</html>"),
+    "empty": (JSON, ""),
+    "notjson": (JSON, "{oops"),
+    "deep": (JSON, "[" * 100_000),
+    "notrpc": (JSON, '{"status": "up"}'),
+}
+"""The type and body of responses to every request."""
+EXPIRED: dict[str, Any] = {
+    "status": 401,
+    "body": "expired",
+    "content_type": "text/plain",
+    "WWW-Authenticate": 'Bearer error="invalid_token"',
+}
+GONE: dict[str, Any] = {"status": 404, "body": "no such session", "content_type": "text/plain"}
+UNTIL: dict[str, dict[str, Any]] = {
+    "expires": {"method": "tools/list", **EXPIRED},
+    "forgets": {"method": "tools/list", **GONE},
+    "mumbles": {"method": "tools/list", "status": 200, "body": "{key}", "content_type": JSON},
+    "squeezes": {
+        "method": "tools/list",
+        "status": 200,
+        "body": "no gzip",
+        "content_type": JSON,
+        "Content-Encoding": "gzip",
+    },
+    "tool401": {"method": "tools/call", **EXPIRED},
+    "tool404": {"method": "tools/call", **GONE},
+}
+"""The response of servers that work until they get the method; `{key}` repeats a header of the request."""
+
 
 class Handler(BaseHTTPRequestHandler):
     """Responds according to the first part of the path."""
@@ -56,6 +88,10 @@ class Handler(BaseHTTPRequestHandler):
         name, _, self._rest = unquote(self.path.partition("?")[0]).strip("/").partition("/")
         if name.isdecimal():
             self._status(int(name), self._rest)
+        elif name in WHOLE:
+            self._reply(200, WHOLE[name][1], content_type=WHOLE[name][0])
+        elif name in UNTIL:
+            self._works_until(**UNTIL[name])
         else:
             getattr(self, f"_{name}")()
 
@@ -63,21 +99,6 @@ class Handler(BaseHTTPRequestHandler):
         named, _, value = header.partition("=")
         body = "" if status == 204 else f"no entry with {self.headers.get('X-Key')}"
         self._reply(status, body, **({named: value} if named else {}))
-
-    def _html(self) -> None:
-        self._reply(200, "<html>Welcome</html>", content_type="text/html")
-
-    def _empty(self) -> None:
-        self._reply(200, "", content_type="application/json")
-
-    def _notjson(self) -> None:
-        self._reply(200, "{oops", content_type="application/json")
-
-    def _deep(self) -> None:
-        self._reply(200, "[" * 100_000, content_type="application/json")
-
-    def _notrpc(self) -> None:
-        self._reply(200, '{"status": "up"}', content_type="application/json")
 
     def _ends(self) -> None:
         self._reply(200, ": nothing\n\n", content_type="text/event-stream")
@@ -98,25 +119,11 @@ class Handler(BaseHTTPRequestHandler):
         status, _, port = self._rest.partition("/")
         self._reply(int(status), "", Location=f"http://127.0.0.1:{port}/mcp")
 
-    def _moved308(self) -> None:
-        self._reply(308, "", Location="/works")
-
-    def _tool401(self) -> None:
-        """Works until a tool is called, for which the token has expired."""
-        if b'"tools/call"' in self.body:
-            self._reply(401, "expired", **{"WWW-Authenticate": 'Bearer error="invalid_token"'})
+    def _works_until(self, method: str, status: int, body: str, **headers: str) -> None:
+        if f'"{method}"'.encode() in self.body:
+            self._reply(status, body.format(key=json.dumps(str(self.headers.get("X-Key")))), **headers)
         else:
             self._works()
-
-    def _tool404(self) -> None:
-        """Works until a tool is called, when the session no longer exists."""
-        if b'"tools/call"' in self.body:
-            self._reply(404, "no such session")
-        else:
-            self._works()
-
-    def _moved(self) -> None:
-        self._reply(307, "", Location="/works")
 
     def _works(self) -> None:
         """A small stateful MCP server."""
@@ -141,34 +148,6 @@ class Handler(BaseHTTPRequestHandler):
     def _clingy(self) -> None:
         """Works, but never responds to the end of the session."""
         self._works()
-
-    def _expires(self) -> None:
-        """Works until the list of tools, for which the token has expired."""
-        if b'"tools/list"' in self.body:
-            self._reply(401, "expired", **{"WWW-Authenticate": 'Bearer error="invalid_token"'})
-        else:
-            self._works()
-
-    def _forgets(self) -> None:
-        """Works until the list of tools, when the session no longer exists."""
-        if b'"tools/list"' in self.body:
-            self._reply(404, "no such session")
-        else:
-            self._works()
-
-    def _squeezes(self) -> None:
-        """Works until the list of tools, which is not compressed as the header claims."""
-        if b'"tools/list"' in self.body:
-            self._reply(200, "no gzip", content_type="application/json", **{"Content-Encoding": "gzip"})
-        else:
-            self._works()
-
-    def _mumbles(self) -> None:
-        """Works until the list of tools, where it repeats the request instead."""
-        if b'"tools/list"' in self.body:
-            self._reply(200, json.dumps(str(self.headers.get("X-Key"))), content_type="application/json")
-        else:
-            self._works()
 
     def _refuses(self) -> None:
         """Refuses with both an MCP error and an HTTP status."""
