@@ -62,8 +62,8 @@ BAD_STDIO = (
     "leaves_child",
     "wraps_mute_child",
 )
-BAD_HTTP = ("401", "404", "500", "html", "notjson", "ends", "silent", "never", "drop", "away", "expires", "forgets")
-BAD_SSE = ("401", "html", "silent", "never", "drop", "sse", "elsewhere")
+BAD_HTTP = ("401", "404", "500", "html", "notjson", "ends", "silent", "never", "drop", "to/307/9", "expires", "forgets")
+BAD_SSE = ("401", "html", "silent", "never", "drop", "sse", "beside/9")
 
 
 @dataclass(frozen=True)
