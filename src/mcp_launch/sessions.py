@@ -31,22 +31,12 @@ __all__ = ["SessionServers", "for_sessions"]
 class SessionServers:
     """Starts the MCP servers of each session of an `acp_bindings.agent.Agent`. `for_sessions` returns one."""
 
-    def __init__(
-        self,
-        *,
-        transports: Transports,
-        background: bool,
-        timeout: float,
-        budgets: Budgets | None,
-        options: OptionsFor | None,
-    ) -> None:
+    def __init__(self, *, transports: Transports, options: OptionsFor | None, **terms: Any) -> None:
         self.capabilities: Collection[AgentCapability] = capabilities(transports=transports)
         """The capabilities that the agent advertises."""
-        self._transports = transports
-        self._background = background
-        self._timeout = timeout
-        self._budgets = budgets or Budgets(close=1.0)
         self._options = options
+        self._terms: dict[str, Any] = {"transports": transports, **terms}
+        """The further arguments of `launch`."""
 
     @property
     def errors(self) -> tuple[type[Exception], ...]:
@@ -67,15 +57,7 @@ class SessionServers:
             return given if given.elicitation else replace(given, elicitation=_forward_to(session))
 
         async with (
-            launch(
-                servers,
-                cwd=session.cwd,
-                timeout=self._timeout,
-                budgets=self._budgets,
-                options=options,
-                transports=self._transports,
-                background=self._background,
-            ) as fleet,
+            launch(servers, cwd=session.cwd, options=options, **self._terms) as fleet,
             anyio.create_task_group() as tasks,
         ):
             for failure in fleet.failures:
@@ -118,8 +100,9 @@ def for_sessions(
     Raises:
         UnusableInput: a transport is unknown.
     """
+    budgets = budgets or Budgets(close=1.0)
     return SessionServers(
-        transports=transports, background=background, timeout=timeout, budgets=budgets, options=options
+        transports=transports, options=options, background=background, timeout=timeout, budgets=budgets
     )
 
 

@@ -308,15 +308,10 @@ class _Body(httpx2.AsyncByteStream):
 async def _read(response: httpx2.Response, *, longest: int) -> httpx2.Response:
     """Return the response with its body, which must not be longer than that."""
     size = response.headers.get("content-length", "")
-    try:
-        if size.isdecimal() and int(size) <= longest and "content-encoding" not in response.headers:
-            await response.aread()
-            return response
-        return _with(response, await whole(response, longest=longest))
-    except (httpx2.DecodingError, TooLong):
-        # Unlike others, these errors leave the connection open.
-        await response.aclose()
-        raise
+    if size.isdecimal() and int(size) <= longest and "content-encoding" not in response.headers:
+        await response.aread()
+        return response
+    return _with(response, await whole(response, longest=longest))
 
 
 async def _without_rest(response: httpx2.Response) -> httpx2.Response:

@@ -30,7 +30,7 @@ from mcp_types import (
 from acp_bindings._events import EventBuffer, EventTooLong, event_of
 from acp_bindings._redact import Redactor
 from mcp_launch._diagnosis import Diagnosis
-from mcp_launch._transports.messages import Invalid, Reader, dropped, written
+from mcp_launch._transports.messages import Invalid, Reader, written
 from mcp_launch._transports.streams import Unsaid, farewell
 from mcp_launch.options import allow_more, megabytes
 
@@ -74,7 +74,6 @@ class ResponseReader:
         self.found: Diagnosis | None = None
         """The diagnosis of the last response that could not be read."""
         self._hide = hide
-        self._dropped = False
 
     async def body(self, body: bytes) -> bytes | Invalid:
         """Return the body for the SDK, or why this one is not a message."""
@@ -90,9 +89,7 @@ class ResponseReader:
         """Return the data for the SDK in place of an invalid event; empty to drop it."""
         if found.answers is not None or (is_answer and not found.is_call):
             return self.refused(found, found.answers)
-        if not self._dropped:
-            self._dropped = True
-            self.warn(dropped(found.why) if found.limit else "sent an event that is not a JSON-RPC message")
+        self.reader.warn_once(found, self.warn)
         return b""
 
     def refused(self, found: Invalid, number: RequestId | None) -> bytes:

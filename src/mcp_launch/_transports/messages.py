@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias, cast
 
@@ -95,6 +95,7 @@ class Reader:
         """Values in all of them."""
         self.mended = False
         """True if the last message was read with replacement characters."""
+        self._has_dropped = False
 
     async def read(self, text: bytes | bytearray) -> JSONRPCMessage | Invalid:
         """Return the message that the bytes are, or why they are not one."""
@@ -114,6 +115,13 @@ class Reader:
                 return Invalid(found.why)
             messages.append(found)
         return messages
+
+    def warn_once(self, found: Invalid, warn: Callable[[str], object]) -> None:
+        """Warn of the first message that is dropped."""
+        if not self._has_dropped:
+            self._has_dropped = True
+            beyond = f"sent a message that exceeds a limit and was dropped: {found.why}"
+            warn(beyond if found.limit else "sent an event that is not a JSON-RPC message")
 
     def too_long(self, start: bytes, why: str) -> Invalid:
         """Return why a message is not read, given its start."""
@@ -176,11 +184,6 @@ class Reader:
 
     def _beyond(self, text: bytes | bytearray, limit: str, why: str) -> Invalid:
         return Invalid(f"{why}; {allow_more(limit)}", limit=limit, **_outline(text) | _claims(text))
-
-
-def dropped(why: str) -> str:
-    """Return the warning for a dropped message."""
-    return f"sent a message that exceeds a limit and was dropped: {why}"
 
 
 # Values -------------------------------------------------------------------------------------------------------------

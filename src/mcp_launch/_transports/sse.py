@@ -21,7 +21,7 @@ from mcp_launch._diagnosis.responses import UNMAPPED, TooLong
 from mcp_launch._spec import HttpServer
 from mcp_launch._transports import DOUBTFUL
 from mcp_launch._transports.http import speaks_http
-from mcp_launch._transports.messages import UNWRITABLE, Invalid, UnwritableError, cancelled_by, dropped, written
+from mcp_launch._transports.messages import UNWRITABLE, Invalid, UnwritableError, cancelled_by, written
 from mcp_launch._transports.network import network
 from mcp_launch._transports.posts import Abandoned, Posts
 from mcp_launch._transports.sse_client import EventClient, NoEventsError
@@ -82,8 +82,6 @@ class SseTransport:
         """The error for requests after the end of the session."""
         self._misshapen: Diagnosis | None = None
         """The diagnosis of the last response that could not be read."""
-        self._dropped = False
-        """True after a message was dropped with a warning."""
         # Held while errors are given to the session, which must not end before.
         self._refusing = anyio.Lock()
 
@@ -192,9 +190,8 @@ class SseTransport:
         elif found.answers is not None and self._unanswered.holds(found.answers):
             self._misshapen = found.diagnosis()
             await self._refuse(found.answers, farewell(self._misshapen, hide=self._client.hide))
-        elif not self._dropped:
-            self._dropped = True
-            self.warnings.append(dropped(found.why) if found.limit else "sent an event that is not a JSON-RPC message")
+        else:
+            self.reader.warn_once(found, self.warnings.append)
 
     def _end(self, message: str, **facts: str) -> None:
         answer = self._client.memory.answer

@@ -35,7 +35,7 @@ from mcp_launch._diagnosis.process import SHOWN, Seen, diagnose_process, downloa
 from mcp_launch._executable import child_environment
 from mcp_launch._spec import StdioServer
 from mcp_launch._transports.era import bound_probe
-from mcp_launch._transports.messages import UNWRITABLE, Invalid, Reader, UnwritableError, cancelled_by, dropped, written
+from mcp_launch._transports.messages import UNWRITABLE, Invalid, Reader, UnwritableError, cancelled_by, written
 from mcp_launch._transports.streams import Traffic, Unanswered, Unsaid, farewell, limited, shown
 from mcp_launch.options import Budgets, Options
 
@@ -126,8 +126,6 @@ class Stdout:
         """True if the process has sent back the request `initialize`."""
         self._wrote = False
         """True if it has written something else."""
-        self._dropped = False
-        """True after a message was dropped because of a limit."""
         self._ours: deque[bytes] | None = deque(maxlen=_ECHOES)
 
     @property
@@ -150,7 +148,7 @@ class Stdout:
         if messages:
             self.spoke = True
         elif isinstance(found, Invalid) and found.limit:
-            self._drop(found.why)
+            self._reader.warn_once(found, self._warn)
         elif line:
             self._note_stray(line)
         return messages
@@ -161,11 +159,6 @@ class Stdout:
             return []
         self.misshapen = found.diagnosis()
         return [Unsaid(jsonrpc="2.0", id=found.answers, error=farewell(self.misshapen, hide=self._hide))]
-
-    def _drop(self, why: str) -> None:
-        if not self._dropped:
-            self._dropped = True
-            self._warn(dropped(why))
 
     def sent(self, line: bytes) -> None:
         """Remember a sent line, to recognize an echo."""
