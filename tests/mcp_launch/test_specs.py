@@ -18,6 +18,13 @@ STDIO: dict[str, Any] = {"name": "n", "command": "/c", "args": ["a"], "env": [{"
 HTTP: dict[str, Any] = {"type": "http", "name": "n", "url": "https://h/mcp", "headers": []}
 
 
+def refused(raw: object, *, index: int | None = None) -> LaunchFailure:
+    """Return the failure of an invalid entry."""
+    with pytest.raises(LaunchFailure) as raised:
+        parse_server(raw, index=index)
+    return raised.value
+
+
 @pytest.mark.parametrize(
     ("raw", "spec"),
     [
@@ -72,12 +79,11 @@ def test_each_form_is_read(raw: dict[str, Any], spec: object) -> None:
     ],
 )
 def test_an_invalid_field_is_named_by_its_path(raw: object, path: str) -> None:
-    with pytest.raises(LaunchFailure) as raised:
-        parse_server(raw)
+    failure = refused(raw)
 
-    assert (raised.value.stage, raised.value.code) == ("spec", "invalid_spec")
-    assert path in [issue["path"] for issue in raised.value.facts["issues"]]
-    assert path in str(raised.value)
+    assert (failure.stage, failure.code) == ("spec", "invalid_spec")
+    assert path in [issue["path"] for issue in failure.facts["issues"]]
+    assert path in str(failure)
 
 
 @pytest.mark.parametrize(
@@ -116,13 +122,27 @@ def test_an_invalid_field_is_named_by_its_path(raw: object, path: str) -> None:
             {**STDIO, "env": [{"name": "KEY=v", "value": ""}]},
             '/env/0/name: is not the name of an environment variable; the part after "=" belongs in its value',
         ),
+        *(
+            ({**HTTP, "url": f"https://h:{port}/mcp"}, "/url: has a port that is not a number from 0 to 65535")
+            for port in ("99999", "port", "-1")
+        ),
+        *(
+            (
+                {**STDIO, "command": url},
+                f'/command: is a URL, not a program; give it as "url", with "type": "{kind}"',
+            )
+            for url, kind in (
+                ("https://me:secret123@h/mcp?key=secret123", "http"),
+                ("HTTP://h/api/sse", "sse"),
+                ("http://[/secret123", "http"),
+            )
+        ),
     ],
 )
 def test_an_invalid_field_is_reported_with_how_to_write_it(raw: object, says: str) -> None:
-    with pytest.raises(LaunchFailure) as raised:
-        parse_server(raw)
+    failure = refused(raw)
 
-    assert raised.value.message == says
+    assert failure.message == says
 
 
 @pytest.mark.parametrize(
@@ -135,19 +155,10 @@ def test_an_invalid_field_is_reported_with_how_to_write_it(raw: object, says: st
     ],
 )
 def test_a_value_in_place_of_a_name_is_not_shown(raw: object, named: str) -> None:
-    with pytest.raises(LaunchFailure) as raised:
-        parse_server(raw)
+    failure = refused(raw)
 
-    assert f"(of {named})" in raised.value.message
-    assert SECRET not in str(raised.value.to_json())
-
-
-@pytest.mark.parametrize("port", ["99999", "port", "-1"])
-def test_an_invalid_port_is_reported(port: str) -> None:
-    with pytest.raises(LaunchFailure) as raised:
-        parse_server({**HTTP, "url": f"https://h:{port}/mcp"})
-
-    assert raised.value.message == "/url: has a port that is not a number from 0 to 65535"
+    assert f"(of {named})" in failure.message
+    assert SECRET not in str(failure.to_json())
 
 
 @pytest.mark.parametrize(
@@ -167,36 +178,19 @@ def test_an_invalid_port_is_reported(port: str) -> None:
     ],
 )
 def test_an_entry_without_command_and_url_is_reported_with_what_is_missing(raw: object, path: str, says: str) -> None:
-    with pytest.raises(LaunchFailure) as raised:
-        parse_server(raw)
+    failure = refused(raw)
 
-    assert (raised.value.code, raised.value.message) == ("invalid_spec", f"{path or 'the entry'}: {says}")
-    assert raised.value.facts == {"issues": [{"path": path, "rule": "missing", "message": says}]}
-
-
-@pytest.mark.parametrize(
-    ("command", "kind"),
-    [
-        ("https://me:secret123@h/mcp?key=secret123", "http"),
-        ("HTTP://h/api/sse", "sse"),
-        ("http://[/secret123", "http"),
-    ],
-)
-def test_a_url_as_command_is_reported_with_how_to_write_it(command: str, kind: str) -> None:
-    with pytest.raises(LaunchFailure) as raised:
-        parse_server({**STDIO, "command": command})
-
-    assert raised.value.message == f'/command: is a URL, not a program; give it as "url", with "type": "{kind}"'
+    assert (failure.code, failure.message) == ("invalid_spec", f"{path or 'the entry'}: {says}")
+    assert failure.facts == {"issues": [{"path": path, "rule": "missing", "message": says}]}
 
 
 @pytest.mark.parametrize(
     ("raw", "name"), [({"name": "n"}, "n"), ({"name": 5}, "mcpServers[7]"), (None, "mcpServers[7]")]
 )
 def test_a_broken_entry_is_called_by_its_name_or_its_place(raw: object, name: str) -> None:
-    with pytest.raises(LaunchFailure) as raised:
-        parse_server(raw, index=7)
+    failure = refused(raw, index=7)
 
-    assert raised.value.server == name
+    assert failure.server == name
 
 
 def test_a_server_with_an_empty_name_is_named_by_its_position() -> None:
@@ -235,27 +229,24 @@ def test_the_models_of_all_four_packages_are_read(model: Any) -> None:
 def test_a_model_of_a_transport_that_is_not_supported_is_refused(package: Any) -> None:
     model = decode(package.McpServer, {"type": "acp", "name": "n", "serverId": "s"})
 
-    with pytest.raises(LaunchFailure) as raised:
-        parse_server(model)
+    failure = refused(model)
 
-    assert raised.value.code == "unsupported_transport"
+    assert failure.code == "unsupported_transport"
 
 
 @pytest.mark.requirement("R73", "D2")
 @pytest.mark.parametrize("tag", ["acp", "websocket", "HTTP"])
 def test_an_unknown_transport_is_not_taken_for_stdio(tag: str) -> None:
-    with pytest.raises(LaunchFailure) as raised:
-        parse_server({**STDIO, "type": tag})
+    failure = refused({**STDIO, "type": tag})
 
-    assert (raised.value.code, raised.value.facts) == ("unsupported_transport", {"type": tag})
+    assert (failure.code, failure.facts) == ("unsupported_transport", {"type": tag})
 
 
 def test_a_misspelled_transport_is_reported_with_the_intended_one() -> None:
-    with pytest.raises(LaunchFailure) as raised:
-        parse_server({**HTTP, "type": "htpp"})
+    failure = refused({**HTTP, "type": "htpp"})
 
-    assert raised.value.code == "unsupported_transport"
-    assert raised.value.message.endswith('the transports are stdio, http and sse; did you mean "http"?')
+    assert failure.code == "unsupported_transport"
+    assert failure.message.endswith('the transports are stdio, http and sse; did you mean "http"?')
 
 
 @pytest.mark.requirement("R91")

@@ -117,15 +117,22 @@ async def connected(protocol: ProtocolPackage) -> AsyncGenerator[Ends]:
             yield ends
 
 
+@asynccontextmanager
+async def served(protocol: ProtocolPackage, server: MCPServer[Any]) -> AsyncGenerator[tuple[Ends, Client]]:
+    """Offer a server, and open a session with it."""
+    async with (
+        connected(protocol) as ends,
+        ends.provider.serve(server) as offered,
+        ends.session(offered) as session,
+    ):
+        yield ends, session
+
+
 @pytest.mark.requirement("X13", "R90")
 @EACH
 async def test_an_agent_calls_a_tool_of_its_client_through_acp(protocol: Any) -> None:
     own = Own()
-    async with (
-        connected(protocol) as ends,
-        ends.provider.serve(own.server) as offered,
-        ends.session(offered) as session,
-    ):
+    async with served(protocol, own.server) as (ends, session):
         assert session.server_info is not None
         assert session.server_info.name == "editor"
         assert [tool.name for tool in (await session.list_tools()).tools] == ["selection", "count", "wait"]
@@ -145,11 +152,7 @@ async def test_notifications_arrive_before_their_response(protocol: Any) -> None
         assert (total, message) == (20, None)
         told.append(progress)
 
-    async with (
-        connected(protocol) as ends,
-        ends.provider.serve(Own().server) as offered,
-        ends.session(offered) as session,
-    ):
+    async with served(protocol, Own().server) as (_, session):
         await session.call_tool("count", {"last": 20}, progress_callback=heard)
         assert told == list(range(1, 21))
 
@@ -178,11 +181,7 @@ async def test_two_sessions_with_a_server_do_not_mix_their_requests(protocol: An
 @EACH
 async def test_a_call_cancelled_by_the_agent_is_cancelled_at_the_client(protocol: Any) -> None:
     own = Own()
-    async with (
-        connected(protocol) as ends,
-        ends.provider.serve(own.server) as offered,
-        ends.session(offered) as session,
-    ):
+    async with served(protocol, own.server) as (ends, session):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(session.call_tool, "wait")
             await own.waiting.wait()
@@ -307,11 +306,7 @@ async def test_an_error_of_mcp_is_a_result_of_acp(protocol: Any, method: str, me
 @pytest.mark.requirement("X13")
 @EACH
 async def test_an_error_of_mcp_reaches_its_caller(protocol: Any) -> None:
-    async with (
-        connected(protocol) as ends,
-        ends.provider.serve(Own().server) as offered,
-        ends.session(offered) as session,
-    ):
+    async with served(protocol, Own().server) as (_, session):
         with pytest.raises(MCPError) as raised:
             await session.read_resource("file:///none")
         assert (raised.value.error.code, raised.value.error.data) == (-32602, {"uri": "file:///none"})
@@ -358,12 +353,7 @@ async def test_every_offered_server_has_its_own_id(protocol: Any) -> None:
 @EACH
 async def test_a_call_fails_when_the_connection_ends(protocol: Any) -> None:
     own = Own()
-    async with (
-        connected(protocol) as ends,
-        ends.provider.serve(own.server) as offered,
-        ends.session(offered) as session,
-        anyio.create_task_group() as tasks,
-    ):
+    async with served(protocol, own.server) as (ends, session), anyio.create_task_group() as tasks:
         tasks.start_soon(_close_when, own.waiting, ends.agent)
         with pytest.raises(MCPError, match="closed"):
             await session.call_tool("wait")
@@ -381,11 +371,7 @@ async def test_an_invalid_mcp_result_fails_only_its_call(protocol: Any, result: 
     async def odd(request: Any, _: Connection) -> Any:
         return protocol.MessageMcpResponseResult(result=result)
 
-    async with (
-        connected(protocol) as ends,
-        ends.provider.serve(Own().server) as offered,
-        ends.session(offered) as session,
-    ):
+    async with served(protocol, Own().server) as (ends, session):
         ends.answering = odd
         with pytest.raises(MCPError) as raised:
             await session.call_tool("selection", {"file": "a"})
