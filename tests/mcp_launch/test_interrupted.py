@@ -34,8 +34,6 @@ async def test_a_web_launch_that_is_cancelled_anywhere_leaves_nothing(
 
 # On trio: a request whose sending is cancelled leaves the generator of its body to the garbage collector.
 @pytest.mark.filterwarnings("ignore:Async generator 'httpx2?._content.ByteStream:ResourceWarning")
-# httpx's generators, about which trio warns if a cancellation arrives between two events.
-@pytest.mark.filterwarnings("ignore:.*:pytest.PytestUnraisableExceptionWarning")
 async def test_a_launch_that_is_cancelled_while_a_server_fails_leaves_nothing_and_raises_nothing(
     marked: Marked, tmp_path: Path
 ) -> None:

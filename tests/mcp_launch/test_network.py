@@ -510,7 +510,7 @@ async def test_a_login_that_fails_is_the_failure_of_its_server(
     assert SECRET not in caplog.text
 
 
-# Both HTTP libraries leave generators unfinished where an answer breaks off, at which trio complains.
+# httpx2 leaves generators unfinished where an answer breaks off, at which trio complains.
 @pytest.mark.filterwarnings("ignore:Async generator:ResourceWarning")
 @pytest.mark.filterwarnings("ignore:.*async_generator object:pytest.PytestUnraisableExceptionWarning")
 @KINDS

@@ -30,7 +30,7 @@ from tests.mcp_launch.support import SERVERS, Marked, ask, http
 
 pytestmark = [
     pytest.mark.anyio,
-    # The SDK and both HTTP libraries leave generators unfinished where an answer breaks off, at which trio complains.
+    # The SDK and httpx2 leave generators unfinished where an answer breaks off, at which trio complains.
     pytest.mark.filterwarnings("ignore:Async generator:ResourceWarning"),
     pytest.mark.filterwarnings("ignore:.*async_generator object:pytest.PytestUnraisableExceptionWarning"),
 ]
