@@ -73,7 +73,11 @@ class ReadStream(_Stream[Source]):
 
     def __init__(self, inner: Source, receive: Receive | None = None) -> None:
         super().__init__(inner)
-        self.receive = receive or inner.receive
+        self._receive = receive or inner.receive
+
+    def receive(self) -> Coroutine[Any, Any, SessionMessage | Exception]:
+        """Return the next message."""
+        return self._receive()
 
     @property
     def last_context(self) -> object:
@@ -95,7 +99,11 @@ class WriteStream(_Stream[Sink]):
 
     def __init__(self, inner: Sink, send: Send) -> None:
         super().__init__(inner)
-        self.send = send
+        self._send = send
+
+    def send(self, item: SessionMessage, /) -> Coroutine[Any, Any, None]:
+        """Forward the message."""
+        return self._send(item)
 
 
 _SAID = 2000
