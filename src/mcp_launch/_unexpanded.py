@@ -14,8 +14,3 @@ def name_in(reference: str) -> str | None:
     """Return the name of the variable in a reference; None if it refers to something else."""
     found = re.fullmatch(r"[$%{]*(?:env:)?([A-Za-z_]\w*)(?::-.*)?[%}]*", reference)
     return found and found[1]
-
-
-def looks_unexpanded(value: str) -> bool:
-    """Return True if a value contains what looks like a reference to a variable."""
-    return UNEXPANDED.search(value) is not None

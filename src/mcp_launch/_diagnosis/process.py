@@ -14,7 +14,7 @@ from mcp_launch._diagnosis import Diagnosis, advised
 from mcp_launch._diagnosis.hints import NEEDS_PROXY, OLDER_SDK, explain_end, explain_variable
 from mcp_launch._executable import INHERITED
 from mcp_launch._spec import StdioServer
-from mcp_launch._unexpanded import looks_unexpanded
+from mcp_launch._unexpanded import UNEXPANDED
 from mcp_launch.failures import Phrases
 from mcp_launch.options import allow_more, megabytes
 
@@ -130,7 +130,7 @@ def _reason(seen: Seen, said: Sequence[str], hint: str | None) -> tuple[str | No
     is_about_path = hint is None or re.search("is (?:the|every) path", hint)
     if is_about_path and os.name != "nt" and any(map(_WINDOWS_PATH.search, seen.spec.args)):
         return 'a path in its "args" is a Windows path, and this system is not Windows', None
-    unexpanded = sorted(name for name, value in seen.spec.env if looks_unexpanded(value))
+    unexpanded = sorted(name for name, value in seen.spec.env if UNEXPANDED.search(value))
     if hint is None and unexpanded and any(map(_REFUSED.search, said)):
         names = ", ".join(unexpanded)
         return f"the value of {names} is a reference to a variable that was not expanded; write the value", None
