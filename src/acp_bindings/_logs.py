@@ -26,6 +26,7 @@ LIBRARIES = frozenset(
         "httpcore2",
         "httpx",
         "httpx2",
+        "httpx_sse",
         "mcp",
         "mcp_launch",
         "mcp_types",

@@ -9,6 +9,7 @@ NEEDED = (
     "h11",
     "httpx",
     "httpx2",
+    "httpx_sse",
     "jinja2",
     "jsonschema",
     "mcp",

@@ -1,8 +1,18 @@
-"""Media types of MCP."""
+"""Media types of MCP, and the classes of httpx and httpx2, both of which are used."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    import httpx
+    import httpx2
+
+Url: TypeAlias = "httpx.URL | httpx2.URL"
+Headers: TypeAlias = "httpx.Headers | httpx2.Headers"
+Request: TypeAlias = "httpx.Request | httpx2.Request"
+Response: TypeAlias = "httpx.Response | httpx2.Response"
 
 JSON = "application/json"
 EVENT_STREAM = "text/event-stream"

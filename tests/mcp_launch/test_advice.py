@@ -181,8 +181,9 @@ async def test_wrong_certificates_and_proxies_are_named_with_their_variables(
     assert dead.message == "the proxy http://127.0.0.1:9 (HTTPS_PROXY) does not accept connections; is it running?"
     assert (dead.facts["proxy"], dead.facts["proxy_variable"]) == ("http://127.0.0.1:9", "HTTPS_PROXY")
     assert dead.advice.endswith("or correct or unset HTTPS_PROXY.")
+    library = {"http": "httpx2", "sse": "httpx"}[kind]
     assert socks.message.startswith("the proxy of HTTPS_PROXY cannot be used: SOCKS")
-    assert 'pip install "httpx2[socks]"' in socks.advice
+    assert f'pip install "{library}[socks]"' in socks.advice
     assert certificates.message == (
         'the certificates of SSL_CERT_FILE="/no/such.pem" cannot be used: No such file or directory; '
         "correct or unset SSL_CERT_FILE"

@@ -91,7 +91,7 @@ def test_messages_have_the_headers_of_the_http_library(url: str, marked: Marked)
             httpx2.AsyncClient.build_request(modern, "POST", url, json=message, headers=of_sdk),
         ),
         (
-            old.message(httpx2.URL(url), body),
+            old.message_to(httpx.URL(url), body),
             old.build_request("POST", url, content=body, headers={"Content-Type": "application/json"}),
         ),
     ]
@@ -535,7 +535,7 @@ async def test_responses_read_during_a_login_are_limited(
         await anyio.wait_all_tasks_blocked()
 
     # The own answer is read by httpx2, between two requests of the login.
-    expected = "not_mcp" if where == "/mcp" else "unauthorized"
+    expected = "not_mcp" if (kind, where) == ("http", "/mcp") else "unauthorized"
     assert (failure.stage, failure.code) == ("connect", expected)
     assert (
         "a compressed response of more than 1 KB" if squeezed else "a response of more than 1 MB"

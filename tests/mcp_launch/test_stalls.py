@@ -20,7 +20,8 @@ from typing_extensions import TypeIs
 
 import mcp_launch
 from mcp_launch import Budgets, Options
-from mcp_launch._transports import client, http_reading, posts
+from mcp_launch._transports import http as http_client
+from mcp_launch._transports import http_reading, posts, sse_client
 from mcp_launch._transports import streams as server_requests
 from mcp_launch._transports.streams import limited
 from tests.mcp_launch.servers.raw import Answer, Request, event, head, raw_server
@@ -43,7 +44,8 @@ BIG = {"text": "x" * 1_000_000}
 @pytest.fixture
 def few_connections(monkeypatch: pytest.MonkeyPatch) -> int:
     """The number of connections to a server, lowered for a test."""
-    monkeypatch.setattr(client, "MOST_CONNECTIONS", 5)
+    for client in (http_client, sse_client):
+        monkeypatch.setattr(client, "MOST_CONNECTIONS", 5)
     return 5
 
 

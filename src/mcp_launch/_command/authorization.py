@@ -36,13 +36,13 @@ from acp_bindings._redact import shown_url
 from mcp_launch import logins
 from mcp_launch._command.explore.terminal import piped_lines
 from mcp_launch._command.show.text import printable, remark
-from mcp_launch._diagnosis.responses import UNMAPPED, AuthFailed, TooLong, trouble
+from mcp_launch._diagnosis.responses import UNMAPPED, TooLong, trouble
 from mcp_launch._http_types import EVENT_STREAM, FORM, JSON, media_type
 from mcp_launch._spec import HttpServer, SseServer
 from mcp_launch._transports.http import INITIALIZE, WebClient
-from mcp_launch._transports.network import WatchedAuth, network
+from mcp_launch._transports.network import AuthFailed, WatchedAuth, network
 from mcp_launch._transports.oauth import expiry
-from mcp_launch._transports.web import bound, follows
+from mcp_launch._transports.web import Httpx2Body, bound, follows
 from mcp_launch.failures import UnusableInput
 from mcp_launch.logins import Login, Tokens
 from mcp_launch.options import Options
@@ -111,7 +111,7 @@ class _Client(WebClient):
                 if media_type(response.headers) == EVENT_STREAM:
                     await response.aclose()
                 else:
-                    bound(response)
+                    bound(Httpx2Body, response)
                     await response.aread()
                 return response
         except TimeoutError:

@@ -9,15 +9,14 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 
-import httpx2
-
 from acp_bindings._responses import QUOTED, STATUS_ADVICE, Via, is_sign_in, login_required_by, message_in, tls_reason
 from mcp_launch._diagnosis import Diagnosis, advised
+from mcp_launch._http_types import Url
 from mcp_launch._transports import LONGEST
 from mcp_launch.failures import Code, family
 
 UNMAPPED = (OSError, UnicodeError)
-"""Errors that httpx2 does not wrap, such as a TLS alert after the handshake."""
+"""Errors that both HTTP libraries do not wrap, such as a TLS alert after the handshake."""
 
 TWICE = "compressed more than once"
 """The reason not to decompress a response: each compression can grow it a thousandfold, and one is enough."""
@@ -34,14 +33,12 @@ class UnusableId(Exception):  # noqa: N818 - the same
     """The server sent a session id that cannot be sent back."""
 
 
-class AuthFailed(httpx2.RequestError):
-    """The authentication failed; the cause says why."""
-
-
 def trouble(  # noqa: PLR0911 - a list of cases
-    error: Exception, url: httpx2.URL, *, connect: float, via: Via | None
+    error: Exception, url: Url, *, connect: float, via: Via | None
 ) -> Diagnosis:
-    """Return why there was no response, for an error of httpx2."""
+    """Return why there was no response, for an error of httpx or httpx2."""
+    # By name, because both libraries have these errors and neither should be imported here.
+    kinds = {kind.__name__ for kind in type(error).__mro__}
     port = url.port or {"http": 80, "https": 443}.get(url.scheme)
     where = f"{url.host}:{port}"
     causes = list(family(error))
@@ -53,7 +50,7 @@ def trouble(  # noqa: PLR0911 - a list of cases
     if tls := next((cause for cause in causes if isinstance(cause, ssl.SSLError)), None):
         reason, advice = tls_reason(tls)
         return found("tls", f"TLS with {where} failed: {'; '.join(filter(None, (reason, advice)))}", advice)
-    if isinstance(error, AuthFailed):
+    if "AuthFailed" in kinds:
         return found("unauthorized", f"the login for {where} failed: {error}", "log in again, or check the login")
     if isinstance(error, TooLong):
         summary = str(error) or f"a message of more than {LONGEST >> 20} MB"
@@ -61,24 +58,24 @@ def trouble(  # noqa: PLR0911 - a list of cases
     if isinstance(error, UnusableId):
         summary = f"{where} sent an Mcp-Session-Id that is not ASCII"
         return found("invalid_response", f"{summary}; is there a newer release of the server?")
-    if isinstance(error, httpx2.ProxyError):
+    if "ProxyError" in kinds:
         return found("refused", f"the proxy {via} did not connect to {where}: {error}", via and via.advice)
     if any(isinstance(cause, socket.gaierror | UnicodeError) for cause in causes):
         name = f"the host name of the proxy {via}" if via else f'the host name "{url.host}"'
         return found("dns", f"cannot resolve {name}; is it spelled correctly?", via and via.advice)
-    if isinstance(error, httpx2.TimeoutException):
+    if "TimeoutException" in kinds:
         summary = f"could not connect to {via or where} within {connect:g} s"
         return found("timeout", summary, via.advice if via else _UNREACHABLE)
-    if isinstance(error, httpx2.ConnectError):
+    if "ConnectError" in kinds:
         summary = f"the proxy {via} does" if via else f"{where} does"
         message = f"{summary} not accept connections; is {'it' if via else 'the server'} running?"
         return found("refused", message, via and via.advice)
-    if isinstance(error, httpx2.UnsupportedProtocol):
+    if "UnsupportedProtocol" in kinds:
         return found("invalid_spec", "the URL must start with http:// or https://")
-    if isinstance(error, httpx2.DecodingError):
+    if "DecodingError" in kinds:
         wrong = f"is {TWICE}" if str(error) == TWICE else "does not match its Content-Encoding"
         return found("http_error", f"{where} sent a response that {wrong}", _COMPRESSION)
-    if isinstance(error, httpx2.RemoteProtocolError):
+    if "RemoteProtocolError" in kinds:
         return found(*_protocol(str(error), where))
     return found("disconnected", f"{where} {_DROPPED}")
 

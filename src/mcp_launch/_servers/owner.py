@@ -24,7 +24,6 @@ from mcp_launch._spec import HttpServer, ServerSpec, SseServer, StdioServer
 from mcp_launch._transports import Mode, Transport
 from mcp_launch._transports.http import HttpTransport
 from mcp_launch._transports.messages import Reader
-from mcp_launch._transports.sse import SseTransport
 from mcp_launch._transports.stdio import StdioTransport
 from mcp_launch._transports.streams import Traffic, is_farewell
 from mcp_launch.failures import InvalidResult, LaunchFailure, Stage
@@ -179,6 +178,9 @@ class _Owner:
     def web(self, spec: HttpServer) -> Transport:
         """Return a transport for the URL of the specification."""
         if isinstance(spec, SseServer):
+            # Imported late because it imports httpx, which takes a tenth of a second and only SSE needs.
+            from mcp_launch._transports.sse import SseTransport  # noqa: PLC0415
+
             return SseTransport(spec, give_up=self._give_up, **self._terms())
         return HttpTransport(spec, **self._terms())
 

@@ -17,20 +17,21 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
 from mcp_types import CONNECTION_CLOSED, ErrorData, JSONRPCError, JSONRPCNotification, JSONRPCRequest
 from pydantic_core import PydanticSerializationError, to_json
+from typing_extensions import override
 
+from acp_bindings._http import cookie_jar
 from mcp_launch._diagnosis import Diagnosis, advised
 from mcp_launch._diagnosis.responses import UNMAPPED, TooLong, UnusableId
 from mcp_launch._http_types import EVENT_STREAM, JSON, media_type
 from mcp_launch._json_values import as_members
 from mcp_launch._spec import HttpServer
 from mcp_launch._transports import DOUBTFUL, TRIAL
-from mcp_launch._transports.client import McpClient
 from mcp_launch._transports.era import bound_probe
 from mcp_launch._transports.http_reading import EventBody, ResponseReader, message_in_full
-from mcp_launch._transports.messages import UNWRITABLE, Invalid, cancelled_by
-from mcp_launch._transports.network import Network, network
-from mcp_launch._transports.posts import Abandoned, Post, Posts
-from mcp_launch._transports.sse_client import speaks_sse
+from mcp_launch._transports.memory import Memory
+from mcp_launch._transports.messages import UNWRITABLE, Invalid, Reader, cancelled_by
+from mcp_launch._transports.network import Network, network, usable
+from mcp_launch._transports.posts import MOST_CONNECTIONS, Abandoned, Post, Posts
 from mcp_launch._transports.streams import (
     ReadStream,
     Sink,
@@ -44,31 +45,54 @@ from mcp_launch._transports.streams import (
     shown,
 )
 from mcp_launch._transports.web import (
-    chunks_of,
+    HeaderRule,
+    Httpx2Body,
     follows,
     is_jsonrpc,
     start_of,
+    unpack_slowly,
     whole,
 )
 from mcp_launch.failures import Code, Stage
 from mcp_launch.options import Budgets, Limits, Options
 
 
-class WebClient(McpClient):
-    """The client below the SDK's transport.
+class WebClient(httpx2.AsyncClient):
+    """An httpx2 client that applies the headers of a specification and remembers why requests failed.
 
-    Once the session is initialized, a failed POST gets a JSON-RPC error that says why. Otherwise the SDK would only
-    report that there was an error, or end the session.
+    The headers are added to each request at the last moment, in a hook, so that redirects and authentication flows do
+    not send them elsewhere.
     """
 
-    usual = "/mcp"
-
     def __init__(self, spec: HttpServer, network: Network, *, connect: float, limits: Limits | None = None) -> None:
-        super().__init__(spec, network, connect=connect, limits=limits)
+        self.rule = HeaderRule(spec, phrases=network.phrases, logs_in=network.auth is not None)
         self._url = spec.url
+        self._network = network
+        with usable(spec, network.names_proxy):
+            super().__init__(
+                auth=network.auth,
+                cookies=cookie_jar(),
+                verify=network.verify,
+                proxy=network.proxy,
+                trust_env=network.trust_env,
+                timeout=httpx2.Timeout(connect, read=None, pool=None),
+                limits=httpx2.Limits(max_connections=MOST_CONNECTIONS, max_keepalive_connections=20),
+                event_hooks={"request": [self._apply_rule] if self.rule.adds else [], "response": [_UNPACK]},
+            )
         self._of_messages = [(name, value) for name, value in self.headers.raw if name != b"Accept"]
         """The headers of all messages, to which the SDK adds `accept` and others."""
+        self._timeouts = self.timeout.as_dict()
+        self.hide = spec.redactor
+        self.reader = Reader(limits or Limits())
         self.reading = ResponseReader(self.reader, hide=self.hide)
+        self.memory = Memory(self.rule, network, usual="/mcp", hide=self.hide, connect=connect)
+        self.proven = False
+        """True once a failed POST gets a JSON-RPC error that says why.
+
+        Otherwise the SDK would only report that there was an error, or end the session.
+        """
+        self.lost: Diagnosis | None = None
+        """The response by which the server has lost the session, if it has."""
         self.probed = False
         """True if the server has received `server/discover` and did not respond with a login or redirect."""
         self.posts: Posts | None = None
@@ -83,14 +107,23 @@ class WebClient(McpClient):
             return super().build_request(method, url, **options)
         message: dict[str, Any] = options["json"]
         given: dict[Any, Any] = options.get("headers") or {}
-        kept: dict[str, Any] = {"message": message}
+        kept: dict[str, Any] = {"message": message, "timeout": self._timeouts}
         try:
             body = to_json(message)
         except PydanticSerializationError:
             # Raised here, it would end the SDK's transport instead of this one request.
             body, kept["refusal"] = b"", UNWRITABLE
+        # httpx2 would parse the URL and merge headers and options again, which takes a thirtieth of the time of a call.
         url = self.rule.url if url == self._url else httpx2.URL(url)
-        return self.message_to(url, body, [*self._of_messages, *given.items()], **kept)
+        headers = [
+            (b"Host", url.netloc),
+            *self._of_messages,
+            *given.items(),
+            (b"Content-Length", b"%d" % len(body)),
+        ]
+        return httpx2.Request(
+            method, url, headers=headers, cookies=self.cookies, stream=httpx2.ByteStream(body), extensions=kept
+        )
 
     async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
         """Send a request as httpx2 does, and remember the response to a message.
@@ -163,6 +196,14 @@ class WebClient(McpClient):
         if not stream:
             await response.aread()
         return response
+
+    @override
+    def _transport_for_url(self, url: httpx2.URL) -> httpx2.AsyncBaseTransport:
+        # Here, because a pattern in `mounts` does not match every spelling, and a login may be at any URL.
+        return self._transport if self._network.is_direct(url) else super()._transport_for_url(url)
+
+    async def _apply_rule(self, request: httpx2.Request) -> None:
+        request.headers = httpx2.Headers(self.rule.apply(request))
 
     async def _follow_probe(self, event: str, info: Mapping[str, Any]) -> None:
         """Note when the probe was sent, which does not include connecting and logging in."""
@@ -242,6 +283,7 @@ async def speaks_http(spec: HttpServer, network: Network, *, in_full: bool = Fal
 
     An event stream without a message does not prove anything about a server that also sends one for a GET.
     """
+    found = False
     with anyio.move_on_after(TRIAL) as scope, contextlib.suppress(httpx2.HTTPError, TooLong, UnusableId, *UNMAPPED):
         async with (
             WebClient(spec, network, connect=TRIAL) as client,
@@ -253,16 +295,16 @@ async def speaks_http(spec: HttpServer, network: Network, *, in_full: bool = Fal
             ) as response,
         ):
             answer = client.memory.answer
-            if not (response.is_success and answer is not None and answer.is_mcp):
-                return False
-            if not in_full:
-                return True
-            scope.deadline = min(scope.deadline, anyio.current_time() + _FIRST_MESSAGE)
-            async with chunks_of(response) as chunks:
-                async for _ in chunks:
-                    if client.reading.spoke:
-                        return True
-    return False
+            found = response.is_success and answer is not None and answer.is_mcp
+            if found and in_full:
+                found = False
+                scope.deadline = min(scope.deadline, anyio.current_time() + _FIRST_MESSAGE)
+                async for _ in response.aiter_bytes():
+                    found = client.reading.spoke
+                    if found:
+                        # Not a break, which would leave generators to the garbage collector.
+                        scope.cancel()
+    return found
 
 
 _OF_OAUTH = frozenset(("authorization_servers", "authorization_endpoint"))
@@ -284,6 +326,9 @@ async def has_oauth_metadata(url: str, network: Network) -> bool:
                 with contextlib.suppress(ValueError):
                     found = not _OF_OAUTH.isdisjoint(as_members(response.json()))
     return found
+
+
+_UNPACK = partial(unpack_slowly, Httpx2Body, httpx2.DecodingError)
 
 
 class _Body(httpx2.AsyncByteStream):
@@ -410,7 +455,7 @@ class HttpTransport:
         memory, proven = self._client.memory, self._client.proven
         stage: Stage | None = None if proven else "connect"
         if (found := await memory.diagnosis(waited=waited, stage=stage, phrases=self._phrases)) is not None:
-            if found.code in DOUBTFUL and not proven and await speaks_sse(self._spec, self._network):
+            if found.code in DOUBTFUL and not proven and await self._speaks_sse():
                 message = f"this URL speaks the deprecated SSE transport: {self._phrases.sse}"
                 return replace(found, code="wrong_transport", message=message, advice=self._phrases.sse)
             return found
@@ -423,6 +468,12 @@ class HttpTransport:
             code: Code = "disconnected" if proven else "not_mcp"
             return advised(code, "its event stream ended without a response", "its log may say why", answer.facts)
         return None
+
+    async def _speaks_sse(self) -> bool:
+        # Imported late because it imports httpx, which takes a tenth of a second and few sessions need.
+        from mcp_launch._transports.sse_client import speaks_sse  # noqa: PLC0415
+
+        return await speaks_sse(self._spec, self._network)
 
     async def _receive(self, read: Source) -> SessionMessage | Exception:
         """Return the next message of the SDK's transport; also notice its end and a lost session."""

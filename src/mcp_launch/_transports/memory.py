@@ -12,13 +12,12 @@ from typing import Any
 from urllib.parse import urljoin
 
 import anyio
-import httpx2
 
 from acp_bindings._redact import Redactor, shown_url
 from acp_bindings._responses import title_of
 from mcp_launch._diagnosis import Diagnosis
 from mcp_launch._diagnosis.responses import Answer, judge, trouble
-from mcp_launch._http_types import media_type
+from mcp_launch._http_types import Headers, Request, Response, Url, media_type
 from mcp_launch._transports.network import Network
 from mcp_launch._transports.web import ENOUGH, HeaderRule
 from mcp_launch.failures import Phrases, Stage
@@ -55,8 +54,8 @@ class Memory:
 
     def answered(
         self,
-        request: httpx2.Request,
-        response: httpx2.Response,
+        request: Request,
+        response: Response,
         *,
         is_mcp: bool,
         body: bytes = b"",
@@ -96,12 +95,12 @@ class Memory:
     def _answer_of(
         self,
         *,
-        url: httpx2.URL,
+        url: Url,
         reason: str,
         headers: Mapping[str, str],
         body: bytes,
         in_session: bool,
-        sent: httpx2.Headers,
+        sent: Headers,
         **others: Any,
     ) -> Answer:
         # Over TLS the proxy is only a tunnel.
@@ -120,8 +119,8 @@ class Memory:
             **others,
         )
 
-    def failed(self, url: httpx2.URL, error: Exception) -> None:
-        """Remember why there was no response, by an error of httpx2."""
+    def failed(self, url: Url, error: Exception) -> None:
+        """Remember why there was no response, by an error of httpx or httpx2."""
         found = trouble(error, url, connect=self._connect, via=self._network.via(url))
         self.found = replace(found, message=self._hide(found.message), advice=found.advice and self._hide(found.advice))
 
@@ -166,7 +165,7 @@ async def _speaks_tls(host: str, port: int) -> bool:
     return False
 
 
-def _relevant_headers(url: httpx2.URL, headers: Mapping[str, str]) -> dict[str, str]:
+def _relevant_headers(url: Url, headers: Mapping[str, str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for name in ("www-authenticate", "retry-after"):
         if name in headers:

@@ -1,4 +1,4 @@
-"""TLS, proxies and authentication, by the options."""
+"""TLS, proxies and authentication of both HTTP libraries, by the options."""
 
 from __future__ import annotations
 
@@ -18,17 +18,21 @@ import httpx2
 from acp_bindings._http import CERTIFICATES, is_loopback, ssl_context, trusting_the_system
 from acp_bindings._redact import Redactor, shown_proxy
 from acp_bindings._responses import Via, proxy_for, proxy_of
-from mcp_launch._diagnosis.responses import AuthFailed, TooLong
-from mcp_launch._http_types import EVENT_STREAM, FORM, JSON, media_type
+from mcp_launch._diagnosis.responses import TooLong
+from mcp_launch._http_types import EVENT_STREAM, FORM, JSON, Url, media_type
 from mcp_launch._spec import HttpServer
 from mcp_launch._transports.oauth import StoredAuth, stored_auth
-from mcp_launch._transports.web import bound
+from mcp_launch._transports.web import Httpx2Body, bound
 from mcp_launch.failures import OF_ACP, LaunchFailure, Phrases, UnusableInput
 from mcp_launch.logins import StoredLogins
 from mcp_launch.options import Options
 
 _SECRET = re.compile(r"token$|secret$|password|assertion$|^code$|verifier$|api_?key", re.IGNORECASE)
 """Fields of a token request or its response with secret values."""
+
+
+class AuthFailed(httpx2.RequestError):
+    """The authentication failed; the cause says why."""
 
 
 class WatchedAuth(httpx2.Auth):
@@ -61,7 +65,7 @@ class WatchedAuth(httpx2.Auth):
                         is_own = outgoing is request
                         # Error responses are read by the authentication, or by the library before the next request.
                         if not (is_own and response.is_success):
-                            bound(response)
+                            bound(Httpx2Body, response)
                         if not is_own:
                             self._learn_members(await response.aread())
                     outgoing = await flow.asend(response)
@@ -70,7 +74,9 @@ class WatchedAuth(httpx2.Auth):
                 return
             except httpx2.RequestError:
                 raise
-            except (TooLong, UnusableInput) as error:
+            except TooLong as error:
+                raise AuthFailed(str(error), request=request) from error
+            except UnusableInput as error:
                 raise AuthFailed(str(error), request=request) from error
             except Exception as error:
                 raise AuthFailed(f"{type(error).__name__}: {error}", request=request) from error
@@ -106,7 +112,7 @@ def _members(body: bytes) -> Iterator[tuple[str, str]]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Network:
-    """The settings for the HTTP client."""
+    """The settings for both HTTP libraries."""
 
     verify: ssl.SSLContext
     proxy: httpx2.Proxy | None = field(default=None, repr=False)
@@ -121,11 +127,11 @@ class Network:
         """The option that sets the proxy."""
         return "trust_env" if self.proxy is None else "proxy"
 
-    def is_direct(self, url: httpx2.URL) -> bool:
+    def is_direct(self, url: Url) -> bool:
         """Return True if the proxies of the environment must not see requests to this URL."""
         return self.proxy is None and is_loopback(url.host)
 
-    def via(self, url: httpx2.URL) -> Via | None:
+    def via(self, url: Url) -> Via | None:
         """Return the proxy for this URL, if there is one."""
         proxy = str(self.proxy.url) if self.proxy else None
         return proxy_for(url.scheme, url.host, proxy=proxy, trust_env=self.trust_env)
@@ -171,10 +177,10 @@ def network(spec: HttpServer, options: Options) -> Network:
 
 
 @contextmanager
-def usable(spec: HttpServer, option: str, *, trust_env: bool = False) -> Generator[None]:
+def usable(spec: HttpServer, option: str, *, trust_env: bool = False, library: str = "httpx2") -> Generator[None]:
     """Turn errors of an invalid option in the block into a failure of the server.
 
-    With `trust_env`, variables with certificates may be the reason.
+    With `trust_env`, variables with certificates may be the reason; `library` is the one that is used for requests.
     """
     try:
         yield
@@ -184,7 +190,7 @@ def usable(spec: HttpServer, option: str, *, trust_env: bool = False) -> Generat
         message = f'the option "{option}" cannot be used: {reason}'
         if isinstance(error, ImportError):
             reason = "SOCKS requires another package"
-            advice = 'install it: pip install "httpx2[socks]"'
+            advice = f'install it: pip install "{library}[socks]"'
             message = f'the option "{option}" cannot be used: {reason}; {advice}'
         variable = next((name for name in CERTIFICATES if os.environ.get(name)), None)
         if option == "trust_env":

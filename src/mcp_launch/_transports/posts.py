@@ -19,6 +19,8 @@ from mcp_launch._transports.streams import Sink
 
 T = TypeVar("T")
 
+MOST_CONNECTIONS = 100
+"""Connections to one server. Requests beyond that wait for one within their own timeouts."""
 _MOST = 1000
 """Notifications and responses that wait for their POST, or for the server to accept it."""
 _AT_ONCE = 8

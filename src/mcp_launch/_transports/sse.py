@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import anyio
-import httpx2
+import httpx
 from anyio.abc import TaskGroup, TaskStatus
 from mcp.shared.message import SessionMessage
 from mcp_types import ErrorData, JSONRPCError, JSONRPCMessage, JSONRPCRequest, JSONRPCResponse, RequestId
@@ -34,13 +34,13 @@ if TYPE_CHECKING:
     from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
 
-def endpoint_of(named: str, *, stream: httpx2.URL) -> httpx2.URL | Diagnosis:
+def endpoint_of(named: str, *, stream: httpx.URL) -> httpx.URL | Diagnosis:
     """Return the endpoint, or why it is not valid; it must be on the origin of the stream."""
     try:
         # Without its own user-info, which would be sent as credentials.
         endpoint = stream.join(named).copy_with(userinfo=stream.userinfo)
         ours, theirs = origin(stream), origin(endpoint)
-    except (httpx2.InvalidURL, ValueError):
+    except (httpx.InvalidURL, ValueError):
         return Diagnosis("not_mcp", "its event stream named an endpoint that is not a URL", stage="connect")
     if ours == theirs:
         return endpoint
@@ -74,7 +74,7 @@ class SseTransport:
         self._unanswered = Unanswered()
         self._to_session: MemoryObjectSendStream[SessionMessage]
         self._posts: Posts
-        self._endpoint: httpx2.URL | None = None
+        self._endpoint: httpx.URL | None = None
         """The URL for messages, once it is known."""
         self._found: Diagnosis | None = None
         """The reason why the stream ended or cannot be used."""
@@ -138,7 +138,7 @@ class SseTransport:
 
     # Messages of the server ------------------------------------------------------------------------------------------
 
-    async def _listen(self, *, task_status: TaskStatus[httpx2.URL]) -> None:
+    async def _listen(self, *, task_status: TaskStatus[httpx.URL]) -> None:
         """Read the event stream; the task has started once the server has named the endpoint."""
         try:
             await self._read(task_status)
@@ -146,7 +146,7 @@ class SseTransport:
         except NoEventsError:
             # Not an event stream; the memory has the response.
             pass
-        except (httpx2.RequestError, TooLong, *UNMAPPED) as error:
+        except (httpx.RequestError, TooLong, *UNMAPPED) as error:
             # If there was no response, the memory knows why.
             if self._client.reads and isinstance(error, TooLong):
                 self._end(str(error))
@@ -161,19 +161,25 @@ class SseTransport:
             if self._endpoint is None:
                 self._give_up()
 
-    async def _read(self, task_status: TaskStatus[httpx2.URL]) -> None:
-        async with self._client.events(self._spec.url) as (url, events):
+    async def _read(self, task_status: TaskStatus[httpx.URL]) -> None:
+        async with self._client.events(self._spec.url) as events:
             async for event in events:
                 if event.name == "endpoint" and self._endpoint is None:
-                    match endpoint_of(event.data.decode(errors="replace"), stream=url):
+                    match endpoint_of(event.data.decode(errors="replace"), stream=events.url):
                         case Diagnosis() as wrong:
                             self._found = wrong
-                            return
+                            # Not a return, which would leave httpx's generators to the garbage collector.
+                            self._give_up()
                         case endpoint:
                             self._endpoint = endpoint
                             task_status.started(endpoint)
                 elif event.name == "message":
-                    await self._deliver(event.data)
+                    try:
+                        await self._deliver(event.data)
+                    except anyio.get_cancelled_exc_class():
+                        # Raised again at the next read, which ends httpx's generators; otherwise they would be left
+                        # to the garbage collector.
+                        continue
 
     async def _deliver(self, data: bytes) -> None:
         found = await self.reader.read(data)
@@ -221,7 +227,7 @@ class SseTransport:
     # Messages of the session -----------------------------------------------------------------------------------------
 
     async def _forward(
-        self, from_session: MemoryObjectReceiveStream[SessionMessage], endpoint: httpx2.URL, tasks: TaskGroup
+        self, from_session: MemoryObjectReceiveStream[SessionMessage], endpoint: httpx.URL, tasks: TaskGroup
     ) -> None:
         """Post each message in a separate task, until there are no more."""
         async for item in from_session:
@@ -240,7 +246,7 @@ class SseTransport:
         with contextlib.suppress(Abandoned):
             await self._posts.open(number).run(post)
 
-    async def _post(self, message: JSONRPCMessage, endpoint: httpx2.URL) -> None:
+    async def _post(self, message: JSONRPCMessage, endpoint: httpx.URL) -> None:
         error = await self._sent(message, endpoint)
         if error is not None and isinstance(message, JSONRPCRequest):
             # There will be no response on the event stream.
@@ -250,7 +256,7 @@ class SseTransport:
             await self._refuse_all(self._client.lost)
             self._on_lost()
 
-    async def _sent(self, message: JSONRPCMessage, endpoint: httpx2.URL) -> ErrorData | None:
+    async def _sent(self, message: JSONRPCMessage, endpoint: httpx.URL) -> ErrorData | None:
         """Send a message; return why that failed, if it did."""
         if self._ended is not None:
             return self._ended
@@ -259,7 +265,7 @@ class SseTransport:
         except UnwritableError:
             return UNWRITABLE
         # Errors are in the memory.
-        with contextlib.suppress(httpx2.RequestError, TooLong, *UNMAPPED):
-            await self._client.send_within_origin(self._client.message(endpoint, body))
+        with contextlib.suppress(httpx.RequestError, TooLong, *UNMAPPED):
+            await self._client.send_within_origin(self._client.message_to(endpoint, body))
         found = self._client.memory.found
         return None if found is None else farewell(found, hide=self._client.hide)

@@ -1,25 +1,95 @@
-"""The HTTP client of the SSE transport."""
+"""The HTTP client of the SSE transport, on httpx, which takes authentications and proxies made for httpx2."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager
+from functools import partial
 from typing import Any
 
 import anyio
+import httpx
 import httpx2
 from anyio.lowlevel import checkpoint
+from httpx_sse import EventSource
+from typing_extensions import override
 
-from acp_bindings._events import Event, EventBuffer, EventTooLong, event_of
+from acp_bindings._events import Event, EventBuffer, EventTooLong
+from acp_bindings._http import cookie_jar
+from mcp_launch._diagnosis import Diagnosis
 from mcp_launch._diagnosis.responses import UNMAPPED, TooLong
 from mcp_launch._http_types import EVENT_STREAM, JSON, media_type
 from mcp_launch._spec import HttpServer
 from mcp_launch._transports import TRIAL
-from mcp_launch._transports.client import McpClient
-from mcp_launch._transports.network import Network
-from mcp_launch._transports.web import chunks_of, follows, start_of
-from mcp_launch.options import allow_more, megabytes
+from mcp_launch._transports.memory import Memory
+from mcp_launch._transports.messages import Reader
+from mcp_launch._transports.network import Network, usable
+from mcp_launch._transports.posts import MOST_CONNECTIONS
+from mcp_launch._transports.web import HeaderRule, PiecewiseBody, bound, follows, start_of, unpack_slowly
+from mcp_launch.options import Limits, allow_more, megabytes
+
+
+class BridgedAuth(httpx.Auth):
+    """Runs an authentication for httpx2 in httpx."""
+
+    def __init__(self, auth: httpx2.Auth) -> None:
+        self._auth = auth
+
+    async def async_auth_flow(self, request: httpx.Request) -> AsyncGenerator[httpx.Request, httpx.Response]:
+        """Convert requests and responses."""
+        theirs = httpx2.Request(
+            request.method, str(request.url), headers=request.headers.raw, content=await request.aread()
+        )
+        async with aclosing(self._auth.async_auth_flow(theirs)) as flow:
+            try:
+                outgoing = await anext(flow)
+                while True:
+                    sent = httpx.Request(
+                        outgoing.method,
+                        str(outgoing.url),
+                        headers=outgoing.headers.raw,
+                        content=await outgoing.aread(),
+                        extensions=request.extensions,
+                    )
+                    response = yield sent
+                    body = b""
+                    # An event stream is left to the caller.
+                    if media_type(response.headers) != EVENT_STREAM:
+                        bound(HttpxBody, response)
+                        body = await response.aread()
+                    answer = httpx2.Response(
+                        response.status_code,
+                        headers=[(name, value) for name, value in response.headers.raw if name.lower() not in _FRAMING],
+                        content=body,
+                        request=outgoing,
+                    )
+                    outgoing = await flow.asend(answer)
+            except StopAsyncIteration:
+                return
+            except (httpx2.RequestError, TooLong) as error:
+                raise AuthFailed(str(error), request=request) from error
+
+
+class HttpxBody(PiecewiseBody, httpx.AsyncByteStream):
+    """A body in pieces."""
+
+
+class AuthFailed(httpx.RequestError):
+    """The authentication failed; the cause says why."""
+
+
+_FRAMING = frozenset((b"content-encoding", b"content-length", b"transfer-encoding"))
+
+
+def bridged_proxy(proxy: httpx2.Proxy | None) -> httpx.Proxy | None:
+    """Return the same proxy for httpx."""
+    if proxy is None:
+        return None
+    return httpx.Proxy(
+        str(proxy.url), ssl_context=proxy.ssl_context, auth=proxy.auth, headers=proxy.headers.multi_items()
+    )
+
 
 _REDIRECTS = 5
 _PIECE = 65536
@@ -30,54 +100,82 @@ class NoEventsError(Exception):
     """The response is not an event stream."""
 
 
-class EventClient(McpClient):
-    """The client for an event stream and for the messages that are posted elsewhere."""
+class EventClient(httpx.AsyncClient):
+    """An httpx client that applies the headers of a specification and remembers why requests failed."""
 
-    usual = "/sse"
-    reads = False
-    """True once the event stream is open."""
+    def __init__(self, spec: HttpServer, network: Network, *, connect: float, limits: Limits | None = None) -> None:
+        self.rule = HeaderRule(spec, phrases=network.phrases, logs_in=network.auth is not None)
+        with usable(spec, network.names_proxy, library="httpx"):
+            super().__init__(
+                auth=BridgedAuth(network.auth) if network.auth else None,
+                verify=network.verify,
+                proxy=bridged_proxy(network.proxy),
+                trust_env=network.trust_env,
+                timeout=httpx.Timeout(connect, read=None, pool=None),
+                limits=httpx.Limits(max_connections=MOST_CONNECTIONS, max_keepalive_connections=20),
+                event_hooks={"request": [self._apply_rule] if self.rule.adds else [], "response": [_UNPACK]},
+            )
+        self._network = network
+        self._kept_cookies = _Cookies(cookie_jar())
+        self._timeouts = self.timeout.as_dict()
+        self.hide = spec.redactor
+        self.reader = Reader(limits or Limits())
+        self.memory = Memory(self.rule, network, usual="/sse", hide=self.hide, connect=connect)
+        self.proven = False
+        """True once the session is initialized."""
+        self.lost: Diagnosis | None = None
+        """The response by which the server has lost the session, if it has."""
+        self.reads = False
+        """True once the event stream is open."""
+
+    @property
+    def cookies(self) -> httpx.Cookies:
+        """The cookies that the server has set."""
+        return self._kept_cookies
+
+    @cookies.setter
+    def cookies(self, cookies: Any) -> None:
+        self._kept_cookies = _Cookies(cookies)
 
     @asynccontextmanager
-    async def events(self, url: str) -> AsyncGenerator[tuple[httpx2.URL, AsyncGenerator[Event]]]:
-        """Send a GET, and yield the URL and the events of the response.
+    async def events(self, url: str) -> AsyncGenerator[Events]:
+        """The events that a GET is answered with.
 
         Raises:
             NoEventsError: it returned something else.
             TooLong: an event is longer than the limit.
-            httpx2.RequestError: it was not answered.
+            httpx.RequestError: it was not answered.
         """
         headers = {"accept": EVENT_STREAM, "accept-encoding": "identity", "cache-control": "no-store"}
         response = await self.send_within_origin(self.build_request("GET", url, headers=headers))
         if not response.is_success or media_type(response.headers) != EVENT_STREAM:
             raise NoEventsError
         self.reads = True
-        try:
-            async with aclosing(self._events(response)) as events:
-                yield response.request.url, events
-        finally:
-            with anyio.CancelScope(shield=True):
-                await response.aclose()
+        reading = anyio.CancelScope()
+        events = Events(response, self.reader.limits.bytes, reading)
+        with reading:
+            try:
+                yield events
+            finally:
+                with anyio.CancelScope(shield=True):
+                    await response.aclose()
+        if reading.cancelled_caught:
+            raise TooLong(f"sent an event that exceeds a limit: {events.wrong}")
 
-    async def _events(self, response: httpx2.Response) -> AsyncGenerator[Event]:
-        limit = self.reader.limits.bytes
-        buffer = EventBuffer(limit, too_long=f"it is longer than {megabytes(limit)}; {allow_more('bytes')}")
-        async with chunks_of(response) as chunks:
-            async for chunk in chunks:
-                for start in range(0, len(chunk), _PIECE):
-                    if start:
-                        await checkpoint()
-                    try:
-                        for block in buffer.feed(chunk[start : start + _PIECE]):
-                            if event := event_of(block):
-                                yield event
-                    except EventTooLong as error:
-                        raise TooLong(f"sent an event that exceeds a limit: {error}") from None
+    def message_to(self, endpoint: httpx.URL, body: bytes) -> httpx.Request:
+        """Return the POST of a message, like `build_request`, which takes four times as long to merge headers."""
+        headers = [
+            (b"Host", endpoint.netloc),
+            *self.headers.raw,
+            (b"Content-Type", JSON.encode()),
+            (b"Content-Length", b"%d" % len(body)),
+        ]
+        kept = {"timeout": self._timeouts}
+        return httpx.Request(
+            "POST", endpoint, headers=headers, cookies=self.cookies, stream=httpx.ByteStream(body), extensions=kept
+        )
 
-    def message(self, endpoint: httpx2.URL, body: bytes) -> httpx2.Request:
-        """Return the POST of a message."""
-        return self.message_to(endpoint, body, [*self.headers.raw, (b"Content-Type", JSON.encode())])
-
-    async def send_within_origin(self, request: httpx2.Request) -> httpx2.Response:
+    async def send_within_origin(self, request: httpx.Request) -> httpx.Response:
         """Send, and follow redirects that keep the method and the origin; any other one is the answer."""
         for _ in range(_REDIRECTS):
             response = await self.send(request)
@@ -88,24 +186,24 @@ class EventClient(McpClient):
             request = following
         return await self.send(request)
 
-    async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
+    async def send(self, request: httpx.Request, **options: Any) -> httpx.Response:
         """Send a request and remember the outcome; only the body of an event stream remains unread."""
         options["stream"] = True
         memory, named = self.memory, request.method == "POST"
         in_session = self.proven and named
         try:
             response = await super().send(request, **options)
-        except (httpx2.RequestError, TooLong, *UNMAPPED) as error:
+        except (httpx.RequestError, *UNMAPPED) as error:
             memory.failed(request.url, error)
             raise
         # Only the status of a POST matters, because the response comes by the event stream.
-        is_mcp = response.is_success and (named or media_type(response.headers) == EVENT_STREAM)
+        is_mcp = response.is_success and (request.method == "POST" or media_type(response.headers) == EVENT_STREAM)
         # Remembered immediately, because the body may be slow.
         memory.answered(request, response, is_mcp=is_mcp, in_session=in_session, named=named)
         body = b""
         if not is_mcp and not follows(request, response.next_request):
             body = await start_of(response)
-        elif not is_mcp or named:
+        elif not is_mcp or request.method == "POST":
             if "content-length" in response.headers:
                 # Read to its end, so that the connection can be used for the next POST.
                 await start_of(response)
@@ -116,12 +214,87 @@ class EventClient(McpClient):
             self.lost = memory.found
         return response
 
+    @override
+    def _transport_for_url(self, url: httpx.URL) -> httpx.AsyncBaseTransport:
+        # Here, because a pattern in `mounts` does not match every spelling, and a login may be at any URL.
+        return self._transport if self._network.is_direct(url) else super()._transport_for_url(url)
+
+    async def _apply_rule(self, request: httpx.Request) -> None:
+        request.headers = httpx.Headers(self.rule.apply(request))
+
+
+class Events:
+    """The events of a response."""
+
+    def __init__(self, response: httpx.Response, limit: int, reading: anyio.CancelScope) -> None:
+        self.url = response.request.url
+        """The URL of the response."""
+        self.wrong: EventTooLong | None = None
+        """The error that stopped reading early."""
+        self._response = response
+        self._buffer = EventBuffer(limit, too_long=f"it is longer than {megabytes(limit)}; {allow_more('bytes')}")
+        self._reading = reading
+
+    async def __aiter__(self) -> AsyncGenerator[Event]:
+        # As Latin-1, with a character for each byte; a string with an emoji would take four times the memory.
+        headers = {"content-type": EVENT_STREAM}
+        limited = httpx.Response(200, headers=headers, stream=_Blocks(self), default_encoding="latin-1")
+        async with aclosing(EventSource(limited).aiter_sse()) as events:
+            async for event in events:
+                if event.data:
+                    name = event.event.encode("latin-1").decode(errors="replace")
+                    yield Event(name, event.data.encode("latin-1"))
+
+    async def blocks(self) -> AsyncGenerator[bytes]:
+        """The lines of each event, once they are complete."""
+        async for chunk in self._response.aiter_bytes():
+            for start in range(0, len(chunk), _PIECE):
+                if start:
+                    await checkpoint()
+                try:
+                    for block in self._buffer.feed(chunk[start : start + _PIECE]):
+                        yield block
+                except EventTooLong as error:
+                    # Not an exception, which would leave httpx's generators to the garbage collector.
+                    self.wrong = error
+                    self._reading.cancel()
+
+
+class _Blocks(httpx.AsyncByteStream):
+    """The body of an event stream that gives httpx-sse complete events within the limit."""
+
+    def __init__(self, events: Events) -> None:
+        self._events = events
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async with aclosing(self._events.blocks()) as blocks:
+            async for block in blocks:
+                # httpx-sse recognizes a bare CR as the end of a line only with the next byte, which may take long.
+                yield block.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in block else block
+
+
+_UNPACK = partial(unpack_slowly, HttpxBody, httpx.DecodingError)
+
+
+class _Cookies(httpx.Cookies):
+    """Cookies that skip responses without any, because httpx creates a urllib request for each response."""
+
+    def extract_cookies(self, response: httpx.Response) -> None:
+        if "set-cookie" in response.headers:
+            super().extract_cookies(response)
+
 
 async def speaks_sse(spec: HttpServer, network: Network) -> bool:
     """Return True if the response to a GET is an SSE session."""
-    with anyio.move_on_after(TRIAL), contextlib.suppress(httpx2.RequestError, NoEventsError, TooLong, *UNMAPPED):
-        async with EventClient(spec, network, connect=TRIAL) as client, client.events(spec.url) as (_, events):
+    found = False
+    with (
+        anyio.move_on_after(TRIAL) as scope,
+        contextlib.suppress(httpx.RequestError, NoEventsError, TooLong, *UNMAPPED),
+    ):
+        async with EventClient(spec, network, connect=TRIAL) as client, client.events(spec.url) as events:
             async for event in events:
-                if event.name == "endpoint":
-                    return True
-    return False
+                # Events that came at the same time are read even after the scope has ended.
+                found = found or event.name == "endpoint"
+                # Not a break, which would leave httpx's generators to the garbage collector.
+                scope.cancel()
+    return found

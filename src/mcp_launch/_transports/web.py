@@ -1,10 +1,10 @@
-"""Response bodies and request headers."""
+"""Response bodies and request headers, for both HTTP libraries."""
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Mapping
-from contextlib import aclosing, asynccontextmanager
+from contextlib import aclosing
 from typing import Any, TypeAlias, cast
 
 import anyio
@@ -14,6 +14,7 @@ from pydantic_core import from_json
 
 from acp_bindings.setup._servers import is_owned
 from mcp_launch._diagnosis.responses import TWICE, TooLong
+from mcp_launch._http_types import Request, Response, Url
 from mcp_launch._spec import HttpServer
 from mcp_launch._transports import LONGEST
 from mcp_launch._unexpanded import UNEXPANDED, name_in
@@ -24,8 +25,8 @@ Pieces: TypeAlias = Callable[[bytes], Iterable[bytes]]
 """Returns the pieces for a chunk; it may raise, which the reader gets."""
 
 
-class PiecewiseBody(httpx2.AsyncByteStream):
-    """Another body in pieces, between which other tasks run."""
+class PiecewiseBody:
+    """Another body in pieces, between which other tasks run; a base for a library's stream."""
 
     def __init__(self, body: object, pieces: Pieces) -> None:
         self._body: Any = body
@@ -43,20 +44,26 @@ class PiecewiseBody(httpx2.AsyncByteStream):
         await self._body.aclose()
 
 
+class Httpx2Body(PiecewiseBody, httpx2.AsyncByteStream):
+    """A body in pieces for httpx2."""
+
+
 _BIT = 1024
 """Bytes that are decompressed at once; gzip expands them to at most a megabyte."""
 
 
-async def unpack_slowly(response: httpx2.Response) -> None:
-    """Decompress a response in small pieces; a response hook.
+async def unpack_slowly(
+    in_pieces: Callable[[object, Pieces], Any], refuse: Callable[..., Exception], response: Any
+) -> None:
+    """Decompress a response in small pieces; a response hook, with the library's `PiecewiseBody` and decoding error.
 
     Raises:
-        DecodingError: the response is compressed more than once.
+        Exception: the decoding error; the response is compressed more than once.
     """
     if (times := _codings(response.headers)) > 1:
-        raise httpx2.DecodingError(TWICE, request=response.request)
+        raise refuse(TWICE, request=response.request)
     if times:
-        response.stream = PiecewiseBody(response.stream, _bits)
+        response.stream = in_pieces(response.stream, _bits)
 
 
 def _codings(headers: Mapping[str, str]) -> int:
@@ -85,25 +92,26 @@ def is_jsonrpc(body: bytes) -> bool:
     return isinstance(value, dict) and cast("dict[str, Any]", value).get("jsonrpc") == "2.0"
 
 
-async def whole(response: httpx2.Response, *, longest: int) -> bytes:
+async def whole(response: Response, *, longest: int) -> bytes:
     """Return the body.
 
     Raises:
         TooLong: the body is longer than *longest*.
     """
     body = bytearray()
-    await _read(response, body, longest)
+    with anyio.CancelScope() as reading:
+        await _read(response, body, longest, reading)
     if len(body) > longest:
         raise TooLong(f"a message of more than {megabytes(longest)}; {allow_more('bytes')}")
     return bytes(body)
 
 
-async def start_of(response: httpx2.Response) -> bytes:
+async def start_of(response: Response) -> bytes:
     """Return the start of the body, however long or slow it is, and close the response."""
     body = bytearray()
     # An interrupted body has a start too, and the library's error adds nothing.
-    with anyio.move_on_after(_PATIENCE), contextlib.suppress(Exception):
-        await _read(response, body, ENOUGH)
+    with anyio.move_on_after(_PATIENCE) as reading, contextlib.suppress(Exception):
+        await _read(response, body, ENOUGH, reading)
     # Most responses close themselves at their end.
     if not response.is_closed:
         with anyio.CancelScope(shield=True):
@@ -111,8 +119,11 @@ async def start_of(response: httpx2.Response) -> bytes:
     return bytes(body)
 
 
-def bound(response: httpx2.Response) -> None:
-    """Limit the length of a response that others read as a whole: the reader of a longer one gets `TooLong`."""
+def bound(in_pieces: Callable[[object, Pieces], Any], response: Any) -> None:
+    """Limit the length of a response that others read as a whole; *in_pieces* as in `unpack_slowly`.
+
+    The reader of a longer response gets `TooLong`.
+    """
     if "content-encoding" in response.headers:
         # Decompressed, it may be a thousand times as long.
         left, what = LONGEST >> 10, f"a compressed response of more than {LONGEST >> 20} KB"
@@ -126,29 +137,17 @@ def bound(response: httpx2.Response) -> None:
             raise TooLong(what)
         return [chunk]
 
-    response.stream = PiecewiseBody(response.stream, counted)
+    response.stream = in_pieces(response.stream, counted)
 
 
-async def _read(response: httpx2.Response, body: bytearray, enough: int) -> None:
-    async with chunks_of(response) as chunks:
-        async for chunk in chunks:
+async def _read(response: Response, body: bytearray, enough: int, reading: anyio.CancelScope) -> None:
+    async for chunk in response.aiter_bytes():
+        # The decompressed parts of a piece come without a pause in which reading could end.
+        if len(body) <= enough:
             body += chunk
-            if len(body) > enough:
-                return
-
-
-@asynccontextmanager
-async def chunks_of(response: httpx2.Response) -> AsyncGenerator[AsyncIterator[bytes]]:
-    """Yield the chunks of a body, from a block that may be left before their end."""
-    chunks = response.aiter_bytes()
-    try:
-        yield chunks
-    finally:
-        # Cancelling the next read ends all generators; closing this one would leave httpcore2's to garbage collection.
-        with anyio.CancelScope(shield=True) as reading, contextlib.suppress(Exception):
+        if len(body) > enough:
+            # Not a break, which would leave httpx's generators to the garbage collector.
             reading.cancel()
-            async for _ in chunks:
-                pass
 
 
 class HeaderRule:
@@ -189,14 +188,14 @@ class HeaderRule:
         """True if there are headers to add."""
         return bool(self._names)
 
-    def apply(self, request: httpx2.Request) -> list[tuple[bytes, bytes]]:
+    def apply(self, request: Request) -> list[tuple[bytes, bytes]]:
         """Return the headers for a request."""
-        # Removed for other origins too, because httpx2 copies headers when it follows a redirect.
+        # Removed for other origins too, because the libraries copy headers when they follow a redirect.
         others = [(name, value) for name, value in request.headers.raw if name.lower() not in self._names]
         return [*others, *self._kept] if _within(self.url, request.url) else others
 
 
-def follows(sent: httpx2.Request, following: httpx2.Request | None) -> bool:
+def follows(sent: Request, following: Request | None) -> bool:
     """Return True if a redirect is followed: it must keep the method and the origin."""
     return (
         following is not None
@@ -206,7 +205,7 @@ def follows(sent: httpx2.Request, following: httpx2.Request | None) -> bool:
     )
 
 
-def origin(url: httpx2.URL) -> str:
+def origin(url: Url) -> str:
     """Return the normalized scheme, host and port of a URL."""
     return f"{url.scheme}://{url.netloc.decode('ascii')}"
 
@@ -238,7 +237,7 @@ def _slip(authorization: str) -> str | None:
     return None
 
 
-def _within(ours: httpx2.URL, url: httpx2.URL) -> bool:
+def _within(ours: Url, url: Url) -> bool:
     """Return True if the URL is on the origin, or on its https upgrade with the default ports."""
     if (ours.scheme, ours.host, ours.port) == (url.scheme, url.host, url.port):
         return True
