@@ -124,6 +124,16 @@ class Posts:
         post = self._of_requests[number] = Post(after=self._initialized)
         return post
 
+    async def before_stream(self) -> None:
+        """Wait until `notifications/initialized` was posted, unless the client answers requests.
+
+        A server sends requests after the notification, and needs the stream for them.
+        """
+        if self._initialized and not self._listens:
+            await self._initialized.wait()
+            # The first request, which waits for the same, takes the open connection.
+            await anyio.lowlevel.checkpoint()
+
     def expect_stream(self) -> None:
         """Note that the event stream will be opened, with `notifications/initialized`."""
         if self._listens:
