@@ -122,10 +122,11 @@ def test_a_url_without_a_type_is_refused_in_v2_where_the_type_belongs() -> None:
     )
 
 
-def test_a_server_without_command_and_url_gets_no_advice_about_types() -> None:
+@pytest.mark.parametrize("protocol", [v1, v2])
+def test_a_server_without_command_and_url_lacks_its_command_and_no_type(protocol: Any) -> None:
     with pytest.raises(DecodeError) as raised:
-        servers_for(v1, [{"name": "files", "args": [], "env": []}])
-    assert [each.message for each in raised.value.issues] == ["Field required"]
+        servers_for(protocol, [{"name": "files", "args": [], "env": []}])
+    assert [(each.path[2], each.message) for each in raised.value.issues] == [("command", "Field required")]
 
 
 @pytest.mark.parametrize("given", [STDIO_V1, v1.McpServerStdio(name="s", command="/s", args=[], env=[]), "[]", b"[]"])
