@@ -1,13 +1,8 @@
 """Small schemas for tests, and the packages generated from them."""
 
-import importlib.util
-import itertools
 import json
-import sys
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from codegen import lock
@@ -16,8 +11,6 @@ from codegen.tree import Definitions, Node
 
 SCHEMAS = Path(__file__).parents[2] / "schema"
 RELEASE = "folder:small"
-
-_numbers = itertools.count()
 
 NULL: Node = {"type": "null"}
 TEXT: Node = {"type": "string"}
@@ -71,25 +64,6 @@ def built(defs: Definitions, folder: Path) -> Path:
     """Return the folder of the package generated from *defs*."""
     build("v1/schema.json", {"$defs": defs}, RELEASE, folder)
     return folder / PACKAGES["v1/schema.json"][0]
-
-
-@contextmanager
-def imported(package: Path) -> Generator[ModuleType]:
-    """Load a package from a folder with all of its modules, until the block ends."""
-    name = f"imported_{next(_numbers)}"
-    spec = importlib.util.spec_from_file_location(name, package / "__init__.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    try:
-        spec.loader.exec_module(module)
-        for each in module.__all__:
-            getattr(module, each)
-        yield module
-    finally:
-        for each in [each for each in sys.modules if each.split(".")[0] == name]:
-            del sys.modules[each]
 
 
 def source(package: Path) -> str:

@@ -2,7 +2,6 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -10,9 +9,9 @@ import pytest
 from codegen import lock
 from codegen.__main__ import main
 from codegen.build import PACKAGES
-from codegen.lock import LOCK, LockedFile
+from codegen.lock import LOCK
 from codegen.tree import Node
-from tests.codegen.publishing import contents, write
+from tests.codegen.publishing import contents, locked, write
 from tests.codegen.small import SCHEMAS, TEXT, obj
 
 ROOT = Path(__file__).parents[2]
@@ -29,13 +28,7 @@ def schema(**members: Node) -> bytes:
     ).encode()
 
 
-def locked(files: Mapping[str, bytes]) -> dict[str, bytes]:
-    """Return *files* and their lock."""
-    records = {file: LockedFile.of(data, source="folder:small", version="1") for file, data in files.items()}
-    return {**files, LOCK: lock.render(records).encode()}
-
-
-FILES = locked({file: schema(a=TEXT | {"description": "The a."}) for file in PACKAGES})
+FILES = locked({file: schema(a=TEXT | {"description": "The a."}) for file in PACKAGES}, "1")
 
 
 @pytest.fixture
@@ -122,7 +115,7 @@ def test_a_check_prints_a_diff_of_packages_that_differ(
     schemas: Path, output: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = contents(output)
-    write(schemas, locked({file: schema(a=TEXT | {"description": "Another."}) for file in PACKAGES}))
+    write(schemas, locked({file: schema(a=TEXT | {"description": "Another."}) for file in PACKAGES}, "1"))
 
     status = run(schemas, output, "--check")
 
@@ -183,7 +176,7 @@ def test_nothing_is_written_if_one_of_the_schemas_cannot_be_built(
 ) -> None:
     before = contents(output)
     files = {each: schema(b=TEXT) for each in PACKAGES}
-    write(schemas, locked(files | {file: schema(b=TEXT | {"contentMediaType": "x"})}))
+    write(schemas, locked(files | {file: schema(b=TEXT | {"contentMediaType": "x"})}, "1"))
 
     status = run(schemas, output, *options)
 
@@ -261,11 +254,8 @@ def test_a_changed_description_in_a_real_schema_is_a_small_difference(
     old = b"A unique identifier for a conversation session between a client and agent."
     assert old in real[FILE]
     real[FILE] = real[FILE].replace(old, b"Which session it is.")
-    records = {
-        file: LockedFile.of(real[file], source=entry.source, version=entry.version)
-        for file, entry in lock.read(SCHEMAS).items()
-    }
-    schemas = write(tmp_path / "schema", {**real, LOCK: lock.render(records).encode()})
+    entry = lock.read(SCHEMAS)[FILE]
+    schemas = write(tmp_path / "schema", locked(real, entry.version, entry.source))
 
     status = run(schemas, ROOT / "src" / "acp_bindings", "--check")
 

@@ -30,5 +30,5 @@ def test_completing_leaves_nothing_behind(tmp_path: Path) -> None:
 
     package = built({"Foo": obj(x=TEXT)}, tmp_path)
 
-    assert {name for name in set(sys.modules) - before if name.startswith("_completed")} == set()
+    assert {name for name in set(sys.modules) - before if name.startswith("_imported")} == set()
     assert not list(package.rglob("*.pyc"))

@@ -8,7 +8,8 @@ import pytest
 
 from codegen.methods import methods_source
 from codegen.tree import CodegenError, Node
-from tests.codegen.small import TEXT, built, imported, obj, source
+from codegen.verify import imported
+from tests.codegen.small import TEXT, built, obj, source
 
 
 def of(method: str, side: str = "agent") -> Node:

@@ -5,7 +5,8 @@ from pathlib import Path
 
 from codegen.passes.bases import mark_notifications, mark_requests
 from codegen.tree import Definitions, Node
-from tests.codegen.small import TEXT, built, imported, obj, ref
+from codegen.verify import imported
+from tests.codegen.small import TEXT, built, obj, ref
 
 
 def of(method: str) -> Node:
