@@ -5,9 +5,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from codegen import lock
 from codegen.build import PACKAGES, build
-from codegen.tree import Definitions, Node
+from codegen.tree import CodegenError, Definitions, Node
 
 SCHEMAS = Path(__file__).parents[2] / "schema"
 RELEASE = "folder:small"
@@ -70,6 +72,13 @@ def source(package: Path) -> str:
     """Return the source of all modules of a package except `__init__`."""
     modules = sorted(path for path in package.glob("*.py") if path.stem != "__init__")
     return "\n".join(path.read_text(encoding="utf-8") for path in modules)
+
+
+def refusal(run: Callable[..., object], *args: Any, **options: Any) -> str:
+    """Return the message of the error that the pipeline raises."""
+    with pytest.raises(CodegenError) as refused:
+        run(*args, **options)
+    return str(refused.value)
 
 
 Pass = Callable[[Definitions], Definitions]

@@ -1,17 +1,11 @@
 import pytest
 
 from codegen.passes.unions import name_list_arms, name_variants, open_notifications
-from codegen.tree import CodegenError, Definitions, Node
-from tests.codegen.small import TEXT, Pass, catch_all, listed, obj, ref, tagged
+from codegen.tree import Node
+from tests.codegen.small import TEXT, catch_all, listed, obj, ref, refusal, tagged
 
 NOTIFICATION = {"x-method": "session/update", "x-side": "client"}
 REQUEST = {"x-method": "session/new", "x-side": "agent"}
-
-
-def refusal(run: Pass, defs: Definitions) -> str:
-    with pytest.raises(CodegenError) as refused:
-        run(defs)
-    return str(refused.value)
 
 
 def tag(value: str) -> Node:
