@@ -172,14 +172,7 @@ def test_a_copy_of_every_model_is_equal_and_encodes_equally(package: str, copyin
         assert twin == value
         assert encode(twin) == encode(value)
         assert repr(twin) == repr(value)
-
-
-def test_a_deep_copy_shares_nothing_with_the_original() -> None:
-    request = v1.NewSessionRequest(cwd="/", mcp_servers=[])
-    twin = copy.deepcopy(request)
-    twin.mcp_servers.append(v1.McpServerHttp(name="h", url="u", headers=[]))
-    assert request.mcp_servers == []
-    assert twin != request
+        assert getattr(twin, "model_fields_set", None) == getattr(value, "model_fields_set", None)
 
 
 def test_objects_are_equal_by_class_and_fields() -> None:
@@ -188,28 +181,11 @@ def test_objects_are_equal_by_class_and_fields() -> None:
     assert block != v1.TextContent(text="u")
     assert block != v2.TextContent(text="t")
     assert block != {"type": "text", "text": "t"}
+    assert v1.SessionInfoUpdate() != v1.SessionInfoUpdate(title=None) == v1.SessionInfoUpdate(title=None)
+    assert v1.InitializeResponse(protocol_version=1) == v1.InitializeResponse(protocol_version=1, auth_methods=[])
     assert v1.UserMessageChunk(content=v1.TextContent(text="t")) != v1.AgentMessageChunk(
         content=v1.TextContent(text="t")
     )
-
-
-def test_an_omitted_field_does_not_equal_null() -> None:
-    kept, cleared = v1.SessionInfoUpdate(), v1.SessionInfoUpdate(title=None)
-    assert kept != cleared
-    assert [kept] != [cleared]
-    assert cleared == v1.SessionInfoUpdate(title=None)
-    assert v1.InitializeResponse(protocol_version=1) == v1.InitializeResponse(protocol_version=1, auth_methods=[])
-
-
-def test_a_pattern_looks_into_an_object() -> None:
-    match decode(v1.SessionUpdate, '{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"t"}}'):
-        case v1.UserMessageChunk():
-            found = "user"
-        case v1.AgentMessageChunk(session_update="agent_message_chunk", content=v1.TextContent(text=text)):
-            found = text
-        case _:
-            found = "else"
-    assert found == "t"
 
 
 def classes(package: Any) -> list[type[BaseModel]]:

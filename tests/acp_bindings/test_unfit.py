@@ -70,6 +70,12 @@ def test_a_single_possible_type_is_named() -> None:
     ]
 
 
+def test_a_list_of_dicts_in_place_of_objects_is_refused() -> None:
+    server = {"name": "hunter2", "command": "/s", "args": [], "env": []}
+    with pytest.raises(TypeError, match=r"^NewSessionRequest\.mcp_servers must be McpServerStdio\(...\), not a dict"):
+        OF_ANY.NewSessionRequest(cwd="/", mcp_servers=[server])
+
+
 @pytest.mark.parametrize("outcome", [{"outcome": "selected", "optionId": "hunter2"}, {"outcome": "hunter2"}, {}])
 def test_a_dict_in_place_of_an_object_is_refused_whatever_its_content(outcome: Any) -> None:
     with pytest.raises(TypeError) as raised:

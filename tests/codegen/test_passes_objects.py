@@ -125,6 +125,7 @@ IRREGULAR: list[tuple[Node, Node, Node, str]] = [
             tagged("a", x=TEXT),
             tagged("a") | {"anyOf": [ref("Bar")]},
             ref("Bar"),
+            obj(type=TEXT),
             obj("type", type={"const": "a", "type": "string", "default": "a"}),
             without(catch_all("b"), "additionalProperties") | {"allOf": [ref("Bar")]},
             obj(type=NULL, x=TEXT),
