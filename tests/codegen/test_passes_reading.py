@@ -53,7 +53,9 @@ class TestReadingRules:
 
         assert refusal_of(mark_lenient, listed(TEXT) | ON_ERROR | ON_NULL) == said
 
-    @pytest.mark.parametrize("node", [TEXT, MAP, {"anyOf": [listed(TEXT), TEXT]}, ref("Id")])
+    @pytest.mark.parametrize(
+        "node", [TEXT, MAP, {"anyOf": [listed(TEXT), TEXT]}, {"anyOf": [listed(TEXT), listed(MAP)]}, ref("Id")]
+    )
     def test_items_are_skipped_in_lists_only(self, node: Node) -> None:
         said = "Foo.x: x-deserialize-skip-invalid-items requires a list"
 
