@@ -72,6 +72,13 @@ def installed_by(code: str) -> set[str]:
     return {name for name in found if name not in sys.stdlib_module_names and not name.startswith("_sysconfigdata")}
 
 
+CANCEL = "CancelTerminalRequest"
+METHODS = (
+    "from acp_bindings import v1; v1.METHODS['session/new'].request.side; repr(v1.METHODS); 'a' in v1.METHODS; "
+    "assert len(v1.METHODS); assert v1.METHODS.request_with({'a': 1}) is v1.METHODS.notification_with(None) is None"
+)
+
+
 @pytest.mark.parametrize(
     ("code", "modules"),
     [
@@ -81,6 +88,12 @@ def installed_by(code: str) -> set[str]:
         ("from acp_bindings.v1 import ReadTextFileRequest", ["v1", "v1.common", "v1.fs"]),
         ("from acp_bindings._processes.process import ChildProcess", []),
         ("from acp_bindings import *", ["v1", "v1_unstable", "v2", "v2_unstable"]),
+        (
+            f"from acp_bindings import v2; assert v2.terminal.{CANCEL} is v2.{CANCEL}",
+            ["v2", "v2.common", "v2.terminal"],
+        ),
+        (METHODS, ["v1", "v1.methods"]),
+        (f"{METHODS}; v1.METHODS['terminal/create'].request.params", ["v1", "v1.common", "v1.methods", "v1.terminal"]),
     ],
 )
 def test_only_the_named_modules_are_loaded(code: str, modules: list[str]) -> None:

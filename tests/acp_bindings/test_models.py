@@ -3,8 +3,6 @@
 import copy
 import json
 import pickle
-import subprocess
-import sys
 import threading
 from typing import Annotated, Any
 
@@ -14,11 +12,6 @@ from pydantic import BaseModel, Field, ValidationError
 from acp_bindings import DecodeError, decode, encode, v1, v2
 from tests.acp_bindings.exact_json import Json
 from tests.acp_bindings.samples import a_request
-
-
-def test_untyped_fields_accept_dicts() -> None:
-    update = v1.ToolCallUpdate(tool_call_id="t", raw_input={"a": [{"b": 1}]}, meta={"c": {}})
-    assert update.raw_input == {"a": [{"b": 1}]}
 
 
 def test_self_is_refused_as_an_unknown_field() -> None:
@@ -41,17 +34,12 @@ def test_deleting_a_field_omits_it() -> None:
     assert encode(update) == b'{"sessionUpdate":"session_info_update"}'
 
 
-@pytest.mark.parametrize("name", ["cwd", "mcp_servers"])
-def test_a_required_field_cannot_be_deleted(name: str) -> None:
-    request = a_request()
+@pytest.mark.parametrize("name", ["type", "url", "headers"])
+def test_a_required_field_and_a_tag_cannot_be_deleted(name: str) -> None:
+    server = v1.McpServerHttp(name="n", url="u", headers=[])
     with pytest.raises(AttributeError, match=name):
-        delattr(request, name)
-    assert request == a_request()
-
-
-def test_a_tag_cannot_be_deleted() -> None:
-    with pytest.raises(AttributeError, match="type"):
-        del v1.TextContent(text="t").type
+        delattr(server, name)
+    assert server == v1.McpServerHttp(name="n", url="u", headers=[])
 
 
 def test_an_unknown_field_can_be_deleted() -> None:
@@ -131,11 +119,6 @@ def test_a_tolerated_invalid_value_equals_an_omitted_one_in_every_thread() -> No
     for thread in threads:
         thread.join(timeout=30)
     assert not unequal
-
-
-def test_a_module_of_a_package_is_an_attribute_before_anything_of_it_is_used() -> None:
-    code = "from acp_bindings import v2; assert v2.session.NewSessionRequest is v2.NewSessionRequest"
-    subprocess.run([sys.executable, "-W", "error", "-c", code], check=True, timeout=60)
 
 
 def test_a_catch_all_is_created_with_unknown_fields() -> None:
@@ -233,10 +216,7 @@ def test_objects_read_by_pydantic_equal_decoded_ones() -> None:
     decoded = decode(v1.McpServerHttp, odd)
 
     assert server.model_extra == {"meta": {"known": False}, "newer": 1}
-    assert (server.model_extra or {})["meta"] == {"known": False}
-    for one, other in ((Entry.model_validate_json(f'{{"server": {odd}}}').server, decoded), (server, decoded)):
-        assert one == other
-        assert other == one
+    assert server == decoded == server
     assert v1.McpServerHttp.model_validate_json(odd) == v1.McpServerHttp.model_validate_json(odd)
     assert v1.McpServerHttp.model_validate_json(odd) != v1.McpServerHttp(name="n", url="u", headers=[])
     assert v1.McpServerHttp.model_validate_json('{"name": "n", "url": "u", "headers": [], "_meta": 7}') == (
