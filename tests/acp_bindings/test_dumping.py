@@ -57,11 +57,12 @@ def test_a_dump_of_every_class_equals_what_encode_writes(package: str) -> None:
 
 def test_the_options_of_a_dump_choose_names_and_nulls_but_never_defaults() -> None:
     names: Json = {"session_update": "tool_call_update", "tool_call_id": "c1", "title": None}
-    for options, written in (
+    cases: list[tuple[dict[str, Any], Json]] = [
         ({"exclude_unset": False}, WRITTEN),
         ({"by_alias": False}, names),
         ({"exclude_none": True}, {"sessionUpdate": "tool_call_update", "toolCallId": "c1"}),
-    ):
+    ]
+    for options, written in cases:
         assert CLEARED.model_dump(**options) == json.loads(CLEARED.model_dump_json(**options)) == written
     assert v2.SessionToolCallUpdate.model_validate(names, by_alias=False, by_name=True) == CLEARED
 

@@ -71,7 +71,7 @@ def test_a_single_possible_type_is_named() -> None:
 
 
 def test_a_list_of_dicts_in_place_of_objects_is_refused() -> None:
-    server = {"name": "hunter2", "command": "/s", "args": [], "env": []}
+    server: Any = {"name": "hunter2", "command": "/s", "args": [], "env": []}
     request = OF_ANY.NewSessionRequest(cwd="/", mcp_servers=[])
     for refused in (
         lambda: type(request)(cwd="/", mcp_servers=[server]),

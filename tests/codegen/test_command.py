@@ -176,17 +176,16 @@ def odd(schemas: Path) -> None:
 ODD = "v2/schema.json: $defs/PingRequest/properties/b: no rule for the keyword contentMediaType\n"
 
 
+DAMAGED: dict[str, tuple[Callable[[Path], object], str]] = {
+    "without a rule": (odd, ODD),
+    "changed": (lambda schemas: write(schemas, {FILE: b"{}"}), f"{FILE}: differs from the file that lock.toml records"),
+    "missing": (lambda schemas: (schemas / FILE).unlink(), f"{FILE}: missing"),
+    "without a lock": (lambda schemas: (schemas / LOCK).unlink(), f"{LOCK}: the file is missing"),
+}
+
+
 @pytest.mark.parametrize("options", [[], ["--check"]], ids=["write", "check"])
-@pytest.mark.parametrize(
-    ("damage", "said"),
-    [
-        (odd, ODD),
-        (lambda schemas: write(schemas, {FILE: b"{}"}), f"{FILE}: differs from the file that lock.toml records"),
-        (lambda schemas: (schemas / FILE).unlink(), f"{FILE}: missing"),
-        (lambda schemas: (schemas / LOCK).unlink(), f"{LOCK}: the file is missing"),
-    ],
-    ids=["without a rule", "changed", "missing", "without a lock"],
-)
+@pytest.mark.parametrize(("damage", "said"), DAMAGED.values(), ids=DAMAGED)
 def test_nothing_is_written_if_one_of_the_schemas_cannot_be_used(
     schemas: Path,
     output: Path,
