@@ -28,13 +28,13 @@ def group(name: str) -> list[str]:
 
 
 NPM_OPTIONS = ("--prefer-offline", "--no-save", "--no-package-lock", "--no-audit", "--no-fund", "--ignore-scripts")
-NPM_TIMEOUT = "--fetch-timeout=60000"
-"""In milliseconds. By default, npm waits five minutes for each request that stalls."""
+NPM_PATIENCE = ("--fetch-timeout=60000", "--fetch-retries=0")
+"""Sixty seconds for each package. By default, npm tries three times, and waits five minutes each time."""
 
 
 def npm_install(session: nox.Session, folder: str, *more: str) -> None:
     """Install the packages of the package.json in *folder*, and *more*, into that folder, without running scripts."""
-    session.run("npm", "install", "--prefix", folder, *NPM_OPTIONS, NPM_TIMEOUT, *more, external=True)
+    session.run("npm", "install", "--prefix", folder, *NPM_OPTIONS, *NPM_PATIENCE, *more, external=True)
 
 
 def pypi_install(session: nox.Session, folder: str) -> None:
