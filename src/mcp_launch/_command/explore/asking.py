@@ -22,7 +22,6 @@ from mcp_launch._command.explore.terminal import read_chunk
 from mcp_launch._command.find_servers import text_of
 from mcp_launch._command.show.text import harmless, has_terminal
 from mcp_launch._json_values import as_items, as_members
-from mcp_launch._validation import STEPS, TooManySteps, limited_steps
 from mcp_launch.failures import UnusableInput
 
 if TYPE_CHECKING:
@@ -182,8 +181,7 @@ class Asker:
                 self._say(f"  {url}")
                 return {"action": "accept" if await self._agrees("Will you open this URL? [y/N] ") else "decline"}
             self._say("An empty line leaves out what is optional; Ctrl-D declines.")
-            with limited_steps(STEPS):
-                fields = described_arguments(schema)[0]
+            fields, _ = described_arguments(schema)
             content: dict[str, Any] = {}
             for field in fields:
                 await self._ask(field, schema, content)
@@ -194,9 +192,6 @@ class Asker:
         except EOFError:
             self._say("declined")
             return {"action": "decline"}
-        except TooManySteps:
-            self._say("the form is too large; cancelled")
-            return {"action": "cancel"}
         finally:
             self.is_asking = False
         return {"action": "accept", "content": content} if is_sent else {"action": "decline"}
@@ -206,8 +201,7 @@ class Asker:
         part = as_members(schema.get("properties")).get(field.name)
         about = [str(each) for each in (as_members(part).get("title"), field.description, *field.limits) if each]
         self._say(f"  {'; '.join([str(field), *about])}")
-        with limited_steps(STEPS):
-            titles = dict(_titles(part, schema))
+        titles = dict(_titles(part, schema))
         for title, value in titles.items():
             self._say(f"    {value}: {title}")
         while True:
@@ -271,16 +265,15 @@ class Asker:
 
 def _value(text: str, part: Any, schema: dict[str, Any], field: Argument) -> Any:
     """Return what a line means by the schema; the items of an array are separated by commas."""
-    with limited_steps(STEPS):
-        items = next((each for each in alternatives(part, schema) if kind_of(each) == "array"), None)
-        if items is None or text.startswith("["):
-            return typed_value(text, part, schema, called=field.name, checked=True)
-        titles = dict(_titles(part, schema))
-        words = [each.strip() for each in text.split(",") if each.strip()]
-        return [
-            typed_value(titles.get(each, each), items.get("items", {}), schema, called=field.name, checked=True)
-            for each in words
-        ]
+    items = next((each for each in alternatives(part, schema) if kind_of(each) == "array"), None)
+    if items is None or text.startswith("["):
+        return typed_value(text, part, schema, called=field.name, checked=True)
+    titles = dict(_titles(part, schema))
+    words = [each.strip() for each in text.split(",") if each.strip()]
+    return [
+        typed_value(titles.get(each, each), items.get("items", {}), schema, called=field.name, checked=True)
+        for each in words
+    ]
 
 
 def _titles(part: Any, schema: dict[str, Any]) -> Iterator[tuple[str, str]]:
