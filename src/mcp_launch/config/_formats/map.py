@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
-from math import inf
 from typing import Any, ClassVar, cast
 from urllib.parse import urlsplit
 
@@ -24,7 +23,7 @@ OF_CLIENTS = Phrases(absolute="")
 _BOOLEAN = "true or false"
 _TYPES: Mapping[str, Callable[[Any], bool]] = {
     "a string": lambda value: isinstance(value, str | Text),
-    "a number": lambda value: isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < inf,
+    "a number": lambda value: isinstance(value, int | float) and not isinstance(value, bool) and value >= 0,
     _BOOLEAN: lambda value: isinstance(value, bool),
 }
 
