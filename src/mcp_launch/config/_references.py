@@ -162,6 +162,8 @@ class Syntax:
     """A regular expression for references, compiled only if a string contains the marker."""
     marker: str = "$"
     """The character that references begin with."""
+    forms: Mapping[Kind, str] = {}
+    """The form of each kind of reference, with `*` for the name."""
 
     def read(self, found: re.Match[str]) -> Reference:
         """Return the reference that a match of the pattern means."""
@@ -169,8 +171,10 @@ class Syntax:
 
     def write(self, reference: Reference) -> str | None:
         """Return the reference in the syntax of this client, or None if it cannot express it."""
-        del reference
-        return None
+        form = self.forms.get(reference.kind)
+        # The default of an input is in the list of inputs.
+        has_default = reference.default is not None and reference.kind != "input"
+        return None if form is None or has_default or "}" in reference.name else form.replace("*", reference.name)
 
     def parse(self, text: str, place: Place) -> str | Text:
         """Return the string with its references; a `str` if it has none."""
@@ -203,16 +207,15 @@ class Syntax:
 
 class _ClaudeCode(Syntax):
     pattern = r"\$\{([^}]+)\}"
+    forms = {"env": "${*}"}  # noqa: RUF012 - a Mapping is not written to
 
     def read(self, found: re.Match[str]) -> Reference:
         name, colon, default = found[1].partition(":-")
         return Reference(found[0], "env", name, default if colon else None)
 
     def write(self, reference: Reference) -> str | None:
-        name, default = reference.name, reference.default
-        if reference.kind != "env" or "}" in name or ":-" in name:
-            return None
-        return f"${{{name}}}" if default is None else f"${{{name}:-{default}}}"
+        form = None if ":-" in reference.name else super().write(reference._replace(default=None))
+        return form if form is None or reference.default is None else f"{form[:-1]}:-{reference.default}}}"
 
 
 class _Editor(Syntax):
@@ -221,8 +224,10 @@ class _Editor(Syntax):
     pattern = r"\$\{([^}]*)\}"
 
     def __init__(self, *prefixes: Kind, words: Mapping[str, Kind]) -> None:
-        self._prefixes: Mapping[str, Kind] = {each: each for each in prefixes}
         self._words = words
+        self._prefixes: Mapping[str, Kind] = {each: each for each in prefixes}
+        of_words = {kind: f"${{{word}}}" for word, kind in reversed(words.items())}
+        self.forms = {**of_words, **{each: f"${{{each}:*}}" for each in prefixes}}
 
     def read(self, found: re.Match[str]) -> Reference:
         kind, colon, name = found[1].partition(":")
@@ -231,39 +236,24 @@ class _Editor(Syntax):
         meant = self._prefixes.get(kind) if name else None
         return Reference(found[0], "unknown", found[1]) if meant is None else Reference(found[0], meant, name)
 
-    def write(self, reference: Reference) -> str | None:
-        # The default of an input is in the list of inputs.
-        has_default = reference.default is not None and reference.kind != "input"
-        if reference.kind in self._prefixes and not has_default and "}" not in reference.name:
-            return f"${{{reference.kind}:{reference.name}}}"
-        return next((f"${{{word}}}" for word, kind in self._words.items() if kind == reference.kind), None)
-
 
 class _OpenCode(Syntax):
     """The syntax of OpenCode: `{env:NAME}` and `{file:path}`."""
 
     pattern = r"\{(env|file):([^}]+)\}"
     marker = "{"
+    forms = {"env": "{env:*}", "file": "{file:*}"}  # noqa: RUF012
 
     def read(self, found: re.Match[str]) -> Reference:
         return Reference(found[0], "env" if found[1] == "env" else "file", found[2])
 
-    def write(self, reference: Reference) -> str | None:
-        if reference.kind not in ("env", "file") or reference.default is not None or "}" in reference.name:
-            return None
-        return f"{{{reference.kind}:{reference.name}}}"
-
 
 class _Gemini(Syntax):
     pattern = r"(?a)\$(?:(\w+)|\{([^}]+)\})"
+    forms = {"env": "${*}"}  # noqa: RUF012
 
     def read(self, found: re.Match[str]) -> Reference:
         return Reference(found[0], "env", found[1] or found[2])
-
-    def write(self, reference: Reference) -> str | None:
-        if reference.kind != "env" or reference.default is not None or "}" in reference.name:
-            return None
-        return f"${{{reference.name}}}"
 
 
 class _Goose(_Gemini):

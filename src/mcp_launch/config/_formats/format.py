@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, cast
 
-from mcp_launch._json_values import texts
+from mcp_launch._json_values import is_empty, texts
 from mcp_launch._unexpanded import UNEXPANDED, name_in
 from mcp_launch.config._documents import Document, Grammar, Path, Place, unusable
 from mcp_launch.config._entries import Config, Entry, Finding
@@ -72,6 +72,12 @@ class Format:
     def omit(self, writing: Writing, entry: Entry | None, what: str, code: str = "not_said") -> None:
         """Add a finding about something that this client does not support."""
         writing.note(entry, code, f"{self.title} does not support {what}; it was omitted")
+
+    def omit_more(self, writing: Writing, entry: Entry) -> None:
+        """Add a finding for each part of an entry that is not a part of ACP's server."""
+        more = {"cwd": entry.written_cwd, "timeout": entry.timeout, **entry.extra}
+        for member in (member for member, value in more.items() if not is_empty(value)):
+            self.omit(writing, entry, f"{member!r} in a server")
 
 
 _VALUE = "write the value"
