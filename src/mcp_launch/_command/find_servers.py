@@ -290,19 +290,25 @@ def url_session(url: str, typed: Typed) -> Session:
     headers = [_header(each, number) for number, each in enumerate(typed.headers, 1)]
     server = {"type": "sse" if typed.sse else "http", "name": name or "server", "url": url, "headers": headers}
     phrases = Phrases(http="leave out --sse", sse="add --sse")
-    return Session(source=source_of(url), entries=[_entry(server)], cwd=typed.directory(), phrases=phrases)
+    return _typed_session(source_of(url), server, typed, phrases)
 
 
 def command_session(words: Sequence[str], typed: Typed) -> Session:
     """Return the server that a command starts."""
+    # Looked up as a shell does: users need not type the absolute path that ACP requires.
+    found = shutil.which(words[0])
     server = {
         "name": _called(words),
-        # Looked up as a shell does: users need not type the absolute path that ACP requires.
-        "command": _found(words[0]),
+        "command": os.path.abspath(found) if found else words[0],
         "args": list(words[1:]),
         "env": [_variable(each, number) for number, each in enumerate(typed.env, 1)],
     }
-    return Session(source="--", entries=[_entry(server)], cwd=typed.directory(), phrases=Phrases(absolute=""))
+    return _typed_session("--", server, typed, Phrases(absolute=""))
+
+
+def _typed_session(source: str, server: dict[str, Any], typed: Typed, phrases: Phrases) -> Session:
+    entry = Entry(name=server["name"], server=server, place=Place(1, 1), written=server)
+    return Session(source=source, entries=[entry], cwd=typed.directory(), phrases=phrases)
 
 
 def _other_bytes(file: str, data: bytes) -> str:
@@ -320,21 +326,12 @@ def _instead(file: str) -> str:
     return _BEHIND if is_program(file) else ""
 
 
-def _entry(server: dict[str, Any]) -> Entry:
-    return Entry(name=server["name"], server=server, place=Place(1, 1), written=server)
-
-
 def _header(text: str, number: int) -> dict[str, str]:
     name, colon, value = text.partition(":")
     if not colon:
         # Not quoted, because it may be a secret.
         raise UnusableInput(f"--header number {number} must be 'NAME: VALUE', but has no colon")
     return {"name": name.strip(), "value": value.strip()}
-
-
-def _found(command: str) -> str:
-    found = shutil.which(command)
-    return os.path.abspath(found) if found else command
 
 
 def _called(words: Sequence[str]) -> str:

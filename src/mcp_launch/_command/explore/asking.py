@@ -37,8 +37,6 @@ T = TypeVar("T")
 _REFUSED = -1
 """The error code of a sampling request that the user rejected, by the specification of MCP."""
 _ACTIONS = ("accept", "decline", "cancel")
-
-
 Answers: TypeAlias = Mapping[str, Iterator[Any]]
 """The answers to `elicitation` and to `sampling`."""
 
@@ -153,12 +151,12 @@ class Asker:
             if (await self.elicit(None, each)).action != "accept":
                 return False
         try:
-            return not self._has_terminal(quiet=True) or await self._agrees("Call again, now that it is done? [y/N] ")
+            return not has_terminal() or await self._agrees("Call again, now that it is done? [y/N] ")
         except EOFError:
             return False
 
     async def _from_file(self, given: Any, url: str | None, schema: dict[str, Any]) -> dict[str, Any]:
-        action = next((each for each in _ACTIONS if each == given), "accept" if isinstance(given, dict) else "")
+        action = given if given in _ACTIONS else "accept" if isinstance(given, dict) else ""
         needs_content = url is None and action == "accept"
         if not action or (isinstance(given, dict) and not needs_content):
             expected = "an object with the answers" if url is None else '"accept"'
@@ -236,11 +234,10 @@ class Asker:
             self.is_asking = False
         return "\n".join(lines)
 
-    def _has_terminal(self, *, quiet: bool = False) -> bool:
-        has_one = has_terminal()
-        if not (has_one or quiet):
+    def _has_terminal(self) -> bool:
+        if not has_terminal():
             self._say("refused, because there is no terminal; use --answer FILE")
-        return has_one
+        return has_terminal()
 
     async def _agrees(self, question: str, *, usual: bool = False) -> bool:
         answer = (await self._line(question)).strip().lower()
