@@ -113,7 +113,6 @@ def read_file(
 
 
 def inputs_of(given: Sequence[str]) -> dict[str, str]:
-    """Return the values of `--set`."""
     pairs = [_variable(each, number, option="--set") for number, each in enumerate(given, 1)]
     return {pair["name"]: pair["value"] for pair in pairs}
 
@@ -282,7 +281,6 @@ def config_sessions(config: Config, typed: Typed, *, origin: Literal["file", "pr
 
 
 def url_session(url: str, typed: Typed) -> Session:
-    """Return the server at a URL."""
     try:
         name = urlsplit(url).hostname
     except ValueError:
@@ -294,7 +292,6 @@ def url_session(url: str, typed: Typed) -> Session:
 
 
 def command_session(words: Sequence[str], typed: Typed) -> Session:
-    """Return the server that a command starts."""
     # Looked up as a shell does: users need not type the absolute path that ACP requires.
     found = shutil.which(words[0])
     server = {
@@ -312,7 +309,6 @@ def _typed_session(source: str, server: dict[str, Any], typed: Typed, phrases: P
 
 
 def _other_bytes(file: str, data: bytes) -> str:
-    """Return a hint about a file that is not UTF-8."""
     # As PowerShell and Notepad write it.
     if data[:2] in (BOM_UTF16_LE, BOM_UTF16_BE):
         return "; is it UTF-16? Save it as UTF-8"
@@ -320,7 +316,6 @@ def _other_bytes(file: str, data: bytes) -> str:
 
 
 def _instead(file: str) -> str:
-    """Return a hint about a file that does not exist."""
     if is_like_a_url(file):
         return "; is it a URL? URLs begin with http:// or https://"
     return _BEHIND if is_program(file) else ""

@@ -97,7 +97,6 @@ class Session:
 
 
 def is_url(given: str) -> bool:
-    """Return True if it is an HTTP URL."""
     return given.lower().startswith(("http://", "https://"))
 
 
@@ -135,7 +134,6 @@ def name_of(server: object) -> str | None:
 
 
 def only_named(sessions: Iterable[Session], only: Sequence[str]) -> list[Session]:
-    """Return the sessions with only the servers of these names."""
     known = {name for session in sessions for name in _names(session)}
     if unknown := next((name for name in only if name not in known), None):
         for session in sessions:

@@ -51,7 +51,6 @@ class Document:
         return self.place_of(self._find(path)[0])
 
     def place_of(self, node: Any) -> Place:
-        """Return the position of a node."""
         raise NotImplementedError
 
     def members_of(self, node: Any) -> Iterable[tuple[str | int, Any, Any]]:
@@ -117,7 +116,6 @@ def unusable(source: str, place: Place, message: str) -> UnusableInput:
 
 
 def place_in(text: str, at: int) -> Place:
-    """Return the position of the character with this index."""
     return Place(text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at))
 
 
@@ -129,7 +127,6 @@ class TextDocument(Document):
         self._text = text
 
     def place_at(self, index: int) -> Place:
-        """Return the position of the character with this index."""
         line = bisect_right(self._lines, index)
         return Place(line, index - self._lines[line - 1] + 1)
 

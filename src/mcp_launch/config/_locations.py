@@ -82,7 +82,6 @@ def discover(
 def places(
     directory: str | os.PathLike[str] | None, variables: Mapping[str, str], platform: str
 ) -> Iterator[Candidate]:
-    """Yield all possible files."""
     if directory is not None:
         for name, files in PROJECT.items():
             for below in files:

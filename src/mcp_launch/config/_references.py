@@ -17,8 +17,6 @@ Kind: TypeAlias = Literal["env", "input", "file", "workspace", "workspace name",
 
 
 class Values(NamedTuple):
-    """The values that replace references."""
-
     env: Mapping[str, str]
     workspace: str | None
     inputs: Mapping[str, str]
@@ -132,7 +130,6 @@ def replaced(value: Any, values: Values) -> Any:
 
 
 def texts_in(value: Any) -> list[Text]:
-    """Return each `Text` in a JSON value."""
     found: list[Text] = []
     map_leaves(value, lambda leaf: found.append(leaf) if isinstance(leaf, Text) else None)
     return found

@@ -54,7 +54,6 @@ class Answer:
 
     @property
     def ok(self) -> bool:
-        """True if the tool succeeded."""
         return self.result is not None and not self.result.is_error and self.error is None
 
 
@@ -225,7 +224,6 @@ def with_structured(pieces: Sequence[Piece], structured: object) -> list[Piece]:
 
 
 def _late(tool: Tool, error: Exception, *, wait: float) -> str | None:
-    """Return the message for a timeout, if that was the error."""
     # Imported with the SDK.
     from mcp import MCPError  # noqa: PLC0415
 

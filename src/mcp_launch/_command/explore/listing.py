@@ -85,7 +85,6 @@ def blocks_of(offer: Offer, kind: Listing, hide: Redactor) -> list[list[Styled]]
 
 
 def write_blocks(blocks: Iterable[Iterable[Styled]], *, indent: int = 0) -> None:
-    """Write lines to standard output."""
     for block in blocks:
         for text, style in block:
             write((f"{' ' * indent}{text}" if text else "", style))
@@ -107,7 +106,6 @@ def in_short(kind: Listing, offer: Offer, capabilities: Mapping[str, object] | N
 
 
 def kinds_of(kind: Listing) -> tuple[str, ...]:
-    """Return the names of the lists of a kind."""
     return ("resources", "resource_templates") if kind == "resources" else (kind,)
 
 
@@ -167,7 +165,6 @@ def _json(listed: _Listed, kind: Listing) -> dict[str, Any]:
 
 
 def _resource_lines(resource: Resource | ResourceTemplate, hide: Redactor) -> Iterator[Styled]:
-    """Yield the URI, title, type, size and description of a resource or resource template."""
     uri = getattr(resource, "uri_template", None) or getattr(resource, "uri", "")
     size = getattr(resource, "size", None)
     kind = [resource.mime_type or "", "" if size is None else f"{size} bytes"]

@@ -121,11 +121,9 @@ class Notices:
         self.say(f"progress {progress:g}{of}{f': {message}' if message else ''}")
 
     def say(self, text: str) -> None:
-        """Print one or more lines."""
         remark(harmless(self._hide(text)))
 
     def complain(self, text: str) -> None:
-        """Print an error."""
         self.say(f"mcp-launch: {text}")
 
     async def _log(self, params: LoggingMessageNotificationParams) -> None:

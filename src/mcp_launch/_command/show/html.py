@@ -21,8 +21,6 @@ from mcp_launch.report import CheckReport, ServerReport
 _MOST_TICKS = 6
 _SHORT = 160
 """The length of a description that is shown before it is opened."""
-_LONGEST = 20_000
-"""The maximum length of one text, so that browsers can open the page."""
 _FEW = 24
 """The maximum number of tools that are shown unfolded; a report with more only shows their number."""
 
@@ -119,7 +117,7 @@ class _Server:
 
     @property
     def capabilities(self) -> str:
-        return _shortened(json.dumps(self.raw["capabilities"], indent=2, ensure_ascii=False))
+        return json.dumps(self.raw["capabilities"], indent=2, ensure_ascii=False)
 
     @property
     def offers(self) -> list[tuple[int, str]]:
@@ -150,23 +148,19 @@ def _legend(servers: list[_Server]) -> list[list[str]]:
 
 
 def _described(text: str) -> tuple[str, str]:
-    first = text.strip().partition("\n")[0]
-    is_long = len(text.strip()) > 2 * _SHORT
-    return _shortened(text.strip()), f"{first[:_SHORT].rstrip()}\u2026" if is_long else ""
+    text = text.strip()
+    first = text.partition("\n")[0]
+    return text, f"{first[:_SHORT].rstrip()}\u2026" if len(text) > 2 * _SHORT else ""
 
 
 def _fact(value: Any) -> str:
     match value:
         case str():
-            return _shortened(value)
+            return value
         case [*items] if items and all(isinstance(item, str) for item in items):
-            return _shortened("\n".join(cast("list[str]", items)))
+            return "\n".join(cast("list[str]", items))
         case _:
-            return _shortened(json.dumps(value, ensure_ascii=False))
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}\n\u2026 and {len(text) - _LONGEST:,} characters more"
+            return json.dumps(value, ensure_ascii=False)
 
 
 def _share(seconds: float, longest: float, *, least: float = 0.0) -> str:

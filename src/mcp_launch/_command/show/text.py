@@ -40,7 +40,6 @@ def write(*parts: str | Styled) -> None:
 
 
 def write_json(document: object) -> None:
-    """Write a JSON document to standard output."""
     with _checked(), _writing:
         sys.stdout.write(f"{json.dumps(document, indent=2)}\n")
         sys.stdout.flush()
@@ -132,7 +131,6 @@ def findings_of(sessions: Iterable[Session]) -> list[FindingReport]:
 
 
 def of_server(report: CheckReport, server: ServerReport) -> list[FindingReport]:
-    """Return the findings about this server."""
     return [each for each in report["findings"] if each["server"] == server["name"]]
 
 
@@ -163,7 +161,6 @@ def placed(found: FindingReport, level: str = "", *, named: bool = False) -> str
 
 
 def print_lines(found: CheckReport) -> None:
-    """Print a line for each server."""
     servers = found["servers"]
     width = max((len(server["name"]) for server in servers), default=0)
     print_findings(of_files(found))
@@ -194,13 +191,11 @@ def diff_style(line: str) -> str:
 
 
 def remark_warnings(server: ServerReport) -> None:
-    """Print the warnings of a server to standard error."""
     for warning in server["warnings"]:
         remark((printable(f"warning: {server['name']}: {warning}"), "yellow"))
 
 
 def print_findings(findings: Iterable[FindingReport]) -> None:
-    """Print findings to standard error."""
     for each in findings:
         remark((printable(shown(each)), "dim" if each["level"] == "note" else "yellow"))
 

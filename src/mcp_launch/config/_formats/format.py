@@ -40,7 +40,6 @@ class Format:
         raise NotImplementedError
 
     def write(self, writing: Writing) -> Any:
-        """Return the JSON of a file with these entries."""
         raise NotImplementedError
 
     def known(self) -> set[str]:
@@ -121,7 +120,6 @@ class Reading:
         self.note_at(code, message, place=self.document.key_place(path), server=server)
 
     def note_at(self, code: str, message: str, *, place: Place, server: str | None) -> None:
-        """Add a finding about a position."""
         self.findings.append(Finding(place.line, place.column, server, code, message))
 
     def refuse(self, message: str, *, path: Path = ()) -> UnusableInput:

@@ -86,7 +86,6 @@ class MapFormat(Format):
         raise NoServers(str(reading.refuse(none + meant_by(reading.document.value, self.at[0][0]))))
 
     def read_map(self, servers: Mapping[str, Any], at: Path, reading: Reading) -> Iterator[Entry]:
-        """Yield the entries of a map."""
         for name, raw in servers.items():
             one = EntryReading(reading, name, (*at, name))
             if not isinstance(raw, dict):
@@ -198,11 +197,9 @@ class MapFormat(Format):
         return self.write_file(servers, writing)
 
     def key(self, name: str) -> str:
-        """Return the key of a server in the map."""
         return name
 
     def write_file(self, servers: dict[str, Any], writing: Writing) -> dict[str, Any]:
-        """Return the whole file."""
         if writing.config.cwd is not None:
             writing.note(
                 None, "not_said", f"{self.title} does not support a directory for all servers; cwd was omitted"
