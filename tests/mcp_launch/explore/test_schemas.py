@@ -116,7 +116,7 @@ def test_files_of_arguments_are_read_where_the_command_runs(tmp_path: Path, comm
     missing = command("call", "tool", "a:=@/no/such", "--", *server)
     whole = command("call", "tool", "--args", "-", "--", *server, stdin='{"a": 5}')
 
-    assert wrong.err.splitlines()[0] == "mcp-launch: tool: a: not JSON at character 2: Expecting value"
+    assert wrong.err.splitlines()[0] == "mcp-launch: tool: a: not JSON at character 1: Expecting value"
     assert missing.err.splitlines()[0] == "mcp-launch: tool: a: /no/such: No such file or directory"
     assert (whole.status, whole.out) == (0, "called\n")
 
