@@ -154,13 +154,6 @@ def test_an_invalid_argument_is_reported_with_what_the_schema_requires(words: li
     assert list(caught.value.faults) == faults
 
 
-def test_an_invalid_object_without_known_properties_gets_an_example() -> None:
-    with pytest.raises(WrongArguments) as caught:
-        read_arguments(["o=5"], {"properties": {"o": {"type": "object"}}})
-
-    assert caught.value.faults == ("""o: must be object, such as o:='{"name": "value"}', not "5\"""",)
-
-
 @pytest.mark.parametrize(
     ("whole", "fault"),
     [
@@ -187,6 +180,12 @@ def test_arguments_that_are_given_whole_are_looked_at_too(whole: str, fault: str
         ),
         ({"required": ["a", "b"]}, ["b:=1"], ["a: is missing; must be any"]),
         ({"additionalProperties": False}, ["a:=1"], ["a: unknown argument"]),
+        ({"additionalProperties": False}, ["a=1"], ["a: unknown argument; there are none"]),
+        (
+            {"properties": {"o": {"type": "object"}}},
+            ["o=5"],
+            ["""o: must be object, such as o:='{"name": "value"}', not "5\""""],
+        ),
         ({"properties": {"a": {"enum": ["b"]}}}, ["a:=1"], ['a: must be "b", not 1']),
         ({"properties": {"a": {"const": "b"}}}, ["a:=1"], ['a: must be "b", not 1']),
         (
@@ -236,17 +235,6 @@ def test_each_violation_of_the_schema_is_reported(schema: dict[str, Any], words:
     assert list(caught.value.faults) == faults
 
 
-def test_a_forbidden_property_is_reported_with_similar_names() -> None:
-    schema: dict[str, Any] = {"type": "object", "properties": {"path": {}}, "additionalProperties": False}
-
-    with pytest.raises(WrongArguments) as caught:
-        read_arguments(["path:=1", "paht:=1"], schema)
-
-    assert caught.value.faults == ('paht: unknown argument; did you mean "path"?',)
-    with pytest.raises(WrongArguments, match=r"^path: unknown argument; there are none$"):
-        read_arguments(["path=1"], {"type": "object", "additionalProperties": False})
-
-
 @pytest.mark.parametrize(
     ("schema", "words", "arguments"),
     [
@@ -294,7 +282,6 @@ def test_a_schema_is_not_enforced_with_unchecked() -> None:
         ("  ", []),
         ("call x f=[1]y g=[2]", ["call", "x", "f=[1]y", "g=[2]"]),
         ("call x a=#1", ["call", "x", "a=#1"]),
-        (f"call x f={'[' * 100_000}", ["call", "x", f"f={'[' * 100_000}"]),
     ],
 )
 def test_json_needs_no_quotes_in_a_line(line: str, words: list[str]) -> None:
@@ -304,16 +291,3 @@ def test_json_needs_no_quotes_in_a_line(line: str, words: list[str]) -> None:
 def test_a_quotation_that_does_not_end_is_an_error() -> None:
     with pytest.raises(ValueError, match="quotation"):
         split_words("call x a='b")
-
-
-def test_a_number_that_python_refuses_causes_no_traceback() -> None:
-    with pytest.raises(WrongArguments):
-        read_arguments([f"path:={json.dumps('a')}", f"lines={'1' * 5000}"], TYPED)
-
-
-def test_a_million_digits_are_refused_in_linear_time() -> None:
-    """Cut in two at each of them, they would take hours."""
-    with pytest.raises(WrongArguments) as caught:
-        read_arguments(["path=a", f"ratio={'0' * 1_000_000}x"], TYPED)
-
-    assert caught.value.faults[0].startswith('ratio: must be number, not "000')

@@ -203,8 +203,11 @@ def test_a_server_that_dies_during_a_call_is_reported_with_the_reason(file: str,
     assert "out of paper, key [redacted]" in done.err
 
 
-def test_a_server_that_does_not_start_has_the_diagnosis_of_check(file: str, command: Command) -> None:
-    done = command("call", file, "gone", "anything")
+@pytest.mark.parametrize(("name", "words"), [("call", ["anything"]), ("shell", [])])
+def test_a_server_that_does_not_start_has_the_diagnosis_of_check(
+    name: str, words: list[str], file: str, command: Command
+) -> None:
+    done = command(name, file, "gone", *words)
 
     assert (done.status, done.out) == (1, "")
     assert done.err.startswith("FAIL gone stdio command_not_found in spawn after ")

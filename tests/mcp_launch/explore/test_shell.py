@@ -132,21 +132,6 @@ def test_content_other_than_text_is_saved(file: str, tmp_path: Path, command: Co
     assert [path.name for path in (tmp_path / "kept").iterdir()] == ["resource-1-pixel.png"]
 
 
-def test_a_secret_repeated_by_a_server_is_shown_only_on_request(file: str, command: Command) -> None:
-    hidden = command("shell", file, "odd", "--verbose", stdin="call repeat\n")
-    shown = command("shell", file, "odd", "--show-secrets", stdin="call repeat\n")
-
-    assert SECRET not in hidden.out + hidden.err
-    assert SECRET in shown.out
-
-
-def test_a_server_that_does_not_start_is_reported_with_the_reason(file: str, command: Command) -> None:
-    done = command("shell", file, "gone", stdin="tools\n")
-
-    assert (done.status, done.out) == (1, "")
-    assert done.err.startswith("FAIL gone stdio command_not_found in spawn after ")
-
-
 def test_standard_input_cannot_be_two_things(command: Command) -> None:
     done = command("shell", "-", stdin="[]")
 

@@ -142,7 +142,11 @@ def test_closing_the_terminal_ends_the_server(typed: bytes, tmp_path: Path) -> N
 
 
 def test_a_signal_ends_the_shell_and_restores_the_terminal(odd_file: str) -> None:
+    # There is no place for its history either.
     with terminal("shell", odd_file, columns=WIDE, XDG_STATE_HOME="/dev/null") as shown:
+        shown.see("odd>")
+        shown.type(b"read memo://today\r")
+        shown.see("nothing")
         shown.see("odd>")
         shown.process.send_signal(signal.SIGTERM)
         assert shown.status() == 143
@@ -168,13 +172,5 @@ def test_the_history_is_stored_and_private(odd_file: str, tmp_path: Path) -> Non
     with terminal("shell", odd_file, columns=WIDE, XDG_STATE_HOME=state) as shown:
         shown.see("odd>")
         shown.type(b"\x1b[A\x1b[A\r")
-        shown.see("nothing")
-        assert end(shown) == 0
-
-
-def test_the_shell_works_without_a_place_for_its_history(odd_file: str) -> None:
-    with terminal("shell", odd_file, columns=WIDE, XDG_STATE_HOME="/dev/null/state") as shown:
-        shown.see("odd>")
-        shown.type(b"read memo://today\r")
         shown.see("nothing")
         assert end(shown) == 0
