@@ -126,25 +126,30 @@ class Text:
 
 def replaced(value: Any, values: Values) -> Any:
     """Return a JSON value with all known references replaced."""
-    return map_leaves(value, lambda leaf: leaf.replaced(values) if isinstance(leaf, Text) else leaf)
+    return map_leaves(value, lambda leaf, _: leaf.replaced(values) if isinstance(leaf, Text) else leaf)
 
 
 def texts_in(value: Any) -> list[Text]:
-    found: list[Text] = []
-    map_leaves(value, lambda leaf: found.append(leaf) if isinstance(leaf, Text) else None)
+    return [leaf for _, leaf in leaves_in(value) if isinstance(leaf, Text)]
+
+
+def leaves_in(value: Any, path: Path = ()) -> list[tuple[Path, Any]]:
+    """Return everything in a JSON value that is not an array or object, with its path."""
+    found: list[tuple[Path, Any]] = []
+    map_leaves(value, lambda leaf, at: found.append((at, leaf)), path)
     return found
 
 
-def map_leaves(value: Any, change: Callable[[Any], Any]) -> Any:
-    """Return a JSON value with a function applied to everything in it that is not an array or object."""
+def map_leaves(value: Any, change: Callable[[Any, Path], Any], path: Path = ()) -> Any:
+    """Return a JSON value with a function applied to everything in it that is not an array or object, and its path."""
     match value:
         case [*items]:
-            return [map_leaves(item, change) for item in items]
+            return [map_leaves(item, change, (*path, index)) for index, item in enumerate(items)]
         case dict():
             members = cast("dict[str, Any]", value)
-            return {name: map_leaves(item, change) for name, item in members.items()}
+            return {name: map_leaves(item, change, (*path, name)) for name, item in members.items()}
         case _:
-            return change(value)
+            return change(value, path)
 
 
 def _replaced(reference: Reference, values: Values) -> str:
@@ -190,16 +195,11 @@ class Syntax:
 
     def parse_all(self, value: Any, place: Callable[[Path], Place], path: Path) -> Any:
         """Parse all strings of a JSON value; *place* returns the position of the value at a path."""
-        match value:
-            case str():
-                return self.parse(value, place(path)) if self.marker in value else value
-            case [*items]:
-                return [self.parse_all(item, place, (*path, index)) for index, item in enumerate(items)]
-            case dict():
-                members = cast("dict[str, Any]", value)
-                return {name: self.parse_all(item, place, (*path, name)) for name, item in members.items()}
-            case _:
-                return value
+
+        def parse(leaf: Any, at: Path) -> Any:
+            return self.parse(leaf, place(at)) if isinstance(leaf, str) and self.marker in leaf else leaf
+
+        return map_leaves(value, parse, path)
 
 
 class _ClaudeCode(Syntax):

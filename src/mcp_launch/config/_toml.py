@@ -34,7 +34,7 @@ def read_toml(text: str, *, source: str) -> TextDocument:
         place = Place(int(at[1]), int(at[2])) if at else place_in(text, len(text))
         raise unusable(source, place, f"not TOML: {what}") from None
     # JSON has no dates and times: use their text.
-    plain = map_leaves(value, lambda leaf: leaf if isinstance(leaf, str | int | float) else str(leaf))
+    plain = map_leaves(value, lambda leaf, _: leaf if isinstance(leaf, str | int | float) else str(leaf))
     return _Toml(plain, _nodes(text), text)
 
 

@@ -84,7 +84,7 @@ class Acp(Format):
         if entry.disabled:
             self.omit(writing, entry, "disabled servers", "left_out")
             return None
-        server = map_leaves(entry.written, lambda leaf: _plain(entry, leaf, writing))
+        server = map_leaves(entry.written, lambda leaf, _: _plain(entry, leaf, writing))
         # ACP entries are unchanged.
         if writing.config.format != self.name and isinstance(server, dict):
             server = _complete(cast("dict[str, Any]", server))

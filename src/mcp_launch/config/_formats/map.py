@@ -279,7 +279,7 @@ class MapFormat(Format):
     def _render(self, entry: Entry, member: str, value: Any, writing: Writing) -> Any:
         """Return a value with its references in the syntax of the client."""
 
-        def render(leaf: Any) -> Any:
+        def render(leaf: Any, _: Path) -> Any:
             if isinstance(leaf, str):
                 return self.literal(entry, member, leaf, writing)
             if isinstance(leaf, Text):
