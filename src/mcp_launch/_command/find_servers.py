@@ -220,21 +220,22 @@ def _refuse_contradictions(typed: Typed) -> None:
     except OSError as error:
         raise UnusableInput(f"the current directory cannot be used ({error.strerror}); change to another one") from None
     urls = [each for each in typed.servers if is_url(each)]
-    if not typed.servers and typed.command is None and not typed.discover:
-        raise UnusableInput("no server was given: pass a FILE, - for standard input, a URL, or -- and a command")
-    if typed.command is not None and not typed.command:
-        raise UnusableInput("no command follows --")
-    if typed.command and is_url(typed.command[0]):
-        raise UnusableInput("a URL follows --, not a command; leave out the --")
-    if twice := next((each for each, times in Counter(typed.servers).items() if times > 1), None):
-        raise UnusableInput(f"{source_of(twice)} was given twice")
-    if typed.headers and len(urls) != 1:
+    command = typed.command
+    twice = next((source_of(each) for each, times in Counter(typed.servers).items() if times > 1), None)
+    contradictions = {
+        "no server was given: pass a FILE, - for standard input, a URL, or -- and a command": not (
+            typed.servers or typed.discover or command is not None
+        ),
+        "no command follows --": command is not None and not command,
+        "a URL follows --, not a command; leave out the --": command and is_url(command[0]),
+        f"{twice} was given twice": twice,
         # A secret for one URL must not be sent to the others.
-        raise UnusableInput(f"--header requires exactly one URL, not {len(urls)}")
-    if typed.sse and not urls:
-        raise UnusableInput("--sse requires a URL")
-    if typed.env and typed.command is None:
-        raise UnusableInput("--env requires a command after --")
+        f"--header requires exactly one URL, not {len(urls)}": typed.headers and len(urls) != 1,
+        "--sse requires a URL": typed.sse and not urls,
+        "--env requires a command after --": typed.env and command is None,
+    }
+    if message := next((message for message, is_one in contradictions.items() if is_one), None):
+        raise UnusableInput(message)
 
 
 def _read(given: str, typed: Typed) -> list[Session]:

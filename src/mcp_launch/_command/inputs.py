@@ -21,7 +21,7 @@ _LIKE_A_URL = re.compile(r"\w{2,}:/|[\w.-]+:\d{1,5}(?:[/?#]|$)")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Typed:
-    """The part of the command line that names servers."""
+    """The part of the command line that names servers. The help of the command explains the options."""
 
     servers: Sequence[str] = field(default=(), repr=False)
     """Files, URLs, and - for standard input."""
@@ -33,17 +33,12 @@ class Typed:
     only: Sequence[str] = ()
     cwd: str | None = None
     discover: bool = False
-    """True if the existing files of all clients are read too."""
     workspace: str | None = None
-    """The directory of the project, which may be relative."""
     trust: bool = False
-    """True if servers of the project's files are started without confirmation."""
     inputs: Sequence[str] = field(default=(), repr=False)
-    """The values of inputs of files, as `NAME=VALUE`, or `NAME` for a variable."""
     timeout: float = 30.0
     verbose: bool = False
     login: bool = False
-    """True if the user logs in to servers that require it."""
 
     @property
     def files(self) -> list[str]:

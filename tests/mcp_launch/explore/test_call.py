@@ -286,13 +286,6 @@ def test_a_folder_that_cannot_be_created_is_reported(file: str, command: Command
     assert done.err.endswith("mcp-launch: /dev/null/here: Not a directory\n")
 
 
-def test_structured_content_is_json(file: str, command: Command) -> None:
-    assert json.loads(command("call", file, "odd", "structured").out) == {"n": 1}
-    whole = json.loads(command("call", file, "odd", "structured", "--json").out)
-    assert (whole["ok"], whole["server"], whole["tool"]) == (True, "odd", "structured")
-    assert whole["result"]["structuredContent"] == {"n": 1}
-
-
 def test_a_secret_repeated_by_a_tool_is_shown_only_on_request(file: str, command: Command) -> None:
     for more in ((), ("--json",)):
         hidden = command("call", file, "odd", "repeat", *more, "--verbose")
