@@ -20,7 +20,6 @@ _QUOTES = "'`\u2018\u2019\u201c\u201d\u201e"
 _STRING = r'(?s)"(?:[^"\\\r\n]|\\.)*"?'
 _COMMENT = rf"{_STRING}|(?P<comment>//[^\r\n]*|/\*.*?\*/)|(?P<open>/\*)"
 _COMMA = rf"{_STRING}|(?P<kept>[\[{{,:][ \t\r\n]*,)|(?P<comma>,)(?=[ \t\r\n]*[\]}}])"
-_BRACKET = rf"{_STRING}|(?P<open>[\[{{])|(?P<close>[\]}}])"
 
 
 class Place(NamedTuple):
@@ -96,7 +95,8 @@ def read_json(text: str, *, source: str, comments: bool = False, trailing_commas
         at, hint = _diagnosed(blanked, error, comments=comments, trailing_commas=trailing_commas)
         raise unusable(source, place_in(text, at), f"not JSON: {hint or _WORDS.get(error.msg, error.msg)}") from None
     except _TwiceError:
-        key, at = _first_repeated(blanked)
+        document = _Json(None, blanked)
+        key, at = next(_repeated(document, document.node(())))
         raise unusable(source, place_in(text, at), f"the name {key!r} occurs twice in one object") from None
     return _Json(value, blanked)
 
@@ -237,20 +237,14 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return members
 
 
-def _first_repeated(text: str) -> tuple[str, int]:
-    """Return the first repeated name in an object, and its index."""
-    levels: list[set[str]] = []
-    for found in re.finditer(_BRACKET, text):
-        if found["open"]:
-            levels.append(set())
-        elif found["close"]:
-            levels.pop()
-        elif text[_skip_space(text, found.end())] == ":":
-            name = str(json.loads(found[0]))
-            if name in levels[-1]:
-                return name, found.start()
-            levels[-1].add(name)
-    raise AssertionError("no name occurs twice")
+def _repeated(document: _Json, node: int) -> Iterator[tuple[str | int, int]]:
+    """Yield the repeated names in objects, and their indices."""
+    seen: set[str | int] = set()
+    for name, key, value in document.members_of(node):
+        if name in seen:
+            yield name, key
+        seen.add(name)
+        yield from _repeated(document, value)
 
 
 def _skip_space(text: str, at: int) -> int:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import anyio
 
-from mcp_launch._command.explore.arguments import WrongArguments, json_value, read_untrusted, typed_value
+from mcp_launch._command.explore.arguments import WrongArguments, json_value, read_untrusted
 from mcp_launch._command.explore.schemas import Argument, alternatives, described_arguments, fixed_values, kind_of
 from mcp_launch._command.explore.terminal import read_chunk
 from mcp_launch._command.find_servers import text_of
@@ -202,22 +202,22 @@ class Asker:
         titles = dict(_titles(part, schema))
         for title, value in titles.items():
             self._say(f"    {value}: {title}")
+        is_array = any(kind_of(each) == "array" for each in alternatives(part, schema))
         while True:
             text = await self._line(f"  {field.name}: ")
             if not text and not field.required:
                 if field.default is not None:
                     content[field.name] = json.loads(field.default)
                 return
+            items = text.split(",") if is_array and not text.startswith("[") else [text]
+            known = [titles.get(item.strip(), item.strip()) for item in items if item.strip() or not is_array]
+            words = [f"{field.name}={item}" for item in known] or [f"{field.name}:=[]"]
             try:
-                given = {field.name: _value(titles.get(text, text), part, schema, field)}
+                content |= await read_untrusted(words, {"type": "object", "properties": {field.name: part}})
             except WrongArguments as wrong:
-                self._say(f"  {wrong}")
-                continue
-            faults = await _faults(given, {"type": "object", "properties": {field.name: part}})
-            if not faults:
-                content.update(given)
+                self._say("\n".join(f"  {each}" for each in wrong.faults))
+            else:
                 return
-            self._say("\n".join(f"  {each}" for each in faults))
 
     async def _typed_response(self) -> str | None:
         if not self._has_terminal():
@@ -258,19 +258,6 @@ class Asker:
                 raise EOFError
             line += chunk
         return line.decode(errors="replace").strip()
-
-
-def _value(text: str, part: Any, schema: dict[str, Any], field: Argument) -> Any:
-    """Return what a line means by the schema; the items of an array are separated by commas."""
-    items = next((each for each in alternatives(part, schema) if kind_of(each) == "array"), None)
-    if items is None or text.startswith("["):
-        return typed_value(text, part, schema, called=field.name, checked=True)
-    titles = dict(_titles(part, schema))
-    words = [each.strip() for each in text.split(",") if each.strip()]
-    return [
-        typed_value(titles.get(each, each), items.get("items", {}), schema, called=field.name, checked=True)
-        for each in words
-    ]
 
 
 def _titles(part: Any, schema: dict[str, Any]) -> Iterator[tuple[str, str]]:
