@@ -257,14 +257,6 @@ def test_unusual_schemas_accept_what_they_can(schema: Any, words: list[str], arg
     assert read_arguments(words, schema) == arguments
 
 
-@pytest.mark.filterwarnings("ignore")
-def test_references_in_a_schema_are_not_followed_to_files(tmp_path: Path) -> None:
-    (tmp_path / "schema.json").write_text('{"type": "integer"}')
-    schema = {"type": "object", "properties": {"a": {"$ref": (tmp_path / "schema.json").as_uri()}}}
-
-    assert read_arguments(["a=text"], schema) == {"a": "text"}
-
-
 def test_a_schema_is_not_enforced_with_unchecked() -> None:
     words = ["lines=ten", "deep=maybe", "lnies=3"]
 

@@ -95,16 +95,8 @@ def test_output_of_a_call_contains_no_ci_command(tool: str, tmp_path: Path) -> N
 
 
 def test_output_of_the_shell_contains_no_ci_command() -> None:
-    lines = [
-        "tools",
-        "tool say",
-        "call say",
-        "call fail",
-        f"call '{GITHUB}'",
-        "read memo://a",
-        "get ##[error]owned",
-        "resources",
-    ]
+    calls = ("tool say", "call say", "call fail", f"call '{GITHUB}'")
+    lines = ("tools", *calls, "read memo://a", "get ##[error]owned", "resources")
 
     said = printed("shell", "--", *CI, stdin="\n".join(lines))
 
