@@ -11,7 +11,6 @@ import sys
 from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
-from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -104,7 +103,11 @@ def call_once(
         show(opened, found, result, save=save)
         return 0 if result.ok else 1
 
-    failed = partial(_write_failure, tool=tool) if as_json else None
+    def failed(report: ServerReport) -> None:
+        if as_json:
+            known = {"server": report["name"], "tool": tool, "failure": report["failure"]}
+            write_json({"ok": False, **DOCUMENTS["call"], **known})
+
     answers = answers_in(answer)
     return use_one(typed, session, ready, lists=TOOLS, show_secrets=show_secrets, answers=answers, failed=failed)
 
@@ -277,11 +280,6 @@ def _write_json(opened: Opened, tool: Tool, answer: Answer, *, save: str | None)
             "failure": answer.failure,
         }
     )
-
-
-def _write_failure(report: ServerReport, *, tool: str) -> None:
-    known = {"server": report["name"], "tool": tool, "failure": report["failure"]}
-    write_json({"ok": False, **DOCUMENTS["call"], **known})
 
 
 def _piece(raw: dict[str, Any]) -> Piece:

@@ -9,8 +9,6 @@ from datetime import UTC, datetime
 from importlib.resources import files
 from typing import Any, Literal, cast
 
-from jinja2 import Template
-
 from acp_bindings._reports import page_environment
 from acp_bindings._standard_streams import version
 from mcp_launch._command.show.text import elapsed, of_files, placed, with_findings
@@ -29,7 +27,11 @@ def page(report: CheckReport, *, source: str, when: datetime, strict: bool = Fal
     """Return the report on the servers of *source*, started at *when*. With *strict*, a warning is a failure."""
     servers = [_Server(number, raw, strict) for number, raw in enumerate(with_findings(report), start=1)]
     longest = max((server.elapsed for server in servers), default=0.0)
-    return _template().render(
+    environment = page_environment()
+    filters: dict[str, Any] = environment.filters
+    filters |= {"seconds": _seconds, "share": _share, "tick": _tick}
+    template = files("mcp_launch._command.show").joinpath("page.html").read_text(encoding="utf-8")
+    return environment.from_string(template).render(
         program="mcp-launch",
         servers=servers,
         first=next((server for server in servers if server.raw["failure"]), None),
@@ -123,13 +125,6 @@ class _Server:
     def offers(self) -> list[tuple[int, str]]:
         """The number of items of each kind that it offers."""
         return [(count, kind.replace("_", " ")) for kind, count in self.raw["counts"].items() if count]
-
-
-def _template() -> Template:
-    environment = page_environment()
-    filters: dict[str, Any] = environment.filters
-    filters |= {"seconds": _seconds, "share": _share, "tick": _tick}
-    return environment.from_string(files("mcp_launch._command.show").joinpath("page.html").read_text(encoding="utf-8"))
 
 
 def _totals(servers: list[_Server]) -> dict[str, int]:
