@@ -137,12 +137,6 @@ def test_each_value_has_its_position(text: str, grammar: Grammar) -> None:
     assert document.place() == document.place(("no",))
 
 
-def test_a_yaml_string_has_no_items() -> None:
-    document = read_document("a: text", source="f", grammar=YAML)
-
-    assert document.place(("a", 0)) == document.place(("a",)) == Place(1, 4)
-
-
 def test_a_password_that_means_something_in_yaml_is_not_shown() -> None:
     for text in ("a: *hunter2", "a: !<hunter2", "a: !hunter2!x 1", "a: %hunter2", "a: &hunter2 &b x"):
         with pytest.raises(UnusableInput, match=r"^f:1:") as raised:

@@ -97,27 +97,26 @@ def test_zed_starts_entries_with_a_command_or_a_url(entry: dict[str, Any], serve
     assert [each.code for each in config.findings if each.code == "not_in_file"] == ["not_in_file"] * (server is None)
 
 
+_UNUSED = "has no effect in a server of this type"
+_TWICE = "the variable K occurs twice in env; the last value is used"
+
+
 @pytest.mark.parametrize(
-    ("entry", "column", "unused"),
+    ("entry", "column", "code", "says"),
     [
-        ({"name": "n", "command": "/c", "url": "http://h", "args": [], "env": []}, 33, "url"),
-        ({"name": "n", "type": "http", "url": "http://h", "command": "/c"}, 51, "command"),
-        ({"name": "n", "type": "sse", "url": "http://h", "command": "/c"}, 50, "command"),
+        ({"command": "/c", "url": "http://h", "args": [], "env": []}, 33, "unused_member", f"url {_UNUSED}"),
+        ({"type": "http", "url": "http://h", "command": "/c"}, 51, "unused_member", f"command {_UNUSED}"),
+        ({"type": "sse", "url": "http://h", "command": "/c"}, 50, "unused_member", f"command {_UNUSED}"),
+        ({"command": "/c", "env": [*pairs(A="1", K="v"), *pairs(K="w")]}, 99, "repeated_variable", _TWICE),
     ],
 )
-def test_members_of_acp_entries_without_effect_are_reported(entry: dict[str, Any], column: int, unused: str) -> None:
+def test_parts_of_acp_entries_without_effect_are_reported(
+    entry: dict[str, Any], column: int, code: str, says: str
+) -> None:
+    entry = {"name": "n", **entry}
     config = read_config(json.dumps([entry]), source="f")
 
-    finding = Finding(1, column, "n", "unused_member", f"{unused} has no effect in a server of this type")
-    assert (config.servers, config.findings) == ([entry], (finding,))
-
-
-def test_a_repeated_variable_of_an_acp_entry_is_reported() -> None:
-    entry = {"name": "n", "command": "/c", "args": [], "env": [*pairs(A="1", K="v"), *pairs(K="w")]}
-    config = read_config(json.dumps([entry]), source="f")
-
-    says = "the variable K occurs twice in env; the last value is used"
-    assert (config.servers, config.findings) == ([entry], (Finding(1, 111, "n", "repeated_variable", says),))
+    assert (config.servers, config.findings) == ([entry], (Finding(1, column, "n", code, says),))
 
 
 def test_an_acp_entry_without_a_name_is_called_by_its_place() -> None:

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from mcp_types import Prompt, PromptArgument, Resource, Tool
 
 from mcp_launch._command.explore.terminal import candidates
 from mcp_launch._servers.record import Offer
@@ -164,8 +165,6 @@ def test_standard_input_cannot_be_two_things(command: Command) -> None:
     ],
 )
 def test_completion_offers_commands_names_and_arguments(line: str, texts: list[str]) -> None:
-    from mcp_types import Prompt, PromptArgument, Resource, Tool
-
     offer = Offer(
         tools=[Tool(name="typed", description="\n  Tell.\n  More.", input_schema=TYPED)],
         resources=[Resource(name="today", uri="memo://today")],
@@ -180,17 +179,13 @@ def test_completion_offers_commands_names_and_arguments(line: str, texts: list[s
     assert [each.text for each in found] == texts
 
 
-def test_completion_describes_its_offers() -> None:
-    from mcp_types import Tool
-
+@pytest.mark.parametrize(
+    ("line", "about"), [("call ", "Tell."), ("call typed p", "string, Where to look."), ("", "list them")]
+)
+def test_completion_describes_its_offers(line: str, about: str) -> None:
     offer = Offer(tools=[Tool(name="typed", description="\n  Tell.\n  More.", input_schema=TYPED)])
 
-    (tool,) = candidates("call ", offer, {})
-    assert tool.about == "Tell."
-    (path,) = candidates("call typed p", offer, {})
-    assert path.about == "string, Where to look."
-    (command,) = candidates("", offer, {"tools": "list them"})
-    assert command.about == "list them"
+    assert [each.about for each in candidates(line, offer, {"tools": "list them"})] == [about]
 
 
 @pytest.mark.parametrize("line", ["call ", "tool ", "call typed ", "read ", "get ", "get greet "])
@@ -199,8 +194,6 @@ def test_completion_offers_nothing_that_the_server_lacks(line: str) -> None:
 
 
 def test_an_invalid_schema_has_no_completions() -> None:
-    from mcp_types import Tool
-
     schema = {"type": "object", "properties": {"a": {"enum": 5}, "b": {"enum": {"c": 1}}}}
     offer = Offer(tools=[Tool(name="t", input_schema=schema)])
 

@@ -49,15 +49,6 @@ def test_a_terminal_shows_progress_and_then_harmless_text(odd_file: str) -> None
     assert not {"\x1b]0;", "\x1b[2J\x1b]", "\x07"} & {part for part in ("\x1b]0;", "\x07") if part in shown.shown}
 
 
-def test_the_result_of_a_tool_cannot_move_the_cursor(odd_file: str) -> None:
-    with terminal("call", odd_file, "rude", columns=WIDE, TERM="dumb") as shown:
-        assert shown.status() == 0
-
-    assert "boo" in shown.shown
-    assert "\x1b" not in shown.shown
-    assert "\x07" not in shown.shown
-
-
 def test_log_messages_and_progress_of_a_tool_are_shown(odd_file: str) -> None:
     with terminal("call", odd_file, "hang", "--wait", "2", columns=WIDE) as shown:
         shown.see("info: hanging with [redacted]")
