@@ -161,7 +161,8 @@ class _Shell:
         except UnusableInput as error:
             self._opened.notices.complain(str(error))
             return 2
-        except BrokenPipeError:
+        except OSError:
+            # Standard output cannot be written.
             raise
         except Exception as error:  # noqa: BLE001 - an error in one line must not end the shell
             self._opened.notices.complain(self._opened.why(error))

@@ -10,7 +10,7 @@ from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, TextIO, TypeAlias
 
-from acp_bindings._standard_streams import discard_unwritable, shown_on
+from acp_bindings._standard_streams import shown_on
 from mcp_launch._command.inputs import Session
 from mcp_launch.config._entries import Finding
 from mcp_launch.failures import UnusableInput
@@ -35,22 +35,20 @@ def harmless(text: str) -> str:
 
 def write(*parts: str | Styled) -> None:
     """Write a line to standard output, with spaces between its parts."""
-    with _checked():
-        _write(sys.stdout, parts)
+    _write(sys.stdout, parts)
 
 
 def write_json(document: object) -> None:
-    with _checked(), _writing:
+    with _writing:
         sys.stdout.write(f"{json.dumps(document, indent=2)}\n")
         sys.stdout.flush()
 
 
 def write_file(text: str) -> None:
     """Write the text of a file to standard output as UTF-8, independent of the terminal."""
-    with _checked():
-        sys.stdout.flush()
-        sys.stdout.buffer.write(text.encode())
-        sys.stdout.flush()
+    sys.stdout.flush()
+    sys.stdout.buffer.write(text.encode())
+    sys.stdout.flush()
 
 
 def remark(*parts: str | Styled) -> None:
@@ -77,19 +75,6 @@ def confirmed(intro: str, lines: Iterable[str], question: str) -> bool:
     sys.stderr.write(f"{question} [y/N] ")
     sys.stderr.flush()
     return sys.stdin.readline().strip().lower() in ("y", "yes")
-
-
-@contextmanager
-def _checked() -> Generator[None]:
-    """Convert errors of writing to standard output to UnusableInput."""
-    try:
-        yield
-    except BrokenPipeError:
-        # The reader has closed the pipe. typer exits quietly then.
-        raise
-    except OSError as error:
-        discard_unwritable(sys.stdout)
-        raise UnusableInput(f"standard output: {error.strerror}") from None
 
 
 def _write(stream: TextIO, parts: tuple[str | Styled, ...]) -> None:
