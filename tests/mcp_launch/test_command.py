@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from mcp_launch._command import run as running
+from mcp_launch._command.run import budgets_within
 from mcp_launch._extra import NEEDED
 from mcp_launch.report import check_schema
 from tests.mcp_launch.support import SECRET, SERVERS, SOURCE, Marked, run_python, wait_until, web_server
@@ -522,7 +522,7 @@ def test_ctrl_c_in_a_callback_that_cannot_raise_is_not_lost() -> None:
 
 @pytest.mark.parametrize(("timeout", "handshake"), [(2, 30), (30, 30), (90, 90)])
 def test_a_server_may_take_all_of_a_long_timeout(timeout: float, handshake: float) -> None:
-    assert running._budgets_within(timeout).handshake == handshake
+    assert budgets_within(timeout).handshake == handshake
 
 
 def schema_text() -> str:

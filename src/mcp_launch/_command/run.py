@@ -67,7 +67,7 @@ def launched(
         session.servers,
         cwd=session.cwd,
         timeout=timeout,
-        budgets=_budgets_within(timeout),
+        budgets=budgets_within(timeout),
         options=replace(
             options,
             strict=options.strict and bool(session.phrases.absolute),
@@ -135,7 +135,7 @@ async def _run(
     raise SystemExit(128 + stopped_by[0])
 
 
-def _budgets_within(timeout: float) -> Budgets:
+def budgets_within(timeout: float) -> Budgets:
     """Return the default budgets, with more time for handshake and listing if the timeout is longer."""
     usual = Budgets()
     return usual if timeout <= usual.handshake else replace(usual, handshake=timeout, list=timeout)

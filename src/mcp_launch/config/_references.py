@@ -164,7 +164,7 @@ class Syntax:
     """A regular expression for references, compiled only if a string contains the marker."""
     marker: str = "$"
     """The character that references begin with."""
-    forms: Mapping[Kind, str] = {}
+    forms: Mapping[str, str] = {}
     """The form of each kind of reference, with `*` for the name."""
 
     def read(self, found: re.Match[str]) -> Reference:
@@ -223,7 +223,7 @@ class _Editor(Syntax):
     def __init__(self, *prefixes: Kind, words: Mapping[str, Kind]) -> None:
         self._words = words
         self._prefixes: Mapping[str, Kind] = {each: each for each in prefixes}
-        of_words = {kind: f"${{{word}}}" for word, kind in reversed(words.items())}
+        of_words: dict[str, str] = {kind: f"${{{word}}}" for word, kind in words.items()}
         self.forms = {**of_words, **{each: f"${{{each}:*}}" for each in prefixes}}
 
     def read(self, found: re.Match[str]) -> Reference:
@@ -266,9 +266,10 @@ _WORDS: dict[str, Kind] = {
     "workspaceFolder": "workspace",
     "workspaceFolderBasename": "workspace name",
     "userHome": "home",
-    "pathSeparator": "separator",
     "/": "separator",
+    "pathSeparator": "separator",
 }
+"""The words of VS Code. Of several with one meaning, the last is written."""
 
 NONE = Syntax()
 CLAUDE_CODE = _ClaudeCode()

@@ -54,7 +54,7 @@ def test_a_transport_that_the_url_contradicts_is_reported() -> None:
 
 
 def test_an_env_that_is_not_a_list_is_preserved() -> None:
-    server = {"name": "n", "command": "c", "args": [], "env": {"A": "b"}}
+    server: dict[str, Any] = {"name": "n", "command": "c", "args": [], "env": {"A": "b"}}
     written, _ = write_config(read_config(json.dumps([server]), source="f", env={}), "claude-code")
 
     assert json.loads(written)["mcpServers"]["n"]["env"] == {"A": "b"}
