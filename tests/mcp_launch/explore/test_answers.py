@@ -113,12 +113,6 @@ def test_a_structured_result_is_shown_unless_the_text_equals_it(
     assert [json.loads(piece.text or "") for piece in found[len(texts) :]] == more
 
 
-def test_a_structured_result_is_written_to_be_read() -> None:
-    (piece,) = with_structured([], {"a": "é"})
-
-    assert piece.text == '{\n  "a": "é"\n}'
-
-
 @pytest.mark.parametrize(
     ("text", "said"),
     [
