@@ -158,12 +158,12 @@ class _Shell:
             await self._refresh(force=command in EVERYTHING)
             async with self._opened.asker.answering():
                 return await action(rest)
-        except UnusableInput as error:
+        except BrokenPipeError:
+            raise
+        except (UnusableInput, OSError) as error:
+            # An OSError means that standard output cannot be written.
             self._opened.notices.complain(str(error))
             return 2
-        except OSError:
-            # Standard output cannot be written.
-            raise
         except Exception as error:  # noqa: BLE001 - an error in one line must not end the shell
             self._opened.notices.complain(self._opened.why(error))
             return 1
