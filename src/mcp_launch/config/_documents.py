@@ -7,7 +7,6 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from math import isfinite
 from typing import Any, Literal, NamedTuple, TypeAlias, cast
 
 from mcp_launch.failures import UnusableInput
@@ -16,14 +15,11 @@ Path: TypeAlias = tuple[str | int, ...]
 """The names and indices from the root to a value."""
 Grammar: TypeAlias = Literal["json", "json with comments", "jsonc", "toml", "yaml"]
 """The syntax of a file; JSONC allows comments and trailing commas."""
-DEEPEST = 200
-"""The maximum depth of nesting. Python's own limit depends on its version."""
 _QUOTES = "'`\u2018\u2019\u201c\u201d\u201e"
 """Characters that people or word processors write instead of the quotation marks of JSON."""
 _STRING = r'(?s)"(?:[^"\\\r\n]|\\.)*"?'
 _COMMENT = rf"{_STRING}|(?P<comment>//[^\r\n]*|/\*.*?\*/)|(?P<open>/\*)"
 _COMMA = rf"{_STRING}|(?P<kept>[\[{{,:][ \t\r\n]*,)|(?P<comma>,)(?=[ \t\r\n]*[\]}}])"
-_BRACKET = rf"{_STRING}|(?P<open>[\[{{])|(?P<close>[\]}}])"
 
 
 class Place(NamedTuple):
@@ -54,7 +50,6 @@ class Document:
         return self.place_of(self._find(path)[0])
 
     def place_of(self, node: Any) -> Place:
-        """Return the position of a node."""
         raise NotImplementedError
 
     def members_of(self, node: Any) -> Iterable[tuple[str | int, Any, Any]]:
@@ -94,23 +89,15 @@ def read_json(text: str, *, source: str, comments: bool = False, trailing_commas
         blanked = without_comments(text, source=source)
     if trailing_commas:
         blanked = re.sub(_COMMA, lambda found: " " if found["comma"] else found[0], blanked)
-    _refuse_depth(blanked, source=source)
     try:
-        value: Any = json.loads(
-            blanked,
-            object_pairs_hook=_unique,
-            parse_constant=_finite,
-            parse_float=_finite,
-        )
+        value: Any = json.loads(blanked, object_pairs_hook=_unique)
     except json.JSONDecodeError as error:
         at, hint = _diagnosed(blanked, error, comments=comments, trailing_commas=trailing_commas)
         raise unusable(source, place_in(text, at), f"not JSON: {hint or _WORDS.get(error.msg, error.msg)}") from None
     except _TwiceError:
-        key, at = _first_repeated(blanked)
+        document = _Json(None, blanked)
+        key, at = next(_repeated(document, document.node(())))
         raise unusable(source, place_in(text, at), f"the name {key!r} occurs twice in one object") from None
-    except ValueError:
-        # Python limits the digits of integers.
-        raise unusable(source, Place(1, 1), "contains a number that is too long, or NaN or Infinity") from None
     return _Json(value, blanked)
 
 
@@ -129,7 +116,6 @@ def unusable(source: str, place: Place, message: str) -> UnusableInput:
 
 
 def place_in(text: str, at: int) -> Place:
-    """Return the position of the character with this index."""
     return Place(text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at))
 
 
@@ -141,7 +127,6 @@ class TextDocument(Document):
         self._text = text
 
     def place_at(self, index: int) -> Place:
-        """Return the position of the character with this index."""
         line = bisect_right(self._lines, index)
         return Place(line, index - self._lines[line - 1] + 1)
 
@@ -193,17 +178,6 @@ def _without_comment(found: re.Match[str], *, source: str) -> str:
     return re.sub(r"[^\r\n]", " ", found[0]) if found["comment"] else found[0]
 
 
-def _refuse_depth(text: str, *, source: str) -> None:
-    if text.count("[") + text.count("{") <= DEEPEST:
-        return
-    depth = 0
-    for found in re.finditer(_BRACKET, text):
-        depth += bool(found["open"]) - bool(found["close"])
-        if depth > DEEPEST:
-            place = place_in(text, found.start())
-            raise unusable(source, place, f"nested too deeply: more than {DEEPEST} levels")
-
-
 _WORDS = {
     "Expecting value": "a value is missing",
     "Expecting ',' delimiter": "a comma or a closing bracket is missing",
@@ -235,12 +209,10 @@ def _diagnosed(text: str, error: json.JSONDecodeError, *, comments: bool, traili
     return error.pos, _advice(text, text[at : at + 1], is_extra=error.msg == "Extra data")
 
 
-def _advice(text: str, found: str, *, is_extra: bool) -> str:  # noqa: PLR0911 - a list of cases
+def _advice(text: str, found: str, *, is_extra: bool) -> str:
     """Return a hint about an unexpected character. *is_extra* is True if it follows a complete document."""
     if text.startswith("```"):
         return "remove the lines with ```"
-    if re.search(r"(?m)^\[\[?[A-Za-z_][\w.\"-]*\]\]?[ \t\r]*$", text):
-        return "this looks like TOML; only Codex uses it, so pass --from codex or call the file config.toml"
     if is_extra and found in "}]":
         return "this bracket does not close anything"
     if is_extra and '"jsonrpc"' in text:
@@ -265,27 +237,14 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return members
 
 
-def _finite(digits: str) -> float:
-    value = float(digits)
-    if not isfinite(value):
-        raise ValueError(digits)
-    return value
-
-
-def _first_repeated(text: str) -> tuple[str, int]:
-    """Return the first repeated name in an object, and its index."""
-    levels: list[set[str]] = []
-    for found in re.finditer(_BRACKET, text):
-        if found["open"]:
-            levels.append(set())
-        elif found["close"]:
-            levels.pop()
-        elif text[_skip_space(text, found.end())] == ":":
-            name = str(json.loads(found[0]))
-            if name in levels[-1]:
-                return name, found.start()
-            levels[-1].add(name)
-    raise AssertionError("no name occurs twice")
+def _repeated(document: _Json, node: int) -> Iterator[tuple[str | int, int]]:
+    """Yield the repeated names in objects, and their indices."""
+    seen: set[str | int] = set()
+    for name, key, value in document.members_of(node):
+        if name in seen:
+            yield name, key
+        seen.add(name)
+        yield from _repeated(document, value)
 
 
 def _skip_space(text: str, at: int) -> int:

@@ -12,7 +12,6 @@ from typing import Any, TypeAlias, cast
 from urllib.parse import unquote
 
 from mcp_launch._json_values import as_items, as_members, at_pointer
-from mcp_launch._validation import TooManySteps, limited_steps, spend
 
 Schema: TypeAlias = Mapping[str, Any]
 _MOST = 1000
@@ -27,8 +26,6 @@ _KINDS: dict[type, str] = {
     type(None): "null",
 }
 """The name of each type in schemas."""
-DESCRIBING_STEPS = 50_000
-"""The maximum number of steps to describe a schema; the rest is omitted."""
 ARGUMENTS = 500
 """The maximum number of arguments of one tool."""
 SIGNATURE = 4000
@@ -84,24 +81,15 @@ class Argument:
 def signature(name: str, schema: Schema, *, result: Schema | None = None) -> str:
     """Return a tool as one line, with the types of its arguments; `?` marks optional ones.
 
-    With the schema of its *result*, the type of that follows. Parts that take too long to describe are `...`.
+    With the schema of its *result*, the type of that follows.
     """
-    try:
-        with limited_steps(DESCRIBING_STEPS):
-            text = f"{name}({', '.join(_signature_parts(schema))})"
-            return _cut(text if result is None else f"{text} -> {type_text(result, result)}", SIGNATURE)
-    except TooManySteps:
-        return f"{_cut(name, SIGNATURE)}(...)"
+    text = f"{name}({', '.join(_signature_parts(schema))})"
+    return _cut(text if result is None else f"{text} -> {type_text(result, result)}", SIGNATURE)
 
 
 def described_arguments(schema: Schema) -> tuple[list[Argument], bool]:
     """Return the arguments and their members, and True if these are all. A small schema may have millions."""
-    found: list[Argument] = []
-    try:
-        with limited_steps(DESCRIBING_STEPS):
-            found.extend(islice(all_arguments_of(schema, schema), ARGUMENTS + 1))
-    except TooManySteps:
-        return found, False
+    found = list(islice(all_arguments_of(schema, schema), ARGUMENTS + 1))
     return found[:ARGUMENTS], len(found) <= ARGUMENTS
 
 
@@ -130,9 +118,7 @@ def type_text(schema: object, root: Schema, *, depth: int = 0) -> str:
 
 def short(value: object) -> str:
     """Return a value as JSON, truncated."""
-    text = json.dumps(value, ensure_ascii=False)
-    spend(len(text) // 100)
-    return _cut(text, _LONGEST)
+    return _cut(json.dumps(value, ensure_ascii=False), _LONGEST)
 
 
 def alternatives(schema: object, root: Schema) -> list[Schema]:
@@ -154,7 +140,6 @@ def kind_of(schema: Schema) -> str | None:
 
 
 def fixed_values(schema: Schema) -> list[Any]:
-    """Return the values of `const` or `enum`."""
     return [schema["const"]] if "const" in schema else as_items(schema.get("enum"))
 
 
@@ -162,7 +147,6 @@ def properties_of(schema: object, root: Schema) -> dict[str, Any]:
     """Return the properties of an object, from all alternatives."""
     found: dict[str, Any] = {}
     for each in alternatives(schema, root):
-        spend(_size(each))
         found |= as_members(each.get("properties"))
     return found
 
@@ -186,7 +170,6 @@ def member_of(name: str, schema: object, root: Schema) -> object:
 
 
 def _alternatives(schema: object, root: Schema, path: frozenset[str], steps: Iterator[int]) -> Iterator[Schema]:
-    spend()
     known, followed = _followed(schema, root)
     # A schema that is an alternative to itself adds nothing.
     if followed & path or next(steps, None) is None:
@@ -225,18 +208,15 @@ def _followed(schema: object, root: Schema) -> tuple[Schema, frozenset[str]]:
         if not isinstance(schema, dict):
             return ({"not": {}} if schema is False else beside), frozenset(followed)
         known = cast("dict[str, Any]", schema)
-        spend(_size(known))
         beside = {**known, **beside}
         target = beside.pop("$ref", None)
         if not isinstance(target, str) or target in followed:
             return beside, frozenset(followed)
-        spend(len(target) // 10)
         followed.add(target)
         schema = at_pointer(unquote(target[1:]), root) if target == "#" or target.startswith("#/") else None
 
 
 def _merged(one: Schema, other: Schema) -> dict[str, Any]:
-    spend(_size(one) + _size(other))
     both = {**one, **other}
     for word in ("properties", "required"):
         if word in one and word in other:
@@ -246,11 +226,6 @@ def _merged(one: Schema, other: Schema) -> dict[str, Any]:
             elif all(isinstance(part, list) for part in parts):
                 both[word] = [*one[word], *other[word]]
     return both
-
-
-def _size(schema: Schema) -> int:
-    """Return the cost of copying, in steps."""
-    return 1 + len(schema) // 10 + len(as_members(schema.get("properties"))) // 10
 
 
 class _Same:
@@ -291,7 +266,6 @@ def _signature_parts(schema: Schema) -> Iterator[str]:
 
 
 def _members(schema: object, root: Schema, *, prefix: str = "") -> Iterator[tuple[Argument, object]]:
-    """Yield the members of an object with their schemas."""
     required = _required(schema, root)
     for name, part in properties_of(schema, root).items():
         known, _ = _followed(part, root)

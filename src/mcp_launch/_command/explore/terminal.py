@@ -18,7 +18,6 @@ import anyio
 import anyio.to_thread
 
 from mcp_launch._command.explore.schemas import (
-    DESCRIBING_STEPS,
     Schema,
     alternatives,
     arguments_of,
@@ -27,7 +26,6 @@ from mcp_launch._command.explore.schemas import (
     properties_of,
 )
 from mcp_launch._command.show.text import printable
-from mcp_launch._validation import TooManySteps, limited_steps
 
 if TYPE_CHECKING:
     from prompt_toolkit.history import History
@@ -79,7 +77,6 @@ async def terminal_lines(prompt: str, complete: Callable[[str], Iterable[Candida
 
 
 async def piped_lines() -> AsyncGenerator[str]:
-    """Yield the lines of standard input."""
     rest = b""
     while chunk := await read_chunk():
         *lines, rest = (rest + chunk).split(b"\n")
@@ -119,11 +116,7 @@ def candidates(line: str, offer: Offer, commands: Mapping[str, str]) -> list[Can
     """Return the completions of the last word of *line*. *commands* are those of the shell, with descriptions."""
     before, _, begun = line.rpartition(" ")
     words = before.split()
-    found: list[Candidate] = []
-    # If a schema takes too long, keep what was found until then.
-    with suppress(TooManySteps), limited_steps(DESCRIBING_STEPS):
-        found.extend(each for each in _all(words, begun, offer, commands) if each.text.startswith(begun))
-    return found
+    return [each for each in _all(words, begun, offer, commands) if each.text.startswith(begun)]
 
 
 def history_file() -> Path:
@@ -218,5 +211,4 @@ def _values(part: Any, root: Schema) -> Iterator[str]:
 
 
 def _first(text: str | None) -> str:
-    """Return the first line of a description."""
     return (text or "").strip().partition("\n")[0]
