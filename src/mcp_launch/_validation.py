@@ -76,11 +76,14 @@ _steps: ContextVar[_Steps | None] = ContextVar("_steps", default=None)
 
 @contextmanager
 def limited_steps(limit: int) -> Generator[None]:
-    """Limit the steps of evaluations in the block.
+    """Limit the steps of evaluations in the block, unless an outer limit applies.
 
     Raises:
         TooManySteps: the limit was reached.
     """
+    if _steps.get() is not None:
+        yield
+        return
     token = _steps.set(_Steps(limit))
     try:
         yield

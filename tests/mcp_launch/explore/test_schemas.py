@@ -19,7 +19,10 @@ from mcp_launch import Budgets
 from mcp_launch._command.explore import arguments
 from mcp_launch._command.explore import listing as offered
 from mcp_launch._command.explore.listing import tool_lines
-from mcp_launch._command.explore.schemas import ARGUMENTS, described_arguments, signature
+from mcp_launch._command.explore.schemas import ARGUMENTS, DESCRIBING_STEPS, described_arguments, signature
+from mcp_launch._command.explore.terminal import candidates
+from mcp_launch._servers.record import Offer
+from mcp_launch._validation import TooManySteps, limited_steps, spend
 from tests.mcp_launch.explore.here import Command
 from tests.mcp_launch.servers.raw import raw_server, reply
 from tests.mcp_launch.support import SECRET, SERVERS, Marked, wait_until
@@ -144,6 +147,16 @@ def itself(count: int, *, length: int = 1) -> Schema:
 ENDLESS: dict[str, Schema] = {
     "members that are the whole": itself(100),
     "long names": itself(100, length=20),
+    "alternatives that multiply": {
+        **ANY,
+        "properties": {f"p{n}": {"$ref": "#/$defs/a"} for n in range(200)},
+        "$defs": {
+            "a": {"anyOf": [{"$ref": "#/$defs/b"}] * 10},
+            "b": {"anyOf": [{"$ref": "#/$defs/c"}] * 10},
+            "c": {"anyOf": [{"enum": ["x" * 50, n]} for n in range(10)]},
+        },
+    },
+    "nested references": {**fan(width=3), "properties": {f"p{n}": {"$ref": "#/$defs/d0"} for n in range(100)}},
     "one long name": {**ANY, "properties": {"n" * 5000: {"description": "word " * 1000}, "b": {"description": "c"}}},
     "a long description for many": {
         **ANY,
@@ -178,6 +191,26 @@ def test_truncated_output_ends_with_a_note() -> None:
     assert lines[-1] == "      ... truncated; use mcp-launch tools --json for the whole schema"
 
 
+@pytest.mark.parametrize("schema", ENDLESS.values(), ids=ENDLESS)
+def test_describing_a_tool_is_limited_in_steps(schema: Schema, monkeypatch: pytest.MonkeyPatch) -> None:
+    steps = 0
+
+    def count(count: int = 1) -> None:
+        nonlocal steps
+        steps += count
+        spend(count)
+
+    monkeypatch.setattr("mcp_launch._command.explore.schemas.spend", count)
+    signature("t", schema)
+    in_signature, steps = steps, 0
+    described_arguments(schema)
+    described, steps = steps, 0
+    candidates("call t ", Offer(tools=[Tool(name="t", input_schema=schema)]), {})
+
+    # The last of them may cost more than one.
+    assert max(in_signature, described, steps) <= DESCRIBING_STEPS + 1000
+
+
 def test_a_tool_with_hundreds_of_arguments_is_described_whole() -> None:
     pen = {**ANY, "properties": {f"p{n}": {"anyOf": [{"type": "string"}, {"type": "null"}]} for n in range(20)}}
     schema = {**ANY, "properties": {f"pen{n}": pen for n in range(20)}}
@@ -194,6 +227,11 @@ def test_the_arguments_that_are_described_are_limited_in_number() -> None:
     assert (len(found), are_all) == (ARGUMENTS, False)
 
 
+def test_an_outer_limit_of_steps_stays_in_force() -> None:
+    with pytest.raises(TooManySteps), limited_steps(5), limited_steps(1000):
+        spend(6)
+
+
 def test_a_long_description_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(offered, "CHARACTERS", 1000)
 
@@ -202,12 +240,34 @@ def test_a_long_description_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     assert sum(map(len, lines)) < 1200
 
 
+def test_tools_with_endless_schemas_are_listed_quickly(tmp_path: Path, command: Command) -> None:
+    tools = [{"name": name, "inputSchema": schema} for name, schema in ENDLESS.items()]
+
+    done = command("tools", "--", *scripted(tmp_path, tools=tools))
+
+    assert done.status == 0
+    assert len(done.out) < 120_000 * len(tools)
+
+
+def descendants(pid: int) -> list[int]:
+    """The children of a process."""
+    tasks = Path(f"/proc/{pid}/task")
+    try:
+        return [int(each) for task in tasks.iterdir() for each in (task / "children").read_text("ascii").split()]
+    except OSError:
+        return []
+
+
 def validating(pid: int) -> list[int]:
-    """Return the child process in which the command validates."""
-    children = [
-        each for task in Path(f"/proc/{pid}/task").iterdir() for each in (task / "children").read_text().split()
-    ]
-    return [int(child) for child in children if b"called.py" in Path(f"/proc/{child}/cmdline").read_bytes()]
+    """Return the process in which that command validates."""
+    found: list[int] = []
+    for child in descendants(pid):
+        try:
+            if b"called.py" in Path(f"/proc/{child}/cmdline").read_bytes():
+                found.append(child)
+        except OSError:
+            continue
+    return found
 
 
 WAYS: dict[str, tuple[list[str], str, dict[str, Any]]] = {
@@ -218,13 +278,15 @@ WAYS: dict[str, tuple[list[str], str, dict[str, Any]]] = {
 }
 
 
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 @pytest.mark.parametrize(("words", "typed", "script"), WAYS.values(), ids=WAYS)
 def test_a_signal_ends_a_command_that_evaluates_a_schema(
-    words: list[str], typed: str, script: dict[str, Any], tmp_path: Path
+    *, words: list[str], typed: str, script: dict[str, Any], number: int, status: int, tmp_path: Path
 ) -> None:
     marked = Marked()
+    entry = {**marked.stdio("scripted", *scripted(tmp_path, **script))}
     file = tmp_path / "servers.json"
-    file.write_text(json.dumps([marked.stdio("scripted", *scripted(tmp_path, **script))]))
+    file.write_text(json.dumps([entry]))
     name, *rest = words
 
     with subprocess.Popen([*COMMAND, name, str(file), *rest], stdin=PIPE, stdout=PIPE, stderr=PIPE, env=ENV) as process:
@@ -234,8 +296,8 @@ def test_a_signal_ends_a_command_that_evaluates_a_schema(
         process.stdin.flush()
         wait_until(lambda: bool(validating(process.pid)), seconds=60)
         (other,) = validating(process.pid)
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(timeout=20) == 143
+        process.send_signal(number)
+        assert process.wait(timeout=20) == status
         assert process.stderr.read() == b""
 
     assert marked.running() == []

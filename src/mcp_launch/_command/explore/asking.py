@@ -22,6 +22,7 @@ from mcp_launch._command.explore.terminal import read_chunk
 from mcp_launch._command.find_servers import text_of
 from mcp_launch._command.show.text import harmless, has_terminal
 from mcp_launch._json_values import as_items, as_members
+from mcp_launch._validation import STEPS, TooManySteps, limited_steps
 from mcp_launch.failures import UnusableInput
 
 if TYPE_CHECKING:
@@ -179,7 +180,8 @@ class Asker:
                 self._say(f"  {url}")
                 return {"action": "accept" if await self._agrees("Will you open this URL? [y/N] ") else "decline"}
             self._say("An empty line leaves out what is optional; Ctrl-D declines.")
-            fields, _ = described_arguments(schema)
+            with limited_steps(STEPS):
+                fields = described_arguments(schema)[0]
             content: dict[str, Any] = {}
             for field in fields:
                 await self._ask(field, schema, content)
@@ -190,6 +192,9 @@ class Asker:
         except EOFError:
             self._say("declined")
             return {"action": "decline"}
+        except TooManySteps:
+            self._say("the form is too large; cancelled")
+            return {"action": "cancel"}
         finally:
             self.is_asking = False
         return {"action": "accept", "content": content} if is_sent else {"action": "decline"}
@@ -199,10 +204,11 @@ class Asker:
         part = as_members(schema.get("properties")).get(field.name)
         about = [str(each) for each in (as_members(part).get("title"), field.description, *field.limits) if each]
         self._say(f"  {'; '.join([str(field), *about])}")
-        titles = dict(_titles(part, schema))
+        with limited_steps(STEPS):
+            titles = dict(_titles(part, schema))
+            is_array = any(kind_of(each) == "array" for each in alternatives(part, schema))
         for title, value in titles.items():
             self._say(f"    {value}: {title}")
-        is_array = any(kind_of(each) == "array" for each in alternatives(part, schema))
         while True:
             text = await self._line(f"  {field.name}: ")
             if not text and not field.required:

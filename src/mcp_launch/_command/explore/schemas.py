@@ -12,6 +12,7 @@ from typing import Any, TypeAlias, cast
 from urllib.parse import unquote
 
 from mcp_launch._json_values import as_items, as_members, at_pointer
+from mcp_launch._validation import TooManySteps, limited_steps, spend
 
 Schema: TypeAlias = Mapping[str, Any]
 _MOST = 1000
@@ -26,6 +27,8 @@ _KINDS: dict[type, str] = {
     type(None): "null",
 }
 """The name of each type in schemas."""
+DESCRIBING_STEPS = 50_000
+"""The maximum number of steps to describe a schema; the rest is omitted."""
 ARGUMENTS = 500
 """The maximum number of arguments of one tool."""
 SIGNATURE = 4000
@@ -81,15 +84,24 @@ class Argument:
 def signature(name: str, schema: Schema, *, result: Schema | None = None) -> str:
     """Return a tool as one line, with the types of its arguments; `?` marks optional ones.
 
-    With the schema of its *result*, the type of that follows.
+    With the schema of its *result*, the type of that follows. Parts that take too long to describe are `...`.
     """
-    text = f"{name}({', '.join(_signature_parts(schema))})"
-    return _cut(text if result is None else f"{text} -> {type_text(result, result)}", SIGNATURE)
+    try:
+        with limited_steps(DESCRIBING_STEPS):
+            text = f"{name}({', '.join(_signature_parts(schema))})"
+            return _cut(text if result is None else f"{text} -> {type_text(result, result)}", SIGNATURE)
+    except TooManySteps:
+        return f"{_cut(name, SIGNATURE)}(...)"
 
 
 def described_arguments(schema: Schema) -> tuple[list[Argument], bool]:
     """Return the arguments and their members, and True if these are all. A small schema may have millions."""
-    found = list(islice(all_arguments_of(schema, schema), ARGUMENTS + 1))
+    found: list[Argument] = []
+    try:
+        with limited_steps(DESCRIBING_STEPS):
+            found.extend(islice(all_arguments_of(schema, schema), ARGUMENTS + 1))
+    except TooManySteps:
+        return found, False
     return found[:ARGUMENTS], len(found) <= ARGUMENTS
 
 
@@ -118,7 +130,9 @@ def type_text(schema: object, root: Schema, *, depth: int = 0) -> str:
 
 def short(value: object) -> str:
     """Return a value as JSON, truncated."""
-    return _cut(json.dumps(value, ensure_ascii=False), _LONGEST)
+    text = json.dumps(value, ensure_ascii=False)
+    spend(len(text) // 100)
+    return _cut(text, _LONGEST)
 
 
 def alternatives(schema: object, root: Schema) -> list[Schema]:
@@ -147,6 +161,7 @@ def properties_of(schema: object, root: Schema) -> dict[str, Any]:
     """Return the properties of an object, from all alternatives."""
     found: dict[str, Any] = {}
     for each in alternatives(schema, root):
+        spend(_size(each))
         found |= as_members(each.get("properties"))
     return found
 
@@ -170,6 +185,7 @@ def member_of(name: str, schema: object, root: Schema) -> object:
 
 
 def _alternatives(schema: object, root: Schema, path: frozenset[str], steps: Iterator[int]) -> Iterator[Schema]:
+    spend()
     known, followed = _followed(schema, root)
     # A schema that is an alternative to itself adds nothing.
     if followed & path or next(steps, None) is None:
@@ -208,15 +224,18 @@ def _followed(schema: object, root: Schema) -> tuple[Schema, frozenset[str]]:
         if not isinstance(schema, dict):
             return ({"not": {}} if schema is False else beside), frozenset(followed)
         known = cast("dict[str, Any]", schema)
+        spend(_size(known))
         beside = {**known, **beside}
         target = beside.pop("$ref", None)
         if not isinstance(target, str) or target in followed:
             return beside, frozenset(followed)
+        spend(len(target) // 10)
         followed.add(target)
         schema = at_pointer(unquote(target[1:]), root) if target == "#" or target.startswith("#/") else None
 
 
 def _merged(one: Schema, other: Schema) -> dict[str, Any]:
+    spend(_size(one) + _size(other))
     both = {**one, **other}
     for word in ("properties", "required"):
         if word in one and word in other:
@@ -226,6 +245,11 @@ def _merged(one: Schema, other: Schema) -> dict[str, Any]:
             elif all(isinstance(part, list) for part in parts):
                 both[word] = [*one[word], *other[word]]
     return both
+
+
+def _size(schema: Schema) -> int:
+    """Return the cost of copying, in steps."""
+    return 1 + len(schema) // 10 + len(as_members(schema.get("properties"))) // 10
 
 
 class _Same:

@@ -18,6 +18,7 @@ import anyio
 import anyio.to_thread
 
 from mcp_launch._command.explore.schemas import (
+    DESCRIBING_STEPS,
     Schema,
     alternatives,
     arguments_of,
@@ -26,6 +27,7 @@ from mcp_launch._command.explore.schemas import (
     properties_of,
 )
 from mcp_launch._command.show.text import printable
+from mcp_launch._validation import TooManySteps, limited_steps
 
 if TYPE_CHECKING:
     from prompt_toolkit.history import History
@@ -116,7 +118,11 @@ def candidates(line: str, offer: Offer, commands: Mapping[str, str]) -> list[Can
     """Return the completions of the last word of *line*. *commands* are those of the shell, with descriptions."""
     before, _, begun = line.rpartition(" ")
     words = before.split()
-    return [each for each in _all(words, begun, offer, commands) if each.text.startswith(begun)]
+    found: list[Candidate] = []
+    # If a schema takes too long, keep what was found until then.
+    with suppress(TooManySteps), limited_steps(DESCRIBING_STEPS):
+        found.extend(each for each in _all(words, begun, offer, commands) if each.text.startswith(begun))
+    return found
 
 
 def history_file() -> Path:
