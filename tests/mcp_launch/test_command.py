@@ -212,15 +212,22 @@ def test_the_extra_contains_what_the_command_imports() -> None:
     assert sorted(re.split("[<>=]", each)[0].replace("-", "_") for each in here) == sorted(NEEDED)
 
 
-def test_input_that_is_not_utf_8_exits_2(tmp_path: Path) -> None:
-    (tmp_path / "input").write_bytes(b"\xff\xfe[\0]\0")
+@pytest.mark.parametrize(
+    ("stdin", "says"),
+    [
+        (b"\xff\xfe[\0]\0", ": not UTF-8 at byte 0; is it UTF-16? Save it as UTF-8"),
+        (b"[" + b"1" * 5000 + b"]", ":1:1: contains a number that is too long, or NaN or Infinity"),
+    ],
+)
+def test_input_that_is_not_utf_8_or_json_exits_2(stdin: bytes, says: str, tmp_path: Path) -> None:
+    (tmp_path / "input").write_bytes(stdin)
     with (tmp_path / "input").open() as file:
         done = subprocess.run(
             [*COMMAND, "check", "-"], stdin=file, capture_output=True, text=True, env=ENV, check=False
         )
 
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "mcp-launch: standard input: not UTF-8 at byte 0; is it UTF-16? Save it as UTF-8\n"
+    assert done.stderr == f"mcp-launch: standard input{says}\n"
 
 
 @pytest.mark.parametrize("unbuffered", ["", "1"])

@@ -7,6 +7,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from functools import cached_property
+from math import isfinite
 from typing import Any, Literal, NamedTuple, TypeAlias, cast
 
 from mcp_launch.failures import UnusableInput
@@ -15,6 +16,8 @@ Path: TypeAlias = tuple[str | int, ...]
 """The names and indices from the root to a value."""
 Grammar: TypeAlias = Literal["json", "json with comments", "jsonc", "toml", "yaml"]
 """The syntax of a file; JSONC allows comments and trailing commas."""
+DEEPEST = 200
+"""The maximum depth of nesting. Python's own limit depends on its version."""
 _QUOTES = "'`\u2018\u2019\u201c\u201d\u201e"
 """Characters that people or word processors write instead of the quotation marks of JSON."""
 _STRING = r'(?s)"(?:[^"\\\r\n]|\\.)*"?'
@@ -89,8 +92,14 @@ def read_json(text: str, *, source: str, comments: bool = False, trailing_commas
         blanked = without_comments(text, source=source)
     if trailing_commas:
         blanked = re.sub(_COMMA, lambda found: " " if found["comma"] else found[0], blanked)
+    _refuse_depth(blanked, source=source)
     try:
-        value: Any = json.loads(blanked, object_pairs_hook=_unique)
+        value: Any = json.loads(
+            blanked,
+            object_pairs_hook=_unique,
+            parse_constant=_finite,
+            parse_float=_finite,
+        )
     except json.JSONDecodeError as error:
         at, hint = _diagnosed(blanked, error, comments=comments, trailing_commas=trailing_commas)
         raise unusable(source, place_in(text, at), f"not JSON: {hint or _WORDS.get(error.msg, error.msg)}") from None
@@ -98,6 +107,9 @@ def read_json(text: str, *, source: str, comments: bool = False, trailing_commas
         document = _Json(None, blanked)
         key, at = next(_repeated(document, document.node(())))
         raise unusable(source, place_in(text, at), f"the name {key!r} occurs twice in one object") from None
+    except ValueError:
+        # Python limits the digits of integers.
+        raise unusable(source, Place(1, 1), "contains a number that is too long, or NaN or Infinity") from None
     return _Json(value, blanked)
 
 
@@ -178,6 +190,17 @@ def _without_comment(found: re.Match[str], *, source: str) -> str:
     return re.sub(r"[^\r\n]", " ", found[0]) if found["comment"] else found[0]
 
 
+def _refuse_depth(text: str, *, source: str) -> None:
+    if text.count("[") + text.count("{") <= DEEPEST:
+        return
+    depth = 0
+    for found in re.finditer(_BRACKET, text):
+        depth += bool(found["open"]) - bool(found["close"])
+        if depth > DEEPEST:
+            place = place_in(text, found.start())
+            raise unusable(source, place, f"nested too deeply: more than {DEEPEST} levels")
+
+
 _WORDS = {
     "Expecting value": "a value is missing",
     "Expecting ',' delimiter": "a comma or a closing bracket is missing",
@@ -235,6 +258,13 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(members) != len(pairs):
         raise _TwiceError
     return members
+
+
+def _finite(digits: str) -> float:
+    value = float(digits)
+    if not isfinite(value):
+        raise ValueError(digits)
+    return value
 
 
 def _repeated(document: _Json, node: int) -> Iterator[tuple[str | int, int]]:

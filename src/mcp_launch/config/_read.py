@@ -12,7 +12,7 @@ from typing import Any, cast
 from mcp_launch._executable import HARMLESS
 from mcp_launch._json_values import as_items, as_members
 from mcp_launch.config._detection import HOLDERS, format_of_path, format_of_shape, meant_by, project_of, shapes_of
-from mcp_launch.config._documents import Document, Grammar, Place, read_json, unusable
+from mcp_launch.config._documents import Document, Grammar, read_json, unusable
 from mcp_launch.config._entries import Config, Entry, Finding
 from mcp_launch.config._formats import format_called
 from mcp_launch.config._formats.acp import ACCEPTED
@@ -95,19 +95,16 @@ def read_document(text: str, *, source: str, grammar: Grammar = "json") -> Docum
             `source:line:column`, both from 1 in characters.
     """
     text = text.removeprefix("\ufeff")
-    try:
-        # The others are imported late, because most files are JSON.
-        if grammar == "yaml":
-            from mcp_launch.config._yaml import read_yaml  # noqa: PLC0415
+    # The others are imported late, because most files are JSON.
+    if grammar == "yaml":
+        from mcp_launch.config._yaml import read_yaml  # noqa: PLC0415
 
-            return read_yaml(text, source=source)
-        if grammar == "toml":
-            from mcp_launch.config._toml import read_toml  # noqa: PLC0415
+        return read_yaml(text, source=source)
+    if grammar == "toml":
+        from mcp_launch.config._toml import read_toml  # noqa: PLC0415
 
-            return read_toml(text, source=source)
-        return read_json(text, source=source, comments=grammar != "json", trailing_commas=grammar == "jsonc")
-    except RecursionError:
-        raise unusable(source, Place(1, 1), "nested too deeply") from None
+        return read_toml(text, source=source)
+    return read_json(text, source=source, comments=grammar != "json", trailing_commas=grammar == "jsonc")
 
 
 def recognized(text: str, said: str | None, *, source: str) -> tuple[Document, Format, Format | None]:
@@ -231,7 +228,9 @@ def _hint(name: str, chosen: Format) -> str:
 
 
 def _json(value: Any) -> str:
-    return f"{json.dumps(value, indent=2, ensure_ascii=False)}\n"
+    # A lone surrogate can be escaped in JSON, but not encoded in UTF-8.
+    text = json.dumps(value, indent=2, ensure_ascii=False).encode(errors="backslashreplace").decode()
+    return f"{text}\n"
 
 
 def _toml(value: Any) -> str:

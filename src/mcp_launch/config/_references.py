@@ -182,7 +182,7 @@ class Syntax:
         """Return the string with its references; a `str` if it has none."""
         parts: list[str | Reference] = []
         at = 0
-        for found in re.finditer(self.pattern, text) if self.marker in text else ():
+        for found in self._found_in(text) if self.marker in text else ():
             if found.start() > at:
                 parts.append(text[at : found.start()])
             parts.append(self.read(found))
@@ -192,6 +192,13 @@ class Syntax:
         if at < len(text):
             parts.append(text[at:])
         return Text(tuple(parts), place)
+
+    def _found_in(self, text: str) -> Iterator[re.Match[str]]:
+        pattern = re.compile(self.pattern)
+        closed = text.rfind("}") + 1
+        yield from pattern.finditer(text, 0, closed)
+        # Opening braces after the last closing one are removed: each would cause a search through the rest.
+        yield from pattern.finditer(text.replace("{", " "), closed)
 
     def parse_all(self, value: Any, place: Callable[[Path], Place], path: Path) -> Any:
         """Parse all strings of a JSON value; *place* returns the position of the value at a path."""

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 import tomllib
-from typing import TypeAlias
+from math import isfinite
+from typing import Any, TypeAlias
 
-from mcp_launch.config._documents import Place, TextDocument, place_in, unusable
+from mcp_launch.config._documents import DEEPEST, Place, TextDocument, place_in, unusable
 from mcp_launch.config._references import map_leaves
 
 _STRING = r'"""(?:[^\\]|\\.)*?"""(?!")|\'\'\'.*?\'\'\'(?!\')|"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\''
@@ -27,12 +28,17 @@ def read_toml(text: str, *, source: str) -> TextDocument:
         UnusableInput: it is not valid; the message contains the position.
     """
     try:
-        value = tomllib.loads(text)
+        value = tomllib.loads(text, parse_float=_finite)
     except tomllib.TOMLDecodeError as error:
         what, _, where = str(error).partition(" (at ")
         at = re.match(r"line (\d+), column (\d+)", where)
         place = Place(int(at[1]), int(at[2])) if at else place_in(text, len(text))
         raise unusable(source, place, f"not TOML: {what}") from None
+    except RecursionError:
+        raise unusable(source, Place(1, 1), f"nested too deeply: more than {DEEPEST} levels") from None
+    except ValueError:
+        # Python limits the digits of integers.
+        raise unusable(source, Place(1, 1), "contains a number that is too long, or an impossible date") from None
     # JSON has no dates and times: use their text.
     plain = map_leaves(value, lambda leaf, _: leaf if isinstance(leaf, str | int | float) else str(leaf))
     return _Toml(plain, _nodes(text), text)
@@ -130,3 +136,8 @@ def _keys(text: str, at: int) -> tuple[_Keys, int]:
 def _after_space(text: str, at: int) -> int:
     found = _SPACE.match(text, at)
     return found.end() if found else at
+
+
+def _finite(digits: str) -> Any:
+    value = float(digits)
+    return value if isfinite(value) else digits

@@ -5,16 +5,19 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable, Iterator
+from math import isfinite
 from typing import Any, cast
 
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.reader import ReaderError
 
-from mcp_launch.config._documents import Document, Place, place_in, unusable
+from mcp_launch.config._documents import DEEPEST, Document, Place, place_in, unusable
 
 LONGEST = 2**20
 """The maximum length of a document; the library parses a tenth of that in a second."""
+MOST_NODES = 20_000
+"""The maximum number of values in a document, counted again for each alias."""
 
 
 def read_yaml(text: str, *, source: str) -> Document:
@@ -32,7 +35,7 @@ def read_yaml(text: str, *, source: str) -> Document:
             root: Any = reader.compose(text)
             if root is None:
                 raise unusable(source, Place(1, 1), "is empty")
-            return _Yaml(_value(root, source, reader.constructor.construct_object), root)
+            return _Yaml(_value(root, source, reader.constructor.construct_object, iter(range(MOST_NODES))), root)
     except MarkedYAMLError as raised:
         error: Any = raised
         what = " ".join(str(error.problem or error.context or "cannot be read").split())
@@ -44,6 +47,8 @@ def read_yaml(text: str, *, source: str) -> Document:
     except ReaderError as raised:
         at = int(cast("Any", raised).position)
         raise unusable(source, place_in(text, at), "not YAML: contains a character that is not allowed") from None
+    except RecursionError:
+        raise unusable(source, Place(1, 1), f"nested too deeply: more than {DEEPEST} levels") from None
     except (YAMLError, ValueError, LookupError, OverflowError, TypeError, AttributeError):
         raise unusable(source, Place(1, 1), "not YAML: cannot be read") from None
 
@@ -76,18 +81,22 @@ def _end_of(node: Any) -> int:
     return int(key.end_mark.index) + 1 if is_empty else _end_of(value)
 
 
-def _value(node: Any, source: str, scalar: Callable[[Any], Any]) -> Any:
+def _value(node: Any, source: str, scalar: Callable[[Any], Any], budget: Iterator[int], depth: int = 0) -> Any:
+    if next(budget, None) is None:
+        raise unusable(source, _mark(node), "its aliases make it too large")
+    if depth > DEEPEST:
+        raise unusable(source, _mark(node), f"nested too deeply: more than {DEEPEST} levels")
     if node.id == "scalar":
         return _plain(node, scalar)
     if node.id == "sequence":
-        return [_value(item, source, scalar) for item in node.value]
+        return [_value(item, source, scalar, budget, depth + 1) for item in node.value]
     members: dict[str, Any] = {}
     for key, value in node.value:
         if key.id != "scalar":
             raise unusable(source, _mark(key), "a name must be a string")
         if key.value in members:
             raise unusable(source, _mark(key), f"the name {key.value!r} occurs twice in one object")
-        members[key.value] = _value(value, source, scalar)
+        members[key.value] = _value(value, source, scalar, budget, depth + 1)
     return members
 
 
@@ -96,8 +105,9 @@ def _plain(node: Any, scalar: Callable[[Any], Any]) -> Any:
         value = scalar(node)
     except Exception:  # noqa: BLE001 - an unknown tag, or an invalid date or number: use its text
         value = node.value
-    # JSON has no dates and bytes: use their text.
-    return value if isinstance(value, str | int | float | None) else node.value
+    # JSON has no dates, bytes, or numbers such as NaN: use their text.
+    is_json = isinstance(value, str | int | None) or (isinstance(value, float) and isfinite(value))
+    return value if is_json else node.value
 
 
 def _mark(node: Any) -> Place:

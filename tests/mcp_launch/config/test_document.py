@@ -31,6 +31,7 @@ YAML: Grammar = "yaml"
         ),
         ('{"a": 1 // x\n}', COMMENTS, {"a": 1}),
         ("/**/{}/***/", JSONC, {}),
+        (f"[{10**400}, -{10**400}, 1e300]", JSON, [10**400, -(10**400), 1e300]),
         ("a: {b: [1, x]}\nc: 'on'\nd: on\ne: ~\n", YAML, {"a": {"b": [1, "x"]}, "c": "on", "d": "on", "e": None}),
         ("a: &x {k: v}\nb: *x\n", YAML, {"a": {"k": "v"}, "b": {"k": "v"}}),
         ("a: 2026-11-21\nb: !mine 3\n", YAML, {"a": "2026-11-21", "b": "3"}),
@@ -73,8 +74,13 @@ def test_everything_that_a_grammar_allows_is_read(text: str, grammar: Grammar, v
         ('{"a": {"b": 1,\n "c": 2, "\\u0062": 3}}', JSON, "f:2:10: the name 'b' occurs twice in one object"),
         ('{"a": 1, // {"a"\n /* "a": */ "a": 2}', JSONC, "f:2:13: the name 'a' occurs twice in one object"),
         ('{"a": {"x": 1}, "b": [{"x": 1}], "c": "b", "b": 0}', JSON, "f:1:44: the name 'b' occurs twice"),
-        ("[" * 100_000, JSON, "f:1:1: nested too deeply"),
+        ("[" * 100_000, JSON, "f:1:201: nested too deeply"),
+        ('{"a":' * 300, JSONC, "f:1:1001: nested too deeply"),
+        (f'["{"1" * 5000}", {"1" * 5000}]', JSON, "f:1:1: contains a number that is too long"),
+        ('["1e999", 1e999]', JSON, "f:1:1: contains a number that is too long"),
+        ('["NaN", NaN]', JSON, "f:1:1: contains a number that is too long, or NaN or Infinity"),
         ('["a\tb"]', JSON, "f:1:4: not JSON: a string contains a line break or control character"),
+        ("/* " * 50_000, JSONC, "f:1:1: the comment"),
         ("", YAML, "f:1:1: is empty"),
         ("a: b: c\n", YAML, "f:1:5: not YAML"),
         ("a: 1\nb:\n\t- x\n", YAML, "f:3:1: not YAML"),
@@ -85,8 +91,8 @@ def test_everything_that_a_grammar_allows_is_read(text: str, grammar: Grammar, v
         ("a: \x01\n", YAML, "f:1:4: not YAML: contains a character that is not allowed"),
         ('a: "\\U00110000"\n', YAML, "f:1:1: not YAML: cannot be read"),
         ("%YAML 1.1\n---\n%YAML 3.0\n---\n", YAML, "f:1:1: not YAML: cannot be read"),
-        ("[" * 5000, YAML, "f:1:1: nested too deeply"),
-        ("a: &a [*a]", YAML, "f:1:1: nested too deeply"),
+        ("[" * 300 + "]" * 300, YAML, "f:1:202: nested too deeply: more than 200 levels"),
+        ("[" * 5000, YAML, "f:1:1: nested too deeply: more than 200 levels"),
     ],
 )
 def test_syntax_errors_name_line_and_column(text: str, grammar: Grammar, says: str) -> None:
@@ -137,8 +143,26 @@ def test_each_value_has_its_position(text: str, grammar: Grammar) -> None:
     assert document.place() == document.place(("no",))
 
 
+def test_yaml_numbers_are_kept_unless_json_lacks_them() -> None:
+    assert read_document("{a: 1.5, b: .nan, c: -.inf}", source="f", grammar=YAML).value == {
+        "a": 1.5,
+        "b": ".nan",
+        "c": "-.inf",
+    }
+
+
 def test_a_password_that_means_something_in_yaml_is_not_shown() -> None:
     for text in ("a: *hunter2", "a: !<hunter2", "a: !hunter2!x 1", "a: %hunter2", "a: &hunter2 &b x"):
         with pytest.raises(UnusableInput, match=r"^f:1:") as raised:
             read_document(text, source="f", grammar=YAML)
         assert "hunter2" not in str(raised.value)
+
+
+def test_aliases_that_repeat_without_end_are_refused() -> None:
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
+    lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 9)]
+
+    with pytest.raises(UnusableInput, match="aliases make it too large"):
+        read_document("\n".join(lines), source="f", grammar=YAML)
+    with pytest.raises(UnusableInput, match="f:1:"):
+        read_document("a: &a [*a]", source="f", grammar=YAML)

@@ -21,7 +21,7 @@ SAMPLES = Path(__file__).parent / "samples"
 EXPECTED: dict[str, dict[str, Any]] = json.loads((SAMPLES / "expected.json").read_text("utf-8"))
 """What each sample contains, with the path and the environment that it is read with."""
 FILES = {sample: str(expected["format"]) for sample, expected in EXPECTED.items()}
-WRONG: list[Any] = [None, True, 0, -1.5, "", "${", "${}", "$", "x", [], [None], {}, {"": None}, {"a": {"b": []}}]
+WRONG: list[Any] = [None, True, 0, -1.5, 1e999, "", "${", "${}", "$", "x", [], [None], {}, {"": None}, {"a": {"b": []}}]
 
 
 def survives(text: str, *, name: str | None = None) -> None:
@@ -75,7 +75,7 @@ def test_wrong_types_everywhere_are_refused_or_read(sample: str) -> None:
     draw = random.Random(sample)
     for path in paths(value):
         for wrong in draw.sample(WRONG, 6):
-            survives(json.dumps(replaced(value, path, wrong)), name=name)
+            survives(json.dumps(replaced(value, path, wrong)).replace("Infinity", "1e999"), name=name)
 
 
 @pytest.mark.parametrize("sample", FILES)
@@ -85,7 +85,7 @@ def test_a_file_that_is_torn_anywhere_is_refused_or_read(sample: str) -> None:
     draw = random.Random(sample)
     for _ in range(150):
         at, until = sorted((draw.randrange(len(text)), draw.randrange(len(text))))
-        junk = draw.choice(["", "{", "]", '"', ",", "/*", "//", "\\", "\0", "é", "&a", "*a", "!", "- ", "\n"])
+        junk = draw.choice(["", "{", "]", '"', ",", "/*", "//", "\\", "\0", "\ud800", "é", "&a", "*a", "!", "- ", "\n"])
         survives(text[:at] + junk + text[draw.choice([at, until]) :], name=draw.choice([name, name, None]))
 
 
@@ -103,3 +103,21 @@ def test_a_large_file_is_read_in_linear_time() -> None:
 
     assert len(config.entries) == len(config.findings) == 10_000
     assert config.findings[-1].line == 10_000
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "becomes"), [("claude-code", "${A", "${A"), ("cursor", "${", "${"), ("gemini", "${$A", "${a")]
+)
+def test_very_many_references_without_an_end_are_looked_through_once(name: str, text: str, becomes: str) -> None:
+    """Each followed to the end of the text would take an hour."""
+    written = json.dumps({"mcpServers": {"n": {"command": "}" + text * 400_000}}})
+    config = read_config(written, source="f", format=name, env={"A": "a"})
+
+    assert config.servers[0]["command"] == "}" + becomes * 400_000
+
+
+def test_a_million_spaces_in_a_reference_are_looked_through_once() -> None:
+    written = json.dumps({"mcpServers": {"n": {"command": "${" + " " * 1_000_000 + "!}"}}})
+    config = read_config(written, source="f", format="claude-code", env={})
+
+    assert [each.message for each in config.findings] == ["${…} is not set and was not replaced"]

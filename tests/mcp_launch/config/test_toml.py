@@ -17,6 +17,7 @@ x = [
   "]",
 ]
 when = 1979-05-27 07:32:00
+most = inf
 [t . u]
 v = \'\'\'
 [no.table]\'\'\'
@@ -38,11 +39,11 @@ z = true
         (("c", 1, "e", "f"), (6, 22), (6, 26)),
         (("c", 2), (7, 3), (7, 3)),
         (("when",), (9, 1), (9, 8)),
-        (("t", "u"), (10, 6), (10, 6)),
-        (("t", "u", "v"), (11, 1), (11, 5)),
-        (("s", 0, "n"), (14, 1), (14, 5)),
-        (("s", 1, "n"), (16, 1), (16, 5)),
-        (("s", 1, "inner", "z"), (18, 1), (18, 5)),
+        (("t", "u"), (11, 6), (11, 6)),
+        (("t", "u", "v"), (12, 1), (12, 5)),
+        (("s", 0, "n"), (15, 1), (15, 5)),
+        (("s", 1, "n"), (17, 1), (17, 5)),
+        (("s", 1, "inner", "z"), (19, 1), (19, 5)),
     ],
 )
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
@@ -52,7 +53,7 @@ def test_every_name_and_value_has_its_position(
     document = read_document(TEXT.replace("\n", newline), source="f", grammar="toml")
 
     assert (document.key_place(path), document.place(path)) == (Place(*key), Place(*value))
-    assert document.value["when"] == "1979-05-27 07:32:00"
+    assert (document.value["when"], document.value["most"]) == ("1979-05-27 07:32:00", "inf")
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
+from math import inf
 from typing import Any, ClassVar, cast
 from urllib.parse import urlsplit
 
@@ -24,7 +25,7 @@ _OF_PROCESS, _OF_URL = frozenset({"command", "args", "env"}), frozenset({"url", 
 _BOOLEAN = "true or false"
 _TYPES: Mapping[str, Callable[[Any], bool]] = {
     "a string": lambda value: isinstance(value, str | Text),
-    "a number": lambda value: isinstance(value, int | float) and not isinstance(value, bool) and value >= 0,
+    "a number": lambda value: isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < inf,
     _BOOLEAN: lambda value: isinstance(value, bool),
 }
 
