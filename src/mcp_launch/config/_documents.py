@@ -23,6 +23,7 @@ _QUOTES = "'`\u2018\u2019\u201c\u201d\u201e"
 _STRING = r'(?s)"(?:[^"\\\r\n]|\\.)*"?'
 _COMMENT = rf"{_STRING}|(?P<comment>//[^\r\n]*|/\*.*?\*/)|(?P<open>/\*)"
 _COMMA = rf"{_STRING}|(?P<kept>[\[{{,:][ \t\r\n]*,)|(?P<comma>,)(?=[ \t\r\n]*[\]}}])"
+_BRACKET = rf"{_STRING}|(?P<open>[\[{{])|(?P<close>[\]}}])"
 
 
 class Place(NamedTuple):
