@@ -107,7 +107,7 @@ if sys.platform == "win32":
     from acp_bindings._processes.windows import Input, ProcessTree, start
 else:
     from acp_bindings._processes.pipes import InputPipe as Input
-    from acp_bindings._processes.pipes import OutputPipe as Output
+    from acp_bindings._processes.pipes import Reader as Output
     from acp_bindings._processes.posix import Child, ProcessTree, start
 
 _CHUNK = 65536

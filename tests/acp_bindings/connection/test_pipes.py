@@ -313,18 +313,19 @@ async def test_a_closed_writer_does_not_write_to_a_reused_descriptor() -> None:
 
 
 async def test_was_read_is_true_once_the_child_has_read_anything() -> None:
-    stdin = InputPipe()
+    child_end, end = os.pipe()
+    stdin = InputPipe(end)
     assert not stdin.was_read()
     assert stdin.send_at_once(b"ab") == 2
     await stdin.send(b"c")
     assert not stdin.was_read()
-    os.read(stdin.child_end, 1)
+    os.read(child_end, 1)
     assert stdin.was_read()
     await stdin.send(b"d")
     assert stdin.was_read()
 
     assert stdin.has_reader()
-    os.close(stdin.child_end)
+    os.close(child_end)
     assert not stdin.has_reader()
     await stdin.aclose()
     assert (stdin.has_reader(), stdin.was_read()) == (False, False)
