@@ -16,21 +16,26 @@ import pytest
 from anyio.abc import UNIXSocketStream
 
 from acp_bindings import v1
-from acp_bindings.connection import Connection, ConnectionClosed
+from acp_bindings.connection import Connection
 from acp_bindings.jsonrpc import INTERNAL_ERROR, PARSE_ERROR
 from tests.acp_bindings.connection.support import (
     Bare,
     against,
     an_answer,
     an_x,
+    ask_back,
+    ask_into,
     both,
     doing,
+    fails,
     fill,
     forever,
+    into,
     much,
     nothing,
     one,
     same,
+    setting,
     streams,
     until_crowded,
     until_full,
@@ -64,12 +69,7 @@ async def ask_without_end(peer: Bare) -> None:
 
 async def test_an_overlong_line_gets_an_error_and_ends_the_connection() -> None:
     async with against(limit=1000) as (agent, peer), anyio.create_task_group() as tasks:
-
-        async def ask() -> None:
-            with pytest.raises(ConnectionClosed, match="a line is longer than 1000 bytes"):
-                await agent.request(v1.ReadTextFileRequest(session_id="s", path="/file"))
-
-        tasks.start_soon(ask)
+        tasks.start_soon(partial(fails, agent, "a line is longer than 1000 bytes", method="_acme/do"))
         await peer.hear()
         await peer.say(b"x" * 1001)
         assert (await peer.hear())["error"]["code"] == PARSE_ERROR
@@ -278,9 +278,6 @@ async def test_a_flood_is_bounded_in_messages_and_in_bytes(size: int, most: int)
 
 @pytest.mark.parametrize("most_requests", [1, 100])
 async def test_requests_whose_handlers_send_requests_do_not_block_each_other(most_requests: int) -> None:
-    async def ask(params: Any, connection: Connection) -> Any:
-        return await connection.request(params, method="_acme/back")
-
     answers: list[Any] = []
 
     async def call(client: Connection, number: int) -> None:
@@ -288,7 +285,7 @@ async def test_requests_whose_handlers_send_requests_do_not_block_each_other(mos
 
     with anyio.fail_after(20):
         async with (
-            both(agent={"_acme/do": ask}, client={"_acme/back": same}, most_requests=most_requests) as (_, client),
+            both(agent={"_acme/do": ask_back}, client={"_acme/back": same}, most_requests=most_requests) as (_, client),
             anyio.create_task_group() as tasks,
         ):
             for number in range(300):
@@ -317,10 +314,7 @@ async def test_an_update_handler_gets_its_response_behind_many_updates() -> None
 async def test_a_flood_is_bounded_while_a_handler_waits_for_a_response(
     size: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def hear(params: Any, connection: Connection) -> None:
-        await connection.request(method="_acme/back")
-
-    async with against({"_acme/did": hear}) as (agent, peer):
+    async with against({"_acme/did": ask_back}) as (agent, peer):
         line = json.dumps({"jsonrpc": "2.0", "method": "_acme/did", "params": "x" * size}).encode() + b"\n"
         with monkeypatch.context() as smaller:
             smaller.setattr("acp_bindings.connection._serving._WHILE_ASKING", 2)
@@ -348,11 +342,7 @@ async def test_handled_messages_do_not_count_towards_the_limit(monkeypatch: pyte
     monkeypatch.setattr("acp_bindings.connection._serving._MOST_BYTES", 10_000)
     heard: list[Any] = []
 
-    async def hear(params: Any, connection: Connection) -> None:
-        await anyio.lowlevel.checkpoint()
-        heard.append(params)
-
-    async with both(agent={"_acme/did": hear, "_acme/do": nothing}) as (_, client):
+    async with both(agent={"_acme/did": into(heard, waits=True), "_acme/do": nothing}) as (_, client):
         for _ in range(5):
             for _ in range(20):
                 await client.notify(["x" * 1000], method="_acme/did")
@@ -396,22 +386,16 @@ async def test_a_task_that_got_its_response_does_not_block_others() -> None:
         while True:
             await client.notify(["x" * 10_000], method="_acme/did")
 
-    async def hear(params: Any, connection: Connection) -> None:
-        heard.set()
-
-    async def ask() -> None:
-        answers.append(await client.request(method="_acme/do"))
-
     answers: list[Any] = []
     heard = anyio.Event()
     with anyio.fail_after(5):
         async with (
-            against({"_acme/did": hear}, role="client") as (client, peer),
+            against({"_acme/did": setting(heard)}, role="client") as (client, peer),
             anyio.create_task_group() as tasks,
         ):
             tasks.start_soon(talk)
             await until_full(client)
-            tasks.start_soon(ask)
+            tasks.start_soon(ask_into, answers, client)
             await anyio.wait_all_tasks_blocked()
             [id_] = client._calls._open
             await peer.say({"id": id_, "result": {}}, {"method": "_acme/did"})

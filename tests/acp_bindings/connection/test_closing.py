@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import anyio
@@ -17,7 +18,9 @@ from tests.acp_bindings.connection.support import (
     Bare,
     against,
     an_answer,
+    ask_back,
     both,
+    fails,
     forever,
     into,
     nothing,
@@ -98,8 +101,7 @@ async def test_a_request_that_ends_before_it_is_sent_is_never_sent(end: str) -> 
 
     async def ask() -> None:
         if end == "the peer says no more":
-            with pytest.raises(ConnectionClosed, match="_acme/do: the peer closed the connection"):
-                await client.request(method="_acme/do")
+            await fails(client, "_acme/do: the peer closed the connection", method="_acme/do")
         else:
             with pytest.raises(TimedOut):
                 await client.request(method="_acme/do", timeout=0.01)
@@ -134,12 +136,7 @@ async def test_a_peer_that_does_not_read_does_not_hold_up_the_end() -> None:
 
 async def test_closing_fails_pending_requests() -> None:
     async with both(agent={"_acme/do": forever}) as (_, client), anyio.create_task_group() as tasks:
-
-        async def ask() -> None:
-            with pytest.raises(ConnectionClosed, match="_acme/do: the connection was closed"):
-                await client.request(method="_acme/do")
-
-        tasks.start_soon(ask)
+        tasks.start_soon(partial(fails, client, "_acme/do: the connection was closed", method="_acme/do"))
         await anyio.wait_all_tasks_blocked()
         client.close()
         client.close()
@@ -202,11 +199,8 @@ async def test_messages_that_arrive_after_the_handlers_have_ended_are_dropped(me
 async def test_a_handler_that_sends_after_closing_has_not_failed(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    async def ask(params: Any, connection: Connection) -> None:
-        await connection.request(method="_acme/back")
-
     with anyio.fail_after(5):
-        async with against({"_acme/ask": ask}) as (agent, peer):
+        async with against({"_acme/ask": ask_back}) as (agent, peer):
             await peer.say({"id": 1, "method": "_acme/ask"}, {"method": "_acme/ask"})
             await peer.hear()
             await peer.hear()
@@ -231,15 +225,12 @@ async def test_no_handler_starts_after_a_handler_has_closed_the_connection(asks:
 
 @pytest.mark.parametrize("slow", [False, True])
 async def test_no_handler_starts_after_a_response_led_to_closing_the_connection(*, slow: bool) -> None:
-    async def hear(params: Any, connection: Connection) -> None:
-        heard.append(params)
-
     async def ask() -> None:
         await client.request(method="_acme/do")
         client.close()
 
     heard: list[Any] = []
-    handlers = {"_acme/did": hear if slow else into(heard)}
+    handlers = {"_acme/did": into(heard, waits=slow)}
     with anyio.fail_after(5):
         async with against(handlers, role="client") as (client, peer), anyio.create_task_group() as tasks:
             tasks.start_soon(ask)
