@@ -35,7 +35,7 @@ async def streams() -> tuple[UNIXSocketStream, UNIXSocketStream]:
 
 @asynccontextmanager
 async def both(
-    *, agent: Any = None, client: Any = None, **options: Any
+    *, agent: Any = None, client: Any = None, protocol: ProtocolPackage = v1, **options: Any
 ) -> AsyncGenerator[tuple[Connection, Connection]]:
     """Connect an agent and a client with these handlers over two pipes."""
     (to_agent, from_client), (to_client, from_agent) = os.pipe(), os.pipe()
@@ -44,8 +44,8 @@ async def both(
     os.set_blocking(from_client, False)
     try:
         async with (
-            Connection(*ends[:2], protocol=v1, role="agent", handlers=agent, **options) as agent_,
-            Connection(*ends[2:], protocol=v1, role="client", handlers=client, **options) as client_,
+            Connection(*ends[:2], protocol=protocol, role="agent", handlers=agent, **options) as agent_,
+            Connection(*ends[2:], protocol=protocol, role="client", handlers=client, **options) as client_,
         ):
             yield agent_, client_
     finally:
