@@ -265,16 +265,3 @@ async def test_an_agent_is_warned_once_of_advertised_methods_without_a_handler(
             await peer.say({"id": 1, "method": "initialize", "params": asked})
             assert "result" in await peer.hear()
     assert caplog.messages == [f"advertised, but without a handler: {lacking}"]
-
-
-async def test_the_handshake_of_the_other_side_is_refused_before_anything_is_sent() -> None:
-    ours: Any = AgentHandshake(info=INFO)
-    theirs: Any = ClientHandshake(info=INFO)
-    no_object: Any = AgentHandshake
-    async with against(protocol=OPENING, role="client") as (connection, _):
-        with pytest.raises(TypeError, match=r"^initialize takes a ClientHandshake, not AgentHandshake$"):
-            await initialize(connection, ours)
-    with pytest.raises(TypeError, match=r"^AgentHandlers takes an AgentHandshake, not ClientHandshake$"):
-        AgentHandlers(theirs)
-    with pytest.raises(TypeError, match=r"^AgentHandlers takes an AgentHandshake, not the class AgentHandshake$"):
-        AgentHandlers(no_object)

@@ -296,12 +296,6 @@ async def test_the_process_tree_is_ended_even_if_stop_fails(
     assert marked_processes("FAMILY", value) == []
 
 
-async def test_a_negative_patience_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"^patience must be a non-negative number of seconds, not -1$"):
-        async with script("", patience=-1):
-            raise AssertionError("nothing can be started")
-
-
 async def test_the_last_lines_of_standard_error_are_awaited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(command_module, "_LAST_WORDS", 10)
     code = (

@@ -14,7 +14,7 @@ from acp_bindings.setup import (
     check_paths,
     gate_mcp_servers,
 )
-from acp_bindings.setup._gates import check_capability, check_method
+from acp_bindings.setup._gates import check_method
 from acp_bindings.setup.errors import MethodNotAdvertised, UnknownCapability
 from tests.acp_bindings.setup.peers import agent, client
 
@@ -50,12 +50,6 @@ def test_assumed_capabilities_count_as_advertised() -> None:
     check_message(agent(), method="session/load", assume=("session.load",))
     with pytest.raises(CapabilityNotAdvertised):
         check_message(agent(), LOAD, assume={"session.resume"})
-
-
-def test_anything_but_a_peer_is_refused_with_advice() -> None:
-    wrong: Any = object()
-    with pytest.raises(TypeError, match="object is not a Peer; pass the AgentPeer or ClientPeer"):
-        check_capability(wrong, "session.load", method="session/load")
 
 
 @pytest.mark.parametrize("assume", [{"session.laod"}, {"load"}, {"mcp"}])
@@ -149,7 +143,7 @@ def test_requests_to_a_client_require_advertised_capabilities(method: str, capab
 
 ASKED = {"sessionId": "s", "message": "m"}
 BY_URL = ASKED | {"mode": "url", "url": "https://x", "elicitationId": "e"}
-BY_FORM = ASKED | {"mode": "form", "requestedSchema": {"type": "object", "properties": {}}}
+BY_FORM: dict[str, Any] = ASKED | {"mode": "form", "requestedSchema": {"type": "object", "properties": {}}}
 
 
 @pytest.mark.parametrize(

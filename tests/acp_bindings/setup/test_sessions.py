@@ -8,7 +8,6 @@ import pytest
 
 import acp_bindings
 from acp_bindings import DecodeError, decode, encode, v1
-from acp_bindings.jsonrpc import Codec
 from acp_bindings.setup._paths import NotAbsolute
 from acp_bindings.setup._peer import AgentPeer
 from acp_bindings.setup._records import SessionRecord
@@ -138,13 +137,6 @@ def test_assuming_session_load_works_in_v2_without_its_method(name: str) -> None
     assert request == load_session(ABLE[name], record)
     with pytest.raises(CapabilityNotAdvertised):
         resume_session(without, record, assume={"session.load"})
-
-
-@pytest.mark.parametrize("build", [new_session, load_session, resume_session, fork_session])
-def test_a_codec_instead_of_an_agent_is_refused_with_advice(build: Callable[..., Any]) -> None:
-    given = {"cwd": "/"} if build is new_session else {"record": RECORD}
-    with pytest.raises(TypeError, match="Codec is not a Peer; pass the AgentPeer"):
-        build(Codec(acp_bindings.v1, role="client"), **given)
 
 
 @pytest.mark.parametrize("build", [load_session, resume_session, fork_session])
