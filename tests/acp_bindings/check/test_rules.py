@@ -595,7 +595,7 @@ UNKNOWN = {
     "acme": "there is no method acme; names of extensions begin with an underscore",
 }
 LIST = call("session/list", {}, id=1)
-EMPTY = {"jsonrpc": "2.0", "id": 1}
+EMPTY: dict[str, Any] = {"jsonrpc": "2.0", "id": 1}
 
 
 @pytest.mark.parametrize(
@@ -607,7 +607,7 @@ EMPTY = {"jsonrpc": "2.0", "id": 1}
         ),
         ("schema.message", "4", "it has neither a result nor an error", [LIST, EMPTY]),
         ("schema.message", "4", "it has both a result and an error", [LIST, error(1, -32000) | result(1, {})]),
-        ("schema.message", "3", "Invalid request: it has both a method and a result", [LIST | {"result": {}}]),
+        ("schema.message", "3", "Invalid request: it has both a method and a result", [LIST | {"result": EMPTY}]),
         (
             "schema.message",
             "3",

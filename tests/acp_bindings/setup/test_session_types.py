@@ -13,7 +13,8 @@ SECRET = "hunter2-hunter2"
 PAIRS = [{"name": "TOKEN", "value": SECRET}]
 STDIO: dict[str, Any] = {"name": "s", "command": "/s"}
 STDIO_V2 = {"type": "stdio"} | STDIO
-WHOLE = STDIO | {"args": [], "env": []}
+WHOLE: dict[str, Any] = STDIO | {"args": [], "env": []}
+WHOLE_V2: dict[str, Any] = STDIO_V2 | WHOLE
 HTTP: dict[str, Any] = {"type": "http", "name": "h", "url": "https://h"}
 SSE = HTTP | {"type": "sse"}
 MODES: Any = {"currentModeId": "ask", "availableModes": [{"id": "ask", "name": "Ask"}, {"id": "code"}]}
@@ -56,14 +57,14 @@ def test_missing_and_invalid_fields_are_refused(protocols: list[Any], type_: str
         ),
         (ALL, "NewSessionRequest", {"cwd": "/", "mcpServers": None}, {"mcp_servers": []}),
         (FIRST, "McpServer", STDIO | {"args": None, "env": None}, {"args": [], "env": []}),
-        (FIRST, "McpServer", WHOLE | {"type": "stdio"}, {"command": "/s"}),
+        (FIRST, "McpServer", WHOLE_V2, {"command": "/s"}),
         (FIRST, "McpServer", SSE | {"headers": None}, {"headers": []}),
         (ALL, "McpServer", HTTP | {"headers": None}, {"headers": []}),
         (SECOND, "McpServer", HTTP, {"headers": []}),
         (SECOND, "McpServer", STDIO_V2, {"args": [], "env": []}),
         (SECOND, "McpServer", STDIO_V2 | {"args": None, "env": None}, {"args": [], "env": []}),
         *(
-            (ALL, "McpServer", {"type": "stdio"} | WHOLE | {"name": name}, {"name": name})
+            (ALL, "McpServer", WHOLE_V2 | {"name": name}, {"name": name})
             for name in ("my server", "a.b", "Dateien für Ü", "工具", "a/b", "x" * 300)
         ),
     ],
@@ -94,9 +95,10 @@ def test_values_are_read_as_they_are_and_null_as_the_default(
 )
 def test_messages_are_written_as_they_were_read(protocols: list[Any], type_: str, raw: Any) -> None:
     for protocol in protocols:
-        read = decode(getattr(protocol, type_), raw)
+        kind: Any = getattr(protocol, type_)
+        read = decode(kind, raw)
         assert decode(dict[str, Any], encode(read)) == raw
-        assert decode(type(read), encode(read)) == read
+        assert decode(kind, encode(read)) == read
 
 
 @pytest.mark.requirement("R48")
@@ -130,7 +132,8 @@ def test_messages_of_a_session_have_its_id_and_updates_are_notifications(protoco
 @pytest.mark.parametrize("protocol", FIRST)
 def test_the_response_to_a_load_may_be_null(protocol: Any) -> None:
     empty = protocol.LoadSessionResponse()
-    assert [decode(protocol.LoadSessionResponse, each) for each in (None, b"null", {})] == [empty] * 3
+    nothing: list[Any] = [None, b"null", {}]
+    assert [decode(protocol.LoadSessionResponse, each) for each in nothing] == [empty] * 3
     assert encode(empty) == b"{}"
 
 
@@ -143,7 +146,7 @@ def test_sse_servers_exist_only_in_v1() -> None:
 @pytest.mark.requirement("R91")
 @pytest.mark.parametrize("protocol", ALL)
 def test_requests_do_not_show_their_secrets(protocol: Any) -> None:
-    servers = [STDIO_V2 | {"args": [], "env": PAIRS}, HTTP | {"headers": PAIRS}, SSE | {"headers": PAIRS}]
+    servers = [WHOLE_V2 | {"env": PAIRS}, HTTP | {"headers": PAIRS}, SSE | {"headers": PAIRS}]
     request = decode(protocol.NewSessionRequest, {"cwd": "/", "mcpServers": servers})
     assert len(request.mcp_servers) == 3
     assert SECRET not in repr(request) + str(request)
@@ -154,8 +157,8 @@ def test_requests_do_not_show_their_secrets(protocol: Any) -> None:
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"type": "stdio", "name": "s", "args": [], "env": PAIRS},
-        STDIO_V2 | {"args": [], "env": {"TOKEN": SECRET}},
+        {"type": "stdio", "name": "s", "args": ["x"], "env": PAIRS},
+        WHOLE_V2 | {"env": {"TOKEN": SECRET}},
         HTTP | {"headers": [{"name": "TOKEN", "value": [SECRET]}]},
     ],
 )
