@@ -97,33 +97,33 @@ SECOND = STDIO | {"name": "b", "command": "npx"}
 ERROR: dict[str, Any] = {"jsonrpc": "2.0", "id": 1, "error": {"code": -1, "message": "no"}}
 
 
-@pytest.mark.parametrize(
-    ("value", "type_", "findings"),
-    [
-        (call("_acme/new", {"cwd": ".", "mcpServers": []}, id=1), "v1.NewSessionRequest", ["path.cwd 1 params.cwd"]),
-        (
-            {"jsonrpc": "2.0", "id": 1, "result": {"sessionId": 5}},
-            "v1.NewSessionResponse",
-            ["schema.payload 1 result.sessionId"],
-        ),
-        (ERROR, None, []),
-        (ERROR | {"error": {"code": -1}}, None, ["schema.payload 1 error.message"]),
-        ({"id": 1, "result": {"stopReason": "end_turn"}}, None, ["schema.message 1"]),
-        ({"id": 1, "method": "session/list"}, None, ["schema.message 1"]),
-        ([STDIO, SECOND | {"env": dict[str, str]()}], None, ["path.command 1 [1].command", "schema.server-map 1 [1].env"]),
-        (SECOND, None, ["path.command 1 command"]),
-        (
-            {"sessionId": "s", "cwd": "/x", "mcpServers": [SECOND]},
-            "v1_unstable.ForkSessionRequest",
-            ["path.command 1 mcpServers[0].command"],
-        ),
-        ([{"cwd": "/x", "mcpServers": []}, {"cwd": ".", "mcpServers": []}], None, ["path.cwd 1 [1].cwd"]),
-        ({"cwd": "/x", "mcpServers": []}, None, []),
-        ({"cwd": "/x", "sessionId": "s"}, "LoadSessionRequest", ["schema.servers-missing 1 mcpServers"]),
-        ({"cwd": "/x"}, "v1.LoadSessionRequest", ["schema.servers-missing 1 mcpServers", "schema.payload 1 sessionId"]),
-    ],
-)
+CASES: list[tuple[Any, str | None, list[str]]] = [
+    (call("_acme/new", {"cwd": ".", "mcpServers": []}, id=1), "v1.NewSessionRequest", ["path.cwd 1 params.cwd"]),
+    (
+        {"jsonrpc": "2.0", "id": 1, "result": {"sessionId": 5}},
+        "v1.NewSessionResponse",
+        ["schema.payload 1 result.sessionId"],
+    ),
+    (ERROR, None, []),
+    (ERROR | {"error": {"code": -1}}, None, ["schema.payload 1 error.message"]),
+    ({"id": 1, "result": {"stopReason": "end_turn"}}, None, ["schema.message 1"]),
+    ({"id": 1, "method": "session/list"}, None, ["schema.message 1"]),
+    ([STDIO, SECOND | {"env": dict[str, str]()}], None, ["path.command 1 [1].command", "schema.server-map 1 [1].env"]),
+    (SECOND, None, ["path.command 1 command"]),
+    (
+        {"sessionId": "s", "cwd": "/x", "mcpServers": [SECOND]},
+        "v1_unstable.ForkSessionRequest",
+        ["path.command 1 mcpServers[0].command"],
+    ),
+    ([{"cwd": "/x", "mcpServers": []}, {"cwd": ".", "mcpServers": []}], None, ["path.cwd 1 [1].cwd"]),
+    ({"cwd": "/x", "mcpServers": []}, None, []),
+    ({"cwd": "/x", "sessionId": "s"}, "LoadSessionRequest", ["schema.servers-missing 1 mcpServers"]),
+    ({"cwd": "/x"}, "v1.LoadSessionRequest", ["schema.servers-missing 1 mcpServers", "schema.payload 1 sessionId"]),
+]
+
+
 @pytest.mark.requirement("R63", "R64")
+@pytest.mark.parametrize(("value", "type_", "findings"), CASES)
 def test_payloads_and_single_messages_are_checked_without_a_conversation(
     value: Any, type_: str | None, findings: list[str]
 ) -> None:
