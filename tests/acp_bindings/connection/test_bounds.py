@@ -7,7 +7,6 @@ from __future__ import annotations
 import json
 import logging
 from functools import partial
-from itertools import pairwise
 from typing import Any, ClassVar
 
 import anyio
@@ -150,18 +149,6 @@ async def test_unread_responses_are_limited_in_bytes() -> None:
         tasks.cancel_scope.cancel()
 
 
-@pytest.mark.usefixtures("hasty")
-async def test_requests_delayed_by_unread_responses_are_answered_later() -> None:
-    async with against({"_acme/do": much}) as (agent, peer):
-        await fill(agent)
-        for start in range(0, 900, 100):
-            await peer.say(*(doing(number) for number in range(start, start + 100)))
-        await anyio.wait_all_tasks_blocked()
-        assert [(await peer.hear())["method"] for _ in range(2)] == ["_acme/told"] * 2
-        answered = [(await peer.hear())["id"] for _ in range(900)]
-    assert sorted(answered) == list(range(900))
-
-
 async def test_a_request_beyond_most_bytes_is_refused(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
@@ -250,23 +237,6 @@ async def test_a_stream_to_a_slow_reader_does_not_delay_other_responses(*, waits
         assert len(before) < 150
         while (await peer.hear()).get("id") != 1:
             pass
-
-
-async def test_waiting_senders_take_turns() -> None:
-    async def stream(params: Any, connection: Connection) -> None:
-        for _ in range(200):
-            await connection.notify([*params, "x" * 10_000], method="_acme/did")
-
-    async with against({"_acme/stream": stream}) as (agent, peer):
-        await peer.say(*({"id": id_, "method": "_acme/stream", "params": [id_]} for id_ in range(5)))
-        await until_full(agent)
-        heard = [message for message in [await peer.hear() for _ in range(1005)] if "params" in message]
-    turns = [message["params"][0] for message in heard]
-    places = [[place for place, turn in enumerate(turns) if turn == sender] for sender in range(5)]
-    until = min(each[-1] for each in places)
-    # Between two messages of one sender: what the outbox has room for, once or twice, and one of each other sender.
-    assert max(b - a for each in places for a, b in pairwise(each) if a < until) < 40
-    assert len(turns) == 1000
 
 
 @pytest.mark.parametrize(("size", "most"), [(100, 3_000_000), (1_000_000, 13_000_000)])

@@ -23,7 +23,6 @@ from tests.acp_bindings.connection.support import (
     doing,
     into,
     nothing,
-    same,
     until_full,
 )
 
@@ -172,23 +171,6 @@ async def test_nothing_waits_for_a_task_that_abandoned_its_request() -> None:
         await peer.say({"method": "_acme/did", "params": [2]}, doing(1))
         assert (await peer.hear())["id"] == 1
     assert heard == [[1], [2]]
-
-
-async def test_a_notification_handler_may_send_requests() -> None:
-    answers: list[Any] = []
-
-    async def hear(params: Any, connection: Connection) -> None:
-        answers.append(await connection.request(params, method="_acme/do", timeout=5))
-
-    async def prompt(request: v1.PromptRequest, connection: Connection) -> v1.PromptResponse:
-        for number in range(3):
-            await connection.notify([number], method="_acme/did")
-        return v1.PromptResponse(stop_reason="end_turn")
-
-    agent: dict[Any, Any] = {v1.PromptRequest: prompt, "_acme/do": same}
-    async with both(agent=agent, client={"_acme/did": hear}) as (_, client):
-        await client.request(PROMPT, timeout=10)
-    assert answers == [[0], [1], [2]]
 
 
 @pytest.mark.parametrize("exclusive", [False, True])
