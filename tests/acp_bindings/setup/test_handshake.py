@@ -435,20 +435,55 @@ def test_a_response_of_v1_only_requires_the_version() -> None:
         assert peer.auth_methods == ()
 
 
+SIDES = (ClientHandshake, AgentHandshake)
+REFUSED: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
+    *((side, {"info": None}, ValueError, "info is missing") for side in SIDES),
+    *((side, {"info": None, "anonymous": True, "protocols": [v2]}, ValueError, "v2 requires info") for side in SIDES),
+    *((side, {"protocols": []}, ValueError, "offer at least one protocol package") for side in SIDES),
+    *(
+        (
+            side,
+            {"info": info},
+            TypeError,
+            r"info must be an Implementation, such as v1\.Implementation\(name=…, version=",
+        )
+        for side in SIDES
+        for info in ("editor", {"name": "editor"}, v1, v1.TextContent(text="editor"))
+    ),
+    (ClientHandshake, {"capabilities": {"terminals"}}, UnknownCapability, 'did you mean "terminal"'),
+    (AgentHandshake, {"capabilities": {"loadSession"}}, UnknownCapability, r'did you mean "session\.load"'),
+    (AgentHandshake, {"capabilities": {"terminal"}}, UnknownCapability, "of the client, not of the agent"),
+    (ClientHandshake, {"capabilities": {"session.load"}}, UnknownCapability, "of the agent, not of the client"),
+    (AgentHandshake, {"capabilities": {"session.fork"}}, ValueError, r"v1 does not have the capability session\.fork"),
+    (ClientHandshake, {"capabilities": "terminal"}, TypeError, "capabilities must be a set of names"),
+    (ClientHandshake, {"capabilities": v1.ClientCapabilities()}, TypeError, r"a set of names.*not ClientCapabilities"),
+    (
+        AgentHandshake,
+        {"protocols": [v1, v2], "capabilities": {"session.load"}},
+        ValueError,
+        r"in v2 every agent with sessions has session\.close, session\.list, session\.resume",
+    ),
+    *(
+        (AgentHandshake, {"protocols": [v2], "capabilities": {name}}, ValueError, r"has session\.close")
+        for name in ("mcp.http", "prompt.image", "session")
+    ),
+]
+
+
 @pytest.mark.requirement("R5", "D8")
-def test_info_is_required_unless_anonymous() -> None:
-    for handshake in (ClientHandshake, AgentHandshake):
-        with pytest.raises(ValueError, match="info is missing"):
-            handshake()
-        with pytest.raises(ValueError, match="v2 requires info"):
-            handshake(anonymous=True, protocols=[v2])
+@pytest.mark.parametrize(("side", "given", "error", "says"), REFUSED)
+def test_an_invalid_description_of_a_side_is_refused(
+    side: Any, given: dict[str, Any], error: type[Exception], says: str
+) -> None:
+    with pytest.raises(error, match=says):
+        side(**{"info": EDITOR} | given)
+
+
+@pytest.mark.requirement("R5", "D8")
+def test_a_side_may_be_anonymous_in_v1_and_have_the_capabilities_of_its_package() -> None:
     assert "clientInfo" not in raw(ClientHandshake(anonymous=True).request())
-
-
-@pytest.mark.parametrize("handshake", [ClientHandshake, AgentHandshake])
-def test_an_empty_list_of_packages_is_refused(handshake: Any) -> None:
-    with pytest.raises(ValueError, match="offer at least one protocol package"):
-        handshake(info=EDITOR, protocols=[])
+    AgentHandshake(info=EDITOR, capabilities={"session.fork"}, protocols=[v1_unstable])
+    AgentHandshake(info=EDITOR, capabilities=SESSIONS, protocols=[v1, v2])
 
 
 @pytest.mark.requirement("R15", "D8")
@@ -544,52 +579,6 @@ def test_a_response_with_the_fields_of_another_version_is_reported() -> None:
         {"member": "capabilities", "meant": "agentCapabilities"},
         {"member": "info", "meant": "agentInfo"},
     ]
-
-
-def untyped(capabilities: object) -> Any:
-    """Return what a type checker would refuse."""
-    return capabilities
-
-
-def test_unknown_capabilities_and_those_of_other_packages_are_refused() -> None:
-    with pytest.raises(UnknownCapability, match='did you mean "terminal"'):
-        ClientHandshake(info=EDITOR, capabilities=untyped({"terminals"}))
-    with pytest.raises(UnknownCapability, match=r'did you mean "session\.load"'):
-        AgentHandshake(info=EDITOR, capabilities=untyped({"loadSession"}))
-    with pytest.raises(UnknownCapability, match="of the client, not of the agent"):
-        AgentHandshake(info=EDITOR, capabilities=untyped({"terminal"}))
-    with pytest.raises(UnknownCapability, match="of the agent, not of the client"):
-        ClientHandshake(info=EDITOR, capabilities=untyped({"session.load"}))
-    with pytest.raises(ValueError, match=r"v1 does not have the capability session\.fork"):
-        AgentHandshake(info=EDITOR, capabilities={"session.fork"})
-    AgentHandshake(info=EDITOR, capabilities={"session.fork"}, protocols=[v1_unstable])
-    with pytest.raises(TypeError, match="capabilities must be a set of names"):
-        ClientHandshake(info=EDITOR, capabilities=untyped("terminal"))
-    with pytest.raises(TypeError, match=r"capabilities must be a set of names.*not ClientCapabilities"):
-        ClientHandshake(info=EDITOR, capabilities=v1.ClientCapabilities())  # pyright: ignore[reportArgumentType]
-
-
-@pytest.mark.parametrize("handshake", [ClientHandshake, AgentHandshake])
-@pytest.mark.parametrize("info", ["editor", {"name": "editor"}, v1, v1.TextContent(text="editor")])
-def test_info_must_be_an_implementation(handshake: Any, info: Any) -> None:
-    with pytest.raises(
-        TypeError, match=r"info must be an Implementation, such as v1\.Implementation\(name=…, version=…\)"
-    ):
-        handshake(info=info)
-
-
-def test_v2_requires_the_baseline_capabilities_of_sessions() -> None:
-    with pytest.raises(
-        ValueError, match=r"in v2 every agent with sessions has session\.close, session\.list, session\.resume"
-    ):
-        AgentHandshake(info=EDITOR, protocols=[v1, v2], capabilities={"session.load"})
-    AgentHandshake(info=EDITOR, protocols=[v1, v2], capabilities=SESSIONS)
-
-
-@pytest.mark.parametrize("name", ["mcp.http", "prompt.image", "session"])
-def test_capabilities_of_sessions_imply_sessions_in_v2(name: AgentCapability) -> None:
-    with pytest.raises(ValueError, match=r"has session\.close"):
-        AgentHandshake(info=EDITOR, protocols=[v2], capabilities={name})
 
 
 def test_an_agent_of_v2_without_sessions_may_have_other_capabilities() -> None:
