@@ -307,12 +307,6 @@ def test_servers_of_an_assumed_transport_are_accepted() -> None:
     assert [each.name for each in caught.value.refused] == ["clock"]
 
 
-def test_the_capabilities_for_http_and_stdio_are_independent() -> None:
-    peer = agent(v2, {"session": {"mcp": {"http": {}}}})
-    servers: list[Any] = [v2.McpServerStdio(name="s", command="/s"), v2.McpServerHttp(name="h", url="https://h")]
-    assert [each.name for each in gate_mcp_servers(peer, servers, on_refusal="drop").refused] == ["s"]
-
-
 @pytest.mark.parametrize("type_", ["sse", "_pigeon", "websocket"])
 def test_an_unknown_transport_is_refused_in_v2_unless_assumed(type_: str) -> None:
     server = decode(v2.McpServer, {"type": type_, "name": "odd", "url": "https://odd"})

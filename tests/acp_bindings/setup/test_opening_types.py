@@ -7,7 +7,6 @@ import pytest
 
 from acp_bindings import decode, encode
 from acp_bindings._models.base import Model
-from acp_bindings.jsonrpc import Codec, Request
 from acp_bindings.setup.capabilities import members
 from tests.acp_bindings.setup.peers import FIRST, INFO, SECOND, issues
 
@@ -63,44 +62,6 @@ def test_info_is_required_in_v2(protocol: Any, message: str) -> None:
     assert decode(type_, {"protocolVersion": 2, "info": INFO}).info.name == "it"
 
 
-@pytest.mark.requirement("R9")
-@pytest.mark.parametrize("protocol", [*FIRST, *SECOND])
-def test_ids_are_preserved_including_0_and_the_empty_string(protocol: Any) -> None:
-    params = '{"cwd": "/", "mcpServers": []}'
-    for written, id_ in (("0", 0), ('"0"', "0"), ('""', ""), ("-1", -1)):
-        codec = Codec(protocol, role="agent")
-        line = f'{{"jsonrpc": "2.0", "id": {written}, "method": "session/new", "params": {params}}}'
-        read = codec.read(line.encode())
-        assert isinstance(read, Request)
-        assert (read.id, type(read.id)) == (id_, type(id_))
-        answer = codec.respond(read, protocol.NewSessionResponse(session_id="s"))
-        assert decode(dict[str, Any], answer)["id"] == id_
-
-
-@pytest.mark.requirement("R14")
-@pytest.mark.parametrize("protocol", [*FIRST, *SECOND])
-def test_only_the_invalid_login_methods_are_dropped(protocol: Any) -> None:
-    id_, head = ("id", {}) if protocol in FIRST else ("methodId", {"type": "agent"})
-    needed = {"protocolVersion": 1} | ({} if protocol in FIRST else {"info": INFO})
-    methods: Any = [{**head, id_: "a", "name": "A"}, {**head, "name": "B"}, "c", None, {**head, id_: "d", "name": "D"}]
-    read = decode(protocol.InitializeResponse, {**needed, "authMethods": methods})
-    assert [each.name for each in read.auth_methods] == ["A", "D"]
-    assert decode(protocol.InitializeResponse, needed).auth_methods == []
-    for none in UNREADABLE:
-        assert decode(protocol.InitializeResponse, {**needed, "authMethods": none}).auth_methods == []
-
-
-@pytest.mark.requirement("R16", "R17", "R18")
-@pytest.mark.parametrize("protocol", [*FIRST, *SECOND])
-def test_an_implementation_has_a_name_and_a_version_and_perhaps_a_title(protocol: Any) -> None:
-    type_ = protocol.Implementation
-    assert issues(type_, {}) == {("name",), ("version",)}
-    assert decode(type_, INFO).title is None
-    for title in (None, 5, ["It"]):
-        assert decode(type_, {**INFO, "title": title}).title is None
-    assert decode(type_, {**INFO, "title": "It"}).title == "It"
-
-
 @pytest.mark.requirement("R24", "R33", "R35", "R36", "R37")
 @pytest.mark.parametrize("side", ["Agent", "Client"])
 @pytest.mark.parametrize("protocol", [*FIRST, *SECOND])
@@ -126,36 +87,3 @@ def test_unknown_fields_and_meta_are_preserved(protocol: Any, side: str) -> None
         assert getattr(read, "meta", raw["_meta"]) == raw["_meta"]
         assert decode(dict[str, Any], encode(read)) == raw
         assert decode(type_, encode(read)) == read
-
-
-@pytest.mark.requirement("R39")
-@pytest.mark.parametrize("protocol", FIRST)
-def test_more_methods_of_sessions_are_objects_of_their_own(protocol: Any) -> None:
-    names = ["list", "resume", "close", "delete", "additionalDirectories"]
-    for value, there in (({}, True), ({"new": 1}, True), (True, False), (None, False), ("yes", False)):
-        said = {"sessionCapabilities": dict.fromkeys(names, value)}
-        read = decode(protocol.AgentCapabilities, said).session_capabilities
-        found = (read.list, read.resume, read.close, read.delete, read.additional_directories)
-        assert [each is not None for each in found] == [there] * 5
-
-
-@pytest.mark.requirement("R34", "R35")
-@pytest.mark.parametrize("protocol", [*FIRST, *SECOND])
-def test_every_kind_of_content_is_a_type_of_its_own(protocol: Any) -> None:
-    resource = {"uri": "file:///a", "text": "A"}
-    blocks: list[Any] = [
-        {"type": "text", "text": "Look"},
-        {"type": "resource_link", "name": "a", "uri": "file:///a"},
-        {"type": "image", "data": "AA==", "mimeType": "image/png"},
-        {"type": "audio", "data": "AA==", "mimeType": "audio/wav"},
-        {"type": "resource", "resource": resource},
-    ]
-    read = decode(protocol.PromptRequest, {"sessionId": "s", "prompt": blocks})
-    assert [type(each).__name__ for each in read.prompt] == [
-        "TextContent",
-        "ResourceLink",
-        "ImageContent",
-        "AudioContent",
-        "EmbeddedResource",
-    ]
-    assert decode(dict[str, Any], encode(read))["prompt"] == blocks
