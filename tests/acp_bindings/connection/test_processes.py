@@ -27,7 +27,7 @@ from acp_bindings.connection import (
     RequestFailed,
     connect_process,
 )
-from tests.acp_bindings.connection.support import NEW, SECRET, fails, setting
+from tests.acp_bindings.connection.support import NEW, SECRET, fails
 from tests.leftovers import marked_processes, open_files
 
 pytestmark = pytest.mark.anyio
@@ -176,18 +176,6 @@ async def test_a_process_that_closes_its_input_is_abandoned() -> None:
         with anyio.fail_after(10):
             await up(connection, "deaf")
             await fails(connection, "its last line on stderr: deaf", NEW)
-
-
-async def test_a_process_that_does_not_leave_is_ended() -> None:
-    blocked = anyio.Event()
-
-    handlers = {"_test/blocked": setting(blocked)}
-    with anyio.fail_after(20):
-        async with agent(handlers=handlers, patience=0.4) as connection, anyio.create_task_group() as tasks:
-            tasks.start_soon(partial(fails, connection, "_test/block", method="_test/block"))
-            await blocked.wait()
-            connection.close()
-    assert connection.exit_status == -signal.SIGKILL
 
 
 async def test_children_that_ignore_sigterm_are_ended_with_their_process() -> None:
