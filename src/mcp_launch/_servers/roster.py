@@ -182,7 +182,7 @@ class Roster:
         self._tools: Catalogue | None = None
         """The tools of all servers; None after a change."""
         # Weak references, because readers do not say when they stop and unread changes would pile up.
-        self._readers: WeakSet[Changes] = WeakSet()
+        self._readers: WeakSet[Changes] | None = None
 
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[None]:
@@ -201,7 +201,7 @@ class Roster:
                         record.end()
         finally:
             # Also if the task group itself is cancelled.
-            for reader in self._readers:
+            for reader in self._readers or ():
                 reader.end()
         if error is not None:
             raise error
@@ -246,7 +246,7 @@ class Roster:
         record.tell = self._tell
         self._tell(record.change())
         if record.spec is None or record.failure:
-            record.ended.set()
+            record.gone = True
         else:
             self._owners.start_soon(partial(live, record, record.spec, terms=self._terms, timeout=timeout))
         return server
@@ -257,7 +257,9 @@ class Roster:
         record, _ = found
         record.end()
         try:
-            await record.ended.wait()
+            if not record.gone:
+                record.ended = record.ended or anyio.Event()
+                await record.ended.wait()
         finally:
             # Another task may have removed it meanwhile.
             self._servers = [each for each in self._servers if each is not found]
@@ -268,12 +270,14 @@ class Roster:
         changes = Changes([record.change() for record in self.records])
         if self._owners is None:
             changes.end()
+        if self._readers is None:
+            self._readers = WeakSet()
         self._readers.add(changes)
         return changes
 
     def _tell(self, change: Change) -> None:
         self._tools = None
-        for reader in self._readers:
+        for reader in self._readers or ():
             reader.add(change)
 
     def _find(self, name: str) -> tuple[Record, LaunchedServer]:

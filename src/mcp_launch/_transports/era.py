@@ -158,16 +158,17 @@ class _Probe:
 class _ReadStream(ReadStream):
     def __init__(self, inner: Source, probe: _Probe, *, tell: Sink | None) -> None:
         super().__init__(inner)
-        self._probe = probe
+        self._probe: _Probe | None = probe
+        """None after the probe, whose memory is then free."""
         self._tell = tell
 
     async def receive(self) -> SessionMessage | Exception:
-        if self._probe.over:
-            return await self._inner.receive()
-        return await self._receive_while_probing()
+        if self._probe and not self._probe.over:
+            return await self._receive_while_probing(self._probe)
+        self._probe = None
+        return await self._inner.receive()
 
-    async def _receive_while_probing(self) -> SessionMessage | Exception:
-        probe = self._probe
+    async def _receive_while_probing(self, probe: _Probe) -> SessionMessage | Exception:
         waits = True
         while waits:
             probe.scope = anyio.CancelScope(deadline=probe.scope.deadline)
@@ -186,10 +187,12 @@ class _ReadStream(ReadStream):
 class _WriteStream(WriteStream):
     def __init__(self, inner: Sink, probe: _Probe) -> None:
         super().__init__(inner)
-        self._probe = probe
+        self._probe: _Probe | None = probe
 
     async def send(self, item: SessionMessage, /) -> None:
-        if self._probe.over or not isinstance(item.message, JSONRPCRequest):
+        if self._probe and self._probe.over:
+            self._probe = None
+        if self._probe is None or not isinstance(item.message, JSONRPCRequest):
             await self._inner.send(item)
             return
         self._probe.ask(item.message)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from types import TracebackType
@@ -134,7 +133,8 @@ class Unanswered:
         """The request that opens the session, if nothing was sent after it."""
         self._last: RequestId | None = None
         """The last request, which may have been cancelled."""
-        self._settled: deque[RequestId] = deque(maxlen=_SETTLED)
+        # Not a deque, which takes 700 bytes in each session even if it is empty.
+        self._settled: list[RequestId] = []
         """The last requests that are finished."""
         self._strange: list[RequestId] = []
         """The first unknown ids of responses while requests are pending."""
@@ -185,6 +185,7 @@ class Unanswered:
         if self._ids.pop(known, None) is None:
             return False
         self._settled.append(known)
+        del self._settled[:-_SETTLED]
         return True
 
     def explain(self, found: Diagnosis | None, *, waited: float | None) -> Diagnosis | None:
@@ -275,11 +276,11 @@ class _Requests:
         self.open: set[RequestId] = set()
         self.is_behind = is_behind
         self._warn = warn
-        self._warned: set[str] = set()
+        self._warned: list[str] = []
 
     def warn(self, warning: str) -> None:
         if warning not in self._warned:
-            self._warned.add(warning)
+            self._warned.append(warning)
             self._warn(warning)
 
     def done(self, number: RequestId | None) -> None:

@@ -184,7 +184,7 @@ HTTP = RefusedServer(0, "search", "http", "mcp.http", "not advertised")
 SSE = RefusedServer(3, None, "sse", "mcp.sse", "not advertised")
 TWIN = RefusedServer(1, "twin", "stdio", None, "another has this name")
 ASSUME_BOTH = 'To send it anyway, pass assume={"mcp.http", "mcp.sse"}'
-LEAVE_OUT = "or leave them out with gate_mcp_servers(…, on_refusal='drop')"
+LEAVE_OUT = "or leave them out with on_refusal='drop'"
 
 
 @pytest.mark.parametrize(

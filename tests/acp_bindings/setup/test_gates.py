@@ -267,7 +267,7 @@ def test_servers_are_refused_each_with_its_reason() -> None:
         "search (http): the agent has not advertised agentCapabilities.mcpCapabilities.http; "
         "clock (sse): the agent has not advertised agentCapabilities.mcpCapabilities.sse. "
         'To send it anyway, pass assume={"mcp.http", "mcp.sse"}; '
-        "or leave them out with gate_mcp_servers(…, on_refusal='drop')"
+        "or leave them out with on_refusal='drop'"
     )
     assert (caught.value.method, caught.value.field) == ("session/new", "mcpServers")
     assert isinstance(caught.value, CapabilityNotAdvertised)
