@@ -89,16 +89,6 @@ def test_the_handshake_works_with_a_codec_before_negotiation() -> None:
 
 
 @pytest.mark.requirement("R9")
-def test_the_handshake_may_have_the_id_0() -> None:
-    ours = Codec(OPENING, role="client")
-    sent = ours.request(ClientHandshake(info=EDITOR).request())
-    assert sent.id == 0
-    request = Codec(OPENING, role="agent").read(sent.line)
-    assert isinstance(request, Request)
-    assert request.id == 0
-
-
-@pytest.mark.requirement("R9")
 def test_a_null_id_is_answered_only_until_v2_is_negotiated() -> None:
     theirs = Codec(OPENING, role="agent")
     params = {"protocolVersion": 2, "info": raw(EDITOR)}
