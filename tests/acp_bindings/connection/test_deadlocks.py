@@ -162,15 +162,16 @@ class Proxy:
 
 @asynccontextmanager
 async def proxied(
-    proxy: Proxy, *, of_client: Any, of_agent: Any, ends: dict[str, Any] | None = None, most_requests: int = 1000
-) -> AsyncGenerator[None]:
+    *, of_client: Any, of_agent: Any, answer: Any = same, most_requests: int = 1000
+) -> AsyncGenerator[Proxy]:
     """Connect a client and an agent through a proxy with these handlers for the messages of each."""
-    ends = {"_acme/same": same, **(ends or {})}
-    async with (
-        both(agent=of_client, client=ends, most_requests=most_requests) as (proxy.to_client, proxy.client),
-        both(agent=ends, client=of_agent, most_requests=most_requests) as (proxy.agent, proxy.to_agent),
-    ):
-        yield
+    proxy, ends = Proxy(), {"_acme/same": answer}
+    with anyio.fail_after(30):
+        async with (
+            both(agent=of_client, client=ends, most_requests=most_requests) as (proxy.to_client, proxy.client),
+            both(agent=ends, client=of_agent, most_requests=most_requests) as (proxy.agent, proxy.to_agent),
+        ):
+            yield proxy
 
 
 class TestProxies:
@@ -196,15 +197,13 @@ class TestProxies:
 
         answers: list[str] = []
         begun, asked = anyio.Event(), anyio.Event()
-        proxy = Proxy()
         of_client, of_agent = {"_acme/told": hear_client}, {"_acme/told": hear_agent}
-        with anyio.fail_after(5):
-            async with proxied(proxy, of_client=of_client, of_agent=of_agent, ends={"_acme/same": answer}):
-                one, other = (proxy.client, proxy.agent) if first == "client" else (proxy.agent, proxy.client)
-                await other.notify(method="_acme/told")
-                await one.notify(method="_acme/told")
-                while len(answers) < 2:
-                    await anyio.lowlevel.checkpoint()
+        async with proxied(of_client=of_client, of_agent=of_agent, answer=answer) as proxy:
+            one, other = (proxy.client, proxy.agent) if first == "client" else (proxy.agent, proxy.client)
+            await other.notify(method="_acme/told")
+            await one.notify(method="_acme/told")
+            while len(answers) < 2:
+                await anyio.lowlevel.checkpoint()
         assert sorted(answers) == ["told by the agent", "told by the client"]
 
     async def test_a_response_is_delivered_in_order_without_a_cycle_of_waiting_handlers(self) -> None:
@@ -222,12 +221,10 @@ class TestProxies:
 
         order: list[str] = []
         done = anyio.Event()
-        proxy = Proxy()
-        handlers = {"_acme/told": hear_client}, {"_acme/told": hear_agent}
-        with anyio.fail_after(5):
-            async with proxied(proxy, of_client=handlers[0], of_agent=handlers[1], ends={"_acme/same": tell_first}):
-                await proxy.client.notify(method="_acme/told")
-                await done.wait()
+        of_client, of_agent = {"_acme/told": hear_client}, {"_acme/told": hear_agent}
+        async with proxied(of_client=of_client, of_agent=of_agent, answer=tell_first) as proxy:
+            await proxy.client.notify(method="_acme/told")
+            await done.wait()
         assert order == ["what came before", "the answer"]
 
     async def test_a_finished_wait_for_another_connection_no_longer_counts(self) -> None:
@@ -250,15 +247,13 @@ class TestProxies:
 
         order: list[str] = []
         answered, asked, done = anyio.Event(), anyio.Event(), anyio.Event()
-        proxy = Proxy()
-        handlers = {"_acme/told": hear_client}, {"_acme/told": hear_agent}
-        with anyio.fail_after(5):
-            async with proxied(proxy, of_client=handlers[0], of_agent=handlers[1], ends={"_acme/same": answer}):
-                await proxy.client.notify("first", method="_acme/told")
-                await proxy.client.notify("second", method="_acme/told")
-                await answered.wait()
-                await proxy.agent.notify(method="_acme/told")
-                await done.wait()
+        of_client, of_agent = {"_acme/told": hear_client}, {"_acme/told": hear_agent}
+        async with proxied(of_client=of_client, of_agent=of_agent, answer=answer) as proxy:
+            await proxy.client.notify("first", method="_acme/told")
+            await proxy.client.notify("second", method="_acme/told")
+            await answered.wait()
+            await proxy.agent.notify(method="_acme/told")
+            await done.wait()
         assert order == ["first", "second", "the answer"]
 
     async def test_an_exclusive_handler_may_send_a_request_through_another_connection(self) -> None:
@@ -278,13 +273,9 @@ class TestProxies:
 
         answers: list[str] = []
         done = anyio.Event()
-        proxy = Proxy()
-        with anyio.fail_after(5):
-            async with proxied(
-                proxy, of_client=of_client, of_agent={"_acme/told": hear_agent}, ends={"_acme/same": tell_first}
-            ):
-                assert await proxy.client.request("begun", method="_acme/begin") == "begun"
-                await done.wait()
+        async with proxied(of_client=of_client, of_agent={"_acme/told": hear_agent}, answer=tell_first) as proxy:
+            assert await proxy.client.request("begun", method="_acme/begin") == "begun"
+            await done.wait()
         assert answers == ["told by the agent"]
 
     async def test_the_maximum_number_of_requests_can_be_forwarded_in_both_directions(self) -> None:
@@ -295,16 +286,14 @@ class TestProxies:
             return await proxy.ask_client(params)
 
         answers: list[int] = []
-        proxy = Proxy()
         of_client, of_agent = {"_acme/do": to_agent}, {"_acme/do": to_client}
-        with anyio.fail_after(30):
-            async with (
-                proxied(proxy, of_client=of_client, of_agent=of_agent, most_requests=10),
-                anyio.create_task_group() as tasks,
-            ):
-                for number in range(200):
-                    tasks.start_soon(ask_into, answers, proxy.client, number)
-                    tasks.start_soon(ask_into, answers, proxy.agent, number)
+        async with (
+            proxied(of_client=of_client, of_agent=of_agent, most_requests=10) as proxy,
+            anyio.create_task_group() as tasks,
+        ):
+            for number in range(200):
+                tasks.start_soon(ask_into, answers, proxy.client, number)
+                tasks.start_soon(ask_into, answers, proxy.agent, number)
         assert sorted(answers) == sorted([*range(200), *range(200)])
 
 

@@ -78,7 +78,7 @@ OTHERS: list[tuple[Side, Message]] = [
     ("client", answered(1)),
     ("agent", BadLine(-32700, "?", None)),
 ]
-OUTCOMES: list[tuple[list[tuple[Side, Message]], Phase, int | None]] = [
+OUTCOMES: list[Any] = [
     ([ASKED, ("agent", Response(0, "initialize", TYPED))], "ready", 1),
     *(([ASKED, ("agent", answered(version))], "new", None) for version in NO_VERSIONS),
     *(([ASKED, said], "initializing", None) for said in OTHERS),
