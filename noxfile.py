@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import tempfile
-import time
 from pathlib import Path
 
 import nox
@@ -30,52 +28,13 @@ def group(name: str) -> list[str]:
 
 
 NPM_OPTIONS = ("--prefer-offline", "--no-save", "--no-package-lock", "--no-audit", "--no-fund", "--ignore-scripts")
-STALLED_AFTER = 60.0
-"""The seconds without progress after which npm is stopped."""
+NPM_PATIENCE = ("--fetch-timeout=60000", "--fetch-retries=0")
+"""Sixty seconds for each package. By default, npm tries three times, and waits five minutes each time."""
 
 
 def npm_install(session: nox.Session, folder: str, *more: str) -> None:
     """Install the packages of the package.json in *folder*, and *more*, into that folder, without running scripts."""
-    npm = shutil.which("npm")
-    if npm is None:
-        session.error('command not found: "npm". Install Node.js 20 or newer')
-    # npm reports each download on its standard error.
-    command = [npm, "install", "--prefix", folder, *NPM_OPTIONS, "--loglevel=http", *more]
-    session.log(" ".join(command))
-    with tempfile.TemporaryFile() as output:
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
-        try:
-            stalled = not has_ended(process, output.fileno(), Path(folder))
-        finally:
-            process.kill()
-            process.wait()
-        output.seek(0)
-        last_lines = "\n".join(output.read().decode(errors="replace").splitlines()[-20:])
-    if stalled:
-        session.error(
-            f"npm made no progress for {STALLED_AFTER:g} s while it installed the packages of {folder}. Check the "
-            "network and `npm config get registry`, then run the session again. Packages that were downloaded "
-            f"completely are not downloaded again. The last output of npm:\n{last_lines}"
-        )
-    if process.returncode:
-        session.error(f"npm install failed in {folder} with exit status {process.returncode}:\n{last_lines}")
-
-
-def has_ended(process: subprocess.Popen[bytes], output: int, folder: Path) -> bool:
-    """Wait for npm and return True when it has ended, or False if it prints and writes nothing for too long."""
-    last, since = (0, 0), time.monotonic()
-    while time.monotonic() - since < STALLED_AFTER:
-        try:
-            process.wait(timeout=min(STALLED_AFTER / 10, 5))
-        except subprocess.TimeoutExpired:
-            # A large package is unpacked while it is downloaded.
-            unpacked = sum(path.lstat().st_size for path in folder.glob("node_modules/**/*") if path.exists())
-            now = (os.fstat(output).st_size, unpacked)
-            if now != last:
-                last, since = now, time.monotonic()
-        else:
-            return True
-    return False
+    session.run("npm", "install", "--prefix", folder, *NPM_OPTIONS, *NPM_PATIENCE, *more, external=True)
 
 
 def pypi_install(session: nox.Session, folder: str) -> None:

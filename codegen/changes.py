@@ -15,26 +15,22 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from codegen.build import PACKAGES, build
 from codegen.naming import INTEGERS, MODEL, NUMBER, WRAPPERS
 from codegen.passes.tidy import open_booleans
 from codegen.tree import CodegenError, Definitions, rewrite_all, without
 
-Kind: TypeAlias = Literal["name", "meaning", "base", "attribute", "rule"]
 
-
-@dataclass(frozen=True, kw_only=True)
-class Change:
+class Change(NamedTuple):
     """One difference between the Python names of two packages."""
 
-    kind: Kind
     where: str
     """The name (`Foo`) or the attribute (`Foo.bar`)."""
     what: str
-    """The difference as Markdown, to be read after `where`."""
-    breaking: bool
+    """The difference as Markdown, to be read after `where`; of a name that is new or gone, "added" or "removed"."""
+    is_breaking: bool
 
 
 def describe_changes(file: str, old: dict[str, Any], new: dict[str, Any]) -> list[str]:
@@ -76,12 +72,12 @@ def _describe_schema(old: Definitions, new: Definitions) -> list[str]:
 def render(changes: Sequence[Change]) -> list[str]:
     """Return the changes as a Markdown list, breaking ones first."""
     lines: list[str] = []
-    for breaking in (True, False):
-        mark = "**Breaking:** " if breaking else ""
-        chosen = [change for change in changes if change.breaking is breaking]
-        if names := [change.where for change in chosen if change.kind == "name"]:
-            lines.append(f"- {mark}names {'removed' if breaking else 'added'}: {as_code(names)}")
-        lines += [f"- {mark}`{change.where}` {change.what}" for change in chosen if change.kind != "name"]
+    for breaking, mark, listed in ((True, "**Breaking:** ", "removed"), (False, "", "added")):
+        chosen = [change for change in changes if change.is_breaking is breaking]
+        names = [change.where for change in chosen if change.what == listed and "." not in change.where]
+        if names:
+            lines.append(f"- {mark}names {listed}: {as_code(names)}")
+        lines += [f"- {mark}`{where}` {what}" for where, what, _ in chosen if where not in names]
     return lines or ["- No change"]
 
 
@@ -146,51 +142,45 @@ def compare_names(old: Names, new: Names) -> list[Change]:
 
 def _compare_name(where: str, before: Name | None, after: Name | None) -> Iterator[Change]:
     if before is None or after is None:
-        yield Change(kind="name", where=where, what="removed" if before else "added", breaking=before is not None)
-        return
-    if before.is_class != after.is_class:
-        what = f"now means something else: it was {before} and is {after}"
-        yield Change(kind="meaning", where=where, what=what, breaking=True)
+        yield Change(where, "removed" if before else "added", is_breaking=before is not None)
+    elif before.is_class != after.is_class:
+        yield Change(where, f"now means something else: it was {before} and is {after}", is_breaking=True)
     elif not before.is_class:
-        yield from _compare_types("meaning", where, before, after)
+        yield from _compare_types(where, before, after)
     elif before.types != after.types:
-        what = f"is based on {as_code(after.types)} instead of {as_code(before.types)}"
         # Every class has `Model` as an indirect base.
-        yield Change(kind="base", where=where, what=what, breaking=not {*before.types} <= {*after.types, MODEL})
+        breaking = not {*before.types} <= {*after.types, MODEL}
+        yield Change(where, f"is based on {as_code(after.types)} instead of {as_code(before.types)}", breaking)
 
 
 def _compare_attribute(where: str, before: Name | None, after: Name | None) -> Iterator[Change]:
     if after is None:
-        yield Change(kind="attribute", where=where, what="removed", breaking=True)
+        yield Change(where, "removed", is_breaking=True)
     elif before is None:
-        what = f"added, {'required' if after.required else 'optional'} ({after})"
-        yield Change(kind="attribute", where=where, what=what, breaking=after.required)
+        yield Change(where, f"added, {'required' if after.required else 'optional'} ({after})", after.required)
     else:
-        yield from _compare_types("attribute", where, before, after)
+        yield from _compare_types(where, before, after)
         if before.required != after.required:
-            what = "is now required" if after.required else "is no longer required"
-            yield Change(kind="attribute", where=where, what=what, breaking=after.required)
+            yield Change(where, f"is {'now' if after.required else 'no longer'} required", after.required)
 
 
-def _compare_types(kind: Kind, where: str, before: Name, after: Name) -> Iterator[Change]:
+def _compare_types(where: str, before: Name, after: Name) -> Iterator[Change]:
     old, new = before.types, after.types
     removed, added = [each for each in old if each not in new], [each for each in new if each not in old]
     if not removed and not added:
         if _RULE.findall(before.declaration) != _RULE.findall(after.declaration):
-            what = f"is declared as `{after.declaration}` instead of `{before.declaration}`"
-            yield Change(kind="rule", where=where, what=what, breaking=False)
+            yield Change(
+                where, f"is declared as `{after.declaration}` instead of `{before.declaration}`", is_breaking=False
+            )
         return
     known = [each for each in old if each != "None"]
     # A type that was not a choice, or of which nothing is left, is another type.
     is_choice = len(known) > 1 or any(map(_is_value, known))
     if is_choice and not {*known} <= {*removed} and all(_is_to_be_expected(each, known) for each in added):
-        for each in removed:
-            yield Change(kind=kind, where=where, what=f"can no longer be `{each}`", breaking=True)
-        for each in added:
-            yield Change(kind=kind, where=where, what=f"can also be `{each}`", breaking=False)
+        yield from (Change(where, f"can no longer be `{each}`", is_breaking=True) for each in removed)
+        yield from (Change(where, f"can also be `{each}`", is_breaking=False) for each in added)
     else:
-        what = f"now has the type {after} instead of {before}"
-        yield Change(kind=kind, where=where, what=what, breaking=True)
+        yield Change(where, f"now has the type {after} instead of {before}", is_breaking=True)
 
 
 _RULE = re.compile(

@@ -25,10 +25,9 @@ class SourceError(Exception):
 
 
 class LockError(SourceError):
-    """`lock.toml` cannot be read, or *file* does not match it."""
+    """`lock.toml` cannot be read, or a file does not match it."""
 
     def __init__(self, file: str, reason: str) -> None:
-        self.file = file
         super().__init__(
             f"{file}: {reason}. Restore the folder from version control, or run: nox -s update_schema -- SOURCE"
         )
@@ -47,10 +46,13 @@ class LockedFile:
     sha256: str
     """The digest in lower-case hexadecimal digits."""
 
-    @classmethod
-    def of(cls, data: bytes, *, source: str, version: str) -> LockedFile:
-        """Return the record of *data*."""
-        return cls(source=source, version=version, size=len(data), sha256=hashlib.sha256(data).hexdigest())
+
+def records_of(files: Mapping[str, bytes], *, source: str, version: str) -> dict[str, LockedFile]:
+    """Return the records of the *files* of one source."""
+    return {
+        file: LockedFile(source=source, version=version, size=len(data), sha256=hashlib.sha256(data).hexdigest())
+        for file, data in files.items()
+    }
 
 
 def read(folder: Path) -> dict[str, LockedFile]:
@@ -87,7 +89,7 @@ def verified_bytes(folder: Path, file: str) -> bytes:
     if expected is None or not path.is_file():
         raise LockError(file, f"missing here or in {LOCK}")
     data = path.read_bytes()
-    if LockedFile.of(data, source=expected.source, version=expected.version) != expected:
+    if records_of({file: data}, source=expected.source, version=expected.version)[file] != expected:
         raise LockError(file, f"differs from the file that {LOCK} records from {expected.source}")
     return data
 

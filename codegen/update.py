@@ -10,7 +10,7 @@ from pathlib import Path
 
 from codegen import lock
 from codegen.changes import describe_changes
-from codegen.lock import FILES, LOCK, LockedFile, SourceError, write_files
+from codegen.lock import FILES, LOCK, LockedFile, SourceError, records_of, write_files
 from codegen.sources import fetch, parse_schema
 
 SCHEMA_FOLDER = Path(__file__).resolve().parents[1] / "schema"
@@ -98,10 +98,7 @@ def update(source: str, *, folder: Path = SCHEMA_FOLDER, dry_run: bool = False) 
         previous = lock.read(folder)
     except SourceError:
         previous = {}  # every file is replaced, so a broken lock does not matter
-    locked = {
-        file: LockedFile.of(data, source=delivery.source, version=delivery.version)
-        for file, data in delivery.files.items()
-    }
+    locked = records_of(delivery.files, source=delivery.source, version=delivery.version)
     old = {file: (folder / file).read_bytes() for file in FILES if (folder / file).is_file()}
     if not dry_run:
         # The lock is written last: until then, a build notices that the files differ from it.

@@ -58,7 +58,7 @@ def check_completes(modules: dict[str, str], package: Path) -> None:
     Raises:
         CodegenError: names the definition that failed, or the first one of a module that cannot be imported.
     """
-    with _imported(package) as root:
+    with imported(package) as root:
         for name, module in modules.items():
             try:
                 definition = getattr(import_module(f"{root.__name__}.{module}"), name)
@@ -72,9 +72,9 @@ def check_completes(modules: dict[str, str], package: Path) -> None:
 
 
 @contextmanager
-def _imported(package: Path) -> Generator[ModuleType]:
+def imported(package: Path) -> Generator[ModuleType]:
     """Import the package under a temporary name, and remove it when the block ends."""
-    name = f"_completed_{next(_numbers)}"
+    name = f"_imported_{next(_numbers)}"
     spec = importlib.util.spec_from_file_location(name, package / "__init__.py")
     if spec is None or spec.loader is None:
         raise CodegenError(f"{package}: not a package")

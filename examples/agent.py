@@ -140,6 +140,7 @@ def _value(text: str) -> Any:
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--http"]:
         host, port = sys.argv[2].rsplit(":", 1)
+        print(f"serving http://{host}:{port}/acp", file=sys.stderr)
         agent.asgi(hosts=os.environ.get("ACP_HOSTS", "").split()).run(host, int(port))
     else:
         agent.run()

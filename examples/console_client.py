@@ -14,7 +14,7 @@ from acp_bindings.client import Client
 
 async def main() -> None:
     client = Client("example-client", title="Example Client", version="0.1.0")
-    async with client.connect(sys.argv[1:]) as agent, agent.session(cwd=Path.cwd()) as session:
+    async with client.connect(sys.argv[1:] or sys.exit(__doc__)) as agent, agent.session(cwd=Path.cwd()) as session:
         while (line := await anyio.to_thread.run_sync(read, abandon_on_cancel=True)) is not None:
             try:
                 async for update in session.prompt(line):

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 from codegen.naming import pascal
 from codegen.tree import CodegenError, Definitions, Node, arms, ref, rewrite_all, target, without
 
 TAG = {"type", "const", "title", "description"}
 """The keywords that a tag may have."""
 
-EXCLUDED = {"type", "properties", "required", "title", "description"}
-"""The keywords that an excluded variant may have. Its only property is the tag."""
+PLAIN = {"type", "properties", "required", "title", "description"}
+"""The keywords of a variant without a payload."""
 
 
 def constant(arm: Node, tag: str | None) -> str | None:
@@ -25,7 +23,7 @@ def check_catch_all(union: str, arm: Node, tag: str, known: list[str]) -> None:
     excluded = arms(arm["not"])
     if (
         {constant(each, tag) for each in excluded} != set(known)
-        or any(each.keys() - EXCLUDED or each["properties"].keys() != {tag} for each in excluded)
+        or any(each.keys() - PLAIN or each["properties"].keys() != {tag} for each in excluded)
         or any(each["properties"][tag].keys() - TAG for each in excluded)
         or arm["not"].keys() - {*UNIONS, "title", "description"}
         or tag not in arm.get("required", [])
@@ -95,27 +93,30 @@ def _collapse(name: str, node: Node, defs: Definitions) -> Node:
     if len(tags) != 1:
         return node
     tag = tags.pop()
-    own = _optional_tag(name, tag, node)
-    values: list[Node] = []
-    by_value: list[tuple[str, dict[str, Node]]] = []
-    for arm in arms(node):
-        _check_arm(name, tag, arm)
-        value = arm["properties"][tag]
-        if "const" in value:
-            values.append(value | {"description": arm["description"]} if "description" in arm else value)
-            by_value.append((value["const"], _members(name, tag, arm, defs)))
-    known = [value["const"] for value in values]
-    if twice := {value for value in known if known.count(value) > 1}:
-        raise CodegenError(f"{name}: two variants have the tag {min(twice)}")
-    catch_alls = [arm for arm in arms(node) if "not" in arm]
+    outer: dict[str, Node] = node.get("properties", {})
+    own, variants = outer.get(tag, {}), [arm for arm in arms(node) if constant(arm, tag) is not None]
+    catch_alls, known = [arm for arm in arms(node) if "not" in arm], [constant(arm, tag) or "" for arm in variants]
+    faults = {
+        "its schema in the object is not that of a string or null": set(own.get("type", [])) != {"string", "null"}
+        or any(key not in {*TAG, "default"} and not key.startswith("x-") for key in own),
+        "a variant has more than the tag": not all(_has_only_tag(arm, tag) for arm in arms(node)),
+        "two variants have the same value": len(set(known)) < len(known),
+        "a payload is not a plain object of optional fields": not all(map(_is_optional, _payloads(variants, defs))),
+        "it is lenient, but has no variant for unknown values": own.get("x-deserialize-default-on-error")
+        and not catch_alls,
+    }
+    if wrong := [why for why, is_wrong in faults.items() if is_wrong]:
+        raise CodegenError(f"{name}: no rule for the optional tag {tag}: {wrong[0]}")
     for arm in catch_alls:
         check_catch_all(name, arm, tag, known)
-    if own.get("x-deserialize-default-on-error") and not catch_alls:
-        raise CodegenError(f"{name}.{tag}: no rule for a lenient tag without a variant for unknown tags")
-    choices: list[Node] = [*values, *([{"title": "other", "type": "string"}] if catch_alls else [])]
-    shape = {"anyOf": [{"anyOf": choices}, {"type": "null"}]}
-    members = node["properties"] | {tag: without(own, "type") | shape}
-    members |= _conditional(name, tag, node["properties"], by_value)
+    members = dict(outer)
+    for arm, value in zip(variants, known, strict=True):
+        for part in (arm, *_payloads([arm], defs)):
+            for key, member in without(part.get("properties", {}), tag if part is arm else "").items():
+                members[key] = _conditional(f"{name}.{key}", members.get(key), member, tag, value, always=key in outer)
+    values = [arm["properties"][tag] | {key: arm[key] for key in ("description",) if key in arm} for arm in variants]
+    other: list[Node] = [{"title": "other", "type": "string"}] if catch_alls else []
+    members[tag] = without(own, "type") | {"anyOf": [{"anyOf": [*values, *other]}, {"type": "null"}]}
     return without(node, "anyOf", "oneOf") | {"properties": members}
 
 
@@ -124,70 +125,33 @@ def _null_tag(arm: Node) -> str | None:
     return nulls[0] if len(nulls) == 1 and "required" not in arm else None
 
 
-def _optional_tag(name: str, tag: str, node: Node) -> Node:
-    """Return the schema of *tag* in the object *node* itself, which the constants of the variants replace."""
-    own = node.get("properties", {}).get(tag)
-    if own is None:
-        raise CodegenError(f"{name}: the optional tag {tag} is missing in the properties of the object")
-    lost = own.keys() - {"type", "title", "description", "default"} - {key for key in own if key.startswith("x-")}
-    if set(own.get("type", [])) != {"string", "null"} or lost:
-        raise CodegenError(f"{name}.{tag}: no rule for an optional tag that is not a string or null in the object")
-    return cast("Node", own)
-
-
-def _check_arm(name: str, tag: str, arm: Node) -> None:
-    """Refuse a variant with more than its tag and, if the tag is a constant, fields and a payload."""
+def _has_only_tag(arm: Node, tag: str) -> bool:
+    """Return True if *arm* has nothing but the tag and, if that is a constant, optional fields and a payload."""
     value = arm.get("properties", {}).get(tag, {})
-    expected = {"title", "description", "type", "properties", "required"}
     if "const" in value:
-        alone = arm.get("required") == [tag] and not value.keys() - TAG
-        expected |= {"allOf"}
-    elif "not" in arm:
-        alone = arm["properties"].keys() == {tag} and not value.keys() - TAG
-        expected |= {"not"}
+        is_alone, more = arm.get("required") == [tag], "allOf"
     else:
-        alone = _null_tag(arm) == tag and arm["properties"].keys() == {tag} and value.keys() <= {"type"} | TAG
-    if not alone or arm.keys() - expected:
-        raise CodegenError(f"{name}: no rule for a variant of the optional tag {tag} with more than the tag")
+        is_alone, more = arm.get("properties", {}).keys() == {tag} and ("not" in arm or _null_tag(arm) == tag), "not"
+    return is_alone and not value.keys() - TAG and not arm.keys() - {*PLAIN, more}
 
 
-def _members(name: str, tag: str, arm: Node, defs: Definitions) -> dict[str, Node]:
-    """Return the fields for one value of the tag: those of the variant *arm* and of its payload."""
-    members: dict[str, Node] = without(arm["properties"], tag)
-    for part in arm.get("allOf", []):
-        payload = target(part) or ""
-        body = defs[payload]
-        if body.get("type") != "object" or "allOf" in body or arms(body) or body.get("additionalProperties"):
-            raise CodegenError(f"{name}: the payload {payload} of an optional tag is not a plain object")
-        if body.get("required"):
-            raise CodegenError(f"{name}: the payload {payload} of an optional tag has required fields")
-        for key, member in body.get("properties", {}).items():
-            if key in members and not _same(members[key], member):
-                raise CodegenError(f"{name}.{key}: differs between a variant and its payload {payload}")
-            members[key] = member
-    return members
+def _payloads(variants: list[Node], defs: Definitions) -> list[Node]:
+    return [defs[target(part) or ""] for arm in variants for part in arm.get("allOf", [])]
 
 
-def _conditional(
-    name: str, tag: str, outer: dict[str, Node], by_value: list[tuple[str, dict[str, Node]]]
-) -> dict[str, Node]:
-    """Return the fields that exist only for some values of the tag, with these values, without those in *outer*."""
-    found: dict[str, Node] = {}
-    for value, members in by_value:
-        for key, member in members.items():
-            if key in outer:
-                # A field for every value of the tag is a field for this one too.
-                if not _same(outer[key], member):
-                    raise CodegenError(f"{name}.{key}: differs between the object and its variant {value}")
-                continue
-            if key == META:
-                raise CodegenError(f"{name}: no rule for {META} of the variant {value} only")
-            before = found.get(key, member)
-            if not _same(without(before, "x-when"), member):
-                raise CodegenError(f"{name}.{key}: differs between {value} and another variant of {tag}")
-            values = [*before.get("x-when", {"values": []})["values"], value]
-            found[key] = before | {"x-when": {"member": tag, "values": values}}
-    return found
+def _is_optional(payload: Node) -> bool:
+    return payload.get("type") == "object" and not payload.keys() & {
+        *("allOf", "anyOf", "oneOf", "additionalProperties", "required")
+    }
+
+
+def _conditional(where: str, before: Node | None, member: Node, tag: str, value: str, *, always: bool) -> Node:
+    """Return a field with *value* added to the values of the tag for which it exists, unless it exists *always*."""
+    before = member if before is None else before
+    if not _same(without(before, "x-when"), member) or (where.endswith(f".{META}") and not always):
+        raise CodegenError(f"{where}: no rule for a field that differs between the variants of {tag}")
+    values = dict.fromkeys([*before.get("x-when", {"values": []})["values"], value])
+    return before if always else before | {"x-when": {"member": tag, "values": [*values]}}
 
 
 def _same(one: Node, other: Node) -> bool:

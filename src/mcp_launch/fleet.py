@@ -140,7 +140,7 @@ class Fleet:
         self._tools: Catalogue | None = None
         """The tools of all servers, including dead ones, whose tools are not unknown; None after a change."""
         # Weak references, because readers do not say when they stop and unread changes would pile up.
-        self._readers: WeakSet[Changes] = WeakSet()
+        self._readers: WeakSet[Changes] | None = None
 
     async def __aenter__(self) -> Self:
         self._owners = await anyio.create_task_group().__aenter__()
@@ -162,7 +162,7 @@ class Fleet:
                 await owners.__aexit__(None, None, None)
         finally:
             # Also if the task group itself is cancelled.
-            for reader in self._readers:
+            for reader in self._readers or ():
                 reader.end()
 
     def __repr__(self) -> str:
@@ -208,6 +208,8 @@ class Fleet:
         changes = Changes([record.change() for record, _ in self._servers])
         if self._owners is None:
             changes.end()
+        if self._readers is None:
+            self._readers = WeakSet()
         self._readers.add(changes)
         return changes
 
@@ -288,7 +290,7 @@ class Fleet:
         record.tell = self._tell
         self._tell(record.change())
         if record.spec is None or record.failure:
-            record.ended.set()
+            record.gone = True
         else:
             self._owners.start_soon(partial(live, record, record.spec, terms=self._terms, timeout=timeout))
         return server
@@ -303,7 +305,9 @@ class Fleet:
         record, _ = found
         record.end()
         try:
-            await record.ended.wait()
+            if not record.gone:
+                record.ended = record.ended or anyio.Event()
+                await record.ended.wait()
         finally:
             # Another task may have removed it meanwhile.
             self._servers = [each for each in self._servers if each is not found]
@@ -311,7 +315,7 @@ class Fleet:
 
     def _tell(self, change: Change) -> None:
         self._tools = None
-        for reader in self._readers:
+        for reader in self._readers or ():
             reader.add(change)
 
     def _find(self, name: str) -> tuple[Record, LaunchedServer]:

@@ -3,7 +3,7 @@
 import json
 import math
 from collections import OrderedDict, deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -12,9 +12,8 @@ from pydantic import Discriminator, Field, RootModel, Tag, ValidatorFunctionWrap
 from pydantic import Json as PydanticJson
 from typing_extensions import TypedDict
 
-from acp_bindings import DecodeError, Finding, Issue, decode, encode, v1, v1_unstable, v2, v2_unstable
+from acp_bindings import DecodeError, Issue, decode, encode, v1, v1_unstable, v2
 from tests.acp_bindings.exact_json import Json
-from tests.acp_bindings.schemas import PACKAGES, load
 
 REQUEST: Json = {"cwd": "/é/😀", "mcpServers": [{"name": "s", "command": "/bin/s", "args": ["-v"], "env": []}]}
 SECRET = "hunter2-hunter2"
@@ -57,40 +56,6 @@ def test_parsed_json_is_left_as_it_was() -> None:
 def test_an_alias_decodes_to_its_plain_value_and_back(model_type: Json, given: str, value: Json) -> None:
     assert decode(model_type, given) == value
     assert encode(decode(model_type, given)) == given.encode()
-
-
-def test_a_union_decodes_to_the_class_of_its_variant() -> None:
-    server: object = decode(v2.McpServer, '{"type":"http","name":"h","url":"https://h.example"}')
-    assert type(server) is v2.McpServerHttp
-    assert server.type == "http"
-
-
-@pytest.mark.parametrize("package", PACKAGES)
-def test_every_definition_is_importable_by_its_schema_name(package: str) -> None:
-    module = {"v1": v1, "v1_unstable": v1_unstable, "v2": v2, "v2_unstable": v2_unstable}[package]
-    assert [name for name in load(package).definitions if not hasattr(module, name)] == []
-
-
-NO_JSON = {
-    "empty": "",
-    "cut off": '{"cwd": "/"',
-    "more after it": '{"cwd": "/", "mcpServers": []} x',
-    "Python": "{'cwd': '/', 'mcpServers': []}",
-    "trailing comma": '{"cwd": "/", "mcpServers": [],}',
-    "no text": b"\xff\xfe",
-    "no UTF-8": b'{"cwd": "\xff", "mcpServers": []}',
-    "half a surrogate": '{"cwd": "\\ud800", "mcpServers": []}',
-    "NaN": '{"cwd": "/", "mcpServers": [], "_meta": {"a": NaN}}',
-    "Infinity": '{"cwd": "/", "mcpServers": [], "_meta": {"a": -Infinity}}',
-    "too deep": "[" * 100_000,
-}
-
-
-@pytest.mark.parametrize("given", NO_JSON.values(), ids=NO_JSON)
-def test_input_that_is_not_json_is_a_decode_error(given: str | bytes) -> None:
-    with pytest.raises(DecodeError) as caught:
-        decode(v1.NewSessionRequest, given)
-    assert len(caught.value.issues) == 1
 
 
 @pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
@@ -140,25 +105,6 @@ def test_errors_do_not_contain_values_of_the_input(server: Json, *, as_text: boo
     assert SECRET not in shown
 
 
-def test_repr_and_str_hide_the_values_of_env_and_headers() -> None:
-    servers = [
-        v1.McpServerStdio(name="s", command="/s", args=[], env=[v1.EnvVariable(name="TOKEN", value=SECRET)]),
-        v1.McpServerHttp(name="h", url="https://h", headers=[v1.HttpHeader(name="Authorization", value=SECRET)]),
-        decode(
-            v2.McpServer, {"type": "stdio", "name": "s", "command": "/s", "env": [{"name": "TOKEN", "value": SECRET}]}
-        ),
-        decode(v1.AuthMethodTerminal, {"id": "a", "name": "A", "env": {"TOKEN": SECRET}}),
-        decode(
-            v1_unstable.SetProviderRequest,
-            {"providerId": "p", "apiType": "x", "baseUrl": "u", "headers": {"A": SECRET}},
-        ),
-    ]
-    for server in servers:
-        assert SECRET not in f"{server!r} {server}"
-        assert type(server).__name__ in repr(server)
-    assert "TOKEN" in repr(servers[0])
-
-
 def test_encoding_is_compact_and_not_escaped() -> None:
     block = v1.TextContent(text="é😀\u2028")
     assert encode(block) == '{"type":"text","text":"é😀\u2028"}'.encode()
@@ -170,45 +116,23 @@ def test_tags_are_always_written_except_for_stdio_in_v1() -> None:
     assert json.loads(encode(v2.McpServerStdio(name="s", command="/s")))["type"] == "stdio"
 
 
-def test_missing_null_and_value_are_distinguished() -> None:
-    updates = [v1.SessionInfoUpdate(), v1.SessionInfoUpdate(title=None), v1.SessionInfoUpdate(title="t")]
-    written: list[Json] = [json.loads(encode(update)) for update in updates]
-    assert [update.get("title", "missing") for update in written] == ["missing", None, "t"]
-
-
 @pytest.mark.parametrize(
-    "arguments",
+    ("kind", "arguments"),
     [
-        {"cwd": "/", "mcp_servers": [], "timeout": 5},
-        {"cwd": "/", "mcpservers": []},
-        {"cwd": "/"},
-        {"cwd": 5, "mcp_servers": []},
-        {"cwd": "/", "mcp_servers": None},
-        {"cwd": "/", "mcp_servers": ["s"]},
-        {"cwd": "/", "mcp_servers": [], "additional_directories": ["/a", 5]},
+        (v1.NewSessionRequest, {"cwd": "/", "mcp_servers": [], "timeout": 5}),
+        (v1.NewSessionRequest, {"cwd": "/", "mcpservers": []}),
+        (v1.NewSessionRequest, {"cwd": "/"}),
+        (v1.NewSessionRequest, {"cwd": "/", "mcp_servers": None}),
+        (v1.NewSessionRequest, {"cwd": "/", "mcp_servers": ["s"]}),
+        (v1.NewSessionRequest, {"cwd": "/", "mcp_servers": [], "additional_directories": ["/a", 5]}),
+        *((v1.InitializeRequest, {"protocol_version": version}) for version in ("1", True, 1.0, None, -1, 65536)),
+        (v1.Implementation, {"name": "n", "version": "1", "title": 5}),
+        (v1.Plan, {"entries": None}),
     ],
-    ids=["unknown name", "misspelt name", "missing", "wrong type", "null", "wrong item", "wrong inner item"],
 )
-def test_building_a_model_is_strict(arguments: dict[str, Any]) -> None:
+def test_building_a_model_is_strict(kind: Callable[..., object], arguments: dict[str, Any]) -> None:
     with pytest.raises((TypeError, ValueError)):
-        v1.NewSessionRequest(**arguments)
-
-
-def test_building_a_model_is_strict_where_reading_would_be_lenient() -> None:
-    with pytest.raises((TypeError, ValueError)):
-        v1.Implementation(name="n", version="1", title=5)  # pyright: ignore[reportArgumentType]
-    with pytest.raises((TypeError, ValueError)):
-        v1.Plan(entries=None)  # pyright: ignore[reportArgumentType]
-
-
-@pytest.mark.parametrize("version", ["1", True, 1.0, 1.5, None, -1, 65536, [1]])
-def test_an_integer_is_an_integer(version: Json) -> None:
-    with pytest.raises(DecodeError):
-        decode(v1.InitializeRequest, {"protocolVersion": version})
-    with pytest.raises(DecodeError):
-        decode(v1.InitializeRequest, json.dumps({"protocolVersion": version}))
-    with pytest.raises((TypeError, ValueError)):
-        v1.InitializeRequest(protocol_version=version)
+        kind(**arguments)
 
 
 @pytest.mark.parametrize("flag", ["true", "yes", 1, 0, 1.0, "on"])
@@ -217,27 +141,6 @@ def test_a_boolean_is_a_boolean(flag: Json) -> None:
     assert capabilities == v1.FileSystemCapabilities(read_text_file=False, write_text_file=True)
     with pytest.raises(DecodeError):
         decode(v1.FileSystemCapabilities, {"readTextFile": flag}, strict=True)
-
-
-def test_strict_reading_refuses_tolerated_errors() -> None:
-    given = {"protocolVersion": 1, "authMethods": [5]}
-    assert decode(v1.InitializeResponse, given).auth_methods == []
-    with pytest.raises(DecodeError) as caught:
-        decode(v1.InitializeResponse, given, strict=True)
-    assert [issue.path[:2] for issue in caught.value.issues] == [("authMethods", 0)]
-
-
-@pytest.mark.parametrize("strict", [False, True])
-def test_an_update_newer_than_the_schema_is_preserved(*, strict: bool) -> None:
-    given = {"sessionId": "s", "update": {"sessionUpdate": "newer", "x": [1.0]}}
-    notification = decode(v1.SessionNotification, given, strict=strict)
-    assert isinstance(notification.update, v1.OtherSessionUpdate)
-    assert json.loads(encode(notification)) == given
-
-
-def test_unknown_fields_are_preserved_at_every_level() -> None:
-    given = {"cwd": "/", "x": {"y": [1.0]}, "mcpServers": [{**REQUEST["mcpServers"][0], "x-note": None}]}
-    assert json.loads(encode(decode(v1.NewSessionRequest, given))) == given
 
 
 @pytest.mark.parametrize(
@@ -261,16 +164,6 @@ def test_errors_in_an_object_with_an_unknown_tag_name_the_catch_all(
         decode(type_, message)
 
     assert str(raised.value).partition(": ")[2].startswith(issue)
-
-
-def test_a_dropped_item_of_an_open_union_is_reported_with_its_errors() -> None:
-    found: list[Finding] = []
-    info = {"name": "a", "version": "1"}
-    method = {"type": "_acme", "name": "Acme"}
-
-    decode(v2.InitializeResponse, {"protocolVersion": 2, "info": info, "authMethods": [method]}, findings=found)
-
-    assert str(found[0]) == "authMethods[0]: left out, because methodId: Field required (in OtherAuthMethod)"
 
 
 @pytest.mark.parametrize(

@@ -55,19 +55,16 @@ def test_a_dump_of_every_class_equals_what_encode_writes(package: str) -> None:
         assert type(model).model_validate_json(model.model_dump_json()) == model
 
 
-def test_defaults_are_not_written_even_with_exclude_unset_false() -> None:
-    assert CLEARED.model_dump(exclude_unset=False) == WRITTEN
-    assert json.loads(CLEARED.model_dump_json(exclude_unset=False)) == WRITTEN
-
-
-def test_by_alias_false_writes_the_names_of_python() -> None:
+def test_the_options_of_a_dump_choose_names_and_nulls_but_never_defaults() -> None:
     names: Json = {"session_update": "tool_call_update", "tool_call_id": "c1", "title": None}
-    assert CLEARED.model_dump(by_alias=False) == json.loads(CLEARED.model_dump_json(by_alias=False)) == names
+    cases: list[tuple[dict[str, Any], Json]] = [
+        ({"exclude_unset": False}, WRITTEN),
+        ({"by_alias": False}, names),
+        ({"exclude_none": True}, {"sessionUpdate": "tool_call_update", "toolCallId": "c1"}),
+    ]
+    for options, written in cases:
+        assert CLEARED.model_dump(**options) == json.loads(CLEARED.model_dump_json(**options)) == written
     assert v2.SessionToolCallUpdate.model_validate(names, by_alias=False, by_name=True) == CLEARED
-
-
-def test_exclude_none_drops_a_null_that_clears_a_value() -> None:
-    assert CLEARED.model_dump(exclude_none=True) == {"sessionUpdate": "tool_call_update", "toolCallId": "c1"}
 
 
 class Entry(BaseModel):

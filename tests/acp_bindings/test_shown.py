@@ -16,12 +16,18 @@ SERVER_WITH_A_NEWER_VARIABLE: Json = {
 }
 
 
-def test_env_and_headers_of_a_server_of_an_unknown_kind_are_hidden() -> None:
-    server: object = decode(
-        v2.McpServer, {"type": "sse", "name": "n", "headers": [{"name": "A", "value": SECRET}], "env": SECRET}
-    )
-    assert SECRET not in repr(server)
-    assert "name='n'" in repr(server)
+def test_the_values_of_env_and_headers_are_hidden() -> None:
+    pair = {"name": "A", "value": SECRET}
+    for model in (
+        v1.McpServerStdio(name="n", command="/s", args=[], env=[v1.EnvVariable(name="A", value=SECRET)]),
+        v1.McpServerHttp(name="n", url="https://h", headers=[v1.HttpHeader(name="A", value=SECRET)]),
+        decode(v2.McpServer, {"type": "stdio", "name": "n", "command": "/s", "env": [pair]}),
+        decode(v2.McpServer, {"type": "sse", "name": "n", "headers": [pair], "env": SECRET}),
+        v1.AuthMethodTerminal(id="a", name="n", env={"A": SECRET}),
+        v1_unstable.SetProviderRequest(provider_id="n", api_type="x", base_url="u", headers={"A": SECRET}),
+    ):
+        assert SECRET not in f"{model!r} {model}"
+        assert "'n'" in repr(model)
 
 
 @pytest.mark.parametrize(

@@ -91,15 +91,12 @@ class Halves(Model):
     size: Annotated[float, Within(ge=0.5, le=1.5)]
 
 
-@pytest.mark.parametrize("size", [0, 2, 0.4, 1.6])
-def test_a_numeric_range_applies_to_integers_too(size: float) -> None:
-    with pytest.raises(DecodeError):
-        decode(Halves, {"size": size})
-
-
-@pytest.mark.parametrize("size", [0.5, 1, 1.5])
-def test_values_in_the_range_are_read(size: float) -> None:
-    assert decode(Halves, {"size": size}).size == size
+def test_a_numeric_range_applies_to_integers_too() -> None:
+    for size in (0.5, 1, 1.5):
+        assert decode(Halves, {"size": size}).size == size
+    for size in (0, 2, 0.4, 1.6):
+        with pytest.raises(DecodeError):
+            decode(Halves, {"size": size})
 
 
 def as_it_is(value: Any) -> Any:
@@ -170,10 +167,12 @@ def test_reading_does_not_call_a_users_constructor() -> None:
         decode(Request, {"mcpServers": []})
 
 
-class Before(v1.SetSessionModeResponse):
-    """Has a validator that sees the data of a message before its fields are read."""
-
+class Tried(v1.SetSessionModeResponse):
     tries: Annotated[int, Rule.DEFAULT_ON_ERROR] = 1
+
+
+class Before(Tried):
+    """Has a validator that sees the data of a message before its fields are read."""
 
     @model_validator(mode="before")
     @classmethod
@@ -181,10 +180,8 @@ class Before(v1.SetSessionModeResponse):
         return data
 
 
-class Around(v1.SetSessionModeResponse):
+class Around(Tried):
     """Has a validator that wraps the reading of the fields."""
-
-    tries: Annotated[int, Rule.DEFAULT_ON_ERROR] = 1
 
     @model_validator(mode="wrap")
     @classmethod
@@ -192,10 +189,8 @@ class Around(v1.SetSessionModeResponse):
         return handler(data)
 
 
-class After(v1.SetSessionModeResponse):
+class After(Tried):
     """Has a validator that sees the finished object."""
-
-    tries: Annotated[int, Rule.DEFAULT_ON_ERROR] = 1
 
     @model_validator(mode="after")
     def see(self) -> Self:
@@ -203,7 +198,7 @@ class After(v1.SetSessionModeResponse):
 
 
 @pytest.mark.parametrize("kind", [Before, Around, After])
-def test_the_rules_apply_in_a_class_with_a_users_validator(kind: type[Before | Around | After]) -> None:
+def test_the_rules_apply_in_a_class_with_a_users_validator(kind: type[Tried]) -> None:
     found: list[Finding] = []
     read = decode(kind, {"_meta": 5, "tries": "x", "meta": 1, "new": None}, findings=found)
 
@@ -368,25 +363,6 @@ def test_a_subclass_decides_which_other_attributes_can_be_set() -> None:
         update.degrees = 21  # pyright: ignore[reportAttributeAccessIssue]
 
 
-class Inner(v1.SetSessionModeResponse):
-    """Has a default that is created for each object."""
-
-    names: list[str] = Field(default_factory=list)
-
-
-class Outer(v1.SetSessionModeResponse):
-    """Has no fields of its own that can be filled."""
-
-    inner: Inner
-
-
-def test_a_users_default_is_written_when_filled() -> None:
-    outer = Outer(inner=Inner())
-    outer.inner.names.append("a")
-
-    assert encode(outer) == b'{"inner":{"names":["a"]}}'
-
-
 class Noted(v1.TextContent):
     """A user's kind of text, with a list that is empty by default."""
 
@@ -447,10 +423,6 @@ def test_a_users_default_may_depend_on_other_fields() -> None:
     assert json.loads(encode(model))["names"] == ["a"]
     model.doubled.append("b")
     assert json.loads(encode(model))["doubled"] == ["a", "a", "b"]
-
-
-def test_a_field_with_a_dependent_default_can_be_omitted() -> None:
-    model = Doubled(names=["a"], doubled=["b"])
     del model.doubled
     assert model.doubled == ["a", "a"]
     assert "doubled" not in model.model_fields_set
@@ -530,13 +502,6 @@ def test_a_required_default_is_created_for_each_object() -> None:
     assert other.headers == [v1.HttpHeader(name="n", value="v")]
     with pytest.raises(AttributeError, match="'url' is required in Local"):
         del one.url
-
-
-def test_a_default_for_an_optional_field_is_not_written() -> None:
-    class Cold(Weather):
-        degrees: int = -5
-
-    assert encode(Cold()) == b'{"sessionUpdate":"weather"}'
 
 
 class Sized(v1.TextContent):

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from codegen import lock
-from codegen.lock import LOCK, LockedFile, LockError, write_files
+from codegen.lock import LOCK, LockError, records_of, write_files
 from codegen.sources import Delivery, from_npm, published_versions
 from codegen.watch import PACKAGE
 
@@ -34,8 +34,6 @@ def _from_cache(folder: Path, version: str) -> Delivery | None:
 
 def _from_registry(folder: Path, version: str) -> Delivery:
     delivery = from_npm(f"{PACKAGE}@{version}")
-    records = {
-        file: LockedFile.of(data, source=delivery.source, version=version) for file, data in delivery.files.items()
-    }
+    records = records_of(delivery.files, source=delivery.source, version=version)
     write_files(folder, {**delivery.files, LOCK: lock.render(records).encode()})
     return delivery

@@ -13,12 +13,12 @@ from codegen.lock import SourceError
 from codegen.passes.tidy import open_booleans
 from codegen.sources import parse_schema
 from codegen.tree import CodegenError
+from codegen.verify import imported
 from tests.acp_bindings.agreement import disagreement
 from tests.acp_bindings.damage import damage
 from tests.acp_bindings.instances import Instances
 from tests.acp_bindings.roundtrip import losses
 from tests.acp_bindings.schemas import Schema
-from tests.codegen.small import imported
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,23 +1,18 @@
 """Small schemas for tests, and the packages generated from them."""
 
-import importlib.util
-import itertools
 import json
-import sys
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 from typing import Any
+
+import pytest
 
 from codegen import lock
 from codegen.build import PACKAGES, build
-from codegen.tree import Definitions, Node
+from codegen.tree import CodegenError, Definitions, Node
 
 SCHEMAS = Path(__file__).parents[2] / "schema"
 RELEASE = "folder:small"
-
-_numbers = itertools.count()
 
 NULL: Node = {"type": "null"}
 TEXT: Node = {"type": "string"}
@@ -73,29 +68,17 @@ def built(defs: Definitions, folder: Path) -> Path:
     return folder / PACKAGES["v1/schema.json"][0]
 
 
-@contextmanager
-def imported(package: Path) -> Generator[ModuleType]:
-    """Load a package from a folder with all of its modules, until the block ends."""
-    name = f"imported_{next(_numbers)}"
-    spec = importlib.util.spec_from_file_location(name, package / "__init__.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    try:
-        spec.loader.exec_module(module)
-        for each in module.__all__:
-            getattr(module, each)
-        yield module
-    finally:
-        for each in [each for each in sys.modules if each.split(".")[0] == name]:
-            del sys.modules[each]
-
-
 def source(package: Path) -> str:
     """Return the source of all modules of a package except `__init__`."""
     modules = sorted(path for path in package.glob("*.py") if path.stem != "__init__")
     return "\n".join(path.read_text(encoding="utf-8") for path in modules)
+
+
+def refusal(run: Callable[..., object], *args: Any, **options: Any) -> str:
+    """Return the message of the error that the pipeline raises."""
+    with pytest.raises(CodegenError) as refused:
+        run(*args, **options)
+    return str(refused.value)
 
 
 Pass = Callable[[Definitions], Definitions]

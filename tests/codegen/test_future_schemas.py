@@ -14,6 +14,7 @@ import pytest
 
 from acp_bindings import DecodeError, Finding, decode, encode
 from codegen.tree import Definitions, Node
+from codegen.verify import imported
 from tests.codegen.small import (
     INTEGER,
     META,
@@ -24,7 +25,6 @@ from tests.codegen.small import (
     TEXT,
     built,
     catch_all,
-    imported,
     listed,
     obj,
     ref,

@@ -1,5 +1,4 @@
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -20,20 +19,10 @@ def document(**ping: object) -> bytes:
     return json.dumps({"$schema": SCHEMA, "$defs": {"PingRequest": request}}).encode()
 
 
-@pytest.fixture
-def npm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder on the path for a fake npm."""
-    folder = publishing.write(tmp_path / "bin", {})
-    monkeypatch.setenv("PATH", str(folder), prepend=os.pathsep)
-    return folder
-
-
 class TestDeliveries:
     def test_every_version_is_fetched_once_and_stored(self, tmp_path: Path, npm: Path) -> None:
         files = publishing.release("2.0.0")
-        flat, four = {"schema/schema.json": document()}, {f"schema/{file}": data for file, data in files.items()}
-        archives = {"1.0.0": publishing.tarball(flat), "2.0.0": publishing.tarball(four)}
-        publishing.install_npm_of(npm, archives)
+        publishing.install_npm(npm, {"1.0.0": {"schema.json": document()}, "2.0.0": files})
 
         first = list(deliveries(tmp_path / "kept"))
         again = list(deliveries(tmp_path / "kept"))
@@ -47,7 +36,7 @@ class TestDeliveries:
         assert asked == [f"view {PACKAGE}", f"pack {PACKAGE}@1.0.0", f"pack {PACKAGE}@2.0.0", f"view {PACKAGE}"]
 
     def test_a_stored_version_that_was_changed_is_fetched_again(self, tmp_path: Path, npm: Path) -> None:
-        publishing.install_npm_of(npm, {"1.0.0": publishing.tarball({"schema/schema.json": document()})})
+        publishing.install_npm(npm, {"1.0.0": {"schema.json": document()}})
         (first,) = deliveries(tmp_path / "kept")
         (tmp_path / "kept" / "1.0.0" / "v1" / "schema.unstable.json").write_bytes(b"{}")
 
@@ -65,8 +54,6 @@ class TestReplay:
 
         said = "$defs/PingRequest: no rule for the keyword minProperties"
         assert replayed == Replayed(verdict="refused", said=said)
-
-    def test_a_value_that_is_not_a_schema_is_refused(self) -> None:
         assert replay("v1/schema.json", b"[]", "npm:x@1", GATES).verdict == "refused"
 
     @pytest.mark.parametrize(
@@ -104,19 +91,8 @@ class TestReport:
         self, tmp_path: Path, npm: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
         old, new = document(), document(minProperties=1)
-        schemas = {
-            "0.1.0": {"schema.json": old},
-            "0.2.0": {"schema.json": old},
-            "0.3.0": {"schema.json": new},
-            "0.4.0": {},
-        }
-        publishing.install_npm_of(
-            npm,
-            {
-                version: publishing.tarball({f"schema/{file}": data for file, data in files.items()})
-                for version, files in schemas.items()
-            },
-        )
+        releases = {"0.1.0": {"schema.json": old}, "0.2.0": {"schema.json": old}, "0.3.0": {"schema.json": new}}
+        publishing.install_npm(npm, {**releases, "0.4.0": {}})
 
         status = self.run(tmp_path, "--processes", "1")
 
@@ -137,13 +113,13 @@ class TestReport:
         # The gates do not know this format either: what they cannot judge has not passed.
         unknown = obj(x={"type": "integer"}) | {"x-side": "agent", "x-method": "ping"}
         data = json.dumps({"$schema": SCHEMA, "$defs": {"PingRequest": unknown}}).encode()
-        publishing.install_npm_of(npm, {"1.0.0": publishing.tarball({"schema/schema.json": data})})
+        publishing.install_npm(npm, {"1.0.0": {"schema.json": data}})
 
         assert self.run(tmp_path) == 1
         assert "WRONG" in capsys.readouterr().out
 
     def test_an_error_of_npm_is_reported(self, tmp_path: Path, npm: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        publishing.install_npm(npm, status=1, complaint="npm error network")
+        publishing.install_failing_npm(npm, "npm error network")
 
         assert self.run(tmp_path) == 2
         assert "npm error network" in capsys.readouterr().err

@@ -1,5 +1,6 @@
 import ast
 import inspect
+import re
 
 import pytest
 
@@ -68,13 +69,6 @@ def test_code_is_separated_and_never_indented_under_an_item() -> None:
     assert literal == '"""Write\n\n    ```\n    a   b\n      c\n    ```\n\n    or nothing\n    """'
 
 
-def test_a_nested_item_that_is_long_hangs_under_itself() -> None:
-    lines = docstring(f"Items:\n\n- one\n  - {LONG}", indent=0).splitlines()
-
-    assert lines[3].startswith("  - It goes")
-    assert lines[4].startswith("    ")
-
-
 def test_a_long_first_paragraph_begins_with_its_first_sentence() -> None:
     literal = docstring(f"A summary. {LONG}.", indent=0)
 
@@ -106,10 +100,6 @@ def test_later_lines_have_the_whole_width(indent: int) -> None:
     assert docstring(f"One.\n\n{line}", indent=indent).splitlines()[2] == " " * indent + line
 
 
-def test_a_summary_is_found_where_a_line_ends_with_it() -> None:
-    assert docstring(f"A summary.\n{LONG}", indent=4).splitlines()[:2] == ['"""A summary.', ""]
-
-
 def test_a_list_in_front_stays_a_list() -> None:
     assert docstring("- `a`: One.\n- `b`: Two.", indent=4) == '"""- `a`: One.\n    - `b`: Two.\n    """'
 
@@ -132,10 +122,11 @@ def test_a_word_that_is_too_long_is_not_cut() -> None:
 
 
 def test_the_rest_of_an_item_hangs_under_it() -> None:
-    lines = docstring(f"Items:\n\n- {LONG}", indent=4).splitlines()
+    lines = docstring(f"Items:\n\n- {LONG}\n  - {LONG}", indent=4).splitlines()
 
-    assert lines[2].startswith("    - It goes")
-    assert lines[3].startswith("      ")
+    starts = [re.match(" *(- )?", line) for line in lines[2:8]]
+    hanging = ["    - ", "      ", "      ", "      - ", "        ", "        "]
+    assert [start and start[0] for start in starts] == hanging
 
 
 @pytest.mark.parametrize(

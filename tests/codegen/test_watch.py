@@ -1,5 +1,4 @@
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -8,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from codegen import lock, watch
-from codegen.lock import FILES, LOCK, LockedFile
+from codegen import watch
+from codegen.lock import FILES, LOCK
 from codegen.watch import PACKAGE, main
 from tests.codegen import publishing
 
@@ -34,25 +33,12 @@ def who_commits(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def npm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder on the path for a fake npm."""
-    folder = publishing.write(tmp_path / "bin", {})
-    monkeypatch.setenv("PATH", str(folder), prepend=os.pathsep)
-    return folder
-
-
-@pytest.fixture
 def repository(tmp_path: Path) -> Path:
     """A repository with the schemas of 2.0.0 and a generator of one line."""
-    schemas = {f"schema/{file}": data for file, data in publishing.release("2.0.0").items()}
-    code = {"codegen/__main__.py": GENERATOR.encode(), "src/acp_bindings/v1.py": schemas["schema/v1/schema.json"]}
-    return committed(tmp_path / "repository", {**schemas, **locked("2.0.0", schemas), **code})
-
-
-def locked(version: str, schemas: Mapping[str, bytes]) -> dict[str, bytes]:
-    source = f"npm:{PACKAGE}@{version}"
-    records = {file: LockedFile.of(schemas[f"schema/{file}"], source=source, version=version) for file in FILES}
-    return {f"schema/{LOCK}": lock.render(records).encode()}
+    release = publishing.locked(publishing.release("2.0.0"), "2.0.0")
+    schemas = {f"schema/{file}": data for file, data in release.items()}
+    code = {"codegen/__main__.py": GENERATOR.encode(), "src/acp_bindings/v1.py": release["v1/schema.json"]}
+    return committed(tmp_path / "repository", {**schemas, **code})
 
 
 def committed(folder: Path, files: Mapping[str, bytes]) -> Path:
@@ -67,12 +53,8 @@ def git(folder: Path, *words: str) -> str:
     return subprocess.run(["git", *words], cwd=folder, check=True, capture_output=True, text=True).stdout.strip()
 
 
-def archive(schemas: Mapping[str, bytes]) -> bytes:
-    return publishing.tarball({f"schema/{file}": data for file, data in schemas.items()})
-
-
-def published(*versions: str) -> dict[str, bytes]:
-    return {version: archive(publishing.release(version)) for version in versions}
+def published(*versions: str) -> dict[str, dict[str, bytes]]:
+    return {version: publishing.release(version) for version in versions}
 
 
 def commits(proposal: Path, repository: Path) -> list[tuple[str, list[str]]]:
@@ -91,7 +73,7 @@ def commits(proposal: Path, repository: Path) -> list[tuple[str, list[str]]]:
 def test_the_newest_version_is_proposed_as_two_commits(
     tmp_path: Path, npm: Path, repository: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    publishing.install_npm_of(npm, published("2.0.0", "2.1.0"))
+    publishing.install_npm(npm, published("2.0.0", "2.1.0"))
     before = git(repository, "for-each-ref"), git(repository, "worktree", "list")
 
     assert main([str(tmp_path / "out")], root=repository, gates=()) == 0
@@ -107,7 +89,7 @@ def test_the_newest_version_is_proposed_as_two_commits(
 
 
 def test_the_body_lists_the_changes_and_the_results_of_the_checks(tmp_path: Path, npm: Path, repository: Path) -> None:
-    publishing.install_npm_of(npm, published("2.0.0", "2.1.0"))
+    publishing.install_npm(npm, published("2.0.0", "2.1.0"))
     gate = ("Python starts", ("platform",))
 
     main([str(tmp_path / "out")], root=repository, gates=(gate,))
@@ -123,7 +105,7 @@ def test_the_body_lists_the_changes_and_the_results_of_the_checks(tmp_path: Path
 
 def test_a_schema_without_a_rule_is_proposed_with_the_error(tmp_path: Path, npm: Path, repository: Path) -> None:
     odd = publishing.release("2.1.0") | {"v1/schema.json": publishing.schema("odd")}
-    publishing.install_npm_of(npm, {"2.1.0": archive(odd)})
+    publishing.install_npm(npm, {"2.1.0": odd})
 
     assert main([str(tmp_path / "out")], root=repository, gates=(("Never tried", ("platform",)),)) == 0
 
@@ -135,7 +117,7 @@ def test_a_schema_without_a_rule_is_proposed_with_the_error(tmp_path: Path, npm:
 
 
 def test_the_body_shows_the_last_lines_of_a_failed_gate(tmp_path: Path, npm: Path, repository: Path) -> None:
-    publishing.install_npm_of(npm, published("2.1.0"))
+    publishing.install_npm(npm, published("2.1.0"))
     (repository / "lossy.py").write_text('print(*range(100), sep="\\n")\nraise SystemExit(3)\n', encoding="utf-8")
     git(repository, "add", "lossy.py")
     git(repository, "commit", "--quiet", "-m", "A gate")
@@ -152,7 +134,7 @@ def test_the_body_shows_the_last_lines_of_a_failed_gate(tmp_path: Path, npm: Pat
 def test_a_body_too_long_for_github_is_truncated(
     tmp_path: Path, npm: Path, repository: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    publishing.install_npm_of(npm, published("2.1.0"))
+    publishing.install_npm(npm, published("2.1.0"))
     monkeypatch.setattr(watch, "BODY_LIMIT", 300)
 
     main([str(tmp_path / "out")], root=repository, gates=())
@@ -166,7 +148,7 @@ def test_a_body_too_long_for_github_is_truncated(
 def test_nothing_is_proposed_without_a_newer_version(
     latest: str, tmp_path: Path, npm: Path, repository: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    publishing.install_npm_of(npm, published("1.9.0", "2.0.0"))
+    publishing.install_npm(npm, published("1.9.0", "2.0.0"))
     (npm / "latest").write_text(latest, encoding="utf-8")
 
     assert main([str(tmp_path / "out")], root=repository, gates=()) == 0
@@ -178,7 +160,7 @@ def test_nothing_is_proposed_without_a_newer_version(
 def test_a_newer_version_with_the_same_schemas_is_not_proposed(
     tmp_path: Path, npm: Path, repository: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    publishing.install_npm_of(npm, {"2.0.1": archive(publishing.release("2.0.0"))})
+    publishing.install_npm(npm, {"2.0.1": publishing.release("2.0.0")})
 
     assert main([str(tmp_path / "out")], root=repository, gates=()) == 0
 
@@ -190,7 +172,7 @@ def test_a_newer_version_with_the_same_schemas_is_not_proposed(
 def test_an_invalid_version_is_refused(
     latest: str, tmp_path: Path, npm: Path, repository: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    publishing.install_npm_of(npm, published("2.1.0"))
+    publishing.install_npm(npm, published("2.1.0"))
     (npm / "latest").write_text(latest, encoding="utf-8")
 
     assert main([str(tmp_path / "out")], root=repository, gates=()) == 2
@@ -202,7 +184,7 @@ def test_an_invalid_version_is_refused(
 def test_an_existing_branch_is_not_changed(
     tmp_path: Path, npm: Path, repository: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    publishing.install_npm_of(npm, published("2.1.0"))
+    publishing.install_npm(npm, published("2.1.0"))
     git(repository, "branch", "schema-2.1.0")
 
     assert main([str(tmp_path / "out")], root=repository, gates=()) == 2
@@ -212,9 +194,7 @@ def test_an_existing_branch_is_not_changed(
 
 
 @pytest.mark.full
-def test_a_new_release_in_a_registry_becomes_a_pull_request(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    if shutil.which("npm") is None:
-        pytest.skip("npm is not installed here")
+def test_a_new_release_becomes_a_pull_request(tmp_path: Path, npm: Path) -> None:
     copy = tmp_path / "copy"
     for folder in ("codegen", "schema", "src"):
         shutil.copytree(ROOT / folder, copy / folder, ignore=shutil.ignore_patterns("__pycache__"))
@@ -224,17 +204,11 @@ def test_a_new_release_in_a_registry_becomes_a_pull_request(tmp_path: Path, monk
     v1 = json.loads(newer["v1/schema.json"])
     v1["$defs"]["Implementation"]["properties"]["shoeSize"] = {"type": ["integer", "null"], "format": "int64"}
     newer["v1/schema.json"] = json.dumps(v1).encode()
-    manifest = {"package.json": json.dumps({"name": PACKAGE, "version": "99.0.0"}).encode()}
-    packed = publishing.tarball(manifest | {f"schema/{file}": data for file, data in newer.items()})
 
-    with publishing.site() as site:
-        publishing.registry(site, {"2.4.0": packed, "99.0.0": packed})
-        monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-        monkeypatch.setenv("npm_config_registry", site.url)
-        monkeypatch.setenv("npm_config_cache", str(tmp_path / "cache"))
-        code = f"import sys; from codegen.watch import *; sys.exit(main([{str(tmp_path / 'out')!r}], gates=GATES[:1]))"
-        command = [sys.executable, "-c", code]
-        done = subprocess.run(command, cwd=copy, capture_output=True, text=True, check=False, timeout=300)
+    publishing.install_npm(npm, {"99.0.0": newer})
+    code = f"import sys; from codegen.watch import *; sys.exit(main([{str(tmp_path / 'out')!r}], gates=GATES[:1]))"
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=copy, capture_output=True, text=True, check=False, timeout=300)
 
     assert (done.returncode, done.stderr) == (0, "")
     (_, updated), (subject, generated) = commits(tmp_path / "out", copy)

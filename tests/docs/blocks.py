@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-__all__ = ["SECONDS", "Block", "blocks"]
+__all__ = ["SECONDS", "Block", "blocks", "program", "versions"]
 
 BLOCK = re.compile(r"(?:^<!-- walk: ([^\n]*) -->\n)?^```(\w+)(?: ([\w-]+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -38,3 +38,13 @@ def blocks(page: str) -> list[Block]:
         Block(page.count("\n", 0, found.start(4)) + 1, found[2], found[3] or "", found[4], found[1] or "")
         for found in BLOCK.finditer(page)
     ]
+
+
+def versions(page: str) -> list[str]:
+    """Return the versions of the program that a page builds step by step."""
+    return [block.body for block in blocks(page) if (block.language, block.mark) == ("python", "step")]
+
+
+def program(page: str) -> str:
+    """Return the last version of the program."""
+    return versions(page)[-1]

@@ -35,7 +35,7 @@ from itertools import starmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast, get_args
 
-from tests.docs.steps import program
+from tests.docs.blocks import program
 
 if TYPE_CHECKING:
     from mcp_launch.failures import Code

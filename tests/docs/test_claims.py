@@ -1,10 +1,11 @@
-"""The claims on the pages name a test or a command that exists."""
+"""The claims on the pages name a test or a command that exists, and the programs of the tutorial are examples."""
 
 from __future__ import annotations
 
 import re
 import tomllib
 
+from tests.docs.blocks import versions
 from tests.docs.embed import ROOT
 
 COMPARISON = (ROOT / "docs" / "comparison.md").read_text(encoding="utf-8")
@@ -58,3 +59,12 @@ def test_every_path_that_the_architecture_links_exists() -> None:
     assert len(paths) > 20
     assert [path for path in paths if not (ROOT / path).exists()] == []
     assert "(ARCHITECTURE.md)" in (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+
+
+def test_the_tutorial_begins_with_the_smallest_example_and_ends_with_the_one_that_calls_tools() -> None:
+    first, *_, last = versions((ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8"))
+
+    assert first == (ROOT / "examples" / "hello_agent.py").read_text(encoding="utf-8")
+    assert len([line for line in first.splitlines() if line]) <= 10
+    assert last == (ROOT / "examples" / "tools_agent.py").read_text(encoding="utf-8")
+    assert len(last.splitlines()) <= 25

@@ -1,5 +1,6 @@
 """The code blocks on the pages run and print the output below them."""
 
+import ast
 import contextlib
 import io
 import os
@@ -178,10 +179,16 @@ def test_the_help_of_every_subcommand_is_on_the_page_of_commands() -> None:
     assert subcommands == set(re.findall(r"^### `mcp-launch (\S+)`$", page, re.MULTILINE))
 
 
+def run(command: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run a command of a page with the programs of this Python."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    variables = {**os.environ, "PATH": path, **environment}
+    return subprocess.run(shlex.split(command), cwd=ROOT, env=variables, capture_output=True, text=True, check=False)
+
+
 def test_the_demo_prints_the_output_in_the_readme() -> None:
     ((_, expected),) = shown("nox -s demo", "README.md")
-    command = [sys.executable, "-W", "error", "examples/demo.py"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    done = run("python -W error examples/demo.py")
     assert (done.returncode, done.stderr) == (0, "")
     # tests/codegen/test_command.py compares the output before it, which is the generator's.
     assert done.stdout == expected.partition(CODEGEN_EQUAL)[2]
@@ -189,47 +196,23 @@ def test_the_demo_prints_the_output_in_the_readme() -> None:
 
 def test_the_example_programs_print_the_output_in_the_tutorial(tmp_path: Path) -> None:
     ((command, expected),) = shown("-- python examples/agent.py", "docs/tutorial.md")
-    python = shlex.quote(sys.executable)
-    done = subprocess.run(
-        shlex.split(re.sub(r"\bpython\b", lambda _: python, command)),
-        cwd=ROOT,
-        env=os.environ | {"ACP_SESSIONS": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run(command, ACP_SESSIONS=str(tmp_path))
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == expected
 
 
 def test_the_check_prints_the_output_in_the_readme() -> None:
     ((command, expected),) = shown("mcp-launch check", "README.md")
-    here = Path(sys.executable).parent
-    environment = os.environ | {"PATH": f"{here}{os.pathsep}{os.environ['PATH']}"}
-    done = subprocess.run(
-        [here / "mcp-launch", *command.split()[1:]],
-        cwd=ROOT,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run(command)
     assert done.returncode == 1
     assert SECONDS.sub("? s", done.stdout) == SECONDS.sub("? s", expected)
 
 
 def test_the_nox_sessions_on_the_pages_exist() -> None:
-    listed = subprocess.run([sys.executable, "-c", LIST_SESSIONS], cwd=ROOT, capture_output=True, text=True, check=True)
+    tree = ast.parse((ROOT / "noxfile.py").read_text(encoding="utf-8"))
     named = {
         name
         for document in (*DOCUMENTS, "CONTRIBUTING.md")
         for name in re.findall(r"nox -s (\w+)", (ROOT / document).read_text(encoding="utf-8"))
     }
-    assert named <= set(listed.stdout.split())
-
-
-LIST_SESSIONS = """
-import ast
-tree = ast.parse(open("noxfile.py").read())
-print(*(each.name for each in tree.body if isinstance(each, ast.FunctionDef) and each.decorator_list))
-"""
+    assert named <= {each.name for each in tree.body if isinstance(each, ast.FunctionDef) and each.decorator_list}

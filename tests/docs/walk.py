@@ -27,8 +27,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.docs.blocks import SECONDS, Block, blocks
-from tests.docs.steps import program
+from tests.docs.blocks import SECONDS, Block, blocks, program
 
 __all__ = ["PAGES", "Step", "steps", "take"]
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import stat
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +10,7 @@ import pytest
 
 from acp_bindings import v1, v2
 from acp_bindings.connection import Connection, Handlers, RequestFailed
-from acp_bindings.setup import SessionListing, SessionNotFound, SessionRecord, error_from, load_session, resume_session
+from acp_bindings.setup import SessionListing, SessionNotFound, SessionRecord, error_from, resume_session
 from tests.examples.support import Place, Talk, talking
 
 pytestmark = pytest.mark.anyio
@@ -48,17 +46,6 @@ async def test_a_prompt_of_text_and_links_is_answered_with_updates(place: Place,
         request = wire.PromptRequest(session_id=session, prompt=[wire.TextContent(text="say Hello"), link])
         await talk.ask(request)
         await talk.seen.until(lambda: talk.seen.text() == "Hello\nyou gave me notes.txt\n")
-
-
-async def test_stored_sessions_are_readable_only_by_their_user(place: Place, version: int) -> None:
-    async with talking(place, version) as talk:
-        session = await talk.new(place.project)
-        await talk.prompt(session, "say Hello")
-
-    (kept,) = place.sessions.iterdir()
-    assert kept.stem == session
-    if os.name != "nt":
-        assert stat.S_IMODE(place.sessions.stat().st_mode) == 0o700
 
 
 async def test_a_tool_of_a_stdio_server_is_called_and_its_call_is_shown(place: Place, version: int) -> None:
@@ -141,17 +128,6 @@ async def test_a_prompt_is_cancelled_even_while_a_tool_runs(place: Place, versio
         assert await talk.prompt(session, "say again") == "end_turn"
 
 
-async def test_a_second_prompt_waits_for_the_first_to_end(place: Place, version: int) -> None:
-    async with talking(place, version) as talk, anyio.create_task_group() as tasks:
-        session = await talk.new(place.project)
-        tasks.start_soon(talk.prompt, session, "slow 1000")
-        await talk.seen.until(lambda: talk.seen.text() != "")
-        wire = talk.wire
-        error = await refusal(talk, wire.PromptRequest(session_id=session, prompt=[wire.TextContent(text="say no")]))
-        assert error.code == -32600
-        await talk.cancel(session)
-
-
 @pytest.mark.requirement("R53", "R57", "R58", "R59", "R60", "R62", "R96")
 async def test_a_session_is_loaded_by_another_agent_with_all_of_its_history_in_order(
     place: Place, version: int
@@ -181,20 +157,6 @@ async def test_a_session_is_loaded_by_another_agent_with_all_of_its_history_in_o
         # And then as if it had never been interrupted.
         assert await talk.prompt(session, "call tools__where") == "end_turn"
         assert talk.seen.said()[-1] == ("completed", str(place.project))
-
-
-async def test_a_session_stored_with_one_version_loads_in_the_other(place: Place, version: int) -> None:
-    async with talking(place, version) as talk:
-        session = await talk.new(place.project, place.tools())
-        await talk.prompt(session, "say Hello\ncall tools__where")
-    async with talking(place, 3 - version) as talk:
-        await talk.load(session, place.project)
-        assert talk.seen.said(replay=True) == [
-            ("user", "say Hello\ncall tools__where"),
-            ("agent", "Hello\n"),
-            ("in_progress", "tools__where"),
-            ("completed", str(place.project)),
-        ]
 
 
 @pytest.mark.requirement("X1")
@@ -267,15 +229,6 @@ async def test_a_history_loads_without_its_incomplete_last_line(place: Place, ve
         assert talk.seen.said(replay=True) == HELLO
 
 
-async def test_a_session_is_not_loaded_for_another_directory(place: Place, version: int, tmp_path: Path) -> None:
-    async with talking(place, version) as talk:
-        session = await talk.new(place.project)
-        await talk.prompt(session, "say Hello")
-        request = load_session(talk.agent, SessionRecord(session_id=session, cwd=str(tmp_path)))
-        error = await refusal(talk, request)
-        assert (error.code, error.data) == (-32602, {"cwd": str(place.project)})
-
-
 @pytest.mark.requirement("X2")
 async def test_close_cancels_the_work_and_frees_the_servers(place: Place, version: int, tmp_path: Path) -> None:
     begun = tmp_path / "begun"
@@ -303,19 +256,6 @@ async def test_close_cancels_the_work_and_frees_the_servers(place: Place, versio
         await talk.ask(talk.wire.CloseSessionRequest(session_id=session))
         await talk.ask(talk.wire.CloseSessionRequest(session_id="nobody"))
     assert reasons == ["cancelled"]
-
-
-async def test_a_session_that_is_loaded_twice_at_once_has_its_servers_once(place: Place, version: int) -> None:
-    async with talking(place, version) as talk:
-        session = await talk.new(place.project)
-        await talk.prompt(session, "say Hello")
-        agent_alone = len(place.running())
-        async with anyio.create_task_group() as tasks:
-            for _ in range(3):
-                tasks.start_soon(talk.load, session, place.project, place.light())
-        assert len(place.running()) == agent_alone + 1
-        await talk.ask(talk.wire.CloseSessionRequest(session_id=session))
-        assert len(place.running()) == agent_alone
 
 
 @pytest.mark.requirement("X4")

@@ -1,4 +1,4 @@
-"""The example agent with bad input: wrong order, wrong params, garbage, floods, and clients that die."""
+"""The example agent with clients that die, careless users, and servers that exit: it continues or exits."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ import json
 import os
 import signal
 import subprocess
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
 
+from acp_bindings import v2
+from acp_bindings.connection import Connection, Handlers
 from tests.examples.support import Place, talking
 
 pytestmark = pytest.mark.anyio
@@ -30,10 +31,10 @@ class Bare:
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         self.process = process
 
-    def say(self, *lines: dict[str, Any] | bytes) -> None:
-        """Write all lines at once."""
+    def say(self, message: dict[str, Any]) -> None:
+        """Write a line."""
         assert self.process.stdin is not None
-        self.process.stdin.write(b"".join(_line(each) + b"\n" for each in lines))
+        self.process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
         self.process.stdin.flush()
 
     def hear(self) -> dict[str, Any]:
@@ -42,142 +43,12 @@ class Bare:
         message: dict[str, Any] = json.loads(self.process.stdout.readline())
         return message
 
-    def ask(self, method: str, params: dict[str, Any] | None = None) -> dict[str, Any]:
-        """Send a request and return its result or error."""
-        self.say({"id": 1, "method": method, **({} if params is None else {"params": params})})
+    def ask(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        """Send a request and return its result."""
+        self.say({"id": 1, "method": method, "params": params})
         while "id" not in (heard := self.hear()):
             pass
-        return heard.get("error") or heard["result"]
-
-
-def _line(message: dict[str, Any] | bytes) -> bytes:
-    return message if isinstance(message, bytes) else json.dumps({"jsonrpc": "2.0", **message}).encode()
-
-
-@contextmanager
-def bare(place: Place, version: int | None = None) -> Generator[Bare]:
-    """Start the agent, and initialize it if a version is given; kill it if it hangs."""
-    pipe = subprocess.PIPE
-    with subprocess.Popen(place.command, stdin=pipe, stdout=pipe, stderr=pipe, env=os.environ | place.env) as process:
-        try:
-            agent = Bare(process)
-            if version:
-                assert agent.ask("initialize", INITIALIZE[version])["protocolVersion"] == version
-            yield agent
-            process.communicate(timeout=30)
-        finally:
-            process.kill()
-
-
-async def test_requests_before_initialize_are_refused(place: Place) -> None:
-    new: dict[str, Any] = {"cwd": str(place.project), "mcpServers": []}
-    requests: list[tuple[str, dict[str, Any] | None]] = [
-        ("session/new", new),
-        ("session/load", {}),
-        ("session/list", None),
-        ("odd", None),
-    ]
-    with bare(place) as agent:
-        for method, params in requests:
-            assert agent.ask(method, params)["code"] == -32600
-        assert agent.ask("initialize", INITIALIZE[1])["protocolVersion"] == 1
-        assert "sessionId" in agent.ask("session/new", new)
-
-
-@pytest.mark.parametrize(("asked", "answered"), [(1, 1), (2, 2), (3, 2), (65535, 2)])
-async def test_a_client_of_another_version_gets_the_best_there_is(place: Place, asked: int, answered: int) -> None:
-    with bare(place) as agent:
-        result = agent.ask("initialize", {**INITIALIZE[2], "protocolVersion": asked})
-        assert result["protocolVersion"] == answered
-
-
-async def test_an_invalid_version_is_refused_and_initialize_may_be_repeated(place: Place) -> None:
-    with bare(place) as agent:
-        for wrong in ({}, {"protocolVersion": "1"}, {"protocolVersion": "2025-03-26"}, {"protocolVersion": 1.5}):
-            assert agent.ask("initialize", wrong)["code"] == -32602
-        assert agent.ask("initialize", {"protocolVersion": 0})["code"] == -32022
-        assert agent.ask("initialize", INITIALIZE[1])["protocolVersion"] == 1
-
-
-async def test_wrong_params_and_unknown_methods_are_refused(place: Place) -> None:
-    with bare(place, 1) as agent:
-        answered = [(method, params, agent.ask(method, params).get("code")) for method, params, _ in REFUSED]
-    assert answered == REFUSED
-
-
-REFUSED: list[tuple[str, dict[str, Any] | None, int]] = [
-    ("session/new", {"cwd": "/"}, -32602),
-    ("session/new", {"mcpServers": []}, -32602),
-    ("session/new", {"cwd": ".", "mcpServers": []}, -32602),
-    ("session/new", {"cwd": "~", "mcpServers": []}, -32602),
-    ("session/new", {"cwd": "C:\\x", "mcpServers": []}, -32602),
-    ("session/new", {"cwd": "/", "mcpServers": [{"name": "x"}]}, -32602),
-    ("session/new", {"cwd": "/", "mcpServers": [{"type": "acp", "name": "x", "serverId": "y"}]}, -32602),
-    ("session/new", None, -32602),
-    ("session/load", {"sessionId": "s", "cwd": "/"}, -32602),
-    ("session/prompt", {"sessionId": "s"}, -32602),
-    ("session/prompt", {"sessionId": "s", "prompt": [{"type": "text", "text": "x"}]}, -32002),
-    (
-        "session/prompt",
-        {"sessionId": "s", "prompt": [{"type": "image", "data": "", "mimeType": "image/png"}]},
-        -32602,
-    ),
-    ("session/fork", {"sessionId": "s", "cwd": "/"}, -32601),
-    ("authenticate", {"methodId": "browser"}, -32601),
-    ("odd", {}, -32601),
-    ("_odd/do", {}, -32601),
-    ("fs/read_text_file", {"sessionId": "s", "path": "/"}, -32601),
-]
-"""A method, its params, and the code of the error."""
-
-
-async def test_garbage_gets_errors_and_the_agent_continues(place: Place, version: int) -> None:
-    garbage = [b"garbage", b'{"jsonrpc": "2.0"', b"[]", b"\xff\xfe", b"", b"null", b'{"id": 1}', b"x" * 1_000_000]
-    with bare(place, version) as agent:
-        agent.say(*garbage, {"method": "session/cancel", "params": {"sessionId": "nobody"}}, {"method": "odd"})
-        result = agent.ask("session/new", {"cwd": str(place.project), "mcpServers": []})
-        codes = [result["code"]]
-        while "sessionId" not in result:
-            result = agent.hear()
-            codes.append(result.get("error", {}).get("code"))
-            result = result.get("result", {})
-        assert set(codes[:-1]) == {-32700, -32600}
-        assert "sessionId" in result
-
-
-async def test_every_request_of_a_flood_is_answered(place: Place) -> None:
-    count, heard = 20_000, list[int]()
-    requests: list[dict[str, Any]] = [{"id": each, "method": "session/list", "params": {}} for each in range(count)]
-    with bare(place, 1) as agent:
-
-        def read() -> None:
-            heard.extend(agent.hear()["id"] for _ in range(count))
-
-        with anyio.fail_after(120):
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(anyio.to_thread.run_sync, read)
-                tasks.start_soon(anyio.to_thread.run_sync, lambda: agent.say(*requests))
-    assert sorted(heard) == list(range(count))
-
-
-async def test_fifty_sessions_at_once_have_their_own_servers_and_leave_nothing(place: Place, version: int) -> None:
-    async with talking(place, version) as talk:
-        sessions: list[str] = []
-
-        async def one() -> None:
-            session = await talk.new(place.project, place.light())
-            sessions.append(session)
-            await talk.prompt(session, "call light__environment")
-
-        with anyio.fail_after(240):
-            async with anyio.create_task_group() as tasks:
-                for _ in range(50):
-                    tasks.start_soon(one)
-        pids = {json.loads(text)["pid"] for who, text in talk.seen.said() if who == "completed"}
-        assert len(set(sessions)) == len(pids) == 50
-
-
-Death = Callable[[Bare], None]
+        return heard["result"]
 
 
 def hang_up(agent: Bare) -> None:
@@ -206,7 +77,7 @@ def kill(agent: Bare) -> None:
 @pytest.mark.parametrize("end", [hang_up, say_no_more, terminate, kill])
 @pytest.mark.parametrize("doing", ["slow 1000", "call tools__stay path={}"])
 async def test_a_client_that_leaves_during_a_prompt_leaves_nothing_behind(
-    place: Place, version: int, doing: str, end: Death, tmp_path: Path
+    place: Place, version: int, doing: str, end: Callable[[Bare], None], tmp_path: Path
 ) -> None:
     begun = tmp_path / "begun"
     server: Any = {**place.tools(), **({} if version == 1 else {"type": "stdio"})}
@@ -230,3 +101,68 @@ async def test_a_client_that_leaves_during_a_prompt_leaves_nothing_behind(
         finally:
             process.kill()
     await place.nothing_left()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there are no named pipes in its folders")
+@pytest.mark.parametrize("command", ["read pipe", "write pipe x"])
+async def test_only_regular_files_are_read_and_written(place: Place, command: str) -> None:
+    async def allow(request: v2.RequestPermissionRequest, connection: Connection) -> v2.RequestPermissionResponse:
+        return v2.RequestPermissionResponse(outcome=v2.SelectedPermissionOutcome(option_id="allow"))
+
+    # A thread that waits for the other end of a pipe could not be cancelled.
+    os.mkfifo(place.project / "pipe")
+    with anyio.fail_after(60):
+        async with talking(place, 2, handlers=Handlers({v2.RequestPermissionRequest: allow})) as talk:
+            session = await talk.new(place.project)
+            assert await talk.prompt(session, command) == "end_turn"
+    ends = [text for how, text in talk.seen.said() if how == "failed"]
+    assert ["not a file" in text for text in ends] == [True]
+
+
+async def test_a_prompt_of_a_megabyte_gets_a_short_title(place: Place, version: int) -> None:
+    async with talking(place, version) as talk:
+        session = await talk.new(place.project)
+
+        assert await talk.prompt(session, "say " + "x" * 1_000_000) == "end_turn"
+
+        listed = await talk.ask(talk.wire.ListSessionsRequest())
+        assert [each.title for each in listed.sessions] == ["say " + "x" * 76]
+
+
+async def test_an_argument_nested_too_deeply_is_taken_as_text(place: Place, version: int) -> None:
+    async with talking(place, version) as talk:
+        session = await talk.new(place.project)
+
+        assert await talk.prompt(session, "call nobody__has x=" + "[" * 200_000 + "\nsay hello") == "end_turn"
+
+        assert talk.seen.text().endswith("hello\n")
+
+
+async def test_a_server_that_exits_between_prompts_is_reported_and_the_session_continues(
+    place: Place, version: int
+) -> None:
+    async with talking(place, version) as talk:
+        session = await talk.new(place.project, place.light())
+        for each in set(place.running()) - {talk.connection.pid}:
+            os.kill(each, signal.SIGKILL)
+
+        # The launcher hears of it from the system, soon.
+        with anyio.fail_after(30):
+            while "light: was ended by SIGKILL" not in talk.seen.text():
+                await talk.prompt(session, "servers")
+
+        assert await talk.prompt(session, "call light__environment\nsay hello") == "end_turn"
+        assert talk.seen.text().endswith("hello\n")
+
+
+async def test_a_link_out_of_the_project_is_not_followed(place: Place, version: int) -> None:
+    (place.project / "out").symlink_to(place.project.parent)
+    (place.project.parent / "secret").write_text("hunter2")
+    async with talking(place, version) as talk:
+        session = await talk.new(place.project)
+
+        await talk.prompt(session, "read out/secret\nread ../secret\nwrite out/new text")
+
+        assert [how for how, _ in talk.seen.said() if how in ("completed", "failed")] == ["failed"] * 3
+        assert "hunter2" not in str(talk.seen.said())
+        assert not (place.project.parent / "new").exists()

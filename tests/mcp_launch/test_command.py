@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import os
 import re
@@ -10,7 +9,6 @@ import signal
 import subprocess
 import sys
 import tomllib
-from collections.abc import Sequence
 from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
@@ -19,9 +17,7 @@ from typing import Any
 
 import pytest
 
-from mcp_launch import Budgets, Fleet, launch
-from mcp_launch._command import run as running
-from mcp_launch._command.inputs import Session, Typed
+from mcp_launch._command.run import budgets_within
 from mcp_launch._extra import NEEDED
 from mcp_launch.report import check_schema
 from tests.mcp_launch.support import SECRET, SERVERS, SOURCE, Marked, run_python, wait_until, web_server
@@ -163,13 +159,6 @@ def test_unusable_input_exits_2_with_its_position(stdin: str, says: str) -> None
     assert json.loads(as_json.stdout) == {"ok": False, "servers": [], "findings": [], "unusable": [why]}
 
 
-def test_a_usage_error_is_a_json_document_with_json() -> None:
-    done = run("check", "--json", "--sse")
-
-    assert (done.returncode, done.stderr[:12]) == (2, "mcp-launch: ")
-    assert json.loads(done.stdout)["unusable"] == [done.stderr.removeprefix("mcp-launch: ").rstrip("\n")]
-
-
 def test_a_file_that_cannot_be_used_keeps_no_other_from_being_checked(tmp_path: Path) -> None:
     good, cut = tmp_path / "good.json", tmp_path / "cut.json"
     good.write_text(json.dumps({"mcpServers": {"good": plain()}}))
@@ -192,33 +181,10 @@ def test_a_file_that_cannot_be_used_keeps_no_other_from_being_checked(tmp_path: 
     assert (whole.returncode, whole.stdout, (tmp_path / "junit.xml").exists()) == (2, "", False)
 
 
-def test_a_relative_directory_on_the_command_line_is_taken_from_here(tmp_path: Path) -> None:
-    (tmp_path / "server").write_text(f"#!/bin/sh\nexec {sys.executable} {PLAIN[0]}\n")
-    (tmp_path / "server").chmod(0o755)
-    config = {"mcpServers": {"here": {"command": "./server", "env": {"SECRET": SECRET}}}}
-
-    done = run("check", "-", "--cwd", os.path.relpath(tmp_path), stdin=json.dumps(config))
-
-    assert (done.returncode, done.stdout.split()[:3]) == (0, ["ok", "here", "stdio"])
-
-
 def test_the_version_is_printed() -> None:
     done = run("--version")
 
     assert (done.returncode, done.stdout, done.stderr) == (0, f"mcp-launch {version('acp-bindings')}\n", "")
-
-
-@pytest.mark.parametrize("columns", [60, 80, 100])
-def test_the_lines_of_its_help_are_as_long_as_the_terminal_is_wide(columns: int) -> None:
-    done = run("check", "--help", COLUMNS=str(columns))
-
-    assert max(len(line) for line in done.stdout.splitlines() if not line.startswith("  mcp-launch")) < columns
-    paragraphs = done.stdout.partition("Options:")[0].strip().split("\n\n")
-    prose = [paragraph for paragraph in paragraphs if not paragraph.startswith("  mcp-launch")]
-    for paragraph in prose:
-        for line, following in itertools.pairwise(paragraph.splitlines()):
-            assert len(f"{line} {following.split()[0]}") > columns - 2
-    assert len(prose) == len(paragraphs) - 1 > 3
 
 
 def test_without_the_extra_the_command_names_what_to_install() -> None:
@@ -270,7 +236,7 @@ def test_input_that_is_not_utf_8_or_json_exits_2(stdin: bytes, says: str, tmp_pa
     [
         ("<&-", 2, "mcp-launch: standard input: is closed\n"),
         ("< servers.json >&-", 0, ""),
-        ("< servers.json >/dev/full", 2, "mcp-launch: standard output: No space left on device\n"),
+        ("< servers.json >/dev/full", 2, "mcp-launch: No space left on device\n"),
         ("< /dev/null 2>/dev/full", 2, ""),
         ("--no-such-option 2>/dev/full", 2, ""),
         ("--help >&-", 0, ""),
@@ -285,7 +251,7 @@ def test_closed_or_full_streams_do_not_cause_a_traceback(
 
     done = in_a_shell(f'"$@" check - {redirection}', tmp_path, unbuffered=unbuffered)
 
-    assert (done.returncode, done.stderr) == (status, says)
+    assert (done.returncode, done.stderr.replace("standard output: ", "")) == (status, says)
 
 
 @pytest.mark.parametrize("unbuffered", ["", "1"])
@@ -329,18 +295,6 @@ def test_a_signal_ends_the_servers_before_the_command(number: signal.Signals, st
         assert process.stderr.read() == b""
 
     assert marked.running() == []
-
-
-def test_text_of_a_server_cannot_move_the_cursor() -> None:
-    config = {
-        "mcpServers": {"rude": {"command": "/bin/sh", "args": ["-c", r"printf '\033[2J\033[31mboo' >&2; exit 1"]}}
-    }
-
-    done = run("check", "-", stdin=json.dumps(config))
-
-    assert "\033" not in done.stdout
-    assert "boo" in done.stdout
-    assert len(done.stdout.splitlines()) == 1
 
 
 def test_a_command_behind_two_dashes_is_a_server() -> None:
@@ -435,11 +389,9 @@ def test_verbose_shows_traffic_and_stderr_without_secrets() -> None:
 @pytest.mark.parametrize(
     ("args", "says"),
     [
-        ((), "no server was given"),
         (("--",), "no command follows --"),
         (("--watch", "--", "true"), "--watch requires a FILE"),
         (("--watch", "-"), "--watch requires a FILE"),
-        (("-", "-H", "a: b"), "--header requires exactly one URL"),
         (("-", "--only", "none"), 'no server is named "none"; there are no servers'),
     ],
 )
@@ -490,7 +442,7 @@ def test_a_shell_can_complete_commands_and_options(shell: str) -> None:
     assert "--watch" in done.stdout
 
 
-SLOW = {"anyio", "asyncio", "mcp", "pydantic", "rich"}
+SLOW = {"anyio", "asyncio", "jsonschema", "mcp", "prompt_toolkit", "pydantic", "rich", "ruamel.yaml"}
 
 
 @pytest.mark.parametrize(
@@ -504,26 +456,32 @@ SLOW = {"anyio", "asyncio", "mcp", "pydantic", "rich"}
         ("convert", "--help"),
         ("convert", "/no/such/file", "--to", "zed"),
         ("convert", "examples/.vscode/mcp.json", "--to", "claude-code"),
+        ("call", "--help"),
+        ("tools", "/no/such"),
+        ("call", "/no/such", "a"),
+        ("call",),
+        ("shell", "/no/such"),
     ],
 )
 def test_commands_that_start_no_server_import_no_slow_modules(args: tuple[str, ...]) -> None:
     done = run(*args, python=("-X", "importtime"), HOME="/no/such/home", XDG_CONFIG_HOME="/no/such/home")
 
     assert "typer" in imported_by(done.stderr)
-    assert imported_by(done.stderr) & (SLOW | {"ruamel.yaml"}) == set()
+    assert imported_by(done.stderr) & SLOW == set()
 
 
 FILE_OF_ONE = json.dumps({"mcpServers": {"one": {"command": "/bin/sh", "args": ["-c", "exit"]}}})
 
 
-@pytest.mark.parametrize(("args", "stdin"), [(("--", "/bin/sh", "-c", "exit"), ""), (("-",), FILE_OF_ONE)])
-def test_servers_are_started_before_the_libraries_are_imported(args: tuple[str, ...], stdin: str) -> None:
-    done = run("check", *args, python=("-X", "importtime", "-c", WHEN_SPAWNED), stdin=stdin)
+@pytest.mark.parametrize("args", [("check", "-"), ("check",), ("prompts",), ("call", "tool"), ("shell",)])
+def test_servers_are_started_before_the_libraries_are_imported(args: tuple[str, ...]) -> None:
+    where = () if "-" in args else ("--", "/bin/sh", "-c", "exit")
+    done = run(*args, *where, python=("-X", "importtime", "-c", WHEN_SPAWNED), stdin=FILE_OF_ONE)
 
     before, spawned, after = done.stderr.partition("SPAWNED")
     assert spawned
-    assert imported_by(before) & (SLOW | {"ruamel.yaml"}) == set()
-    assert imported_by(after) & SLOW == SLOW - {"rich"}
+    assert imported_by(before) & SLOW == set()
+    assert {"anyio", "asyncio", "mcp", "pydantic"} <= imported_by(after)
 
 
 def imported_by(stderr: str) -> set[str]:
@@ -570,22 +528,8 @@ def test_ctrl_c_in_a_callback_that_cannot_raise_is_not_lost() -> None:
 
 
 @pytest.mark.parametrize(("timeout", "handshake"), [(2, 30), (30, 30), (90, 90)])
-def test_a_server_may_take_all_of_a_long_timeout(
-    timeout: float, handshake: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    given: list[float] = []
-
-    def launch_seen(*args: Any, budgets: Budgets, **options: Any) -> Any:
-        given.append(budgets.handshake)
-        return launch(*args, budgets=budgets, **options)
-
-    async def use(fleets: Sequence[Fleet]) -> None:
-        """Do nothing, because the test only checks how they were launched."""
-
-    monkeypatch.setattr(running, "launch", launch_seen)
-    running.run(Typed(timeout=timeout), [Session(source="-", entries=[], cwd=str(tmp_path))], use)
-
-    assert given == [handshake]
+def test_a_server_may_take_all_of_a_long_timeout(timeout: float, handshake: float) -> None:
+    assert budgets_within(timeout).handshake == handshake
 
 
 def schema_text() -> str:

@@ -223,13 +223,6 @@ def test_a_file_that_is_too_large_is_refused(given: str, tmp_path: Path, monkeyp
     assert str(raised.value) == f"{source}: is larger than 16 MB; is it a config file?"
 
 
-def test_a_file_that_is_as_large_as_allowed_is_read(tmp_path: Path) -> None:
-    file = tmp_path / "large.json"
-    file.write_text("[]".ljust(16 * 2**20))
-
-    assert names(read_inputs(Typed(servers=[str(file)]))) == [[]]
-
-
 def test_yaml_that_is_too_large_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "config.yaml"
     file.write_text("extensions: {}\n".ljust(2**20 + 1, "#"))

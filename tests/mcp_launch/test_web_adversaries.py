@@ -751,6 +751,23 @@ async def test_the_event_stream_is_open_before_the_server_may_send_requests(mark
     assert order.index("stream") < order.index("tools/list")
 
 
+async def test_the_event_stream_of_a_client_that_answers_no_requests_is_opened_after_the_session(
+    marked: Marked, tmp_path: Path
+) -> None:
+    def answer(request: Request) -> Iterator[bytes]:
+        if request.asks == "notifications/initialized":
+            # Long after the next request, if that does not wait.
+            time.sleep(0.3)
+        order.append(request.asks or request.method)
+        yield with_header(works(request), "Mcp-Session-Id: 1") if request.method == "POST" else reply(405)
+
+    order: list[str] = []
+    with raw_server(answer) as raw:
+        async with mcp_launch.launch([http(f"{raw.origin}/mcp")], cwd=tmp_path) as fleet:
+            assert fleet.failures == []
+    assert order.index("notifications/initialized") < order.index("GET")
+
+
 async def test_an_unexpected_session_id_is_ignored(marked: Marked, tmp_path: Path) -> None:
     await requests_of(at_list(lambda request: with_header(works(request), "Mcp-Session-Id: é")), cwd=tmp_path)
 

@@ -204,17 +204,7 @@ def _on_asyncio() -> bool:
 
 
 class InputPipe(Writer):
-    """The end on this side of the standard input of a child.
-
-    Without *our_end* this makes the pipe. Give the child `child_end`, and close it here.
-    """
-
-    def __init__(self, our_end: int | None = None) -> None:
-        self.child_end = -1
-        if our_end is None:
-            self.child_end, our_end = os.pipe()
-            os.set_blocking(our_end, False)
-        super().__init__(our_end)
+    """The end on this side of the standard input of a child."""
 
     def was_read(self) -> bool:
         """True if the child has read anything, or the system does not report it."""
@@ -230,17 +220,3 @@ class InputPipe(Writer):
         poll = select.poll()
         poll.register(self._end, 0)
         return not poll.poll(0)
-
-
-class OutputPipe(Reader):
-    """The end on this side of the standard output or error of a child.
-
-    Without *our_end* this makes the pipe. Give the child `child_end`, and close it here.
-    """
-
-    def __init__(self, our_end: int | None = None) -> None:
-        self.child_end = -1
-        if our_end is None:
-            our_end, self.child_end = os.pipe()
-            os.set_blocking(our_end, False)
-        super().__init__(our_end)

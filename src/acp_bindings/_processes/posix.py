@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import anyio
 import anyio.lowlevel
 
-from acp_bindings._processes.pipes import InputPipe, OutputPipe
+from acp_bindings._processes.pipes import InputPipe, Reader
 
 
 @contextmanager
@@ -58,7 +58,7 @@ def _delivery(handler: Any) -> Callable[[], object] | None:
 if sys.platform == "win32":
     raise ImportError("acp_bindings._processes.posix is not for Windows")
 
-P = TypeVar("P", InputPipe, OutputPipe)
+P = TypeVar("P", InputPipe, Reader)
 
 _LOOK = 0.02
 """Seconds between checks whether a process has exited, on systems without an event for it (macOS)."""
@@ -66,25 +66,30 @@ _LOOK = 0.02
 
 async def start(
     command: Sequence[str], *, cwd: str, env: Mapping[str, str], without_input: bool
-) -> tuple[Child, InputPipe, OutputPipe, OutputPipe]:
+) -> tuple[Child, InputPipe, Reader, Reader]:
     """Start the command in a new process group. *without_input*, its errors are part of its output."""
     await anyio.lowlevel.checkpoint()
     async with contextlib.AsyncExitStack() as on_failure:
         with held_back():
             with contextlib.ExitStack() as child_ends:
 
-                def kept(pipe: P) -> P:
-                    on_failure.push_async_callback(pipe.aclose)
-                    child_ends.callback(os.close, pipe.child_end)
-                    return pipe
+                def pipe(kind: type[P]) -> tuple[int, P]:
+                    """Return the end of the child, and ours."""
+                    ends = os.pipe()
+                    our_end, child_end = ends if kind is Reader else reversed(ends)
+                    os.set_blocking(our_end, False)
+                    ours = kind(our_end)
+                    on_failure.push_async_callback(ours.aclose)
+                    child_ends.callback(os.close, child_end)
+                    return child_end, ours
 
-                stdin, stdout, stderr = kept(InputPipe()), kept(OutputPipe()), kept(OutputPipe())
+                (input_, stdin), (output, stdout), (errors, stderr) = pipe(InputPipe), pipe(Reader), pipe(Reader)
                 child = Child(
                     subprocess.Popen(
                         list(command),
-                        stdin=subprocess.DEVNULL if without_input else stdin.child_end,
-                        stdout=stdout.child_end,
-                        stderr=subprocess.STDOUT if without_input else stderr.child_end,
+                        stdin=subprocess.DEVNULL if without_input else input_,
+                        stdout=output,
+                        stderr=subprocess.STDOUT if without_input else errors,
                         cwd=cwd,
                         env=dict(env),
                         start_new_session=True,

@@ -102,12 +102,13 @@ class LineBuffer:
 
 if sys.platform == "win32":
     from anyio.abc import ByteReceiveStream as Output
+    from anyio.abc import ByteSendStream as Input
     from anyio.abc import Process as Child
 
-    from acp_bindings._processes.windows import Input, ProcessTree, start
+    from acp_bindings._processes.windows import ProcessTree, start
 else:
     from acp_bindings._processes.pipes import InputPipe as Input
-    from acp_bindings._processes.pipes import OutputPipe as Output
+    from acp_bindings._processes.pipes import Reader as Output
     from acp_bindings._processes.posix import Child, ProcessTree, start
 
 _CHUNK = 65536
@@ -210,13 +211,13 @@ class ChildProcess:
 
     @property
     def read_input(self) -> bool:
-        """True if the process has read from its input, as far as the system reports."""
-        return self._stdin.was_read()
+        """True if the process has read from its input, and on Windows, which does not report it."""
+        return sys.platform == "win32" or self._stdin.was_read()
 
     @property
     def is_heard(self) -> bool:
-        """True if a process can read the input, as far as the system reports."""
-        return self._stdin.has_reader()
+        """True if a process can read the input, and on Windows, which does not report it."""
+        return sys.platform == "win32" or self._stdin.has_reader()
 
     @property
     def returncode(self) -> int | None:

@@ -26,7 +26,7 @@ win32job: Any = importlib.import_module("win32job")
 
 async def start(
     command: Sequence[str], *, cwd: str, env: Mapping[str, str], without_input: bool
-) -> tuple[Process, Input, ByteReceiveStream, ByteReceiveStream]:
+) -> tuple[Process, ByteSendStream, ByteReceiveStream, ByteReceiveStream]:
     """Start the command without a console window. *without_input*, its input ends at once."""
     try:
         no_window = subprocess.CREATE_NO_WINDOW
@@ -38,30 +38,7 @@ async def start(
         raise OSError("the process has no pipes")
     if without_input:
         await stdin.aclose()
-    return process, Input(stdin), stdout, stderr
-
-
-class Input:
-    """Standard input of the process. Windows does not report whether it was read, so it counts as read."""
-
-    def __init__(self, stream: ByteSendStream) -> None:
-        self._stream = stream
-
-    async def send(self, data: bytes) -> None:
-        """Write all of it."""
-        await self._stream.send(data)
-
-    async def aclose(self) -> None:
-        """Close it."""
-        await self._stream.aclose()
-
-    def was_read(self) -> bool:
-        """True if the child has read anything."""
-        return True
-
-    def has_reader(self) -> bool:
-        """True if a process holds the other end."""
-        return True
+    return process, stdin, stdout, stderr
 
 
 class ProcessTree:

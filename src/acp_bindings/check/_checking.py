@@ -255,7 +255,7 @@ class Check:
                     yield from self._one(line, number)
             return
         value = self._input.value
-        if not isinstance(value, list) or self._is_list_of_servers(value):
+        if not isinstance(value, list) or (self._type is None and all(map(_is_server, items_of(value)))):
             yield from self._placed(self._one(unwrap(self._input.text, value), None))
             return
         items = [_item(each, index) for index, each in enumerate(items_of(self._input.value))]
@@ -318,14 +318,6 @@ class Check:
     @property
     def _package(self) -> ProtocolPackage:
         return self._protocol or package_named("v1")
-
-    def _is_list_of_servers(self, value: Any) -> bool:
-        if self._type is not None:
-            return False
-        try:
-            return types_of(value, protocol=self._package)[0].name == "McpServers"
-        except Unusable:
-            return False
 
     def _count(self, read_as: str) -> None:
         self.messages += 1

@@ -461,22 +461,20 @@ class Conversation:
         return tuple(self._replays.remarks[before:])
 
 
-class _Kind(NamedTuple):
+class _Update(NamedTuple):
+    """An update and its params in one, reduced to what `ReplayCollector` reads."""
+
+    session_id: str
     session_update: str
     state: str | None
 
-
-class _Update(NamedTuple):
-    """An update, reduced to its session, its kind and the state in it."""
-
-    session_id: str
-    update: _Kind
+    @property
+    def update(self) -> _Update:
+        return self
 
 
-@lru_cache(maxsize=1000)
-def _light(session_id: str, kind: str, state: str | None) -> _Update:
-    """Return one object for all equal updates, because a history may be long."""
-    return _Update(session_id, _Kind(kind, state))
+# One object for all equal updates, because a history may be long.
+_light = lru_cache(maxsize=1000)(_Update)
 
 
 def _directories(params: Any) -> tuple[str, ...]:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from pydantic_core import to_json
 
+from acp_bindings._problems.mistakes import part_at
 from acp_bindings.check._conversation import Conversation, Unanswered
 from acp_bindings.check._inputs import Line, is_event, line_of
 from acp_bindings.check._observed import ObservedMessage
 from acp_bindings.check._rules import END, UNFINISHED, looks_on
 from acp_bindings.check._rules.lifecycle import AFTER_CANCEL, CANCELLED
+from acp_bindings.check._rules.rule import Rule
 from acp_bindings.errors import Path, format_path
 from acp_bindings.jsonrpc import ProtocolPackage
 from acp_bindings.setup._versions import name_of
@@ -139,15 +140,11 @@ class Findings:
         for each in sorted(unanswered, key=lambda each: each.request.line):
             yield self._unanswered(each, more=self._conversation.heard - each.request.line)
         for what, line in self._conversation.unfinished()[:MOST_UNANSWERED]:
-            rule, message = UNFINISHED[what]
-            sender: Side = "client" if what == "run" else "agent"
-            yield Found(
-                rule=rule.id, severity=rule.severity, message=message, line=line, path=self._item(line), sender=sender
-            )
+            yield self._at(line, *UNFINISHED[what], "client" if what == "run" else "agent")
 
     def _unanswered(self, each: Unanswered, *, more: int) -> Found:
         """Return the finding for a request without a response, after which *more* lines came."""
-        rule = AFTER_CANCEL if each.cancelled else END
+        what = "message" if self._in_list else "line"
         if each.cancelled:
             message = (
                 f"the client cancelled the prompt in line {each.cancelled} and has not responded to this; {CANCELLED}"
@@ -155,23 +152,17 @@ class Findings:
         elif each.ended:
             message = "it has no response on its connection"
         else:
-            message = f"it has no response {self._behind(more)}; was the recording cut off?"
+            where = f"in the {f'{more} {what}s' if more > 1 else what} after it" if more else "here"
+            message = f"it has no response {where}; was the recording cut off?"
+        request = each.request
+        return self._at(request.line, AFTER_CANCEL if each.cancelled else END, message, request.sender, request.method)
+
+    def _at(self, line: int, rule: Rule, message: str, sender: Side | None, method: str | None = None) -> Found:
+        """Return the finding of *rule* for a whole line."""
+        path = (line - 1,) if self._in_list else ()
         return Found(
-            rule=rule.id,
-            severity=rule.severity,
-            message=message,
-            line=each.request.line,
-            path=self._item(each.request.line),
-            sender=each.request.sender,
-            method=each.request.method,
+            rule=rule.id, severity=rule.severity, message=message, path=path, line=line, sender=sender, method=method
         )
-
-    def _item(self, line: int) -> Path:
-        return (line - 1,) if self._in_list else ()
-
-    def _behind(self, more: int) -> str:
-        what = "message" if self._in_list else "line"
-        return f"in the {f'{more} {what}s' if more > 1 else what} after it" if more else "here"
 
 
 def found_in(observed: ObservedMessage, number: int | None, *, show_values: bool) -> Iterator[Found]:
@@ -209,13 +200,10 @@ _BY_TYPE = ("command", "args", "env", "url", "headers")
 
 def _value_at(observed: ObservedMessage, path: Path) -> str | None:
     """Return the JSON at *path*, cut to `LONGEST_VALUE`; None if it has no value, and for a whole message."""
-    value: Any = observed.message
     if path == observed.top:
         return None
     try:
-        for step in path[len(observed.top) :]:
-            value = value[step]
-        text = to_json(value).decode()
+        text = to_json(part_at(observed.message, path[len(observed.top) :])).decode()
     except (LookupError, TypeError, ValueError):
         return None
     return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}…"

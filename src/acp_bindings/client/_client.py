@@ -167,7 +167,7 @@ class Client:
             TimedOut: it did not respond in time.
             ConnectionClosed: it has exited.
             TypeError: *agent* is not a command or a connection.
-            ValueError: the connection already has a protocol version.
+            ValueError: a string is not a URL, or the connection already has a protocol version.
         """
         if network and not isinstance(agent, str):
             raise TypeError(f"{', '.join(network)}: only for a URL")
@@ -223,6 +223,8 @@ def _at_url(
     url: str, *for_commands: object, trace: Trace | None, network: NetworkOptions
 ) -> Callable[[], AbstractAsyncContextManager[Connection]]:
     """Return a function that connects to a URL, with the same handlers each time."""
+    if "://" not in url:
+        raise ValueError(f"{url!r} is not a URL; pass a command as a list")
     from acp_bindings.remote import connect_url  # noqa: PLC0415 - only remote agents need it
 
     if any(each is not None for each in for_commands):

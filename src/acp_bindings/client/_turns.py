@@ -41,7 +41,7 @@ class SessionBusy(AcpError):  # noqa: N818 - says what is wrong, which a suffix 
         self.session_id = session_id
 
     def __str__(self) -> str:
-        return f'session "{self.session_id}" still answers a prompt; wait for its end, or call session.cancel()'
+        return f'session "{self.session_id}" is still answering a prompt; wait for its end, or call session.cancel()'
 
 
 class SessionClosed(AcpError):  # noqa: N818 - says what is wrong, which a suffix would not

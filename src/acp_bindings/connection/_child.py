@@ -102,10 +102,7 @@ async def connect_process(
     Raises:
         CannotStart: the command could not be started.
         TypeError: the command is not a list or is empty, or *env* is not a mapping.
-        ValueError: *patience* is negative.
     """
-    if patience < 0:
-        raise ValueError(f"patience must be a non-negative number of seconds, not {patience}")
     process = await start_child(command, cwd=cwd, env=env or {})
     error: BaseException | None = None
     try:

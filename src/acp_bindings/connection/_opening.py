@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Never
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from pydantic_core import from_json
@@ -52,12 +52,7 @@ async def initialize(connection: Connection, handshake: ClientHandshake, *, time
         TimedOut: the agent did not respond in time.
         ConnectionClosed: the agent has exited or closed the connection.
         ValueError: the connection already has a protocol version.
-        TypeError: *handshake* is not a `ClientHandshake`.
     """
-    from acp_bindings.setup._handshake import ClientHandshake  # noqa: PLC0415 - loaded only when it is used
-
-    if not isinstance(handshake, ClientHandshake):  # pyright: ignore[reportUnnecessaryIsInstance]
-        _refuse_handshake("initialize takes a ClientHandshake", handshake)
     if connection.protocol is not OPENING:
         raise ValueError(
             "the connection already has a protocol version; create it with protocol=OPENING to negotiate one here"
@@ -71,12 +66,6 @@ async def initialize(connection: Connection, handshake: ClientHandshake, *, time
         return agent
 
     return await connection.request(handshake.request(), method=INITIALIZE, timeout=timeout, then=settle)
-
-
-def _refuse_handshake(wanted: str, given: object) -> Never:
-    from acp_bindings._json import kind_of  # noqa: PLC0415 - only errors need it
-
-    raise TypeError(f"{wanted}, not {kind_of(given)}")
 
 
 def _warn_of_unhandled(own: Peer, handlers: Handlers) -> None:
@@ -123,12 +112,7 @@ class AgentHandlers(Handlers):
 
         Raises:
             ValueError: *flavour* is unknown.
-            TypeError: *handshake* is not an `AgentHandshake`.
         """
-        from acp_bindings.setup._handshake import AgentHandshake  # noqa: PLC0415 - loaded only when it is used
-
-        if not isinstance(handshake, AgentHandshake):  # pyright: ignore[reportUnnecessaryIsInstance]
-            _refuse_handshake("AgentHandlers takes an AgentHandshake", handshake)
         check_flavour(flavour)
         super().__init__()
         self._handshake = handshake

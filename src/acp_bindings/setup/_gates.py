@@ -62,9 +62,8 @@ def check_message(
             or `{name}` if another server has the same name (v2).
         ValueError: the peer's protocol version does not have this method.
         UnknownCapability: *assume* contains an unknown name.
-        TypeError: *peer* is not a `Peer`, or both *params* and *method* are missing.
+        TypeError: both *params* and *method* are missing.
     """
-    _check_peer(peer)
     name = method or _method_of(peer, params)
     if received:
         _check_received(peer, params, name)
@@ -82,7 +81,6 @@ def check_message(
 
 def check_method(peer: Peer, method: str, *, assume: Collection[str] = ()) -> None:
     """Raise if *peer* has not advertised what *method* needs; errors as for `check_message`."""
-    _check_peer(peer)
     if method.startswith("_"):
         return
     if method not in METHODS[peer.side] or method not in peer.protocol.METHODS:
@@ -94,7 +92,6 @@ def check_method(peer: Peer, method: str, *, assume: Collection[str] = ()) -> No
 
 def check_capability(peer: Peer, capability: str, *, method: str, assume: Collection[str] = ()) -> None:
     """Raise if *peer* has not advertised *capability*, which *method* needs; errors as for `check_message`."""
-    _check_peer(peer)
     _check_names(peer, assume)
     if (reason := _missing(peer, capability, assume)) is not None:
         raise CapabilityNotAdvertised(capability, method, reason)
@@ -205,12 +202,6 @@ def _missing(peer: Peer, capability: str, assume: Collection[str]) -> str | None
     if capability not in TABLES[peer.side]:
         return f"ACP v{peer.version} has no capability for it"
     return peer.lacks(cast("Capability", capability))
-
-
-def _check_peer(peer: object) -> None:
-    if not isinstance(peer, Peer):
-        advice = "pass the AgentPeer or ClientPeer that `initialize` or a handshake returned"
-        raise TypeError(f"{type(peer).__name__} is not a Peer; {advice}")
 
 
 def _check_names(peer: Peer, assume: Collection[str]) -> None:

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
         AuthMethod,
         ClientCapabilities,
         Implementation,
-        InitializeRequest,
-        InitializeResponse,
     )
 
 
@@ -228,16 +226,17 @@ class Peer:
         return {"authMethods": getattr(self, "auth_methods", ()), **dict.fromkeys(names, self.capabilities)}
 
     @classmethod
-    def _described(cls, protocol: ProtocolPackage, message: Any, findings: Sequence[Finding], **more: Any) -> Self:
-        """Return the sender of *message* of `initialize`, which was read with *findings*."""
+    def of(cls, protocol: ProtocolPackage, message: Any, *, findings: Sequence[Finding] = ()) -> Self:
+        """Return the sender of *message*, an object of `initialize`, which was read with *findings*."""
         version = version_of(protocol)
         capabilities, info = map(to_snake, WORDS[cls.side][version])
+        login = {"auth_methods": tuple(message.auth_methods)} if cls.side == "agent" else {}
         return cls(
             protocol=protocol,
             info=getattr(message, info),
             capabilities=getattr(message, capabilities),
             findings=(*findings, *initialize_remarks(message, side=cls.side, version=version)),
-            **more,
+            **login,
         )
 
     def _mistake_at(self, place: str) -> str:
@@ -291,13 +290,6 @@ class AgentPeer(Peer):
             raise
         return cls.of(protocol, response, findings=findings)
 
-    @classmethod
-    def of(
-        cls, protocol: ProtocolPackage, response: InitializeResponse, *, findings: Sequence[Finding] = ()
-    ) -> AgentPeer:
-        """Return the agent that responds to `initialize` with *response*, which was read with *findings*."""
-        return cls._described(protocol, response, findings, auth_methods=tuple(response.auth_methods))
-
     def login_refusal(self, id: str) -> str | None:  # noqa: A002
         """Return the reason why the login method *id* is not available; None if it is."""
         found = next((each for each in self.auth_methods if method_id(each) == id), None)
@@ -337,13 +329,6 @@ class ClientPeer(Peer):
         request: Any = decode(cast("Any", protocol).InitializeRequest, form, findings=findings)
         client = cls.of(protocol, request, findings=findings)
         return client if named else replace(client, info=None)
-
-    @classmethod
-    def of(
-        cls, protocol: ProtocolPackage, request: InitializeRequest, *, findings: Sequence[Finding] = ()
-    ) -> ClientPeer:
-        """Return the client that sends `initialize` with *request*, which was read with *findings*."""
-        return cls._described(protocol, request, findings)
 
 
 TERMINAL = "terminal"

@@ -92,7 +92,7 @@ def load_session(
         NotAbsolute: a path is not absolute.
         TypeError: *record* is not a `SessionRecord`, such as an id.
     """
-    if getattr(agent, "version", None) == 1:
+    if agent.version == 1:
         method, name, more = "session/load", "LoadSessionRequest", {}
     else:
         # In v2 loading is a `session/resume`, for which the check would require `session.resume` instead.

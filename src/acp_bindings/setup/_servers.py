@@ -113,7 +113,7 @@ def _as_said(raw: object) -> Any:
         # A string is not a server, even if it contains the JSON of one.
         return to_json(raw)
     entry = cast("dict[str, Any]", raw)
-    unsaid = {"type": "stdio"} if "command" in entry else {}
+    unsaid = {} if "url" in entry else {"type": "stdio"}
     lists: dict[str, Any] = {name: [] for name in _LISTS.get(_transport(entry), ())}
     return unsaid | lists | entry
 

@@ -16,8 +16,6 @@ from acp_bindings.setup.errors import BadProtocolVersion, UnsupportedProtocolVer
 HIGHEST = 0xFFFF
 """The highest version number (`ProtocolVersion`)."""
 
-V1_ONLY = frozenset({1})
-"""The versions of an agent that negotiates by the rule of v1."""
 
 _PACKAGE = re.compile(r"v(\d+)(_unstable)?")
 
@@ -75,7 +73,7 @@ def negotiate(requested: int, supported: Collection[int]) -> int:
     """
     if not supported:
         raise ValueError("supported must contain at least one version")
-    if V1_ONLY.issuperset(supported):
+    if set(supported) == {1}:
         return 1
     below = [each for each in supported if each <= requested]
     if not below:

@@ -7,15 +7,16 @@ schema.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from functools import cache
-from types import UnionType
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeAlias, Union, get_args, get_origin
+from types import NoneType
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeGuard
 
 from pydantic.alias_generators import to_snake
 
 from acp_bindings._lazy import PACKAGES, closest
 from acp_bindings._models.base import Model
+from acp_bindings._models.fields import parts_of
 from acp_bindings.setup._versions import name_of, package_named, version_of
 from acp_bindings.setup.errors import UnknownCapability
 
@@ -292,23 +293,14 @@ def member_type(model: type[Model], way: Collection[str]) -> type | None:
 def members(model: type[Model]) -> Mapping[str, type]:
     """Return the fields of a class by wire name, each with the first class in its annotation."""
     return {
-        info.alias or name: next(_classes(info.annotation), object)
+        info.alias or name: next(filter(_is_class, parts_of(info.annotation)), object)
         for name, info in model.__pydantic_fields__.items()
         if name != "meta"
     }
 
 
-def _classes(annotation: Any) -> Iterator[type]:
-    if isinstance(annotation, type) and get_origin(annotation) is None:
-        if annotation is not type(None):
-            yield annotation
-    elif get_origin(annotation) is Annotated:
-        yield from _classes(get_args(annotation)[0])
-    elif get_origin(annotation) in (Union, UnionType):
-        for each in get_args(annotation):
-            yield from _classes(each)
-    elif isinstance(origin := get_origin(annotation), type):
-        yield origin
+def _is_class(part: object) -> TypeGuard[type]:
+    return isinstance(part, type) and part is not NoneType
 
 
 WITHDRAWN = {"session/set_model": "session/set_config_option"}

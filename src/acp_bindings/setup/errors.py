@@ -171,7 +171,7 @@ class McpServersRefused(CapabilityNotAdvertised):
         assumed = ", ".join(sorted({f'"{each.capability}"' for each in self.refused if each.capability}))
         advice = f". To send it anyway, pass assume={{{assumed}}}" if assumed else ""
         refused = "; ".join(map(str, self.refused))
-        return f"{refused}{advice}; or leave them out with gate_mcp_servers(…, on_refusal='drop')"
+        return f"{refused}{advice}; or leave them out with on_refusal='drop'"
 
 
 class AuthMethodRefused(AcpError):

@@ -59,8 +59,12 @@ def check_once(
         from mcp_launch._command.run import run  # noqa: PLC0415
         from mcp_launch.options import Options  # noqa: PLC0415
 
-        with refusing("check", as_json=as_json):
-            wanted = None if targets is None else _known(targets)
+        wanted: Sequence[LintTarget] | None = None
+        if targets is not None:
+            from mcp_launch._command.linting import targets_of  # noqa: PLC0415 - only needed for this
+
+            with refusing("check", as_json=as_json):
+                wanted = targets_of(targets)
         use = partial(_report, sessions, unusable=unusable, targets=wanted)
         report = run(typed, sessions, use, options=Options(strict=strict), quiet=as_json)
     if as_json:
@@ -134,12 +138,6 @@ def _sessions(typed: Typed, unusable: list[str], *, as_json: bool, needs_all: bo
         if as_json:
             write_refusal("check", [*unusable, str(error)])
         raise
-
-
-def _known(targets: Sequence[str]) -> Sequence[LintTarget]:
-    from mcp_launch._command.linting import targets_of  # noqa: PLC0415 - slow to import
-
-    return targets_of(targets)
 
 
 async def _report(

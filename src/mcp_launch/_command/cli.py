@@ -76,16 +76,22 @@ def complete_server(context: typer.Context, incomplete: str) -> list[str]:
     return [] if len(words) > 1 else [each for each in names_in(places or context.args) if each.startswith(incomplete)]
 
 
-class LightCommand(TyperCommand):
-    """A subcommand that parses plain strings and flags without pydantic, and reports usage errors as JSON on request.
+class LightGroup(TyperGroup):
+    """A command that parses plain strings and flags without pydantic.
 
     typer converts every value with pydantic, even strings and options that were not given. Importing pydantic takes
     longer than everything else that has to happen before a server is started. With a release of typer that converts
     values in another way, this has no effect.
     """
 
+    def get_params(self, ctx: Any) -> list[Any]:
+        return [_without_pydantic(param) for param in super().get_params(ctx)]
+
+
+class LightCommand(TyperCommand):
+    """A subcommand like `LightGroup`, which also reports usage errors as JSON on request."""
+
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
-        """Return typer's context."""
         as_json, place = "--json" in args, next((each for each in args if not each.startswith("-")), "")
         try:
             return super().make_context(info_name, args, parent, **extra)
@@ -101,15 +107,6 @@ class LightCommand(TyperCommand):
             raise
 
     def get_params(self, ctx: Any) -> list[Any]:
-        """Return typer's parameters, without needless conversions."""
-        return [_without_pydantic(param) for param in super().get_params(ctx)]
-
-
-class LightGroup(TyperGroup):
-    """The command itself, which parses its options without pydantic too."""
-
-    def get_params(self, ctx: Any) -> list[Any]:
-        """Return typer's parameters, without needless conversions."""
         return [_without_pydantic(param) for param in super().get_params(ctx)]
 
 

@@ -113,7 +113,6 @@ def read_file(
 
 
 def inputs_of(given: Sequence[str]) -> dict[str, str]:
-    """Return the values of `--set`."""
     pairs = [_variable(each, number, option="--set") for number, each in enumerate(given, 1)]
     return {pair["name"]: pair["value"] for pair in pairs}
 
@@ -221,21 +220,22 @@ def _refuse_contradictions(typed: Typed) -> None:
     except OSError as error:
         raise UnusableInput(f"the current directory cannot be used ({error.strerror}); change to another one") from None
     urls = [each for each in typed.servers if is_url(each)]
-    if not typed.servers and typed.command is None and not typed.discover:
-        raise UnusableInput("no server was given: pass a FILE, - for standard input, a URL, or -- and a command")
-    if typed.command is not None and not typed.command:
-        raise UnusableInput("no command follows --")
-    if typed.command and is_url(typed.command[0]):
-        raise UnusableInput("a URL follows --, not a command; leave out the --")
-    if twice := next((each for each, times in Counter(typed.servers).items() if times > 1), None):
-        raise UnusableInput(f"{source_of(twice)} was given twice")
-    if typed.headers and len(urls) != 1:
+    command = typed.command
+    twice = next((source_of(each) for each, times in Counter(typed.servers).items() if times > 1), None)
+    contradictions = {
+        "no server was given: pass a FILE, - for standard input, a URL, or -- and a command": not (
+            typed.servers or typed.discover or command is not None
+        ),
+        "no command follows --": command is not None and not command,
+        "a URL follows --, not a command; leave out the --": command and is_url(command[0]),
+        f"{twice} was given twice": twice,
         # A secret for one URL must not be sent to the others.
-        raise UnusableInput(f"--header requires exactly one URL, not {len(urls)}")
-    if typed.sse and not urls:
-        raise UnusableInput("--sse requires a URL")
-    if typed.env and typed.command is None:
-        raise UnusableInput("--env requires a command after --")
+        f"--header requires exactly one URL, not {len(urls)}": typed.headers and len(urls) != 1,
+        "--sse requires a URL": typed.sse and not urls,
+        "--env requires a command after --": typed.env and command is None,
+    }
+    if message := next((message for message, is_one in contradictions.items() if is_one), None):
+        raise UnusableInput(message)
 
 
 def _read(given: str, typed: Typed) -> list[Session]:
@@ -282,7 +282,6 @@ def config_sessions(config: Config, typed: Typed, *, origin: Literal["file", "pr
 
 
 def url_session(url: str, typed: Typed) -> Session:
-    """Return the server at a URL."""
     try:
         name = urlsplit(url).hostname
     except ValueError:
@@ -290,23 +289,27 @@ def url_session(url: str, typed: Typed) -> Session:
     headers = [_header(each, number) for number, each in enumerate(typed.headers, 1)]
     server = {"type": "sse" if typed.sse else "http", "name": name or "server", "url": url, "headers": headers}
     phrases = Phrases(http="leave out --sse", sse="add --sse")
-    return Session(source=source_of(url), entries=[_entry(server)], cwd=typed.directory(), phrases=phrases)
+    return _typed_session(source_of(url), server, typed, phrases)
 
 
 def command_session(words: Sequence[str], typed: Typed) -> Session:
-    """Return the server that a command starts."""
+    # Looked up as a shell does: users need not type the absolute path that ACP requires.
+    found = shutil.which(words[0])
     server = {
         "name": _called(words),
-        # Looked up as a shell does: users need not type the absolute path that ACP requires.
-        "command": _found(words[0]),
+        "command": os.path.abspath(found) if found else words[0],
         "args": list(words[1:]),
         "env": [_variable(each, number) for number, each in enumerate(typed.env, 1)],
     }
-    return Session(source="--", entries=[_entry(server)], cwd=typed.directory(), phrases=Phrases(absolute=""))
+    return _typed_session("--", server, typed, Phrases(absolute=""))
+
+
+def _typed_session(source: str, server: dict[str, Any], typed: Typed, phrases: Phrases) -> Session:
+    entry = Entry(name=server["name"], server=server, place=Place(1, 1), written=server)
+    return Session(source=source, entries=[entry], cwd=typed.directory(), phrases=phrases)
 
 
 def _other_bytes(file: str, data: bytes) -> str:
-    """Return a hint about a file that is not UTF-8."""
     # As PowerShell and Notepad write it.
     if data[:2] in (BOM_UTF16_LE, BOM_UTF16_BE):
         return "; is it UTF-16? Save it as UTF-8"
@@ -314,14 +317,9 @@ def _other_bytes(file: str, data: bytes) -> str:
 
 
 def _instead(file: str) -> str:
-    """Return a hint about a file that does not exist."""
     if is_like_a_url(file):
         return "; is it a URL? URLs begin with http:// or https://"
     return _BEHIND if is_program(file) else ""
-
-
-def _entry(server: dict[str, Any]) -> Entry:
-    return Entry(name=server["name"], server=server, place=Place(1, 1), written=server)
 
 
 def _header(text: str, number: int) -> dict[str, str]:
@@ -330,11 +328,6 @@ def _header(text: str, number: int) -> dict[str, str]:
         # Not quoted, because it may be a secret.
         raise UnusableInput(f"--header number {number} must be 'NAME: VALUE', but has no colon")
     return {"name": name.strip(), "value": value.strip()}
-
-
-def _found(command: str) -> str:
-    found = shutil.which(command)
-    return os.path.abspath(found) if found else command
 
 
 def _called(words: Sequence[str]) -> str:

@@ -21,7 +21,7 @@ _LIKE_A_URL = re.compile(r"\w{2,}:/|[\w.-]+:\d{1,5}(?:[/?#]|$)")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Typed:
-    """The part of the command line that names servers."""
+    """The part of the command line that names servers. The help of the command explains the options."""
 
     servers: Sequence[str] = field(default=(), repr=False)
     """Files, URLs, and - for standard input."""
@@ -33,17 +33,12 @@ class Typed:
     only: Sequence[str] = ()
     cwd: str | None = None
     discover: bool = False
-    """True if the existing files of all clients are read too."""
     workspace: str | None = None
-    """The directory of the project, which may be relative."""
     trust: bool = False
-    """True if servers of the project's files are started without confirmation."""
     inputs: Sequence[str] = field(default=(), repr=False)
-    """The values of inputs of files, as `NAME=VALUE`, or `NAME` for a variable."""
     timeout: float = 30.0
     verbose: bool = False
     login: bool = False
-    """True if the user logs in to servers that require it."""
 
     @property
     def files(self) -> list[str]:
@@ -97,7 +92,6 @@ class Session:
 
 
 def is_url(given: str) -> bool:
-    """Return True if it is an HTTP URL."""
     return given.lower().startswith(("http://", "https://"))
 
 
@@ -135,7 +129,6 @@ def name_of(server: object) -> str | None:
 
 
 def only_named(sessions: Iterable[Session], only: Sequence[str]) -> list[Session]:
-    """Return the sessions with only the servers of these names."""
     known = {name for session in sessions for name in _names(session)}
     if unknown := next((name for name in only if name not in known), None):
         for session in sessions:

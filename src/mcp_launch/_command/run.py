@@ -26,10 +26,8 @@ from mcp_launch.options import EVERYTHING, Budgets, Direction, Listing, Options
 
 _LOOK = 0.2
 """Seconds between two looks at the files. For a few files, polling does not need a compiled library."""
-_State: TypeAlias = dict[str, tuple[int, int, int] | None]
+_Versions: TypeAlias = dict[str, tuple[int, int, int]]
 T = TypeVar("T")
-_LONGER = "does it need more time (--timeout)"
-"""The hint after a timeout, for servers from any file."""
 _ARROWS: dict[Direction, str] = {"sent": "->", "received": "<-"}
 
 
@@ -69,12 +67,12 @@ def launched(
         session.servers,
         cwd=session.cwd,
         timeout=timeout,
-        budgets=_budgets_within(timeout),
+        budgets=budgets_within(timeout),
         options=replace(
             options,
             strict=options.strict and bool(session.phrases.absolute),
             secrets=session.secrets,
-            phrases=session.phrases._replace(longer=_LONGER),
+            phrases=session.phrases._replace(longer="does it need more time (--timeout)"),
             lock=session.lock,
         ),
         lists=lists,
@@ -87,7 +85,7 @@ def watch(typed: Typed, once: Callable[[], object]) -> NoReturn:
     if not typed.files or "-" in typed.servers:
         raise UnusableInput("--watch requires a FILE that can change")
     while True:
-        before = _state(typed)
+        before = _versions(typed)
         try:
             once()
         except UnusableInput as error:
@@ -137,7 +135,7 @@ async def _run(
     raise SystemExit(128 + stopped_by[0])
 
 
-def _budgets_within(timeout: float) -> Budgets:
+def budgets_within(timeout: float) -> Budgets:
     """Return the default budgets, with more time for handshake and listing if the timeout is longer."""
     usual = Budgets()
     return usual if timeout <= usual.handshake else replace(usual, handshake=timeout, list=timeout)
@@ -158,26 +156,23 @@ def _progress(fleets: Sequence[Fleet], *, quiet: bool) -> AbstractAsyncContextMa
     return progress(fleets, console)
 
 
-def _wait_for_change(typed: Typed, before: _State) -> None:
-    while (state := _state(typed)) == before:
+def _wait_for_change(typed: Typed, before: _Versions) -> None:
+    while (now := _versions(typed)) == before:
         time.sleep(_LOOK)
     # Wait until the file no longer changes: it may be half written.
-    while state != before:
+    while now != before:
         time.sleep(_LOOK)
-        before, state = state, _state(typed)
+        before, now = now, _versions(typed)
 
 
-def _state(typed: Typed) -> _State:
-    """Return the version of each file, which also changes if an editor replaces the file."""
-    return {file: _version(file) for file in typed.files}
-
-
-def _version(file: str) -> tuple[int, int, int] | None:
-    try:
-        found = os.stat(file)
-    except OSError:
-        return None
-    return found.st_ino, found.st_size, found.st_mtime_ns
+def _versions(typed: Typed) -> _Versions:
+    """Return the version of each existing file, which also changes if an editor replaces the file."""
+    found: _Versions = {}
+    for file in typed.files:
+        with contextlib.suppress(OSError):
+            stat = os.stat(file)
+            found[file] = stat.st_ino, stat.st_size, stat.st_mtime_ns
+    return found
 
 
 def _show_message(server: str, direction: Direction, line: str) -> None:

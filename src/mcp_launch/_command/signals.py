@@ -29,7 +29,6 @@ def exit_if_signalled() -> None:
 
 
 def remember_signal(number: int) -> None:
-    """Remember that this signal ends the command."""
     _received.append(number)
 
 

@@ -34,7 +34,6 @@ class PlannedServer(TypedDict):
     env: list[str]
     """The names of the variables in `env`."""
     headers: list[str]
-    """The names of its headers."""
     variables: list[str]
     """The names of the environment variables whose values it receives."""
     source: str
@@ -47,7 +46,6 @@ class PlannedServer(TypedDict):
 
 
 def planned(sessions: Iterable[Session]) -> list[PlannedServer]:
-    """Return the servers that would be started."""
     return [_planned(session, entry) for session in sessions for entry in session.entries]
 
 

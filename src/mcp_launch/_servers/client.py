@@ -49,7 +49,7 @@ def client_of(
     server: MCPServer[Any] | Server[Any] | Transport, mode: Mode, options: Options, *, patience: float
 ) -> _Client:
     """Return a client for a server of this process or a transport; `patience` is the timeout of requests in seconds."""
-    return _Client(
+    client = _Client(
         server,
         mode=mode,
         read_timeout_seconds=patience,
@@ -62,6 +62,8 @@ def client_of(
         log_level=options.log_level,
         message_handler=options.message,
     )
+    client.protection = Protection()
+    return client
 
 
 class _Client(Client):
@@ -69,12 +71,17 @@ class _Client(Client):
 
     reader: Reader | None = None
     why: Callable[[], LaunchFailure | None] = staticmethod(lambda: None)
-    protection = Protection()
+    protection: Protection
 
     async def _build_session(self, exit_stack: AsyncExitStack) -> ClientSession:
-        session = protected(await super()._build_session(exit_stack), self.protection)
-        exit_stack.push_async_callback(session.end_validating)
-        return session
+        return protected(await super()._build_session(exit_stack), self.protection)
+
+    async def __aexit__(self, *error: Any) -> None:
+        try:
+            await super().__aexit__(*error)
+        finally:
+            if self.protection.process:
+                await self.protection.process.aclose()
 
     @property
     def session(self) -> ClientSession:

@@ -126,8 +126,10 @@ class Record:
     """False once it is being closed; errors after that are not failures."""
     scope: anyio.CancelScope = field(default_factory=lambda: anyio.CancelScope(shield=True))
     """The scope of its owner. Shielded, because a cancelled launch still closes its servers in order."""
-    ended: anyio.Event = field(default_factory=anyio.Event)
-    """Set once it is completely closed."""
+    gone: bool = False
+    """True once it is completely closed."""
+    ended: anyio.Event | None = None
+    """Set then; exists while a task waits for it."""
 
     @property
     def transport(self) -> TransportName | None:
@@ -200,7 +202,9 @@ class Record:
             self._become("closed")
         if self.again:
             self.again.set()
-        self.ended.set()
+        self.gone = True
+        if self.ended:
+            self.ended.set()
 
     def change(self) -> Change:
         """Return its current state as a change."""

@@ -39,9 +39,9 @@ _REASON = 1000
 """The longest reason in characters, because it may quote a value of megabytes."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Protection:
-    """The settings of a session for redaction and validation."""
+    """What a `Session` needs for redaction and validation."""
 
     server: str = "server"
     """The name of the server, for messages."""
@@ -49,6 +49,18 @@ class Protection:
     """The secrets of the server."""
     seconds: float = Budgets().validate
     """The time for validating a result against a schema."""
+    validators: dict[str, ResultValidator | None] = field(default_factory=dict[str, "ResultValidator | None"])
+    """The validators of the tools whose results were validated; None for a tool that the server does not list."""
+    process: KillableProcess | None = None
+    """The process that validates results, once it is needed."""
+
+    def validator(self, name: str, schema: dict[str, Any]) -> ResultValidator:
+        """Return the validator of a tool's results."""
+        known = self.validators.get(name)
+        if known is None or known.schema is not schema:
+            self.process = self.process or KillableProcess(seconds=self.seconds)
+            known = self.validators[name] = ResultValidator(schema, self.process)
+        return known
 
 
 def protected(session: ClientSession, protection: Protection) -> Session:
@@ -62,22 +74,14 @@ def protected(session: ClientSession, protection: Protection) -> Session:
 class Session(ClientSession):
     """The SDK's session. The exceptions that it raises because of a server are documented and redacted."""
 
-    _protection: Protection
-    _validating: KillableProcess
-    _validators: dict[str, ResultValidator]
-    _unlisted: set[str]
-
     def protect(self, protection: Protection) -> None:
-        """Set the attributes of this class, before the session is entered."""
-        self._protection = protection
-        self._dispatcher = cast("Dispatcher[Any]", _Redacting(self._dispatcher, protection.hide))
-        self._validating = KillableProcess(seconds=protection.seconds)
-        self._validators = {}
-        self._unlisted = set()
+        """Redact and validate from now on; called before the session is entered."""
+        self._dispatcher = cast("Dispatcher[Any]", _Redacting(self._dispatcher, protection))
 
-    async def end_validating(self) -> None:
-        """End the process that validates results, if there is one."""
-        await self._validating.aclose()
+    @property
+    def _protection(self) -> Protection:
+        # As an attribute, it would add 2 KB, because the class of the session was changed.
+        return cast("_Redacting", self._dispatcher).protection
 
     async def send_request(
         self,
@@ -116,11 +120,8 @@ class Session(ClientSession):
         invalid = partial(InvalidResult, server=self._protection.server, method="tools/call", name=name, result=result)
         if result.structured_content is None and "structured_content" not in result.model_fields_set:
             raise invalid("is missing, but the tool has an outputSchema", path="structuredContent")
-        known = self._validators.get(name)
-        if known is None or known.schema is not schema:
-            known = self._validators[name] = ResultValidator(schema, self._validating)
         hide = self._protection.hide
-        found = await known.problem(result.structured_content)
+        found = await self._protection.validator(name, schema).problem(result.structured_content)
         if isinstance(found, InvalidSchema):
             raise invalid(hide.start(str(found), _REASON), schema_rejected=True)
         if found is not None:
@@ -129,7 +130,7 @@ class Session(ClientSession):
 
     async def _output_schema(self, name: str) -> dict[str, Any] | None:
         """Return the output schema of the tool, after listing the tools if necessary; None if it has none."""
-        if name not in self._tool_output_schemas and name not in self._unlisted:
+        if name not in self._tool_output_schemas and name not in self._protection.validators:
             try:
                 await self.list_tools()
             except (MCPError, InvalidResult) as error:
@@ -142,7 +143,7 @@ class Session(ClientSession):
                 )
                 return None
             if name not in self._tool_output_schemas:
-                self._unlisted.add(name)
+                self._protection.validators[name] = None
         return self._tool_output_schemas.get(name)
 
 
@@ -210,9 +211,11 @@ def _why(failed: CallFailed) -> str:
 class _Redacting:
     """A dispatcher of the SDK whose errors do not show the secrets of the server."""
 
-    def __init__(self, dispatcher: Dispatcher[Any], hide: Redactor) -> None:
+    __slots__ = ("_dispatcher", "protection")
+
+    def __init__(self, dispatcher: Dispatcher[Any], protection: Protection) -> None:
         self._dispatcher = dispatcher
-        self._hide = hide
+        self.protection = protection
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._dispatcher, name)
@@ -226,7 +229,7 @@ class _Redacting:
         try:
             return await self._dispatcher.send_raw_request(*args, **kwargs)
         except MCPError as error:
-            hidden = self._hide.json(error.error.model_dump())
+            hidden = self.protection.hide.json(error.error.model_dump())
             error.error = ErrorData(**hidden)
             error.args = (error.code, error.message, error.data)
             raise

@@ -49,7 +49,7 @@ def bound_probe(
     has timed out.
     """
     probe = _Probe(read, write, seconds=seconds, was_read=was_read, withdraws=withdraws)
-    return ReadStream(read, probe.receive), WriteStream(write, probe.send)
+    return probe.reader, probe.writer
 
 
 class _Probe:
@@ -60,6 +60,8 @@ class _Probe:
     ) -> None:
         self._read = read
         self._write = write
+        self.reader = ReadStream(read, self._receive)
+        self.writer = WriteStream(write, self._send)
         self._seconds = seconds
         self._was_read = was_read
         self._withdraws = withdraws
@@ -73,19 +75,18 @@ class _Probe:
         """The id of the probe that timed out."""
         self._refusal: ErrorData | None = None
         """The server's error for the handshake."""
-        self._over = False
         self._answered = anyio.Event()
         """Set once the probe has a response, or will not get one."""
         # The reader is already waiting when the probe is sent, so its scope is there before the deadline is known.
         self._scope = anyio.CancelScope()
 
-    async def receive(self) -> SessionMessage | Exception:
-        """Return what the session gets next: a message of the server, or a response in its place."""
-        if self._over:
-            return await self._read.receive()
-        return await self._receive_while_probing()
+    def _end_probing(self) -> None:
+        """Pass on all messages from now on. This object is then free, with what it holds."""
+        self.reader.pass_on()
+        self.writer.pass_on()
 
-    async def _receive_while_probing(self) -> SessionMessage | Exception:
+    async def _receive(self) -> SessionMessage | Exception:
+        """Return what the session gets next: a message of the server, or a response in its place."""
         waits = True
         while waits:
             self._scope = anyio.CancelScope(deadline=self._scope.deadline)
@@ -102,9 +103,9 @@ class _Probe:
             await self._write.send(SessionMessage(withdrawal))
         return self._give_up()
 
-    async def send(self, item: SessionMessage) -> None:
+    async def _send(self, item: SessionMessage) -> None:
         """Send a message of the session; sending the probe lasts until there is a response."""
-        if self._over or not isinstance(item.message, JSONRPCRequest):
+        if not isinstance(item.message, JSONRPCRequest):
             await self._write.send(item)
             return
         self._ask(item.message)
@@ -124,7 +125,8 @@ class _Probe:
             self._answered = anyio.Event()
             self._scope.deadline = self._asked_at + _LOOK
         elif request.method == "initialize":
-            self._over = not self._given_up or self._refusal is not None
+            if not self._given_up or self._refusal is not None:
+                self._end_probing()
             if self._refusal is not None:
                 raise MCPError.from_error_data(self._refusal)
 
@@ -154,7 +156,8 @@ class _Probe:
         match item:
             case SessionMessage(message=JSONRPCResponse(id=answered)) if self._is_of(self._asked, answered):
                 self._answered.set()
-                self._over, self._scope.deadline = True, math.inf
+                self._scope.deadline = math.inf
+                self._end_probing()
             case SessionMessage(message=JSONRPCResponse(id=answered)) if (
                 self._is_of(self._swallowed, answered) and self._refusal is None
             ):

@@ -136,6 +136,8 @@ class WebClient(httpx2.AsyncClient):
         if request.method != "POST":
             # The response to a listening GET or to the closing DELETE does not explain a failure.
             options["stream"] = True
+            if self.posts:
+                await self.posts.before_stream()
             try:
                 response = await _without_rest(await super().send(request, **options))
             finally:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 from weakref import WeakValueDictionary
@@ -79,9 +78,11 @@ class Posts:
         self._stream: anyio.Event | None = None
         """Set when the event stream is open or refused; None unless requests wait for it."""
         self._waiting = 0
-        self._queue: deque[SessionMessage] = deque()
+        # Lists, because an empty deque takes ten times the memory, and these are nearly always empty.
+        self._messages: list[SessionMessage] = []
         self._forwarding = False
-        self._turns = anyio.Semaphore(_AT_ONCE, fast_acquire=True)
+        self._posts: list[tuple[Callable[[], Awaitable[object]], anyio.Event]] = []
+        self._workers = 0
         self._initialized: anyio.Event | None = None
         """Set when `notifications/initialized` was posted; None unless it is being posted."""
         # A POST belongs to the task that sends it and to the body that is read of it, and is forgotten with them.
@@ -98,15 +99,15 @@ class Posts:
         """
         if not self.are_behind():
             self._waiting += 1
-            self._queue.append(item)
+            self._messages.append(item)
             if not self._forwarding:
                 self._forwarding = True
                 self._tasks.start_soon(self._forward, sink)
 
     async def _forward(self, sink: Sink) -> None:
         with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
-            while self._queue:
-                await sink.send(self._queue.popleft())
+            while self._messages:
+                await sink.send(self._messages.pop(0))
                 self._waiting -= 1
         self._forwarding = False
 
@@ -117,12 +118,25 @@ class Posts:
             done = anyio.Event()
             if method == "notifications/initialized":
                 self._initialized = done
-            self._tasks.start_soon(self._run, post, done)
+            self._posts.append((post, done))
+            if self._workers < _AT_ONCE:
+                self._workers += 1
+                self._tasks.start_soon(self._work)
 
     def open(self, number: RequestId) -> Post:
         """Return the POST of a request, which runs after that of `notifications/initialized`."""
         post = self._of_requests[number] = Post(after=self._initialized)
         return post
+
+    async def before_stream(self) -> None:
+        """Wait until `notifications/initialized` was posted, unless the client answers requests.
+
+        A server sends requests after the notification, and needs the stream for them.
+        """
+        if self._initialized and not self._listens:
+            await self._initialized.wait()
+            # The first request, which waits for the same, takes the open connection.
+            await anyio.lowlevel.checkpoint()
 
     def expect_stream(self) -> None:
         """Note that the event stream will be opened, with `notifications/initialized`."""
@@ -149,11 +163,15 @@ class Posts:
         for post in list(self._of_requests.values()):
             post.end()
 
+    async def _work(self) -> None:
+        while self._posts:
+            await self._run(*self._posts.pop(0))
+        self._workers -= 1
+
     async def _run(self, post: Callable[[], Awaitable[object]], done: anyio.Event) -> None:
         try:
-            async with self._turns:
-                with anyio.move_on_after(_PATIENCE):
-                    await post()
+            with anyio.move_on_after(_PATIENCE):
+                await post()
             if self._initialized is done and self._stream:
                 with anyio.move_on_after(_STREAM):
                     await self._stream.wait()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import deque
 from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import replace
 from types import TracebackType
@@ -79,6 +78,10 @@ class ReadStream(_Stream[Source]):
         """Return the next message."""
         return self._receive()
 
+    def pass_on(self) -> None:
+        """Return the messages of the source as they are, from the next one on."""
+        self._receive = self._inner.receive
+
     @property
     def last_context(self) -> object:
         """The context in which the last message was sent, if it is known."""
@@ -104,6 +107,10 @@ class WriteStream(_Stream[Sink]):
     def send(self, item: SessionMessage, /) -> Coroutine[Any, Any, None]:
         """Forward the message."""
         return self._send(item)
+
+    def pass_on(self) -> None:
+        """Send the messages as they are, from the next one on."""
+        self._send = self._inner.send
 
 
 _SAID = 2000
@@ -144,7 +151,8 @@ class Unanswered:
         """The request that opens the session, if nothing was sent after it."""
         self._last: RequestId | None = None
         """The last request, which may have been cancelled."""
-        self._settled: deque[RequestId] = deque(maxlen=_SETTLED)
+        # Not a deque, which takes 700 bytes in each session even if it is empty.
+        self._settled: list[RequestId] = []
         """The last requests that are finished."""
         self._strange: list[RequestId] = []
         """The first unknown ids of responses while requests are pending."""
@@ -195,6 +203,7 @@ class Unanswered:
         if self._ids.pop(known, None) is None:
             return False
         self._settled.append(known)
+        del self._settled[:-_SETTLED]
         return True
 
     def explain(self, found: Diagnosis | None, *, waited: float | None) -> Diagnosis | None:
@@ -266,11 +275,11 @@ def limited(
     our responses either, or if its id is in use.
     """
     in_progress: set[RequestId] = set()
-    warned: set[str] = set()
+    warned: list[str] = []
 
     def warn_once(warning: str) -> None:
         if warning not in warned:
-            warned.add(warning)
+            warned.append(warning)
             warn(warning)
 
     async def accepts(request: JSONRPCRequest) -> bool:

@@ -33,13 +33,7 @@ HOLDERS = ("mcpServers", "servers", "context_servers", "mcp_servers")
 
 def format_of_path(path: str) -> str | None:
     """Return the name of the format that belongs to a path, if any."""
-    parts = _parts_of(path)
-    for name, endings in FILES.items():
-        for ending in endings:
-            wanted = ending.split("/")
-            if parts[-len(wanted) :] == wanted:
-                return name
-    return None
+    return next((name for name, endings in FILES.items() if any(_ends_in(path, ending) for ending in endings)), None)
 
 
 def format_of_shape(value: Any) -> str | None:
@@ -85,9 +79,8 @@ def described(value: Any) -> dict[str, Any]:
 def project_of(source: str, *, home: str | None) -> str | None:
     """Return the directory of the project that the file belongs to; None for a file of the user."""
     for file in PROJECT_FILES:
-        ending = file.split("/")
-        if _parts_of(source)[-len(ending) :] == ending:
-            directory = str(Path(os.path.abspath(source)).parents[len(ending) - 1])
+        if _ends_in(source, file):
+            directory = str(Path(os.path.abspath(source)).parents[file.count("/")])
             of_user = () if not home else (home, os.path.join(home, ".config", "opencode"))
             return None if directory in map(os.path.abspath, of_user) else directory
     return None
@@ -107,9 +100,9 @@ def meant_by(value: Any, wanted: str) -> str:
     return ""
 
 
-def _parts_of(path: str) -> list[str]:
-    """Return the lower-case names in a path of any system."""
-    return path.replace("\\", "/").lower().split("/")
+def _ends_in(path: str, ending: str) -> bool:
+    """Return True if a path of any system ends in these names."""
+    return f"/{path}".replace("\\", "/").lower().endswith(f"/{ending}")
 
 
 def _is_server(value: Any) -> bool:

@@ -54,7 +54,6 @@ class Document:
         return self.place_of(self._find(path)[0])
 
     def place_of(self, node: Any) -> Place:
-        """Return the position of a node."""
         raise NotImplementedError
 
     def members_of(self, node: Any) -> Iterable[tuple[str | int, Any, Any]]:
@@ -106,7 +105,8 @@ def read_json(text: str, *, source: str, comments: bool = False, trailing_commas
         at, hint = _diagnosed(blanked, error, comments=comments, trailing_commas=trailing_commas)
         raise unusable(source, place_in(text, at), f"not JSON: {hint or _WORDS.get(error.msg, error.msg)}") from None
     except _TwiceError:
-        key, at = _first_repeated(blanked)
+        document = _Json(None, blanked)
+        key, at = next(_repeated(document, document.node(())))
         raise unusable(source, place_in(text, at), f"the name {key!r} occurs twice in one object") from None
     except ValueError:
         # Python limits the digits of integers.
@@ -129,7 +129,6 @@ def unusable(source: str, place: Place, message: str) -> UnusableInput:
 
 
 def place_in(text: str, at: int) -> Place:
-    """Return the position of the character with this index."""
     return Place(text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at))
 
 
@@ -141,7 +140,6 @@ class TextDocument(Document):
         self._text = text
 
     def place_at(self, index: int) -> Place:
-        """Return the position of the character with this index."""
         line = bisect_right(self._lines, index)
         return Place(line, index - self._lines[line - 1] + 1)
 
@@ -235,12 +233,10 @@ def _diagnosed(text: str, error: json.JSONDecodeError, *, comments: bool, traili
     return error.pos, _advice(text, text[at : at + 1], is_extra=error.msg == "Extra data")
 
 
-def _advice(text: str, found: str, *, is_extra: bool) -> str:  # noqa: PLR0911 - a list of cases
+def _advice(text: str, found: str, *, is_extra: bool) -> str:
     """Return a hint about an unexpected character. *is_extra* is True if it follows a complete document."""
     if text.startswith("```"):
         return "remove the lines with ```"
-    if re.search(r"(?m)^\[\[?[A-Za-z_][\w.\"-]*\]\]?[ \t\r]*$", text):
-        return "this looks like TOML; only Codex uses it, so pass --from codex or call the file config.toml"
     if is_extra and found in "}]":
         return "this bracket does not close anything"
     if is_extra and '"jsonrpc"' in text:
@@ -272,20 +268,14 @@ def _finite(digits: str) -> float:
     return value
 
 
-def _first_repeated(text: str) -> tuple[str, int]:
-    """Return the first repeated name in an object, and its index."""
-    levels: list[set[str]] = []
-    for found in re.finditer(_BRACKET, text):
-        if found["open"]:
-            levels.append(set())
-        elif found["close"]:
-            levels.pop()
-        elif text[_skip_space(text, found.end())] == ":":
-            name = str(json.loads(found[0]))
-            if name in levels[-1]:
-                return name, found.start()
-            levels[-1].add(name)
-    raise AssertionError("no name occurs twice")
+def _repeated(document: _Json, node: int) -> Iterator[tuple[str | int, int]]:
+    """Yield the repeated names in objects, and their indices."""
+    seen: set[str | int] = set()
+    for name, key, value in document.members_of(node):
+        if name in seen:
+            yield name, key
+        seen.add(name)
+        yield from _repeated(document, value)
 
 
 def _skip_space(text: str, at: int) -> int:

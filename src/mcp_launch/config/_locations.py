@@ -24,38 +24,18 @@ PROJECT = {
 """Paths in the project directory."""
 
 USER = {
-    "claude-code": (".claude.json",),
-    "cursor": (".cursor/mcp.json",),
-    "windsurf": (".codeium/windsurf/mcp_config.json", ".codeium/mcp_config.json"),
-    "gemini": (".gemini/settings.json",),
-    "opencode": (".config/opencode/opencode.json", ".config/opencode/opencode.jsonc"),
+    "claude-code": ("{home}/.claude.json",),
+    "cursor": ("{home}/.cursor/mcp.json",),
+    "windsurf": ("{home}/.codeium/windsurf/mcp_config.json", "{home}/.codeium/mcp_config.json"),
+    "gemini": ("{home}/.gemini/settings.json",),
+    "opencode": ("{home}/.config/opencode/opencode.json", "{home}/.config/opencode/opencode.jsonc"),
+    "claude-desktop": ("{settings}/Claude/claude_desktop_config.json",),
+    "vscode": ("{settings}/Code/User/mcp.json",),
+    "zed": ("{zed}/settings.json",),
+    "goose": ("{goose}/config.yaml",),
+    "codex": ("{codex}/config.toml",),
 }
-"""Paths in the home directory, on every system."""
-
-SYSTEM = {
-    "linux": {
-        "claude-desktop": "{config}/Claude/claude_desktop_config.json",
-        "vscode": "{config}/Code/User/mcp.json",
-        "zed": "{config}/zed/settings.json",
-        "goose": "{config}/goose/config.yaml",
-        "codex": "{codex}/config.toml",
-    },
-    "darwin": {
-        "claude-desktop": "{home}/Library/Application Support/Claude/claude_desktop_config.json",
-        "vscode": "{home}/Library/Application Support/Code/User/mcp.json",
-        "zed": "{home}/.config/zed/settings.json",
-        "goose": "{home}/.config/goose/config.yaml",
-        "codex": "{codex}/config.toml",
-    },
-    "win32": {
-        "claude-desktop": "{appdata}/Claude/claude_desktop_config.json",
-        "vscode": "{appdata}/Code/User/mcp.json",
-        "zed": "{appdata}/Zed/settings.json",
-        "goose": "{appdata}/Block/goose/config/config.yaml",
-        "codex": "{codex}/config.toml",
-    },
-}
-"""Paths in the settings directory of the system."""
+"""Paths of the user, in directories that depend on the system."""
 
 
 class Candidate(NamedTuple):
@@ -82,20 +62,19 @@ def discover(
 def places(
     directory: str | os.PathLike[str] | None, variables: Mapping[str, str], platform: str
 ) -> Iterator[Candidate]:
-    """Yield all possible files."""
     if directory is not None:
         for name, files in PROJECT.items():
             for below in files:
                 yield Candidate(path=Path(directory, below), format=name, scope="project")
     home = variables.get("USERPROFILE" if platform == "win32" else "HOME") or str(Path.home())
+    config = variables.get("XDG_CONFIG_HOME") or f"{home}/.config"
+    appdata = variables.get("APPDATA") or f"{home}/AppData/Roaming"
+    settings, zed, goose = {
+        "darwin": (f"{home}/Library/Application Support", f"{home}/.config/zed", f"{home}/.config/goose"),
+        "win32": (appdata, f"{appdata}/Zed", f"{appdata}/Block/goose/config"),
+    }.get(platform, (config, f"{config}/zed", f"{config}/goose"))
+    codex = variables.get("CODEX_HOME") or f"{home}/.codex"
     for name, files in USER.items():
-        for below in files:
-            yield Candidate(path=Path(home, below), format=name)
-    roots = {
-        "home": home,
-        "config": variables.get("XDG_CONFIG_HOME") or f"{home}/.config",
-        "codex": variables.get("CODEX_HOME") or f"{home}/.codex",
-        "appdata": variables.get("APPDATA") or f"{home}/AppData/Roaming",
-    }
-    for name, pattern in SYSTEM.get(platform, SYSTEM["linux"]).items():
-        yield Candidate(path=Path(pattern.format(**roots)), format=name)
+        for file in files:
+            path = file.format(home=home, settings=settings, zed=zed, goose=goose, codex=codex)
+            yield Candidate(path=Path(path), format=name)

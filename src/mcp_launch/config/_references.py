@@ -17,8 +17,6 @@ Kind: TypeAlias = Literal["env", "input", "file", "workspace", "workspace name",
 
 
 class Values(NamedTuple):
-    """The values that replace references."""
-
     env: Mapping[str, str]
     workspace: str | None
     inputs: Mapping[str, str]
@@ -128,26 +126,30 @@ class Text:
 
 def replaced(value: Any, values: Values) -> Any:
     """Return a JSON value with all known references replaced."""
-    return map_leaves(value, lambda leaf: leaf.replaced(values) if isinstance(leaf, Text) else leaf)
+    return map_leaves(value, lambda leaf, _: leaf.replaced(values) if isinstance(leaf, Text) else leaf)
 
 
 def texts_in(value: Any) -> list[Text]:
-    """Return each `Text` in a JSON value."""
-    found: list[Text] = []
-    map_leaves(value, lambda leaf: found.append(leaf) if isinstance(leaf, Text) else None)
+    return [leaf for _, leaf in leaves_in(value) if isinstance(leaf, Text)]
+
+
+def leaves_in(value: Any, path: Path = ()) -> list[tuple[Path, Any]]:
+    """Return everything in a JSON value that is not an array or object, with its path."""
+    found: list[tuple[Path, Any]] = []
+    map_leaves(value, lambda leaf, at: found.append((at, leaf)), path)
     return found
 
 
-def map_leaves(value: Any, change: Callable[[Any], Any]) -> Any:
-    """Return a JSON value with a function applied to everything in it that is not an array or object."""
+def map_leaves(value: Any, change: Callable[[Any, Path], Any], path: Path = ()) -> Any:
+    """Return a JSON value with a function applied to everything in it that is not an array or object, and its path."""
     match value:
         case [*items]:
-            return [map_leaves(item, change) for item in items]
+            return [map_leaves(item, change, (*path, index)) for index, item in enumerate(items)]
         case dict():
             members = cast("dict[str, Any]", value)
-            return {name: map_leaves(item, change) for name, item in members.items()}
+            return {name: map_leaves(item, change, (*path, name)) for name, item in members.items()}
         case _:
-            return change(value)
+            return change(value, path)
 
 
 def _replaced(reference: Reference, values: Values) -> str:
@@ -162,6 +164,8 @@ class Syntax:
     """A regular expression for references, compiled only if a string contains the marker."""
     marker: str = "$"
     """The character that references begin with."""
+    forms: Mapping[str, str] = {}
+    """The form of each kind of reference, with `*` for the name."""
 
     def read(self, found: re.Match[str]) -> Reference:
         """Return the reference that a match of the pattern means."""
@@ -169,8 +173,10 @@ class Syntax:
 
     def write(self, reference: Reference) -> str | None:
         """Return the reference in the syntax of this client, or None if it cannot express it."""
-        del reference
-        return None
+        form = self.forms.get(reference.kind)
+        # The default of an input is in the list of inputs.
+        has_default = reference.default is not None and reference.kind != "input"
+        return None if form is None or has_default or "}" in reference.name else form.replace("*", reference.name)
 
     def parse(self, text: str, place: Place) -> str | Text:
         """Return the string with its references; a `str` if it has none."""
@@ -196,30 +202,24 @@ class Syntax:
 
     def parse_all(self, value: Any, place: Callable[[Path], Place], path: Path) -> Any:
         """Parse all strings of a JSON value; *place* returns the position of the value at a path."""
-        match value:
-            case str():
-                return self.parse(value, place(path)) if self.marker in value else value
-            case [*items]:
-                return [self.parse_all(item, place, (*path, index)) for index, item in enumerate(items)]
-            case dict():
-                members = cast("dict[str, Any]", value)
-                return {name: self.parse_all(item, place, (*path, name)) for name, item in members.items()}
-            case _:
-                return value
+
+        def parse(leaf: Any, at: Path) -> Any:
+            return self.parse(leaf, place(at)) if isinstance(leaf, str) and self.marker in leaf else leaf
+
+        return map_leaves(value, parse, path)
 
 
 class _ClaudeCode(Syntax):
     pattern = r"\$\{([^}]+)\}"
+    forms = {"env": "${*}"}  # noqa: RUF012 - a Mapping is not written to
 
     def read(self, found: re.Match[str]) -> Reference:
         name, colon, default = found[1].partition(":-")
         return Reference(found[0], "env", name, default if colon else None)
 
     def write(self, reference: Reference) -> str | None:
-        name, default = reference.name, reference.default
-        if reference.kind != "env" or "}" in name or ":-" in name:
-            return None
-        return f"${{{name}}}" if default is None else f"${{{name}:-{default}}}"
+        form = None if ":-" in reference.name else super().write(reference._replace(default=None))
+        return form if form is None or reference.default is None else f"{form[:-1]}:-{reference.default}}}"
 
 
 class _Editor(Syntax):
@@ -228,8 +228,10 @@ class _Editor(Syntax):
     pattern = r"\$\{([^}]*)\}"
 
     def __init__(self, *prefixes: Kind, words: Mapping[str, Kind]) -> None:
-        self._prefixes: Mapping[str, Kind] = {each: each for each in prefixes}
         self._words = words
+        self._prefixes: Mapping[str, Kind] = {each: each for each in prefixes}
+        of_words: dict[str, str] = {kind: f"${{{word}}}" for word, kind in words.items()}
+        self.forms = {**of_words, **{each: f"${{{each}:*}}" for each in prefixes}}
 
     def read(self, found: re.Match[str]) -> Reference:
         kind, colon, name = found[1].partition(":")
@@ -238,39 +240,24 @@ class _Editor(Syntax):
         meant = self._prefixes.get(kind) if name else None
         return Reference(found[0], "unknown", found[1]) if meant is None else Reference(found[0], meant, name)
 
-    def write(self, reference: Reference) -> str | None:
-        # The default of an input is in the list of inputs.
-        has_default = reference.default is not None and reference.kind != "input"
-        if reference.kind in self._prefixes and not has_default and "}" not in reference.name:
-            return f"${{{reference.kind}:{reference.name}}}"
-        return next((f"${{{word}}}" for word, kind in self._words.items() if kind == reference.kind), None)
-
 
 class _OpenCode(Syntax):
     """The syntax of OpenCode: `{env:NAME}` and `{file:path}`."""
 
     pattern = r"\{(env|file):([^}]+)\}"
     marker = "{"
+    forms = {"env": "{env:*}", "file": "{file:*}"}  # noqa: RUF012
 
     def read(self, found: re.Match[str]) -> Reference:
         return Reference(found[0], "env" if found[1] == "env" else "file", found[2])
 
-    def write(self, reference: Reference) -> str | None:
-        if reference.kind not in ("env", "file") or reference.default is not None or "}" in reference.name:
-            return None
-        return f"{{{reference.kind}:{reference.name}}}"
-
 
 class _Gemini(Syntax):
     pattern = r"(?a)\$(?:(\w+)|\{([^}]+)\})"
+    forms = {"env": "${*}"}  # noqa: RUF012
 
     def read(self, found: re.Match[str]) -> Reference:
         return Reference(found[0], "env", found[1] or found[2])
-
-    def write(self, reference: Reference) -> str | None:
-        if reference.kind != "env" or reference.default is not None or "}" in reference.name:
-            return None
-        return f"${{{reference.name}}}"
 
 
 class _Goose(_Gemini):
@@ -286,9 +273,10 @@ _WORDS: dict[str, Kind] = {
     "workspaceFolder": "workspace",
     "workspaceFolderBasename": "workspace name",
     "userHome": "home",
-    "pathSeparator": "separator",
     "/": "separator",
+    "pathSeparator": "separator",
 }
+"""The words of VS Code. Of several with one meaning, the last is written."""
 
 NONE = Syntax()
 CLAUDE_CODE = _ClaudeCode()

@@ -40,7 +40,7 @@ def read_toml(text: str, *, source: str) -> TextDocument:
         # Python limits the digits of integers.
         raise unusable(source, Place(1, 1), "contains a number that is too long, or an impossible date") from None
     # JSON has no dates and times: use their text.
-    plain = map_leaves(value, lambda leaf: leaf if isinstance(leaf, str | int | float) else str(leaf))
+    plain = map_leaves(value, lambda leaf, _: leaf if isinstance(leaf, str | int | float) else str(leaf))
     return _Toml(plain, _nodes(text), text)
 
 

@@ -62,11 +62,6 @@ def test_the_file_of_a_client_cannot_be_used(file: Any) -> None:
         check(file)
 
 
-def test_a_payload_is_checked_as_the_named_type() -> None:
-    (found,) = check({"cwd": "/x"}, type="v1.LoadSessionRequest")[1:]
-    assert (found.rule, where(found), found.message) == ("schema.payload", "1 sessionId", "Field required")
-
-
 @pytest.mark.parametrize(
     ("name", "told"),
     [
@@ -90,14 +85,6 @@ def test_an_update_with_a_command_is_not_taken_for_a_server() -> None:
     assert read_as(update, protocol=v2) == ["v2.SessionUpdate"]
 
 
-@pytest.mark.requirement("R63", "R64")
-def test_a_request_is_checked_without_a_conversation() -> None:
-    assert check({"cwd": "/x", "mcpServers": []}) == []
-    assert [each.rule for each in check({"cwd": "/x", "sessionId": "s"}, type="LoadSessionRequest")] == [
-        "schema.servers-missing"
-    ]
-
-
 def test_a_single_message_cannot_come_too_early() -> None:
     inspected = Check(as_lines([call("session/new", {"cwd": "/x", "mcpServers": []}, id=1)]))
     assert list(inspected) == []
@@ -106,35 +93,41 @@ def test_a_single_message_cannot_come_too_early() -> None:
     assert (found.rule, where(found)) == ("path.cwd", "1 params.cwd")
 
 
-def test_the_named_type_applies_to_the_params_of_a_single_message() -> None:
-    (found,) = check(call("_acme/new", {"cwd": ".", "mcpServers": []}, id=1), type="v1.NewSessionRequest")
-    assert (found.rule, where(found)) == ("path.cwd", "1 params.cwd")
+SECOND = STDIO | {"name": "b", "command": "npx"}
+ERROR: dict[str, Any] = {"jsonrpc": "2.0", "id": 1, "error": {"code": -1, "message": "no"}}
 
 
-def test_the_named_type_applies_to_the_result_of_a_single_response() -> None:
-    (found,) = check({"jsonrpc": "2.0", "id": 1, "result": {"sessionId": 5}}, type="v1.NewSessionResponse")
-    assert (found.rule, where(found)) == ("schema.payload", "1 result.sessionId")
+CASES: list[tuple[Any, str | None, list[str]]] = [
+    (call("_acme/new", {"cwd": ".", "mcpServers": []}, id=1), "v1.NewSessionRequest", ["path.cwd 1 params.cwd"]),
+    (
+        {"jsonrpc": "2.0", "id": 1, "result": {"sessionId": 5}},
+        "v1.NewSessionResponse",
+        ["schema.payload 1 result.sessionId"],
+    ),
+    (ERROR, None, []),
+    (ERROR | {"error": {"code": -1}}, None, ["schema.payload 1 error.message"]),
+    ({"id": 1, "result": {"stopReason": "end_turn"}}, None, ["schema.message 1"]),
+    ({"id": 1, "method": "session/list"}, None, ["schema.message 1"]),
+    ([STDIO, SECOND | {"env": dict[str, str]()}], None, ["path.command 1 [1].command", "schema.server-map 1 [1].env"]),
+    (SECOND, None, ["path.command 1 command"]),
+    (
+        {"sessionId": "s", "cwd": "/x", "mcpServers": [SECOND]},
+        "v1_unstable.ForkSessionRequest",
+        ["path.command 1 mcpServers[0].command"],
+    ),
+    ([{"cwd": "/x", "mcpServers": []}, {"cwd": ".", "mcpServers": []}], None, ["path.cwd 1 [1].cwd"]),
+    ({"cwd": "/x", "mcpServers": []}, None, []),
+    ({"cwd": "/x", "sessionId": "s"}, "LoadSessionRequest", ["schema.servers-missing 1 mcpServers"]),
+    ({"cwd": "/x"}, "v1.LoadSessionRequest", ["schema.servers-missing 1 mcpServers", "schema.payload 1 sessionId"]),
+]
 
 
-def test_a_single_error_response_is_recognized() -> None:
-    assert check({"jsonrpc": "2.0", "id": 1, "error": {"code": -1, "message": "no"}}) == []
-    (found,) = check({"jsonrpc": "2.0", "id": 1, "error": {"code": -1}})
-    assert where(found) == "1 error.message"
-
-
-def test_a_single_message_without_jsonrpc_is_invalid() -> None:
-    assert [each.rule for each in check({"id": 1, "result": {"stopReason": "end_turn"}})] == ["schema.message"]
-    assert [each.rule for each in check({"id": 1, "method": "session/list"})] == ["schema.message"]
-
-
-def test_a_list_of_servers_is_checked_as_in_a_request() -> None:
-    found = check([STDIO, STDIO | {"name": "b", "command": "npx", "env": {}}])
-    assert [(each.rule, where(each)) for each in found] == [
-        ("path.command", "1 [1].command"),
-        ("schema.server-map", "1 [1].env"),
-    ]
-    found = check(STDIO | {"command": "npx"})
-    assert [(each.rule, where(each)) for each in found] == [("path.command", "1 command")]
+@pytest.mark.requirement("R63", "R64")
+@pytest.mark.parametrize(("value", "type_", "findings"), CASES)
+def test_payloads_and_single_messages_are_checked_without_a_conversation(
+    value: Any, type_: str | None, findings: list[str]
+) -> None:
+    assert [f"{each.rule} {where(each)}" for each in check(value, type=type_)] == findings
 
 
 @pytest.mark.full
@@ -146,17 +139,6 @@ def test_many_errors_in_one_payload_are_reported_quickly() -> None:
 
     assert len(found) == 99_999
     assert {each.rule for each in found} == {"schema.duplicate-env"}
-
-
-def test_the_servers_of_a_fork_are_checked() -> None:
-    fork = {"sessionId": "s", "cwd": "/x", "mcpServers": [STDIO | {"command": "npx"}]}
-    (found,) = check(fork, type="v1_unstable.ForkSessionRequest")
-    assert (found.rule, where(found)) == ("path.command", "1 mcpServers[0].command")
-
-
-def test_each_payload_of_a_list_is_checked() -> None:
-    found = check([{"cwd": "/x", "mcpServers": []}, {"cwd": ".", "mcpServers": []}])
-    assert [(each.rule, where(each)) for each in found] == [("path.cwd", "1 [1].cwd")]
 
 
 def test_a_list_that_begins_with_initialize_is_a_conversation() -> None:

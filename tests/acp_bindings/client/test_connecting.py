@@ -110,6 +110,11 @@ async def test_options_for_a_command_are_refused_for_a_connection() -> None:
         await Client("editor", version="1.0").connect(connecting, env={"A": "b"}).__aenter__()
 
 
+async def test_a_command_in_a_string_is_refused_as_a_url() -> None:
+    with pytest.raises(ValueError, match="'my-agent --acp' is not a URL; pass a command as a list"):
+        await Client("editor", version="1.0").connect("my-agent --acp").__aenter__()
+
+
 async def test_a_command_that_cannot_be_started_is_reported() -> None:
     with pytest.raises(CannotStart, match="command not found"):
         async with Client("editor", version="1.0").connect(["no-such-agent"]):

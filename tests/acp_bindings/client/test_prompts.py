@@ -173,7 +173,8 @@ async def test_a_second_prompt_is_refused_before_it_is_sent(version: int) -> Non
         with pytest.raises(SessionBusy) as caught:
             session.prompt("And this")
         assert caught.value.session_id == "s1"
-        assert str(caught.value) == 'session "s1" still answers a prompt; wait for its end, or call session.cancel()'
+        message = 'session "s1" is still answering a prompt; wait for its end, or call session.cancel()'
+        assert str(caught.value) == message
     assert len(raw.of("PromptRequest")) == 1
 
 

@@ -1,4 +1,4 @@
-"""An agent over its standard streams: it responds, prints in the wrong place, dies, or does not exit."""
+"""An agent over its standard streams: it responds, prints in the wrong place, or dies."""
 
 from __future__ import annotations
 
@@ -46,19 +46,6 @@ async def where(params: list[str], connection: Connection) -> list[Any]:
 @handlers.on("_test/stay")
 async def stay(params: Any, connection: Connection) -> None:
     await anyio.sleep_forever()
-
-
-@handlers.on("_test/block")
-async def block(params: Any, connection: Connection) -> None:
-    """Block the process, which ignores all signals except SIGKILL."""
-    import signal
-    import time
-
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    await connection.notify(method="_test/blocked")
-    await anyio.sleep(0.05)
-    while True:
-        time.sleep(1)
 
 
 async def main() -> None:

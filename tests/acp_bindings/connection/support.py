@@ -13,11 +13,12 @@ from typing import Any
 
 import anyio
 import anyio.lowlevel
+import pytest
 from anyio.abc import UNIXSocketStream
 
 from acp_bindings import v1
 from acp_bindings._processes.pipes import Reader, Writer
-from acp_bindings.connection import Connection, Handlers
+from acp_bindings.connection import Connection, ConnectionClosed, Handlers
 from acp_bindings.jsonrpc import ProtocolPackage, Role
 
 HELLO = v1.SessionNotification(session_id="s", update=v1.AgentMessageChunk(content=v1.TextContent(text="hello")))
@@ -34,7 +35,7 @@ async def streams() -> tuple[UNIXSocketStream, UNIXSocketStream]:
 
 @asynccontextmanager
 async def both(
-    *, agent: Any = None, client: Any = None, **options: Any
+    *, agent: Any = None, client: Any = None, protocol: ProtocolPackage = v1, **options: Any
 ) -> AsyncGenerator[tuple[Connection, Connection]]:
     """Connect an agent and a client with these handlers over two pipes."""
     (to_agent, from_client), (to_client, from_agent) = os.pipe(), os.pipe()
@@ -43,8 +44,8 @@ async def both(
     os.set_blocking(from_client, False)
     try:
         async with (
-            Connection(*ends[:2], protocol=v1, role="agent", handlers=agent, **options) as agent_,
-            Connection(*ends[2:], protocol=v1, role="client", handlers=client, **options) as client_,
+            Connection(*ends[:2], protocol=protocol, role="agent", handlers=agent, **options) as agent_,
+            Connection(*ends[2:], protocol=protocol, role="client", handlers=client, **options) as client_,
         ):
             yield agent_, client_
     finally:
@@ -148,11 +149,40 @@ def same(params: Any, connection: Connection) -> Any:
     return params
 
 
-def into(heard: list[Any]) -> Any:
+async def ask_back(params: Any, connection: Connection) -> Any:
+    return await connection.request(params, method="_acme/back")
+
+
+def into(heard: list[Any], *, waits: bool = False) -> Any:
+    """Return a handler that stores its params; with *waits*, an `async def` that lets other tasks run first."""
+
     def hear(params: Any, connection: Connection) -> None:
         heard.append(params)
 
-    return hear
+    async def hear_later(params: Any, connection: Connection) -> None:
+        await anyio.lowlevel.checkpoint()
+        heard.append(params)
+
+    return hear_later if waits else hear
+
+
+def until(event: anyio.Event) -> Any:
+    """Return a handler that waits for *event*."""
+
+    async def wait(params: Any, connection: Connection) -> None:
+        await event.wait()
+
+    return wait
+
+
+async def ask_into(answers: list[Any], connection: Connection, params: Any = None, method: str = "_acme/do") -> None:
+    answers.append(await connection.request(params, method=method))
+
+
+async def fails(connection: Connection, says: str, params: Any = None, **options: Any) -> None:
+    """Send a request that gets no response, because the connection ends."""
+    with pytest.raises(ConnectionClosed, match=says):
+        await connection.request(params, **options)
 
 
 def an_answer(id_: int) -> dict[str, Any]:

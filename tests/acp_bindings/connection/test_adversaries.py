@@ -19,7 +19,19 @@ from acp_bindings import v1
 from acp_bindings.connection import CannotStart, Connection, ConnectionClosed, connect_process
 from acp_bindings.jsonrpc import ProtocolPackage
 from acp_bindings.setup import OPENING
-from tests.acp_bindings.connection.support import HELLO, NEW, against, an_answer, both, doing, setting, streams
+from tests.acp_bindings.connection.support import (
+    HELLO,
+    NEW,
+    against,
+    an_answer,
+    both,
+    doing,
+    into,
+    nothing,
+    setting,
+    streams,
+    until,
+)
 from tests.leftovers import children
 
 pytestmark = pytest.mark.anyio
@@ -160,6 +172,15 @@ async def test_a_handler_that_meets_something_cancelled_has_failed_as_by_any_exc
     assert f"the handler of {method} failed" in caplog.text
 
 
+def remembering(known: list[asyncio.Task[Any] | None]) -> Any:
+    """Return a handler that stores its task."""
+
+    async def tell(params: Any, connection: Any) -> None:
+        known.append(asyncio.current_task())
+
+    return tell
+
+
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])
 @pytest.mark.parametrize("times", [1, 2])
 @pytest.mark.parametrize("method", ["_acme/stays", "initialize"])
@@ -218,10 +239,8 @@ async def test_cancelling_the_asyncio_task_of_a_notification_cancels_only_that_n
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])
 @pytest.mark.parametrize("asks", [True, False])
 async def test_cancelling_the_task_of_a_finished_handler_has_no_effect(asks: bool) -> None:
-    async def do(params: Any, connection: Any) -> None:
-        known.append(asyncio.current_task())
-
     known: list[asyncio.Task[Any] | None] = []
+    do = remembering(known)
     async with against({"_acme/do": do, "_acme/next": do}) as (_, peer):
         for number in range(3):
             await peer.say({"method": "_acme/do", **({"id": "first"} if asks else {})})
@@ -234,19 +253,18 @@ async def test_cancelling_the_task_of_a_finished_handler_has_no_effect(asks: boo
 
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])
 async def test_cancelling_a_finished_handlers_task_does_not_delay_other_handlers() -> None:
-    async def tell(params: Any, connection: Any) -> None:
-        known.append(asyncio.current_task())
-
-    async def wait(params: Any, connection: Any) -> None:
-        await anyio.lowlevel.checkpoint()
-
     def cancel(params: Any, connection: Any) -> None:
         assert known[0] is not None
         known[0].cancel()
 
     known: list[asyncio.Task[Any] | None] = []
     # While the second of them begins, the task of the notifications waits for it.
-    handlers = {"_acme/tell": tell, "_acme/wait": wait, "_acme/cancel": cancel, "_acme/do": nothing}
+    handlers = {
+        "_acme/tell": remembering(known),
+        "_acme/wait": into([], waits=True),
+        "_acme/cancel": cancel,
+        "_acme/do": nothing,
+    }
     async with against(handlers) as (_, peer):
         await peer.say({"method": "_acme/tell"}, {"id": 1, "method": "_acme/do"})
         await peer.hear()
@@ -262,9 +280,6 @@ async def test_cancelling_a_finished_handlers_task_does_not_delay_other_handlers
 
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])
 async def test_cancelling_a_finished_handlers_task_after_a_response_delays_no_handler() -> None:
-    async def tell(params: Any, connection: Any) -> None:
-        known.append(asyncio.current_task())
-
     async def ask() -> None:
         await client.request(method="_acme/do", timeout=5)
         # The task of the notifications waits until this is done.
@@ -272,7 +287,7 @@ async def test_cancelling_a_finished_handlers_task_after_a_response_delays_no_ha
         known[0].cancel()
 
     known: list[asyncio.Task[Any] | None] = []
-    handlers = {"_acme/tell": tell, "_acme/do": nothing}
+    handlers = {"_acme/tell": remembering(known), "_acme/do": nothing}
     async with against(handlers, role="client") as (client, peer), anyio.create_task_group() as tasks:
         tasks.start_soon(ask)
         id_ = (await peer.hear())["id"]
@@ -283,16 +298,10 @@ async def test_cancelling_a_finished_handlers_task_after_a_response_delays_no_ha
 
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])
 async def test_cancelling_a_finished_handlers_task_spares_handlers_after_a_disconnect() -> None:
-    async def tell(params: Any, connection: Any) -> None:
-        known.append(asyncio.current_task())
-
-    async def stay(params: Any, connection: Any) -> None:
-        await go_on.wait()
-
     known: list[asyncio.Task[Any] | None] = []
     go_on = anyio.Event()
     heard = None
-    async with against({"_acme/tell": tell, "_acme/do": stay}, grace=60) as (_, peer):
+    async with against({"_acme/tell": remembering(known), "_acme/do": until(go_on)}, grace=60) as (_, peer):
         await peer.say({"method": "_acme/tell"}, doing(1))
         await peer.stream.send_eof()
         await anyio.wait_all_tasks_blocked()
@@ -317,10 +326,6 @@ async def test_a_then_callback_may_raise_a_cancelled_error() -> None:
             with anyio.fail_after(5), pytest.raises(asyncio.CancelledError):
                 await client.request(method="_acme/do", then=then)
         assert await client.request(method="_acme/do", timeout=5) is None
-
-
-def nothing(params: Any, connection: Any) -> None:
-    """Do nothing, so that the response is empty."""
 
 
 @pytest.mark.parametrize("where", ["then", "handler", "aside"])

@@ -14,7 +14,7 @@ import pytest
 
 from acp_bindings.connection import Connection, TimedOut
 from acp_bindings.jsonrpc import REQUEST_CANCELLED
-from tests.acp_bindings.connection.support import NEW, against, both, doing, forever, one
+from tests.acp_bindings.connection.support import NEW, against, both, doing, forever, into, one, until
 
 pytestmark = pytest.mark.anyio
 
@@ -87,13 +87,7 @@ async def test_a_request_that_is_cancelled_before_its_turn_is_not_begun() -> Non
     begun: list[Any] = []
     release = anyio.Event()
 
-    async def hold(*_: Any) -> None:
-        await release.wait()
-
-    async def work(params: Any, connection: Connection) -> None:
-        begun.append(params)
-
-    async with against({"_acme/did": hold, "_acme/do": work}) as (agent, peer):
+    async with against({"_acme/did": until(release), "_acme/do": into(begun)}) as (agent, peer):
         await peer.say(
             {"method": "_acme/did"},
             doing(1, [1]),

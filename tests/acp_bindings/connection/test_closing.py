@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import json
-from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import anyio
@@ -14,10 +14,11 @@ import pytest
 from acp_bindings import v1
 from acp_bindings.connection import Connection, ConnectionClosed, TimedOut
 from tests.acp_bindings.connection.support import (
-    Bare,
     against,
     an_answer,
+    ask_back,
     both,
+    fails,
     forever,
     into,
     nothing,
@@ -28,24 +29,17 @@ from tests.acp_bindings.connection.support import (
 pytestmark = pytest.mark.anyio
 
 
-async def test_messages_sent_before_the_end_arrive() -> None:
+@pytest.mark.parametrize("count", [1, 100])
+async def test_messages_sent_before_the_end_arrive(count: int) -> None:
     heard: list[Any] = []
     one, other = await streams()
     async with Connection(one, one, protocol=v1, role="agent", handlers={"_acme/did": into(heard)}) as agent:
         async with Connection(other, other, protocol=v1, role="client") as client:
-            for number in range(100):
+            for number in range(count):
                 await client.notify([number, "x" * 5000], method="_acme/did")
         with anyio.fail_after(5):
             await agent.wait_ended()
-    assert [each[0] for each in heard] == list(range(100))
-
-
-async def test_a_single_message_sent_before_the_end_arrives() -> None:
-    one, other = await streams()
-    async with one, other:
-        async with Connection(one, one, protocol=v1, role="client") as client:
-            await client.notify([1], method="_acme/did")
-        assert await Bare(other).hear() == {"method": "_acme/did", "params": [1]}
+    assert [each[0] for each in heard] == list(range(count))
 
 
 @pytest.mark.parametrize("end", ["the peer goes", "the connection is closed"])
@@ -69,25 +63,10 @@ async def test_senders_waiting_for_room_get_connection_closed_at_the_end(end: st
                 await peer.stream.aclose()
             else:
                 client.close()
+                with pytest.raises(ConnectionClosed, match="the connection was closed"):
+                    await client.notify([1], method="_acme/did")
     assert len(failed) == 3
     assert not client._outbox._lines
-
-
-@pytest.mark.usefixtures("hasty")
-async def test_senders_do_not_wait_for_room_after_the_end() -> None:
-    with anyio.fail_after(10):
-        async with against(role="client") as (client, _peer), anyio.create_task_group() as tasks:
-
-            async def talk() -> None:
-                with suppress(ConnectionClosed):
-                    while True:
-                        await client.notify(["x" * 10_000], method="_acme/did")
-
-            tasks.start_soon(talk)
-            await until_full(client)
-            client.close()
-            with pytest.raises(ConnectionClosed, match="the connection was closed"):
-                await client.notify([1], method="_acme/did")
 
 
 @pytest.mark.parametrize("end", ["the peer says no more", "no task waits any more"])
@@ -98,8 +77,7 @@ async def test_a_request_that_ends_before_it_is_sent_is_never_sent(end: str) -> 
 
     async def ask() -> None:
         if end == "the peer says no more":
-            with pytest.raises(ConnectionClosed, match="_acme/do: the peer closed the connection"):
-                await client.request(method="_acme/do")
+            await fails(client, "_acme/do: the peer closed the connection", method="_acme/do")
         else:
             with pytest.raises(TimedOut):
                 await client.request(method="_acme/do", timeout=0.01)
@@ -123,23 +101,9 @@ async def test_a_request_that_ends_before_it_is_sent_is_never_sent(end: str) -> 
     assert methods == {"_acme/did", "_acme/last"}
 
 
-@pytest.mark.usefixtures("hasty")
-async def test_a_peer_that_does_not_read_does_not_hold_up_the_end() -> None:
-    with anyio.fail_after(10):
-        async with against() as (agent, _):
-            with anyio.move_on_after(0.2):
-                while True:
-                    await agent.notify(["x" * 1000], method="_acme/did")
-
-
 async def test_closing_fails_pending_requests() -> None:
     async with both(agent={"_acme/do": forever}) as (_, client), anyio.create_task_group() as tasks:
-
-        async def ask() -> None:
-            with pytest.raises(ConnectionClosed, match="_acme/do: the connection was closed"):
-                await client.request(method="_acme/do")
-
-        tasks.start_soon(ask)
+        tasks.start_soon(partial(fails, client, "_acme/do: the connection was closed", method="_acme/do"))
         await anyio.wait_all_tasks_blocked()
         client.close()
         client.close()
@@ -202,11 +166,8 @@ async def test_messages_that_arrive_after_the_handlers_have_ended_are_dropped(me
 async def test_a_handler_that_sends_after_closing_has_not_failed(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    async def ask(params: Any, connection: Connection) -> None:
-        await connection.request(method="_acme/back")
-
     with anyio.fail_after(5):
-        async with against({"_acme/ask": ask}) as (agent, peer):
+        async with against({"_acme/ask": ask_back}) as (agent, peer):
             await peer.say({"id": 1, "method": "_acme/ask"}, {"method": "_acme/ask"})
             await peer.hear()
             await peer.hear()
@@ -231,15 +192,12 @@ async def test_no_handler_starts_after_a_handler_has_closed_the_connection(asks:
 
 @pytest.mark.parametrize("slow", [False, True])
 async def test_no_handler_starts_after_a_response_led_to_closing_the_connection(*, slow: bool) -> None:
-    async def hear(params: Any, connection: Connection) -> None:
-        heard.append(params)
-
     async def ask() -> None:
         await client.request(method="_acme/do")
         client.close()
 
     heard: list[Any] = []
-    handlers = {"_acme/did": hear if slow else into(heard)}
+    handlers = {"_acme/did": into(heard, waits=slow)}
     with anyio.fail_after(5):
         async with against(handlers, role="client") as (client, peer), anyio.create_task_group() as tasks:
             tasks.start_soon(ask)

@@ -16,7 +16,20 @@ import pytest
 
 from acp_bindings.connection import Connection, Handlers, RequestFailed, TimedOut
 from acp_bindings.jsonrpc import METHOD_NOT_FOUND
-from tests.acp_bindings.connection.support import against, both, fill, much, same, setting, until_crowded
+from tests.acp_bindings.connection.support import (
+    against,
+    ask_back,
+    ask_into,
+    both,
+    fill,
+    forever,
+    much,
+    nothing,
+    same,
+    setting,
+    until,
+    until_crowded,
+)
 
 pytestmark = pytest.mark.anyio
 
@@ -29,11 +42,8 @@ async def much_later(params: Any, connection: Connection) -> str:
 class TestFloodsOfBothSides:
     @pytest.mark.parametrize("handler", [much, much_later])
     async def test_answers_that_fill_both_pipes_are_read(self, handler: Any) -> None:
-        async def ask(side: Connection) -> None:
-            answers.append(await side.request(method="_acme/much"))
-
         answers: list[str] = []
-        handlers = {"_acme/much": handler}
+        handlers = {"_acme/do": handler}
         with anyio.fail_after(30):
             async with (
                 both(agent=handlers, client=handlers, most_requests=100) as sides,
@@ -41,7 +51,7 @@ class TestFloodsOfBothSides:
             ):
                 for side in sides:
                     for _ in range(500):
-                        tasks.start_soon(ask, side)
+                        tasks.start_soon(ask_into, answers, side)
         assert answers == ["x" * 1000] * 1000
 
     async def test_refusals_that_fill_both_pipes_are_read(self) -> None:
@@ -74,20 +84,14 @@ class TestFloodsOfBothSides:
 class TestBounds:
     @pytest.mark.usefixtures("hasty")
     async def test_a_peer_that_does_not_read_is_read_after_its_request(self) -> None:
-        async def stay(params: Any, connection: Connection) -> None:
-            await release.wait()
-
-        async def ask() -> None:
-            answers.append(await agent.request(method="_acme/back"))
-
         answers: list[Any] = []
         release = anyio.Event()
         with anyio.fail_after(5):
             async with (
-                against({"_acme/stay": stay}, most_requests=1) as (agent, peer),
+                against({"_acme/stay": until(release)}, most_requests=1) as (agent, peer),
                 anyio.create_task_group() as tasks,
             ):
-                tasks.start_soon(ask)
+                tasks.start_soon(ask_into, answers, agent)
                 asked = await peer.hear()
                 await peer.say({"id": 1, "method": "_acme/stay"})
                 await until_crowded(agent)
@@ -98,13 +102,10 @@ class TestBounds:
 
     @pytest.mark.usefixtures("hasty")
     async def test_a_peer_that_does_not_read_is_read_during_a_request(self) -> None:
-        async def stay(params: Any, connection: Connection) -> None:
-            await anyio.sleep_forever()
-
         was_read = anyio.Event()
         with anyio.fail_after(5):
             async with (
-                against({"_acme/stay": stay, "_acme/read": setting(was_read)}, most_requests=1) as (agent, peer),
+                against({"_acme/stay": forever, "_acme/read": setting(was_read)}, most_requests=1) as (agent, peer),
                 anyio.create_task_group() as tasks,
             ):
                 await peer.say({"id": 1, "method": "_acme/stay"})
@@ -117,14 +118,9 @@ class TestBounds:
 
     @pytest.mark.usefixtures("hasty")
     async def test_a_peer_that_does_not_read_is_read_after_an_exclusive_handler(self) -> None:
-        handlers = Handlers()
-
-        @handlers.on("_acme/begin", exclusive=True)
-        def begin(params: Any, connection: Connection) -> None:
-            """Do nothing, so that the response is empty."""
-
         was_read = anyio.Event()
-        handlers.on("_acme/read")(setting(was_read))
+        handlers = Handlers({"_acme/read": setting(was_read)})
+        handlers.on("_acme/begin", exclusive=True)(nothing)
         with anyio.fail_after(5):
             async with against(handlers) as (agent, peer):
                 await fill(agent)
@@ -132,12 +128,9 @@ class TestBounds:
                 await was_read.wait()
 
     async def test_the_limits_apply_while_a_request_waits_and_the_peer_reads(self) -> None:
-        async def stay(params: Any, connection: Connection) -> None:
-            await anyio.sleep_forever()
-
         with anyio.fail_after(5):
             async with (
-                against({"_acme/stay": stay}, role="client", most_requests=1) as (client, peer),
+                against({"_acme/stay": forever}, role="client", most_requests=1) as (client, peer),
                 anyio.create_task_group() as tasks,
             ):
                 tasks.start_soon(partial(client.request, method="_acme/back"))
@@ -169,15 +162,16 @@ class Proxy:
 
 @asynccontextmanager
 async def proxied(
-    proxy: Proxy, *, of_client: Any, of_agent: Any, ends: dict[str, Any] | None = None, most_requests: int = 1000
-) -> AsyncGenerator[None]:
+    *, of_client: Any, of_agent: Any, answer: Any = same, most_requests: int = 1000
+) -> AsyncGenerator[Proxy]:
     """Connect a client and an agent through a proxy with these handlers for the messages of each."""
-    ends = {"_acme/same": same, **(ends or {})}
-    async with (
-        both(agent=of_client, client=ends, most_requests=most_requests) as (proxy.to_client, proxy.client),
-        both(agent=ends, client=of_agent, most_requests=most_requests) as (proxy.agent, proxy.to_agent),
-    ):
-        yield
+    proxy, ends = Proxy(), {"_acme/same": answer}
+    with anyio.fail_after(30):
+        async with (
+            both(agent=of_client, client=ends, most_requests=most_requests) as (proxy.to_client, proxy.client),
+            both(agent=ends, client=of_agent, most_requests=most_requests) as (proxy.agent, proxy.to_agent),
+        ):
+            yield proxy
 
 
 class TestProxies:
@@ -203,15 +197,13 @@ class TestProxies:
 
         answers: list[str] = []
         begun, asked = anyio.Event(), anyio.Event()
-        proxy = Proxy()
         of_client, of_agent = {"_acme/told": hear_client}, {"_acme/told": hear_agent}
-        with anyio.fail_after(5):
-            async with proxied(proxy, of_client=of_client, of_agent=of_agent, ends={"_acme/same": answer}):
-                one, other = (proxy.client, proxy.agent) if first == "client" else (proxy.agent, proxy.client)
-                await other.notify(method="_acme/told")
-                await one.notify(method="_acme/told")
-                while len(answers) < 2:
-                    await anyio.lowlevel.checkpoint()
+        async with proxied(of_client=of_client, of_agent=of_agent, answer=answer) as proxy:
+            one, other = (proxy.client, proxy.agent) if first == "client" else (proxy.agent, proxy.client)
+            await other.notify(method="_acme/told")
+            await one.notify(method="_acme/told")
+            while len(answers) < 2:
+                await anyio.lowlevel.checkpoint()
         assert sorted(answers) == ["told by the agent", "told by the client"]
 
     async def test_a_response_is_delivered_in_order_without_a_cycle_of_waiting_handlers(self) -> None:
@@ -229,12 +221,10 @@ class TestProxies:
 
         order: list[str] = []
         done = anyio.Event()
-        proxy = Proxy()
-        handlers = {"_acme/told": hear_client}, {"_acme/told": hear_agent}
-        with anyio.fail_after(5):
-            async with proxied(proxy, of_client=handlers[0], of_agent=handlers[1], ends={"_acme/same": tell_first}):
-                await proxy.client.notify(method="_acme/told")
-                await done.wait()
+        of_client, of_agent = {"_acme/told": hear_client}, {"_acme/told": hear_agent}
+        async with proxied(of_client=of_client, of_agent=of_agent, answer=tell_first) as proxy:
+            await proxy.client.notify(method="_acme/told")
+            await done.wait()
         assert order == ["what came before", "the answer"]
 
     async def test_a_finished_wait_for_another_connection_no_longer_counts(self) -> None:
@@ -257,15 +247,13 @@ class TestProxies:
 
         order: list[str] = []
         answered, asked, done = anyio.Event(), anyio.Event(), anyio.Event()
-        proxy = Proxy()
-        handlers = {"_acme/told": hear_client}, {"_acme/told": hear_agent}
-        with anyio.fail_after(5):
-            async with proxied(proxy, of_client=handlers[0], of_agent=handlers[1], ends={"_acme/same": answer}):
-                await proxy.client.notify("first", method="_acme/told")
-                await proxy.client.notify("second", method="_acme/told")
-                await answered.wait()
-                await proxy.agent.notify(method="_acme/told")
-                await done.wait()
+        of_client, of_agent = {"_acme/told": hear_client}, {"_acme/told": hear_agent}
+        async with proxied(of_client=of_client, of_agent=of_agent, answer=answer) as proxy:
+            await proxy.client.notify("first", method="_acme/told")
+            await proxy.client.notify("second", method="_acme/told")
+            await answered.wait()
+            await proxy.agent.notify(method="_acme/told")
+            await done.wait()
         assert order == ["first", "second", "the answer"]
 
     async def test_an_exclusive_handler_may_send_a_request_through_another_connection(self) -> None:
@@ -285,13 +273,9 @@ class TestProxies:
 
         answers: list[str] = []
         done = anyio.Event()
-        proxy = Proxy()
-        with anyio.fail_after(5):
-            async with proxied(
-                proxy, of_client=of_client, of_agent={"_acme/told": hear_agent}, ends={"_acme/same": tell_first}
-            ):
-                assert await proxy.client.request("begun", method="_acme/begin") == "begun"
-                await done.wait()
+        async with proxied(of_client=of_client, of_agent={"_acme/told": hear_agent}, answer=tell_first) as proxy:
+            assert await proxy.client.request("begun", method="_acme/begin") == "begun"
+            await done.wait()
         assert answers == ["told by the agent"]
 
     async def test_the_maximum_number_of_requests_can_be_forwarded_in_both_directions(self) -> None:
@@ -301,20 +285,15 @@ class TestProxies:
         async def to_client(params: Any, connection: Connection) -> Any:
             return await proxy.ask_client(params)
 
-        async def ask(side: Connection, number: int) -> None:
-            answers.append(await side.request(number, method="_acme/pass"))
-
         answers: list[int] = []
-        proxy = Proxy()
-        of_client, of_agent = {"_acme/pass": to_agent}, {"_acme/pass": to_client}
-        with anyio.fail_after(30):
-            async with (
-                proxied(proxy, of_client=of_client, of_agent=of_agent, most_requests=10),
-                anyio.create_task_group() as tasks,
-            ):
-                for number in range(200):
-                    tasks.start_soon(ask, proxy.client, number)
-                    tasks.start_soon(ask, proxy.agent, number)
+        of_client, of_agent = {"_acme/do": to_agent}, {"_acme/do": to_client}
+        async with (
+            proxied(of_client=of_client, of_agent=of_agent, most_requests=10) as proxy,
+            anyio.create_task_group() as tasks,
+        ):
+            for number in range(200):
+                tasks.start_soon(ask_into, answers, proxy.client, number)
+                tasks.start_soon(ask_into, answers, proxy.agent, number)
         assert sorted(answers) == sorted([*range(200), *range(200)])
 
 
@@ -325,13 +304,10 @@ class TestWhatIsTold:
         async def hear(params: Any, connection: Connection) -> None:
             await connection.request(method="_acme/do")
 
-        async def ask_back(params: Any, connection: Connection) -> Any:
-            return await connection.request(params, method="_acme/same")
-
         monkeypatch.setattr("acp_bindings.connection._serving._LONG", 0.1)
         caplog.set_level(logging.WARNING, "acp_bindings.connection")
         with anyio.fail_after(5):
-            async with both(agent={"_acme/do": ask_back}, client={"_acme/told": hear, "_acme/same": same}) as (
+            async with both(agent={"_acme/do": ask_back}, client={"_acme/told": hear, "_acme/back": same}) as (
                 agent,
                 _,
             ):
@@ -344,13 +320,10 @@ class TestWhatIsTold:
         )
 
     async def test_a_timeout_names_the_handler_that_delays_the_response(self) -> None:
-        async def hear(params: Any, connection: Connection) -> None:
-            await anyio.sleep_forever()
-
         async def tell_first(params: Any, connection: Connection) -> None:
             await connection.notify(method="_acme/told")
 
-        async with both(agent={"_acme/do": tell_first}, client={"_acme/told": hear}) as (_, client):
+        async with both(agent={"_acme/do": tell_first}, client={"_acme/told": forever}) as (_, client):
             with anyio.fail_after(5), pytest.raises(TimedOut) as late:
                 await client.request(method="_acme/do", timeout=0.2)
         assert late.value.behind == "_acme/told"
@@ -376,12 +349,9 @@ class TestWhatIsTold:
     async def test_a_long_pause_of_reading_is_logged_with_the_cause(
         self, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        async def stay(params: Any, connection: Connection) -> None:
-            await release.wait()
-
         monkeypatch.setattr("acp_bindings.connection._serving._LONG", 0.05)
         release = anyio.Event()
-        handlers = {"_acme/did": stay, "_acme/do": stay, "_acme/echo": same}
+        handlers = {"_acme/did": until(release), "_acme/do": until(release), "_acme/echo": same}
         caplog.set_level(logging.WARNING, "acp_bindings.connection")
         with anyio.fail_after(5):
             async with against(handlers, most_requests=1) as (_, peer):

@@ -129,12 +129,6 @@ async def test_requests_and_notifications_that_cannot_be_sent_raise() -> None:
         assert not agent._calls
 
 
-async def test_an_exception_of_the_block_is_raised_unchanged() -> None:
-    with pytest.raises(KeyError, match="mine"):
-        async with both():
-            raise KeyError("mine")
-
-
 def test_errors_can_be_copied_and_pickled() -> None:
     errors = [
         CannotStart("agent", "no such program"),

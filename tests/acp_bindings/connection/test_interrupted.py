@@ -17,7 +17,7 @@ import pytest
 
 from acp_bindings import v1
 from acp_bindings.connection import Connection, connect_process
-from tests.acp_bindings.connection.support import HELLO, NEW, PROMPT, both
+from tests.acp_bindings.connection.support import HELLO, NEW, PROMPT, both, forever, into
 from tests.leftovers import children, open_files
 from tests.steps import steps_of
 
@@ -35,18 +35,12 @@ async def talk() -> None:
         await connection.request(v1.ReadTextFileRequest(session_id="s", path="/file"))
         return v1.PromptResponse(stop_reason="end_turn")
 
-    async def hear(update: v1.SessionNotification, connection: Connection) -> None:
-        await anyio.lowlevel.checkpoint()
-
     async def read(request: v1.ReadTextFileRequest, connection: Connection) -> v1.ReadTextFileResponse:
         await anyio.lowlevel.checkpoint()
         return v1.ReadTextFileResponse(content="")
 
-    async def stay(params: Any, connection: Connection) -> None:
-        await anyio.sleep_forever()
-
-    client_handlers: dict[Any, Any] = {v1.SessionNotification: hear, v1.ReadTextFileRequest: read}
-    agent_handlers: dict[Any, Any] = {v1.PromptRequest: prompt, "_acme/stay": stay}
+    client_handlers: dict[Any, Any] = {v1.SessionNotification: into([], waits=True), v1.ReadTextFileRequest: read}
+    agent_handlers: dict[Any, Any] = {v1.PromptRequest: prompt, "_acme/stay": forever}
     async with both(agent=agent_handlers, client=client_handlers) as (_, client), anyio.create_task_group() as tasks:
         tasks.start_soon(client.request, PROMPT)
         await client.request(PROMPT)

@@ -23,7 +23,6 @@ from tests.acp_bindings.connection.support import (
     doing,
     into,
     nothing,
-    same,
     until_full,
 )
 
@@ -32,36 +31,23 @@ pytestmark = pytest.mark.anyio
 
 @pytest.mark.parametrize("slow", [True, False])
 async def test_updates_are_handled_in_order_and_before_the_response_after_them(slow: bool) -> None:
-    heard: list[int] = []
+    heard: list[Any] = []
 
     async def prompt(request: v1.PromptRequest, connection: Connection) -> v1.PromptResponse:
         for number in range(300):
             await connection.notify([number], method="_acme/did")
         return v1.PromptResponse(stop_reason="end_turn")
 
-    async def hear(params: list[int], connection: Connection) -> None:
-        await anyio.lowlevel.checkpoint()
-        heard.extend(params)
-
-    def hear_at_once(params: list[int], connection: Connection) -> None:
-        heard.extend(params)
-
-    async with both(agent={v1.PromptRequest: prompt}, client={"_acme/did": hear if slow else hear_at_once}) as (
-        _,
-        client,
-    ):
+    async with both(agent={v1.PromptRequest: prompt}, client={"_acme/did": into(heard, waits=slow)}) as (_, client):
         for _ in range(3):
             heard.clear()
             await client.request(PROMPT)
-            assert heard == list(range(300))
+            assert heard == [[number] for number in range(300)]
 
 
 async def test_handlers_of_both_kinds_keep_the_order() -> None:
     heard: list[Any] = []
-
-    async def wait(params: Any, connection: Connection) -> None:
-        await anyio.lowlevel.checkpoint()
-        heard.append(params)
+    wait = into(heard, waits=True)
 
     def later(params: Any, connection: Connection) -> Any:
         return wait(params, connection)
@@ -103,9 +89,6 @@ async def test_a_task_continues_after_its_response_before_the_next_message_is_ha
 ) -> None:
     heard: list[Any] = []
 
-    async def hear(params: Any, connection: Connection) -> None:
-        heard.append(params)
-
     async def ask() -> None:
         await client.request(method="_acme/do", timeout=5)
         heard.append("answer")
@@ -113,7 +96,7 @@ async def test_a_task_continues_after_its_response_before_the_next_message_is_ha
     async def serve(params: Any, connection: Connection) -> None:
         heard.append("asked")
 
-    handlers: dict[Any, Any] = {"_acme/did": hear if slow else into(heard), "_acme/do": serve}
+    handlers: dict[Any, Any] = {"_acme/did": into(heard, waits=slow), "_acme/do": serve}
     for _ in range(10):
         heard.clear()
         async with against(handlers, role="client") as (client, peer), anyio.create_task_group() as tasks:
@@ -188,23 +171,6 @@ async def test_nothing_waits_for_a_task_that_abandoned_its_request() -> None:
         await peer.say({"method": "_acme/did", "params": [2]}, doing(1))
         assert (await peer.hear())["id"] == 1
     assert heard == [[1], [2]]
-
-
-async def test_a_notification_handler_may_send_requests() -> None:
-    answers: list[Any] = []
-
-    async def hear(params: Any, connection: Connection) -> None:
-        answers.append(await connection.request(params, method="_acme/do", timeout=5))
-
-    async def prompt(request: v1.PromptRequest, connection: Connection) -> v1.PromptResponse:
-        for number in range(3):
-            await connection.notify([number], method="_acme/did")
-        return v1.PromptResponse(stop_reason="end_turn")
-
-    agent: dict[Any, Any] = {v1.PromptRequest: prompt, "_acme/do": same}
-    async with both(agent=agent, client={"_acme/did": hear}) as (_, client):
-        await client.request(PROMPT, timeout=10)
-    assert answers == [[0], [1], [2]]
 
 
 @pytest.mark.parametrize("exclusive", [False, True])

@@ -31,13 +31,13 @@ class Broken:
 
 
 class Slow:
-    """A sink that records the largest write."""
+    """A sink that records the writes."""
 
     def __init__(self) -> None:
-        self.most = 0
+        self.sent: list[bytes] = []
 
     async def send(self, item: bytes) -> None:
-        self.most = max(self.most, len(item))
+        self.sent.append(item)
         await anyio.sleep(0.001)
 
 
@@ -57,6 +57,10 @@ class Held:
     async def send(self, item: bytes) -> None:
         await self.may_end.acquire()
         self.sent.append(item)
+
+    def end(self, writes: int) -> None:
+        for _ in range(writes):
+            self.may_end.release()
 
 
 class Prompt:
@@ -128,16 +132,11 @@ async def test_immediate_writes_resume_after_a_partial_write_was_completed() -> 
 async def test_lines_are_queued_while_a_write_is_in_progress() -> None:
     sink = Held()
     outbox = Outbox(sink)
-    with anyio.fail_after(5):
-        async with anyio.create_task_group() as tasks:
-            outbox.add(b"first")
-            tasks.start_soon(outbox.run)
-            await anyio.wait_all_tasks_blocked()
-            outbox.add(b"second", hurry=True)
-            sink.may_end.release()
-            sink.may_end.release()
-            await outbox.flush()
-            tasks.cancel_scope.cancel()
+    outbox.add(b"first")
+    async with running(outbox):
+        await anyio.wait_all_tasks_blocked()
+        outbox.add(b"second", hurry=True)
+        sink.end(2)
 
     assert (sink.tried, sink.sent) == ([], [b"first", b"second"])
 
@@ -155,7 +154,7 @@ async def test_flush_waits_for_a_write_in_progress() -> None:
         await anyio.wait_all_tasks_blocked()
         waiting.start_soon(flush)
         await anyio.wait_all_tasks_blocked()
-        sink.may_end.release()
+        sink.end(1)
 
 
 async def test_flush_returns_after_an_immediate_write() -> None:
@@ -204,25 +203,12 @@ async def test_every_line_is_traced_whole_and_once() -> None:
 
 
 async def test_a_sink_is_sent_whole_lines() -> None:
-    class Noting(Slow):
-        def __init__(self) -> None:
-            super().__init__()
-            self.sent: list[bytes] = []
-
-        async def send(self, item: bytes) -> None:
-            self.sent.append(item)
-            await super().send(item)
-
-    sink = Noting()
+    sink = Slow()
     outbox = Outbox(sink)
     lines = [b"%d" % number * size + b"\n" for number, size in enumerate([1, 10_000, 100_000, 3, 65_535] * 5)]
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(outbox.run)
-        with anyio.fail_after(5):
-            for number, line in enumerate(lines):
-                await outbox.respond([line], hurry=number % 2 == 0)
-            await outbox.flush()
-        tasks.cancel_scope.cancel()
+    async with running(outbox):
+        for number, line in enumerate(lines):
+            await outbox.respond([line], hurry=number % 2 == 0)
     assert b"".join(sink.sent) == b"".join(lines)
     assert [item[-1:] for item in sink.sent] == [b"\n"] * len(sink.sent)
 
@@ -298,7 +284,7 @@ async def test_many_that_wait_for_room_do_not_take_it_all_at_once() -> None:
         for _ in range(100):
             senders.start_soon(outbox.respond, [LINE])
 
-    assert sink.most < FULL + len(LINE)
+    assert max(map(len, sink.sent)) < FULL + len(LINE)
 
 
 async def test_waiting_senders_are_served_in_order() -> None:
@@ -313,8 +299,7 @@ async def test_waiting_senders_are_served_in_order() -> None:
         for number in range(4):
             senders.start_soon(send, number)
             await anyio.wait_all_tasks_blocked()
-        for _ in range(12):
-            sink.may_end.release()
+        sink.end(12)
     sent = b"".join(sink.sent)
     # The first has sent two lines before the others began: one is being written, and one fills the outbox.
     assert sent[::FULL] == b"000123" + b"123123"
@@ -330,19 +315,14 @@ async def test_a_cancelled_sender_sends_nothing_and_blocks_no_other() -> None:
     async def wait(number: int) -> None:
         taken.append(await places[number].wait())
 
-    with anyio.fail_after(5):
-        async with anyio.create_task_group() as tasks:
-            async with anyio.create_task_group() as cancelled:
-                cancelled.start_soon(wait, 1)
-                await anyio.wait_all_tasks_blocked()
-                cancelled.cancel_scope.cancel()
-            tasks.start_soon(wait, 0)
-            tasks.start_soon(wait, 2)
-            tasks.start_soon(outbox.run)
-            for _ in range(2):
-                sink.may_end.release()
-            await outbox.flush()
-            tasks.cancel_scope.cancel()
+    async with anyio.create_task_group() as cancelled:
+        cancelled.start_soon(wait, 1)
+        await anyio.wait_all_tasks_blocked()
+        cancelled.cancel_scope.cancel()
+    async with running(outbox) as tasks:
+        tasks.start_soon(wait, 0)
+        tasks.start_soon(wait, 2)
+        sink.end(2)
     assert b"".join(sink.sent)[FULL:] == b"13"
     assert taken == [True, True]
 
@@ -357,8 +337,7 @@ async def test_withdrawing_the_only_line_admits_waiting_senders() -> None:
         tasks.start_soon(outbox.respond, [b"waited"])
         await anyio.wait_all_tasks_blocked()
         assert outbox.withdraw(line)
-        sink.may_end.release()
-        sink.may_end.release()
+        sink.end(2)
         await outbox.flush()
 
         assert sink.sent == [b"first", b"waited"]
@@ -369,16 +348,12 @@ async def test_lines_after_a_response_stay_with_it_when_the_queue_is_full() -> N
     traced: list[bytes] = []
     outbox = Outbox(sink, trace=traced.append)
     outbox.add(b"0" * FULL)
-    with anyio.fail_after(5):
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(outbox.respond, [b"response", b"first", b"second"])
-            tasks.start_soon(outbox.respond, [b"other"])
-            await anyio.wait_all_tasks_blocked()
-            tasks.start_soon(outbox.run)
-            for _ in range(2):
-                sink.may_end.release()
-            await outbox.flush()
-            tasks.cancel_scope.cancel()
+    async with anyio.create_task_group() as senders:
+        senders.start_soon(outbox.respond, [b"response", b"first", b"second"])
+        senders.start_soon(outbox.respond, [b"other"])
+        await anyio.wait_all_tasks_blocked()
+        async with running(outbox):
+            sink.end(2)
     assert traced[1:] in (
         [b"response", b"first", b"second", b"other"],
         [b"other", b"response", b"first", b"second"],
@@ -390,14 +365,12 @@ async def test_waiting_responses_are_counted_in_bytes() -> None:
     sink = Held()
     outbox = Outbox(sink)
     outbox.add(b"0" * FULL)
-    with anyio.fail_after(5):
-        async with anyio.create_task_group() as tasks:
-            for count in range(3):
-                assert outbox.responses == count * 1000
-                tasks.start_soon(outbox.respond, [b"x" * 900, b"y" * 100])
-                await anyio.wait_all_tasks_blocked()
-            tasks.start_soon(outbox.run)
-            sink.may_end.release()
+    async with anyio.create_task_group() as senders:
+        for count in range(3):
+            assert outbox.responses == count * 1000
+            senders.start_soon(outbox.respond, [b"x" * 900, b"y" * 100])
+            await anyio.wait_all_tasks_blocked()
+        async with running(outbox):
+            sink.end(2)
             await anyio.wait_all_tasks_blocked()
             assert outbox.responses == 0
-            tasks.cancel_scope.cancel()

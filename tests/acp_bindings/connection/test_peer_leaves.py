@@ -14,7 +14,7 @@ import pytest
 from acp_bindings import v1
 from acp_bindings.connection import Connection, ConnectionClosed
 from acp_bindings.jsonrpc import REQUEST_CANCELLED
-from tests.acp_bindings.connection.support import HELLO, NEW, against, doing, forever, into, until_full
+from tests.acp_bindings.connection.support import HELLO, NEW, against, doing, fails, forever, into, until_full
 
 pytestmark = pytest.mark.anyio
 
@@ -31,25 +31,19 @@ async def test_the_last_line_may_lack_a_newline() -> None:
 
 async def test_pending_requests_fail_after_earlier_messages_were_handled() -> None:
     heard: list[Any] = []
-
-    async def hear(params: Any, connection: Connection) -> None:
-        await anyio.lowlevel.checkpoint()
-        heard.append(params)
-
-    async with against({"_acme/did": hear}, role="client") as (client, peer), anyio.create_task_group() as tasks:
+    handlers = {"_acme/did": into(heard, waits=True)}
+    async with against(handlers, role="client") as (client, peer), anyio.create_task_group() as tasks:
 
         async def ask() -> None:
-            with pytest.raises(ConnectionClosed) as caught:
-                await client.request(NEW)
-            assert str(caught.value) == "session/new: the peer closed the connection"
+            await fails(client, r"^session/new: the peer closed the connection$", NEW)
             assert heard == [[0], [1], [2]]
 
         tasks.start_soon(ask)
         await peer.hear()
         await peer.say(*({"method": "_acme/did", "params": [n]} for n in range(3)))
         await peer.stream.aclose()
-    with anyio.fail_after(5), pytest.raises(ConnectionClosed):
-        await client.request(NEW)
+    with anyio.fail_after(5):
+        await fails(client, "session/new", NEW)
 
 
 async def test_a_handler_that_sends_a_request_at_the_end_gets_connection_closed() -> None:
@@ -207,12 +201,7 @@ async def test_other_exceptions_are_failures_even_after_the_peer_has_gone(caplog
 
 async def test_streams_closed_from_outside_end_the_connection() -> None:
     async with against(role="client") as (client, _), anyio.create_task_group() as tasks:
-
-        async def ask() -> None:
-            with pytest.raises(ConnectionClosed):
-                await client.request(NEW)
-
-        tasks.start_soon(ask)
+        tasks.start_soon(fails, client, "session/new", NEW)
         await anyio.wait_all_tasks_blocked()
         await client._sink.aclose()
         await client.notify(v1.CancelNotification(session_id="s"))

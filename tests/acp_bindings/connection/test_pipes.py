@@ -1,8 +1,11 @@
 """Ends of pipes: reads lose nothing and do not block on missing input, and writes stay whole."""
 
+# pyright: reportPrivateUsage=false
+
 import asyncio
 import os
-from contextlib import suppress
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, suppress
 
 import anyio
 import anyio.lowlevel
@@ -13,17 +16,28 @@ from acp_bindings._processes.pipes import InputPipe, Reader, Writer
 pytestmark = pytest.mark.anyio
 
 
+@asynccontextmanager
+async def piped() -> AsyncGenerator[tuple[Reader, int]]:
+    """Yield a reader, and the other end of its pipe."""
+    source, sink = os.pipe()
+    reader = Reader(source)
+    with anyio.fail_after(5):
+        yield reader, sink
+    with suppress(OSError):
+        os.close(sink)
+    await reader.aclose()
+
+
 @pytest.mark.parametrize("steps", range(6))
 async def test_a_reader_that_is_cancelled_while_something_arrives_loses_nothing(steps: int) -> None:
-    source, sink = os.pipe()
-    reader, heard = Reader(source), b""
+    heard = b""
 
     async def hear(scope: anyio.CancelScope) -> None:
         nonlocal heard
         with scope:
             heard += await reader.receive()
 
-    with anyio.fail_after(5):
+    async with piped() as (reader, sink):
         async with anyio.create_task_group() as tasks:
             scope = anyio.CancelScope()
             tasks.start_soon(hear, scope)
@@ -35,117 +49,90 @@ async def test_a_reader_that_is_cancelled_while_something_arrives_loses_nothing(
         os.write(sink, b" second")
         while heard != b"first second":
             heard += await reader.receive()
-    os.close(sink)
-    await reader.aclose()
 
 
 async def test_a_reader_of_a_descriptor_that_blocks_waits_without_blocking() -> None:
-    source, sink = os.pipe()
-    reader = Reader(source)
-    for text in (b"one", b"two", b"three"):
-        os.write(sink, text)
-        assert await reader.receive() == text
-        with anyio.move_on_after(0.01) as nothing:
+    async with piped() as (reader, sink):
+        for text in (b"one", b"two", b"three"):
+            os.write(sink, text)
+            assert await reader.receive() == text
+            with anyio.move_on_after(0.01) as nothing:
+                await reader.receive()
+            assert nothing.cancelled_caught
+        os.close(sink)
+        with pytest.raises(anyio.EndOfStream):
             await reader.receive()
-        assert nothing.cancelled_caught
-    os.close(sink)
-    with anyio.fail_after(5), pytest.raises(anyio.EndOfStream):
-        await reader.receive()
-    await reader.aclose()
 
 
 async def test_closing_a_reader_raises_in_the_waiting_task() -> None:
-    source, sink = os.pipe()
-    reader = Reader(source)
-
     async def hear() -> None:
         with pytest.raises(anyio.ClosedResourceError):
             await reader.receive()
 
-    with anyio.fail_after(5):
+    async with piped() as (reader, _):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(hear)
             await anyio.wait_all_tasks_blocked()
             await reader.aclose()
         await hear()
-    os.close(sink)
 
 
 async def test_a_closed_reader_is_removed_from_the_event_loop() -> None:
     for _ in range(3):
-        source, sink = os.pipe()
-        reader = Reader(source)
-        os.write(sink, b"text")
-        with anyio.fail_after(5):
+        async with piped() as (reader, sink):
+            os.write(sink, b"text")
             assert await reader.receive() == b"text"
-        await reader.aclose()
-        os.close(sink)
 
 
 async def test_a_second_task_cannot_receive_at_the_same_time() -> None:
-    source, sink = os.pipe()
-    reader = Reader(source)
-
     async def hear() -> None:
         assert await reader.receive() == b"text"
 
-    with anyio.fail_after(5):
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(hear)
-            await anyio.wait_all_tasks_blocked()
-            with pytest.raises(anyio.BusyResourceError):
-                await reader.receive()
-            os.write(sink, b"text")
-    os.close(sink)
-    await reader.aclose()
+    async with piped() as (reader, sink), anyio.create_task_group() as tasks:
+        tasks.start_soon(hear)
+        await anyio.wait_all_tasks_blocked()
+        with pytest.raises(anyio.BusyResourceError):
+            await reader.receive()
+        os.write(sink, b"text")
 
 
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])
 async def test_the_event_loop_reports_unread_data_only_once() -> None:
-    source, sink = os.pipe()
-    reader = Reader(source)
-    with anyio.move_on_after(0.01):
-        await reader.receive()
-    os.write(sink, b"text")
-    for _ in range(5):
-        await anyio.lowlevel.checkpoint()
-    assert not asyncio.get_running_loop().remove_reader(source)
-    assert await reader.receive() == b"text"
-    os.close(sink)
-    await reader.aclose()
+    async with piped() as (reader, sink):
+        with anyio.move_on_after(0.01):
+            await reader.receive()
+        os.write(sink, b"text")
+        for _ in range(5):
+            await anyio.lowlevel.checkpoint()
+        assert not asyncio.get_running_loop().remove_reader(reader._end)
+        assert await reader.receive() == b"text"
 
 
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])
 @pytest.mark.parametrize("steps", range(4))
 async def test_a_reader_that_asyncio_cancels_while_something_arrives_loses_nothing(steps: int) -> None:
-    source, sink = os.pipe()
-    reader = Reader(source)
-    task = asyncio.create_task(reader.receive())
-    await anyio.wait_all_tasks_blocked()
-    os.write(sink, b"first")
-    for _ in range(steps):
-        await asyncio.sleep(0)
-    task.cancel()
-    [heard] = await asyncio.gather(task, return_exceptions=True)
-    if isinstance(heard, BaseException):
-        with anyio.fail_after(5):
+    async with piped() as (reader, sink):
+        task = asyncio.create_task(reader.receive())
+        await anyio.wait_all_tasks_blocked()
+        os.write(sink, b"first")
+        for _ in range(steps):
+            await asyncio.sleep(0)
+        task.cancel()
+        [heard] = await asyncio.gather(task, return_exceptions=True)
+        if isinstance(heard, BaseException):
             assert await reader.receive() == b"first"
-    os.close(sink)
-    await reader.aclose()
 
 
 @pytest.mark.parametrize("steps", range(4))
 @pytest.mark.parametrize("what", ["something arrives", "no task waits any more"])
 async def test_a_reader_can_be_closed_while_something_happens(what: str, steps: int) -> None:
-    source, sink = os.pipe()
-    reader = Reader(source)
     heard: list[bytes] = []
 
     async def hear(scope: anyio.CancelScope) -> None:
         with scope, suppress(anyio.ClosedResourceError):
             heard.append(await reader.receive())
 
-    with anyio.fail_after(5):
+    async with piped() as (reader, sink):
         async with anyio.create_task_group() as tasks:
             scope = anyio.CancelScope()
             tasks.start_soon(hear, scope)
@@ -160,28 +147,24 @@ async def test_a_reader_can_be_closed_while_something_happens(what: str, steps: 
         with pytest.raises(anyio.ClosedResourceError):
             await reader.receive()
     assert heard in ([], [b"text"])
-    os.close(sink)
 
 
 async def test_a_spurious_wakeup_is_waited_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    source, sink = os.pipe()
-    reader, refused = Reader(source), 0
+    refused = 0
     read_now = os.read
 
     def read(descriptor: int, size: int) -> bytes:
         nonlocal refused
-        if descriptor == source and refused < 3:
+        if descriptor == reader._end and refused < 3:
             refused += 1
             raise BlockingIOError
         return read_now(descriptor, size)
 
-    monkeypatch.setattr(os, "read", read)
-    os.write(sink, b"text")
-    with anyio.fail_after(5):
+    async with piped() as (reader, sink):
+        monkeypatch.setattr(os, "read", read)
+        os.write(sink, b"text")
         assert await reader.receive() == b"text"
     assert refused == 3
-    os.close(sink)
-    await reader.aclose()
 
 
 async def test_a_read_error_is_raised() -> None:
@@ -313,18 +296,19 @@ async def test_a_closed_writer_does_not_write_to_a_reused_descriptor() -> None:
 
 
 async def test_was_read_is_true_once_the_child_has_read_anything() -> None:
-    stdin = InputPipe()
+    child_end, end = os.pipe()
+    stdin = InputPipe(end)
     assert not stdin.was_read()
     assert stdin.send_at_once(b"ab") == 2
     await stdin.send(b"c")
     assert not stdin.was_read()
-    os.read(stdin.child_end, 1)
+    os.read(child_end, 1)
     assert stdin.was_read()
     await stdin.send(b"d")
     assert stdin.was_read()
 
     assert stdin.has_reader()
-    os.close(stdin.child_end)
+    os.close(child_end)
     assert not stdin.has_reader()
     await stdin.aclose()
     assert (stdin.has_reader(), stdin.was_read()) == (False, False)

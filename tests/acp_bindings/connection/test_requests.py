@@ -1,11 +1,10 @@
-"""Requests and responses in both directions, many at the same time, and with large payloads."""
+"""Requests and responses in both directions, beside slow handlers, and with large payloads."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import anyio
-import anyio.lowlevel
 import pytest
 
 from acp_bindings import v1
@@ -15,15 +14,6 @@ from tests.acp_bindings.connection.support import NEW, PROMPT, both, new_session
 pytestmark = pytest.mark.anyio
 
 
-def in_a_list(params: Any, connection: Connection) -> list[Any]:
-    return [params, None]
-
-
-async def test_a_request_gets_its_response() -> None:
-    async with both(agent={v1.NewSessionRequest: new_session}) as (_, client):
-        assert await client.request(NEW) == v1.NewSessionResponse(session_id="session of /project")
-
-
 async def test_either_side_may_send_requests() -> None:
     def read(request: v1.ReadTextFileRequest, connection: Connection) -> v1.ReadTextFileResponse:
         return v1.ReadTextFileResponse(content=f"content of {request.path}")
@@ -31,11 +21,6 @@ async def test_either_side_may_send_requests() -> None:
     async with both(client={v1.ReadTextFileRequest: read}) as (agent, _):
         answer = await agent.request(v1.ReadTextFileRequest(session_id="s", path="/file"))
     assert answer == v1.ReadTextFileResponse(content="content of /file")
-
-
-async def test_an_extension_carries_plain_json() -> None:
-    async with both(agent={"_acme/do": in_a_list}) as (_, client):
-        assert await client.request({"a": 1}, method="_acme/do") == [{"a": 1}, None]
 
 
 async def test_a_handler_that_returns_none_sends_the_empty_response() -> None:
@@ -53,24 +38,6 @@ async def test_a_result_that_is_not_empty_is_sent_unchanged() -> None:
     async with both(agent={v1.LoadSessionRequest: load}) as (_, client):
         asked = v1.LoadSessionRequest(session_id="s", cwd="/", mcp_servers=[])
         assert await client.request(asked, timeout=5) == answer
-
-
-async def test_fifty_simultaneous_requests_get_their_own_responses() -> None:
-    async def slowly(params: list[int], connection: Connection) -> list[int]:
-        # The first ones take longest.
-        for _ in range(50 - params[0]):
-            await anyio.lowlevel.checkpoint()
-        return params
-
-    answers: dict[int, Any] = {}
-
-    async def ask(client: Connection, number: int) -> None:
-        answers[number] = await client.request([number], method="_acme/do")
-
-    async with both(agent={"_acme/do": slowly}) as (_, client), anyio.create_task_group() as tasks:
-        for number in range(50):
-            tasks.start_soon(ask, client, number)
-    assert answers == {number: [number] for number in range(50)}
 
 
 async def test_a_slow_handler_does_not_block_others() -> None:

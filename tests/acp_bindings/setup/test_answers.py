@@ -109,23 +109,22 @@ def test_a_session_is_known_by_an_id_that_is_a_word() -> None:
     assert type(error_from(error, session_id="monday")) is RequestError
 
 
-def test_the_session_in_the_error_data_takes_precedence() -> None:
-    error = error_from(v1.Error(code=-32002, message="no", data={"sessionId": "s2"}), session_id="s1")
-    assert isinstance(error, SessionNotFound)
-    assert error.session_id == "s2"
-
-
-def test_a_session_id_that_is_not_a_string_is_ignored() -> None:
-    assert type(error_from(v1.Error(code=-32002, message="no", data={"sessionId": 5}))) is RequestError
-
-
-def test_a_missing_file_is_not_a_missing_session() -> None:
-    assert (
-        type(error_from(v1.Error(code=-32002, message="Resource not found", data={"uri": "file:///x"}))) is RequestError
-    )
-    found = error_from(decode(v2.Error, {"code": -32002, "message": "no", "data": {"sessionId": "s2"}}))
-    assert isinstance(found, SessionNotFound)
-    assert found.session_id == "s2"
+@pytest.mark.parametrize(
+    ("data", "session_id", "found"),
+    [
+        ({"sessionId": "s2"}, "s1", "s2"),
+        ({"sessionId": "s2"}, None, "s2"),
+        ({"sessionId": 5}, None, None),
+        ({"uri": "file:///x"}, None, None),
+    ],
+)
+def test_the_session_in_the_error_data_takes_precedence(data: Any, session_id: str | None, found: str | None) -> None:
+    for package in (v1, v2):
+        error = error_from(
+            decode(package.Error, {"code": -32002, "message": "no", "data": data}), session_id=session_id
+        )
+        assert type(error) is (SessionNotFound if found else RequestError)
+        assert getattr(error, "session_id", None) == found
 
 
 @pytest.mark.requirement("R22")
@@ -185,7 +184,7 @@ HTTP = RefusedServer(0, "search", "http", "mcp.http", "not advertised")
 SSE = RefusedServer(3, None, "sse", "mcp.sse", "not advertised")
 TWIN = RefusedServer(1, "twin", "stdio", None, "another has this name")
 ASSUME_BOTH = 'To send it anyway, pass assume={"mcp.http", "mcp.sse"}'
-LEAVE_OUT = "or leave them out with gate_mcp_servers(…, on_refusal='drop')"
+LEAVE_OUT = "or leave them out with on_refusal='drop'"
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,9 @@
-"""Every combination of a peer's capabilities: how it is read and written, and what may be sent to the peer.
+"""Combinations of a peer's capabilities: how it is read and written, and what may be sent to the peer.
 
 The expected values are written out here, as JSON and as messages, and not derived from the table of capabilities.
 """
 
-from collections.abc import Iterable, Mapping
-from itertools import combinations
-from random import Random
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -24,157 +22,134 @@ from tests.acp_bindings.setup.peers import agent, client
 
 Json = dict[str, Any]
 INFO = v1.Implementation(name="it", version="1")
+FIRST, UNSTABLE = (v1, v1_unstable), (v1_unstable, v2_unstable)
 
-AGENT_V1: dict[str, tuple[str, ...]] = {
-    "session.load": ("loadSession",),
-    "session.list": ("sessionCapabilities", "list"),
-    "session.resume": ("sessionCapabilities", "resume"),
-    "session.close": ("sessionCapabilities", "close"),
-    "session.delete": ("sessionCapabilities", "delete"),
-    "session.additional_directories": ("sessionCapabilities", "additionalDirectories"),
-    "prompt.image": ("promptCapabilities", "image"),
-    "prompt.audio": ("promptCapabilities", "audio"),
-    "prompt.embedded_context": ("promptCapabilities", "embeddedContext"),
-    "mcp.http": ("mcpCapabilities", "http"),
-    "mcp.sse": ("mcpCapabilities", "sse"),
-    "auth.logout": ("auth", "logout"),
+
+def places(parent: str, **names: str) -> dict[str, str]:
+    """Return the places of capabilities by their names, such as `prompt.image` for `prompt="image"`."""
+    return {f"{family}.{name}": f"{parent}{name}" for family, listed in names.items() for name in listed.split()}
+
+
+AGENT_V1 = {
+    "session.load": "loadSession",
+    "session.additional_directories": "sessionCapabilities.additionalDirectories",
+    "prompt.embedded_context": "promptCapabilities.embeddedContext",
+    **places("sessionCapabilities.", session="list resume close delete"),
+    **places("promptCapabilities.", prompt="image audio"),
+    **places("mcpCapabilities.", mcp="http sse"),
+    **places("auth.", auth="logout"),
 }
-AGENT_V1_UNSTABLE = AGENT_V1 | {
-    "session.fork": ("sessionCapabilities", "fork"),
-    "session.archive": ("sessionCapabilities", "archive"),
-    "session.status": ("sessionCapabilities", "status"),
-    "session.title": ("sessionCapabilities", "title"),
-    "session.system_prompt": ("sessionCapabilities", "systemPrompt"),
-    "mcp.acp": ("mcpCapabilities", "acp"),
-    "auth.status": ("auth", "status"),
-    "providers": ("providers",),
+OF_UNSTABLE = {"providers": "providers", **places("auth.", auth="status")}
+AGENT_V1_UNSTABLE = {
+    **AGENT_V1,
+    **OF_UNSTABLE,
+    **places("sessionCapabilities.", session="fork archive status title"),
+    **places("mcpCapabilities.", mcp="acp"),
+    "session.system_prompt": "sessionCapabilities.systemPrompt",
 }
-AGENT_V2: dict[str, tuple[str, ...]] = {
-    "session.delete": ("session", "delete"),
-    "session.additional_directories": ("session", "additionalDirectories"),
-    "prompt.image": ("session", "prompt", "image"),
-    "prompt.audio": ("session", "prompt", "audio"),
-    "prompt.embedded_context": ("session", "prompt", "embeddedContext"),
-    "mcp.stdio": ("session", "mcp", "stdio"),
-    "mcp.http": ("session", "mcp", "http"),
+AGENT_V2 = {
+    "session.additional_directories": "session.additionalDirectories",
+    "prompt.embedded_context": "session.prompt.embeddedContext",
+    **places("session.", session="delete"),
+    **places("session.prompt.", prompt="image audio"),
+    **places("session.mcp.", mcp="stdio http"),
 }
-AGENT_V2_UNSTABLE = AGENT_V2 | {
-    "session.fork": ("session", "fork"),
-    "session.archive": ("session", "archive"),
-    "session.status": ("session", "status"),
-    "session.title": ("session", "title"),
-    "session.system_prompt": ("session", "systemPrompt"),
-    "mcp.acp": ("session", "mcp", "acp"),
-    "auth.status": ("auth", "status"),
-    "providers": ("providers",),
+AGENT_V2_UNSTABLE = {
+    **AGENT_V2,
+    **OF_UNSTABLE,
+    **places("session.", session="fork archive status title"),
+    **places("session.mcp.", mcp="acp"),
+    "session.system_prompt": "session.systemPrompt",
 }
-CLIENT_V1: dict[str, tuple[str, ...]] = {
-    "fs.read_text_file": ("fs", "readTextFile"),
-    "fs.write_text_file": ("fs", "writeTextFile"),
-    "terminal": ("terminal",),
-    "auth.terminal": ("auth", "terminal"),
-    "elicitation.form": ("elicitation", "form"),
-    "elicitation.url": ("elicitation", "url"),
-    "compaction": ("session", "compaction"),
-    "notices": ("session", "notices"),
-    "config_options.boolean": ("session", "configOptions", "boolean"),
+CLIENT_V1 = {
+    "fs.read_text_file": "fs.readTextFile",
+    "fs.write_text_file": "fs.writeTextFile",
+    "terminal": "terminal",
+    "config_options.boolean": "session.configOptions.boolean",
+    "compaction": "session.compaction",
+    "notices": "session.notices",
+    **places("auth.", auth="terminal"),
+    **places("elicitation.", elicitation="form url"),
 }
-BOOLEANS = {
-    ("loadSession",),
-    *(("promptCapabilities", each) for each in ("image", "audio", "embeddedContext")),
-    *(("mcpCapabilities", each) for each in ("http", "sse", "acp")),
-    *(("fs", each) for each in ("readTextFile", "writeTextFile")),
-    ("terminal",),
-}
-"""The v1 capabilities that are booleans, as is a client's `auth.terminal`. Others are objects or absent."""
+BOOLEANS = ("loadSession", "promptCapabilities.", "mcpCapabilities.", "fs.", "terminal", "auth.terminal")
+"""The beginnings of the v1 capabilities that are booleans. Others are objects or absent."""
 
 BASELINE: set[Any] = {"session.load", "session.list", "session.resume", "session.close"}
 
+AGENTS = {v1: AGENT_V1, v1_unstable: AGENT_V1_UNSTABLE, v2: AGENT_V2, v2_unstable: AGENT_V2_UNSTABLE}
+EACH_AGENT: Any = pytest.mark.parametrize(
+    ("package", "known"), AGENTS.items(), ids=lambda each: getattr(each, "__name__", "")
+)
 
-def is_boolean(way: tuple[str, ...], version: int) -> bool:
-    return version == 1 and (way in BOOLEANS or way == ("auth", "terminal"))
+
+def is_boolean(place: str, package: Any) -> bool:
+    return package in FIRST and place.startswith(BOOLEANS)
 
 
-def advertised(names: Iterable[str], places: Mapping[str, tuple[str, ...]], version: int) -> Json:
+def put(said: Json, place: str, value: Any) -> Json:
+    """Put *value* at a place in *said*, unless there is one, and return *said*."""
+    *way, last = place.split(".")
+    at = said
+    for step in way:
+        at = at.setdefault(step, {})
+    at.setdefault(last, value)
+    return said
+
+
+def advertised(names: Iterable[str], known: dict[str, str], package: Any) -> Json:
     """Return the JSON of an agent's or a client's capabilities."""
-    said: Json = {}
+    said: Json = {"session": {}} if package not in FIRST else {}
     for name in names:
-        *way, last = places[name]
-        at = said
-        for step in way:
-            at = at.setdefault(step, {})
-        at.setdefault(last, True if is_boolean(places[name], version) else {})
+        put(said, known[name], True if is_boolean(known[name], package) else {})
     return said
 
 
 def subsets(names: Iterable[Any]) -> list[set[Any]]:
-    """Return all subsets of up to twelve names; of more names, the small and the large subsets, and 500 random ones."""
-    listed = sorted(names)
-    if len(listed) <= 12:
-        return [set(each) for size in range(len(listed) + 1) for each in combinations(listed, size)]
-    few = [set(each) for size in range(3) for each in combinations(listed, size)]
-    random = Random(11)
-    some = [{each for each in listed if random.random() < 0.5} for _ in range(500)]
-    return [*few, *(set(listed) - each for each in few), *some]
-
-
-def servers(package: Any) -> dict[str, Any]:
-    found = {
-        "mcp.http": package.McpServerHttp(name="h", url="https://h", headers=[]),
-        "mcp.stdio": package.McpServerStdio(name="s", command="/s", args=[], env=[]),
-    }
-    if package in (v1, v1_unstable):
-        found["mcp.sse"] = package.McpServerSse(name="e", url="https://e", headers=[])
-    if package in (v1_unstable, v2_unstable):
-        found["mcp.acp"] = package.McpServerAcp(name="a", server_id="a")
-    return found
-
-
-def contents(package: Any) -> dict[str, Any]:
-    return {
-        "prompt.image": package.ImageContent(data="", mime_type="image/png"),
-        "prompt.audio": package.AudioContent(data="", mime_type="audio/wav"),
-        "prompt.embedded_context": package.EmbeddedResource(
-            resource=package.TextResourceContents(uri="file:///a", text="")
-        ),
-    }
+    """Return none, all, each alone, and all but each."""
+    whole = set(names)
+    return [set(), whole, *({each} for each in whole), *(whole - {each} for each in whole)]
 
 
 def messages(package: Any) -> list[tuple[Any, set[str]]]:
     """Requests to an agent, each with all the capabilities that it requires."""
-    first = package in (v1, v1_unstable)
     text, link = package.TextContent(text="t"), package.ResourceLink(name="l", uri="file:///l")
+    stdio = package.McpServerStdio(name="s", command="/s", args=[], env=[])
+    http = package.McpServerHttp(name="h", url="https://h", headers=[])
+    resource = package.EmbeddedResource(resource=package.TextResourceContents(uri="file:///a", text=""))
 
     def new(**members: Any) -> Any:
         return package.NewSessionRequest(**{"cwd": "/", "mcp_servers": []} | members)
 
+    def prompt(*blocks: Any) -> Any:
+        return package.PromptRequest(session_id="s", prompt=[text, *blocks])
+
     found: list[tuple[Any, set[str]]] = [
         (new(), set()),
         (new(additional_directories=["/more"]), {"session.additional_directories"}),
-        (package.PromptRequest(session_id="s", prompt=[text, link]), set()),
+        (new(mcp_servers=[stdio]), {"mcp.stdio"}),
+        (new(mcp_servers=[http]), {"mcp.http"}),
+        (prompt(link), set()),
+        (prompt(package.ImageContent(data="", mime_type="image/png")), {"prompt.image"}),
+        (prompt(package.AudioContent(data="", mime_type="audio/wav")), {"prompt.audio"}),
+        (prompt(resource), {"prompt.embedded_context"}),
         (package.ListSessionsRequest(), {"session.list"}),
         (package.ResumeSessionRequest(session_id="s", cwd="/"), {"session.resume"}),
         (package.CloseSessionRequest(session_id="s"), {"session.close"}),
         (package.DeleteSessionRequest(session_id="s"), {"session.delete"}),
-        *((new(mcp_servers=[server]), {name}) for name, server in servers(package).items()),
-        *(
-            (package.PromptRequest(session_id="s", prompt=[text, block]), {name})
-            for name, block in contents(package).items()
-        ),
         (
-            package.ResumeSessionRequest(
-                session_id="s", cwd="/", additional_directories=["/m"], mcp_servers=[servers(package)["mcp.http"]]
-            ),
+            package.ResumeSessionRequest(session_id="s", cwd="/", additional_directories=["/m"], mcp_servers=[http]),
             {"session.resume", "session.additional_directories", "mcp.http"},
         ),
     ]
-    if first:
+    if package in FIRST:
         found += [
+            (new(mcp_servers=[package.McpServerSse(name="e", url="https://e", headers=[])]), {"mcp.sse"}),
             (package.LoadSessionRequest(session_id="s", cwd="/", mcp_servers=[]), {"session.load"}),
             (package.LogoutRequest(), {"auth.logout"}),
         ]
-    if package in (v1_unstable, v2_unstable):
+    if package in UNSTABLE:
         found += [
+            (new(mcp_servers=[package.McpServerAcp(name="a", server_id="a")]), {"mcp.acp"}),
             (package.ForkSessionRequest(session_id="s", cwd="/"), {"session.fork"}),
             (package.ArchiveSessionRequest(session_id="s"), {"session.archive"}),
             (package.UnarchiveSessionRequest(session_id="s"), {"session.archive"}),
@@ -188,38 +163,6 @@ def messages(package: Any) -> list[tuple[Any, set[str]]]:
     return found
 
 
-AGENTS: list[Any] = [
-    pytest.param(v1, AGENT_V1, id="v1"),
-    pytest.param(v1_unstable, AGENT_V1_UNSTABLE, id="v1_unstable"),
-    pytest.param(v2, AGENT_V2, id="v2"),
-    pytest.param(v2_unstable, AGENT_V2_UNSTABLE, id="v2_unstable"),
-]
-
-
-def always(package: Any) -> set[str]:
-    """Return the capabilities that every agent with sessions has without advertising them."""
-    return {"session", "mcp.stdio"} if package in (v1, v1_unstable) else {"session", *BASELINE}
-
-
-@pytest.mark.full
-@pytest.mark.requirement("R25", "R88")
-@pytest.mark.parametrize(("package", "places"), AGENTS)
-def test_every_combination_of_an_agents_capabilities_is_read_and_gated_as_it_is(
-    package: Any, places: Mapping[Any, tuple[str, ...]]
-) -> None:
-    version = 1 if package in (v1, v1_unstable) else 2
-    asked = messages(package)
-    for names in subsets(places):
-        said = advertised(names, places, version)
-        if version == 2:
-            said.setdefault("session", {})
-        peer = agent(package, said)
-        able = names | always(package)
-        assert peer.names() == able
-        for params, needed in asked:
-            assert allowed(peer, params) == (needed <= able), (sorted(names), params)
-
-
 def allowed(peer: AgentPeer | ClientPeer, params: Any) -> bool:
     try:
         check_message(peer, params)
@@ -228,32 +171,32 @@ def allowed(peer: AgentPeer | ClientPeer, params: Any) -> bool:
     return True
 
 
-@pytest.mark.requirement("R25", "R28", "R32")
-@pytest.mark.parametrize(("package", "places"), AGENTS)
-def test_every_combination_of_an_agents_capabilities_is_written_as_it_is(
-    package: Any, places: Mapping[Any, tuple[str, ...]]
-) -> None:
-    version = 1 if package in (v1, v1_unstable) else 2
-    falsehoods = [way for way in places.values() if is_boolean(way, version)]
-    asked: Json = {"protocolVersion": version, "clientInfo": {}, "info": {"name": "it", "version": "1"}}
-    for names in subsets(places)[::7]:
-        handshake = AgentHandshake(
-            info=INFO, protocols=[package], capabilities=names | (BASELINE if version == 2 else set())
-        )
-        said = parsed(encode(handshake.answer(asked).result.model_copy()))
-        expected = advertised(names, places, version)
-        for *way, last in falsehoods:
-            at = expected
-            for step in way:
-                at = at.setdefault(step, {})
-            at.setdefault(last, False)
-        if version == 2:
-            expected.setdefault("session", {})
-        assert said["agentCapabilities" if version == 1 else "capabilities"] == expected
+@pytest.mark.requirement("R25", "R28", "R32", "R88")
+@EACH_AGENT
+def test_the_capabilities_of_an_agent_are_read_written_and_gated_as_they_are(package: Any, known: Any) -> None:
+    always = {"session", "mcp.stdio"} if package in FIRST else {"session", *BASELINE}
+    asked: Json = {
+        "protocolVersion": 1 if package in FIRST else 2,
+        "clientInfo": {},
+        "info": {"name": "", "version": ""},
+    }
+    for names in subsets(known):
+        said = advertised(names, known, package)
+        peer, able = agent(package, said), names | always
+        assert peer.names() == able
+        for params, needed in messages(package):
+            assert allowed(peer, params) == (needed <= able), (sorted(names), params)
+
+        ours = names if package in FIRST else names | BASELINE
+        settled = AgentHandshake(info=INFO, protocols=[package], capabilities=ours).answer(asked)
+        for place in known.values():
+            if is_boolean(place, package):
+                put(said, place, False)
+        assert parsed(encode(settled.result))["agentCapabilities" if package in FIRST else "capabilities"] == said
 
 
 @pytest.mark.requirement("R25", "R29", "R30", "R31")
-def test_every_combination_of_a_clients_capabilities_is_read_written_and_gated() -> None:
+def test_the_capabilities_of_a_client_are_read_written_and_gated_as_they_are() -> None:
     asked = [
         (v1.ReadTextFileRequest(session_id="s", path="/p"), "fs.read_text_file"),
         (v1.WriteTextFileRequest(session_id="s", path="/p", content=""), "fs.write_text_file"),
@@ -264,7 +207,7 @@ def test_every_combination_of_a_clients_capabilities_is_read_written_and_gated()
         (v1.ReleaseTerminalRequest(session_id="s", terminal_id="t"), "terminal"),
     ]
     for names in subsets(CLIENT_V1):
-        peer = client(v1, advertised(names, CLIENT_V1, 1))
+        peer = client(v1, advertised(names, CLIENT_V1, v1))
         able = names | ({"elicitation"} if {"elicitation.form", "elicitation.url"} & names else set[str]())
         assert peer.names() == able
         assert ClientHandshake(info=INFO, capabilities=names).own(v1).names() == able
@@ -272,33 +215,22 @@ def test_every_combination_of_a_clients_capabilities_is_read_written_and_gated()
             assert allowed(peer, params) == (needed in names)
 
 
-def garbage() -> list[Any]:
-    return [None, "yes", "true", "on", "", 0, 1, 1.0, -1, [], [True], [{}]]
+GARBAGE: list[Any] = [None, "yes", "true", "on", "", 0, 1, 1.0, -1, [], [True], [{}]]
 
 
-@pytest.mark.requirement("R27", "R88", "D11")
-@pytest.mark.parametrize(("package", "places"), AGENTS)
-def test_only_the_value_of_the_schema_counts_as_a_capability(
-    package: Any, places: Mapping[Any, tuple[str, ...]]
-) -> None:
-    version = 1 if package in (v1, v1_unstable) else 2
-    for name, (*way, last) in places.items():
-        wrong = [{}, {"a": 1}, False] if is_boolean((*way, last), version) else [True, False]
-        for value in (*garbage(), *wrong):
-            said: Json = {}
-            at = said
-            for step in way:
-                at = at.setdefault(step, {})
-            at[last] = value
-            assert not agent(package, said).supports(name), (name, value)
-        for depth in range(len(way)):
-            for value in garbage():
-                said = {}
-                at = said
-                for step in way[:depth]:
-                    at = at.setdefault(step, {})
-                at[way[depth]] = value
-                assert not agent(package, said).supports(name), (name, way[depth], value)
+@pytest.mark.requirement("R27", "R29", "R30", "R31", "R33", "R35", "R36", "R37", "R88", "D11")
+@pytest.mark.parametrize(
+    ("peer", "package", "known"), [(client, v1, CLIENT_V1), *((agent, *each) for each in AGENTS.items())]
+)
+def test_only_the_value_of_the_schema_counts_as_a_capability(peer: Any, package: Any, known: Any) -> None:
+    for name, place in known.items():
+        wrong: list[Any] = [{}, {"a": 1}, False] if is_boolean(place, package) else [True, False]
+        for value in (*GARBAGE, *wrong):
+            assert not peer(package, put({}, place, value)).supports(name), (name, value)
+        while above := place.rpartition(".")[0]:
+            place = above  # noqa: PLW2901 - a shorter one
+            for value in GARBAGE:
+                assert not peer(package, put({}, place, value)).supports(name), (name, place, value)
 
 
 def test_an_agent_of_v2_without_sessions_cannot_be_asked_for_one() -> None:

@@ -14,7 +14,7 @@ from acp_bindings.setup import (
     check_paths,
     gate_mcp_servers,
 )
-from acp_bindings.setup._gates import check_capability, check_method
+from acp_bindings.setup._gates import check_method
 from acp_bindings.setup.errors import MethodNotAdvertised, UnknownCapability
 from tests.acp_bindings.setup.peers import agent, client
 
@@ -50,12 +50,6 @@ def test_assumed_capabilities_count_as_advertised() -> None:
     check_message(agent(), method="session/load", assume=("session.load",))
     with pytest.raises(CapabilityNotAdvertised):
         check_message(agent(), LOAD, assume={"session.resume"})
-
-
-def test_anything_but_a_peer_is_refused_with_advice() -> None:
-    wrong: Any = object()
-    with pytest.raises(TypeError, match="object is not a Peer; pass the AgentPeer or ClientPeer"):
-        check_capability(wrong, "session.load", method="session/load")
 
 
 @pytest.mark.parametrize("assume", [{"session.laod"}, {"load"}, {"mcp"}])
@@ -147,32 +141,31 @@ def test_requests_to_a_client_require_advertised_capabilities(method: str, capab
     check_method(client(), "session/update")
 
 
-@pytest.mark.parametrize("package", [v1, v1_unstable, v2, v2_unstable])
-def test_an_elicitation_needs_its_mode(package: Any) -> None:
-    request = {"sessionId": "s", "message": "m", "mode": "url", "url": "https://x", "elicitationId": "e"}
-    params = decode(package.CreateElicitationRequest, request)
-    with pytest.raises(CapabilityNotAdvertised) as caught:
-        check_message(client(package, {"elicitation": {"form": {}}}), params)
-    assert caught.value.capability == "elicitation.url"
-    check_message(client(package, {"elicitation": {"url": {}}}), params)
+ASKED = {"sessionId": "s", "message": "m"}
+BY_URL = ASKED | {"mode": "url", "url": "https://x", "elicitationId": "e"}
+BY_FORM: dict[str, Any] = ASKED | {"mode": "form", "requestedSchema": {"type": "object", "properties": {}}}
 
 
-def test_an_elicitation_by_a_form_needs_forms() -> None:
-    request: dict[str, Any] = {"sessionId": "s", "message": "m", "mode": "form"}
-    request["requestedSchema"] = {"type": "object", "properties": {}}
-    params = decode(v1.CreateElicitationRequest, request)
-    with pytest.raises(CapabilityNotAdvertised) as caught:
-        check_message(client(v1, {"elicitation": {"url": {}}}), params)
-    assert (caught.value.capability, caught.value.field) == ("elicitation.form", "mode")
-    check_message(client(v1, {"elicitation": {"form": {}}}), params)
-
-
-def test_an_elicitation_in_an_unknown_mode_only_needs_elicitation() -> None:
-    params = decode(v2.CreateElicitationRequest, {"sessionId": "s", "message": "m", "mode": "_new"})
-    check_message(client(v2, {"elicitation": {}}), params)
-    with pytest.raises(CapabilityNotAdvertised) as caught:
-        check_message(client(v2), params)
-    assert caught.value.capability == "elicitation"
+@pytest.mark.parametrize(
+    ("packages", "request_", "other", "needed"),
+    [
+        ([v1, v1_unstable, v2, v2_unstable], BY_URL, {"elicitation": {"form": {}}}, {"elicitation": {"url": {}}}),
+        ([v1], BY_FORM, {"elicitation": {"url": {}}}, {"elicitation": {"form": {}}}),
+        ([v2], ASKED | {"mode": "_new"}, {}, {"elicitation": {}}),
+    ],
+)
+def test_an_elicitation_needs_its_mode_or_only_elicitation_if_it_is_unknown(
+    packages: list[Any], request_: Any, other: Any, needed: Any
+) -> None:
+    for package in packages:
+        params = decode(package.CreateElicitationRequest, request_)
+        with pytest.raises(CapabilityNotAdvertised) as caught:
+            check_message(client(package, other), params)
+        mode = next(iter(needed["elicitation"]), None)
+        assert (caught.value.capability, caught.value.field) == (
+            (f"elicitation.{mode}", "mode") if mode else ("elicitation", None)
+        )
+        check_message(client(package, needed), params)
 
 
 @pytest.mark.requirement("R34", "R35")
@@ -198,53 +191,35 @@ def test_unknown_content_is_refused_unless_assumed() -> None:
     check_message(agent(v2, {"session": {}}), params, assume={"prompt._hologram"})
 
 
-@pytest.mark.requirement("X5")
-@pytest.mark.parametrize("type_", [v1.NewSessionRequest, v1.LoadSessionRequest, v1.ResumeSessionRequest])
-def test_unsupported_additional_directories_are_refused_not_dropped(type_: Any) -> None:
-    members: dict[str, Any] = {"cwd": "/", "mcp_servers": [], "additional_directories": ["/more"]}
-    members |= {} if type_ is v1.NewSessionRequest else {"session_id": "s"}
-    with pytest.raises(CapabilityNotAdvertised) as caught:
-        check_message(agent(v1, {"loadSession": True, "sessionCapabilities": {"resume": {}}}), type_(**members))
-    assert (caught.value.capability, caught.value.field) == ("session.additional_directories", "additionalDirectories")
-    members["additional_directories"] = []
-    check_message(agent(v1, {"loadSession": True, "sessionCapabilities": {"resume": {}}}), type_(**members))
-
-
 def test_a_system_prompt_that_replaces_the_default_needs_another_capability() -> None:
-    text = v1_unstable.TextContent(text="Be brief.")
     peer = agent(v1_unstable, {"sessionCapabilities": {"systemPrompt": {}}})
-    for mode, able in (("append", True), ("override", False)):
-        prompt = v1_unstable.SystemPrompt(mode=mode, content=[text])
-        params = v1_unstable.NewSessionRequest(cwd="/", mcp_servers=[], system_prompt=prompt)
-        if able:
-            check_message(peer, params)
-        else:
-            with pytest.raises(CapabilityNotAdvertised, match="override") as caught:
-                check_message(peer, params)
-            assert (caught.value.capability, caught.value.field) == (
-                "session.system_prompt.override",
-                "systemPrompt.mode",
-            )
-            with pytest.raises(InvalidParams, match="override") as refused:
-                check_message(peer, params, received=True)
-            assert refused.value.data == {"field": "systemPrompt.mode"}
-        with pytest.raises(CapabilityNotAdvertised) as missing:
-            check_message(agent(v1_unstable), params)
-        assert (missing.value.capability, missing.value.field) == ("session.system_prompt", "systemPrompt")
-        with pytest.raises(InvalidParams) as answered:
-            check_message(agent(v1_unstable), params, received=True)
-        assert answered.value.data == {"field": "systemPrompt"}
+    prompts = {
+        mode: v1_unstable.SystemPrompt(mode=mode, content=[v1_unstable.TextContent(text="Be brief.")])
+        for mode in ("append", "override")
+    }
+    params = {
+        mode: v1_unstable.NewSessionRequest(cwd="/", mcp_servers=[], system_prompt=prompt)
+        for mode, prompt in prompts.items()
+    }
+    check_message(peer, params["append"])
+    for own, mode, capability, field in (
+        (peer, "override", "session.system_prompt.override", "systemPrompt.mode"),
+        (agent(v1_unstable), "append", "session.system_prompt", "systemPrompt"),
+        (agent(v1_unstable), "override", "session.system_prompt", "systemPrompt"),
+    ):
+        with pytest.raises(CapabilityNotAdvertised) as caught:
+            check_message(own, params[mode])
+        assert (caught.value.capability, caught.value.field) == (capability, field)
+        with pytest.raises(InvalidParams) as refused:
+            check_message(own, params[mode], received=True)
+        assert refused.value.data == {"field": field}
 
 
 def test_filtering_by_archived_needs_the_capability() -> None:
     params = v1_unstable.ListSessionsRequest(archived="only")
-    peer = agent(v1_unstable, {"sessionCapabilities": {"list": {}}})
     with pytest.raises(CapabilityNotAdvertised) as caught:
-        check_message(peer, params)
+        check_message(agent(v1_unstable, {"sessionCapabilities": {"list": {}}}), params)
     assert (caught.value.capability, caught.value.field) == ("session.archive", "archived")
-    with pytest.raises(InvalidParams) as refused:
-        check_message(peer, params, received=True)
-    assert refused.value.data == {"field": "archived"}
 
 
 def test_the_method_of_a_message_may_be_given() -> None:
@@ -292,7 +267,7 @@ def test_servers_are_refused_each_with_its_reason() -> None:
         "search (http): the agent has not advertised agentCapabilities.mcpCapabilities.http; "
         "clock (sse): the agent has not advertised agentCapabilities.mcpCapabilities.sse. "
         'To send it anyway, pass assume={"mcp.http", "mcp.sse"}; '
-        "or leave them out with gate_mcp_servers(…, on_refusal='drop')"
+        "or leave them out with on_refusal='drop'"
     )
     assert (caught.value.method, caught.value.field) == ("session/new", "mcpServers")
     assert isinstance(caught.value, CapabilityNotAdvertised)
@@ -330,12 +305,6 @@ def test_servers_of_an_assumed_transport_are_accepted() -> None:
     with pytest.raises(McpServersRefused) as caught:
         gate_mcp_servers(agent(), [HTTP, SSE], assume={"mcp.http"})
     assert [each.name for each in caught.value.refused] == ["clock"]
-
-
-def test_the_capabilities_for_http_and_stdio_are_independent() -> None:
-    peer = agent(v2, {"session": {"mcp": {"http": {}}}})
-    servers: list[Any] = [v2.McpServerStdio(name="s", command="/s"), v2.McpServerHttp(name="h", url="https://h")]
-    assert [each.name for each in gate_mcp_servers(peer, servers, on_refusal="drop").refused] == ["s"]
 
 
 @pytest.mark.parametrize("type_", ["sse", "_pigeon", "websocket"])
@@ -390,58 +359,43 @@ def test_an_unadvertised_method_is_answered_with_method_not_found() -> None:
     check_message(agent(), {"a": 1}, method="_acme/do", received=True)
 
 
-@pytest.mark.requirement("X6")
-def test_an_unsupported_transport_is_refused_with_its_type() -> None:
-    own = agent(v2, {"session": {"mcp": {"stdio": {}}}})
-    servers = [
-        v2.McpServerStdio(name="s", command="/s"),
-        decode(v2.McpServer, {"type": "sse", "name": "e", "url": "https://e"}),
-    ]
-    with pytest.raises(InvalidParams) as caught:
-        check_message(own, v2.NewSessionRequest(cwd="/", mcp_servers=servers), received=True)
-    assert (caught.value.code, caught.value.data) == (-32602, {"type": "sse"})
-    with pytest.raises(InvalidParams) as caught:
-        check_message(agent(v1), v1.NewSessionRequest(cwd="/", mcp_servers=[STDIO, SSE]), received=True)
-    assert caught.value.data == {"type": "sse"}
+STDIO_V2 = agent(v2, {"session": {"mcp": {"stdio": {}}}})
+LISTS = agent(v1_unstable, {"sessionCapabilities": {"list": {}}})
+TWINS: list[v2.McpServer] = [v2.McpServerStdio(name="twin", command=f"/{each}") for each in "ab"]
+SSE_V2 = decode(v2.McpServer, {"type": "sse", "name": "e", "url": "https://e"})
+MIDDLE = decode(v2.ReplayFrom, {"type": "_middle", "of": 5})
+IMAGE = v1.ImageContent(data="", mime_type="image/png")
 
 
-@pytest.mark.requirement("X7")
-def test_a_duplicate_server_name_is_refused_with_the_name() -> None:
-    own = agent(v2, {"session": {"mcp": {"stdio": {}}}})
-    twins: list[v2.McpServer] = [v2.McpServerStdio(name="twin", command=f"/{each}") for each in "ab"]
-    with pytest.raises(InvalidParams) as caught:
-        check_message(own, v2.ResumeSessionRequest(session_id="s", cwd="/", mcp_servers=twins), received=True)
-    assert (caught.value.code, caught.value.data) == (-32602, {"name": "twin"})
-    check_message(agent(v1), v1.NewSessionRequest(cwd="/", mcp_servers=[STDIO, STDIO]), received=True)
-
-
-@pytest.mark.requirement("X12")
-def test_a_replay_cursor_that_is_not_known_is_refused_and_not_replaced() -> None:
-    own = agent(v2, {"session": {}})
-    odd = decode(v2.ReplayFrom, {"type": "_middle", "of": 5})
-    with pytest.raises(InvalidParams) as caught:
-        check_message(own, v2.ResumeSessionRequest(session_id="s", cwd="/", replay_from=odd), received=True)
-    assert (caught.value.code, caught.value.data) == (-32602, {"type": "_middle"})
-    check_message(
-        own, v2.ResumeSessionRequest(session_id="s", cwd="/", replay_from=v2.ReplayFromStart()), received=True
-    )
-    check_message(own, v2.ResumeSessionRequest(session_id="s", cwd="/", replay_from=None), received=True)
-
-
-@pytest.mark.requirement("R35", "X5")
-def test_fields_that_need_an_unadvertised_capability_are_invalid_params() -> None:
-    image = v1.ImageContent(data="", mime_type="image/png")
-    asked: list[tuple[Any, Any]] = [
-        (v1.PromptRequest(session_id="s", prompt=[image]), {"type": "image"}),
+@pytest.mark.requirement("R35", "X5", "X6", "X7", "X12")
+@pytest.mark.parametrize(
+    ("own", "params", "data"),
+    [
+        (STDIO_V2, v2.NewSessionRequest(cwd="/", mcp_servers=[TWINS[0], SSE_V2]), {"type": "sse"}),
+        (agent(), v1.NewSessionRequest(cwd="/", mcp_servers=[STDIO, SSE]), {"type": "sse"}),
+        (STDIO_V2, v2.ResumeSessionRequest(session_id="s", cwd="/", mcp_servers=TWINS), {"name": "twin"}),
+        (agent(), v1.NewSessionRequest(cwd="/", mcp_servers=[STDIO, STDIO]), None),
+        (STDIO_V2, v2.ResumeSessionRequest(session_id="s", cwd="/", replay_from=MIDDLE), {"type": "_middle"}),
+        (STDIO_V2, v2.ResumeSessionRequest(session_id="s", cwd="/", replay_from=v2.ReplayFromStart()), None),
+        (STDIO_V2, v2.ResumeSessionRequest(session_id="s", cwd="/", replay_from=None), None),
+        (agent(), v1.PromptRequest(session_id="s", prompt=[IMAGE]), {"type": "image"}),
         (
+            agent(),
             v1.NewSessionRequest(cwd="/", mcp_servers=[], additional_directories=["/m"]),
             {"field": "additionalDirectories"},
         ),
-    ]
-    for params, data in asked:
-        with pytest.raises(InvalidParams) as caught:
-            check_message(agent(), params, received=True)
-        assert (caught.value.code, caught.value.data) == (-32602, data)
+        (LISTS, v1_unstable.ListSessionsRequest(archived="only"), {"field": "archived"}),
+    ],
+)
+def test_received_params_that_an_agent_does_not_support_are_refused_with_the_reason(
+    own: Any, params: Any, data: Any
+) -> None:
+    if data is None:
+        check_message(own, params, received=True)
+        return
+    with pytest.raises(InvalidParams) as caught:
+        check_message(own, params, received=True)
+    assert (caught.value.code, caught.value.data) == (-32602, data)
 
 
 @pytest.mark.parametrize("name", ["prompt", "mcp_servers", "system_prompt", "replay_from", "additional_directories"])

@@ -89,16 +89,6 @@ def test_the_handshake_works_with_a_codec_before_negotiation() -> None:
 
 
 @pytest.mark.requirement("R9")
-def test_the_handshake_may_have_the_id_0() -> None:
-    ours = Codec(OPENING, role="client")
-    sent = ours.request(ClientHandshake(info=EDITOR).request())
-    assert sent.id == 0
-    request = Codec(OPENING, role="agent").read(sent.line)
-    assert isinstance(request, Request)
-    assert request.id == 0
-
-
-@pytest.mark.requirement("R9")
 def test_a_null_id_is_answered_only_until_v2_is_negotiated() -> None:
     theirs = Codec(OPENING, role="agent")
     params = {"protocolVersion": 2, "info": raw(EDITOR)}
@@ -255,23 +245,20 @@ def test_fields_of_v2_are_read_only_after_requesting_a_newer_version() -> None:
     assert not AgentHandshake(info=HELPER).answer(params).client.supports("auth.terminal")
 
 
-@pytest.mark.parametrize("params", [{}, {"info": 5}, {"info": {"name": "x"}, "capabilities": "all"}])
-def test_a_client_of_an_unknown_version_is_read_leniently(params: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    ("params", "shown"),
+    [
+        ({}, "the client (ACP v2)"),
+        ({"info": 5}, "the client (ACP v2)"),
+        ({"info": {"name": "x"}, "capabilities": "all"}, "the client (ACP v2)"),
+        ({"info": '{"name": "x", "version": "1"}'}, "the client (ACP v2)"),
+        ({"info": raw(HELPER)}, "helper 0.9 (ACP v2)"),
+    ],
+)
+def test_a_client_of_an_unknown_version_is_read_leniently(params: dict[str, Any], shown: str) -> None:
     settled = AgentHandshake(info=HELPER, protocols=[v1, v2]).answer({"protocolVersion": 3, **params})
     assert settled.result.protocol_version == 2
-    assert settled.client.info is None
-    assert settled.client.display_name == "the client"
-
-
-def test_the_info_of_a_client_of_an_unknown_version_is_read() -> None:
-    params: dict[str, Any] = {"protocolVersion": 3, "info": raw(HELPER), "capabilities": {}}
-    settled = AgentHandshake(info=EDITOR, protocols=[v1, v2]).answer(params)
-    assert str(settled.client) == "helper 0.9 (ACP v2)"
-
-
-def test_the_info_of_a_client_must_be_an_object() -> None:
-    params: dict[str, Any] = {"protocolVersion": 3, "info": '{"name": "x", "version": "1"}', "capabilities": {}}
-    assert AgentHandshake(info=EDITOR, protocols=[v1, v2]).answer(params).client.info is None
+    assert str(settled.client) == shown
 
 
 @pytest.mark.requirement("R8")
@@ -358,17 +345,17 @@ def test_an_observer_reads_a_client_in_the_same_way_as_its_agent() -> None:
     assert compared == 8
 
 
-def test_errors_in_a_request_of_a_newer_version_are_findings() -> None:
-    asked = {"protocolVersion": 2, "info": raw(EDITOR), "capabilities": {"auth": {"terminal": True}}}
-    settled = AgentHandshake(info=HELPER).answer(asked)
-    assert not settled.client.supports("auth.terminal")
-    assert [each.path for each in settled.client.findings] == [("capabilities", "auth", "terminal")]
-
-
-def test_an_error_in_a_request_is_found_once() -> None:
-    asked = {"protocolVersion": 1, "clientInfo": raw(EDITOR), "clientCapabilities": {"terminal": "yes"}}
-    settled = AgentHandshake(info=HELPER).answer(asked)
-    assert [each.path for each in settled.client.findings] == [("clientCapabilities", "terminal")]
+@pytest.mark.parametrize(
+    ("version", "info", "path"),
+    [(2, "info", ("capabilities", "auth", "terminal")), (1, "clientInfo", ("clientCapabilities", "terminal"))],
+)
+def test_an_error_in_a_request_is_found_once_in_any_version(version: int, info: str, path: tuple[str, ...]) -> None:
+    said: Any = "yes"
+    for step in reversed(path):
+        said = {step: said}
+    settled = AgentHandshake(info=HELPER).answer({"protocolVersion": version, info: raw(EDITOR), **said})
+    assert not settled.client.supports("auth.terminal" if version == 2 else "terminal")
+    assert [each.path for each in settled.client.findings] == [path]
 
 
 @pytest.mark.requirement("R11", "D9")
@@ -438,20 +425,55 @@ def test_a_response_of_v1_only_requires_the_version() -> None:
         assert peer.auth_methods == ()
 
 
+SIDES = (ClientHandshake, AgentHandshake)
+REFUSED: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
+    *((side, {"info": None}, ValueError, "info is missing") for side in SIDES),
+    *((side, {"info": None, "anonymous": True, "protocols": [v2]}, ValueError, "v2 requires info") for side in SIDES),
+    *((side, {"protocols": []}, ValueError, "offer at least one protocol package") for side in SIDES),
+    *(
+        (
+            side,
+            {"info": info},
+            TypeError,
+            r"info must be an Implementation, such as v1\.Implementation\(name=…, version=",
+        )
+        for side in SIDES
+        for info in ("editor", {"name": "editor"}, v1, v1.TextContent(text="editor"))
+    ),
+    (ClientHandshake, {"capabilities": {"terminals"}}, UnknownCapability, 'did you mean "terminal"'),
+    (AgentHandshake, {"capabilities": {"loadSession"}}, UnknownCapability, r'did you mean "session\.load"'),
+    (AgentHandshake, {"capabilities": {"terminal"}}, UnknownCapability, "of the client, not of the agent"),
+    (ClientHandshake, {"capabilities": {"session.load"}}, UnknownCapability, "of the agent, not of the client"),
+    (AgentHandshake, {"capabilities": {"session.fork"}}, ValueError, r"v1 does not have the capability session\.fork"),
+    (ClientHandshake, {"capabilities": "terminal"}, TypeError, "capabilities must be a set of names"),
+    (ClientHandshake, {"capabilities": v1.ClientCapabilities()}, TypeError, r"a set of names.*not ClientCapabilities"),
+    (
+        AgentHandshake,
+        {"protocols": [v1, v2], "capabilities": {"session.load"}},
+        ValueError,
+        r"in v2 every agent with sessions has session\.close, session\.list, session\.resume",
+    ),
+    *(
+        (AgentHandshake, {"protocols": [v2], "capabilities": {name}}, ValueError, r"has session\.close")
+        for name in ("mcp.http", "prompt.image", "session")
+    ),
+]
+
+
 @pytest.mark.requirement("R5", "D8")
-def test_info_is_required_unless_anonymous() -> None:
-    for handshake in (ClientHandshake, AgentHandshake):
-        with pytest.raises(ValueError, match="info is missing"):
-            handshake()
-        with pytest.raises(ValueError, match="v2 requires info"):
-            handshake(anonymous=True, protocols=[v2])
+@pytest.mark.parametrize(("side", "given", "error", "says"), REFUSED)
+def test_an_invalid_description_of_a_side_is_refused(
+    side: Any, given: dict[str, Any], error: type[Exception], says: str
+) -> None:
+    with pytest.raises(error, match=says):
+        side(**{"info": EDITOR} | given)
+
+
+@pytest.mark.requirement("R5", "D8")
+def test_a_side_may_be_anonymous_in_v1_and_have_the_capabilities_of_its_package() -> None:
     assert "clientInfo" not in raw(ClientHandshake(anonymous=True).request())
-
-
-@pytest.mark.parametrize("handshake", [ClientHandshake, AgentHandshake])
-def test_an_empty_list_of_packages_is_refused(handshake: Any) -> None:
-    with pytest.raises(ValueError, match="offer at least one protocol package"):
-        handshake(info=EDITOR, protocols=[])
+    AgentHandshake(info=EDITOR, capabilities={"session.fork"}, protocols=[v1_unstable])
+    AgentHandshake(info=EDITOR, capabilities=SESSIONS, protocols=[v1, v2])
 
 
 @pytest.mark.requirement("R15", "D8")
@@ -547,52 +569,6 @@ def test_a_response_with_the_fields_of_another_version_is_reported() -> None:
         {"member": "capabilities", "meant": "agentCapabilities"},
         {"member": "info", "meant": "agentInfo"},
     ]
-
-
-def untyped(capabilities: object) -> Any:
-    """Return what a type checker would refuse."""
-    return capabilities
-
-
-def test_unknown_capabilities_and_those_of_other_packages_are_refused() -> None:
-    with pytest.raises(UnknownCapability, match='did you mean "terminal"'):
-        ClientHandshake(info=EDITOR, capabilities=untyped({"terminals"}))
-    with pytest.raises(UnknownCapability, match=r'did you mean "session\.load"'):
-        AgentHandshake(info=EDITOR, capabilities=untyped({"loadSession"}))
-    with pytest.raises(UnknownCapability, match="of the client, not of the agent"):
-        AgentHandshake(info=EDITOR, capabilities=untyped({"terminal"}))
-    with pytest.raises(UnknownCapability, match="of the agent, not of the client"):
-        ClientHandshake(info=EDITOR, capabilities=untyped({"session.load"}))
-    with pytest.raises(ValueError, match=r"v1 does not have the capability session\.fork"):
-        AgentHandshake(info=EDITOR, capabilities={"session.fork"})
-    AgentHandshake(info=EDITOR, capabilities={"session.fork"}, protocols=[v1_unstable])
-    with pytest.raises(TypeError, match="capabilities must be a set of names"):
-        ClientHandshake(info=EDITOR, capabilities=untyped("terminal"))
-    with pytest.raises(TypeError, match=r"capabilities must be a set of names.*not ClientCapabilities"):
-        ClientHandshake(info=EDITOR, capabilities=v1.ClientCapabilities())  # pyright: ignore[reportArgumentType]
-
-
-@pytest.mark.parametrize("handshake", [ClientHandshake, AgentHandshake])
-@pytest.mark.parametrize("info", ["editor", {"name": "editor"}, v1, v1.TextContent(text="editor")])
-def test_info_must_be_an_implementation(handshake: Any, info: Any) -> None:
-    with pytest.raises(
-        TypeError, match=r"info must be an Implementation, such as v1\.Implementation\(name=…, version=…\)"
-    ):
-        handshake(info=info)
-
-
-def test_v2_requires_the_baseline_capabilities_of_sessions() -> None:
-    with pytest.raises(
-        ValueError, match=r"in v2 every agent with sessions has session\.close, session\.list, session\.resume"
-    ):
-        AgentHandshake(info=EDITOR, protocols=[v1, v2], capabilities={"session.load"})
-    AgentHandshake(info=EDITOR, protocols=[v1, v2], capabilities=SESSIONS)
-
-
-@pytest.mark.parametrize("name", ["mcp.http", "prompt.image", "session"])
-def test_capabilities_of_sessions_imply_sessions_in_v2(name: AgentCapability) -> None:
-    with pytest.raises(ValueError, match=r"has session\.close"):
-        AgentHandshake(info=EDITOR, protocols=[v2], capabilities={name})
 
 
 def test_an_agent_of_v2_without_sessions_may_have_other_capabilities() -> None:

@@ -8,12 +8,14 @@ import pytest
 from acp_bindings import v1, v2
 from acp_bindings.jsonrpc import BadLine, BadResponse, ErrorResponse, Message, Notification, Request, Response
 from acp_bindings.setup import AgentHandshake, Lifecycle, NotInitialized
+from acp_bindings.setup._handshake import Phase
 from acp_bindings.setup.capabilities import Side
 from acp_bindings.setup.errors import InitializedAlready
 
 INITIALIZE = Request(0, "initialize", {})
 NEW = Request(1, "session/new", {})
 INFO = v1.Implementation(name="it", version="1")
+NO_VERSIONS: list[Any] = ["1", 1.0, True, None, [1]]
 
 
 def answered(version: int, id_: int | str | None = 0) -> Response:
@@ -67,23 +69,37 @@ def test_a_message_that_came_too_early_has_no_effect() -> None:
     lifecycle.see("client", INITIALIZE)
 
 
-def test_cancel_request_is_always_allowed() -> None:
-    cancel = Notification("$/cancel_request", {"requestId": 0})
-    assert after(("client", cancel), ("client", INITIALIZE), ("client", cancel)).phase == "initializing"
+ASKED: tuple[Side, Message] = ("client", INITIALIZE)
+TYPED = AgentHandshake(info=INFO).answer({"protocolVersion": 1}).result
+CANCEL: tuple[Side, Message] = ("client", Notification("$/cancel_request", {"requestId": 0}))
+OTHERS: list[tuple[Side, Message]] = [
+    ("agent", answered(1, 7)),
+    ("agent", answered(1, "0")),
+    ("client", answered(1)),
+    ("agent", BadLine(-32700, "?", None)),
+]
+OUTCOMES: list[Any] = [
+    ([ASKED, ("agent", Response(0, "initialize", TYPED))], "ready", 1),
+    *(([ASKED, ("agent", answered(version))], "new", None) for version in NO_VERSIONS),
+    *(([ASKED, said], "initializing", None) for said in OTHERS),
+    *(([("agent", answered(1, id_))], "new", None) for id_ in (0, None)),
+    ([ASKED, ("agent", answered(1)), ("agent", INITIALIZE)], "ready", 1),
+    *(
+        ([("client", Request(id_, "initialize", {})), ("agent", answered(1, id_))], "ready", 1)
+        for id_ in (0, 1, "", "x")
+    ),
+    ([("client", Request(0, "proxy/initialize", {})), ("agent", answered(2))], "ready", 2),
+    ([CANCEL, ASKED, CANCEL], "initializing", None),
+]
 
 
-@pytest.mark.requirement("R20")
-def test_the_version_is_read_from_typed_and_untyped_responses() -> None:
-    assert ready(1).version == 1
-    result = AgentHandshake(info=INFO).answer({"protocolVersion": 1}).result
-    assert after(("client", INITIALIZE), ("agent", Response(0, "initialize", result))).version == 1
-
-
-@pytest.mark.requirement("R19")
-@pytest.mark.parametrize("version", ["1", 1.0, True, None, [1]])
-def test_a_response_with_an_invalid_version_completes_nothing(version: Any) -> None:
-    lifecycle = after(("client", INITIALIZE), ("agent", answered(version)))
-    assert (lifecycle.phase, lifecycle.version) == ("new", None)
+@pytest.mark.requirement("R9", "R19", "R20")
+@pytest.mark.parametrize(("said", "phase", "version"), OUTCOMES)
+def test_only_the_response_to_initialize_completes_it(
+    said: list[tuple[Side, Message]], phase: Phase, version: int | None
+) -> None:
+    lifecycle = after(*said)
+    assert (lifecycle.phase, lifecycle.version) == (phase, version)
 
 
 @pytest.mark.parametrize("answer", [failed(), BadResponse(0, "initialize", "no"), Response(0, "initialize", None)])
@@ -93,32 +109,6 @@ def test_initialize_may_be_repeated_after_a_failure(answer: Message) -> None:
     lifecycle.see("client", Request("again", "initialize", {}))
     lifecycle.see("agent", answered(1, "again"))
     assert lifecycle.is_ready
-
-
-def test_only_the_response_to_initialize_completes_it() -> None:
-    said: Sequence[tuple[Side, Any]] = [
-        ("agent", answered(1, 7)),
-        ("agent", answered(1, "0")),
-        ("client", answered(1)),
-        ("agent", BadLine(-32700, "?", None)),
-    ]
-    for each in said:
-        assert after(("client", INITIALIZE), each).phase == "initializing"
-    assert after(("agent", answered(1))).phase == "new"
-    unasked = after(("agent", answered(1, None)))
-    assert (unasked.phase, unasked.version) == ("new", None)
-
-
-def test_initialize_sent_by_an_agent_has_no_effect() -> None:
-    settled = after(("client", INITIALIZE), ("agent", answered(1)), ("agent", INITIALIZE))
-    assert settled.is_ready
-
-
-@pytest.mark.requirement("R9")
-def test_initialize_may_have_the_id_0_or_any_other() -> None:
-    for id_ in (0, 1, "", "x"):
-        lifecycle = after(("client", Request(id_, "initialize", {})), ("agent", answered(1, id_)))
-        assert lifecycle.is_ready
 
 
 def test_a_second_initialize_waits_for_the_first() -> None:
@@ -155,16 +145,6 @@ def test_a_repeated_initialize_that_failed_leaves_the_first_in_effect() -> None:
     lifecycle.see("agent", failed(5))
     assert (lifecycle.is_ready, lifecycle.version) == (True, 2)
     lifecycle.check("session/new")
-
-
-def test_checking_changes_nothing() -> None:
-    lifecycle = Lifecycle()
-    lifecycle.check("initialize")
-    assert lifecycle.phase == "new"
-
-
-def test_a_proxy_is_initialized_by_a_method_of_its_own() -> None:
-    assert after(("client", Request(0, "proxy/initialize", {})), ("agent", answered(2))).is_ready
 
 
 def test_the_order_of_a_whole_conversation_is_taken_as_it_is() -> None:

@@ -64,40 +64,27 @@ def test_a_filter_that_needs_a_capability_is_gated_too() -> None:
         SessionListing(peer, v1_unstable.ListSessionsRequest(archived="only"))
 
 
-@pytest.mark.parametrize("package", [v1, v2])
-def test_an_agent_without_sessions_has_one_empty_page(package: Any) -> None:
-    listing = SessionListing(agent(package, ABLE[package]))
-    assert listing.take(page(package)) == []
-    assert listing.request is None
-
-
-def test_the_last_page_may_hold_nothing_that_is_new() -> None:
+@pytest.mark.parametrize(
+    ("pages", "is_endless"),
+    [
+        ([("", None)], False),
+        ([("a", "1"), ("a", None)], False),
+        ([("a", "more"), ("b", "more"), ("c", "more"), ("d", None)], False),
+        ([("ab", "1"), ("ba", "1")], True),
+        ([("a", "1"), ("b", "2"), ("a", "1")], True),
+    ],
+)
+def test_a_list_ends_or_is_endless_if_a_page_repeats_a_cursor_and_only_known_sessions(
+    pages: list[tuple[str, str | None]], is_endless: bool
+) -> None:
     listing = SessionListing(agent(v1, ABLE[v1]))
-    listing.take(page(v1, "a", nextCursor="1"))
-    assert [each.session_id for each in listing.take(page(v1, "a"))] == ["a"]
-    assert listing.request is None
-
-
-def test_all_that_there_was_before_is_nothing_new() -> None:
-    listing = SessionListing(agent(v1, ABLE[v1]))
-    listing.take(page(v1, "a", "b", nextCursor="1"))
-    with pytest.raises(EndlessListing):
-        listing.take(page(v1, "b", "a", nextCursor="1"))
-
-
-def test_pages_that_go_round_in_a_circle_end() -> None:
-    listing = SessionListing(agent(v1, ABLE[v1]))
-    listing.take(page(v1, "a", nextCursor="1"))
-    listing.take(page(v1, "b", nextCursor="2"))
-    with pytest.raises(EndlessListing) as caught:
-        listing.take(page(v1, "a", nextCursor="1"))
-    assert caught.value.pages == 3
-    assert listing.request is None
-
-
-def test_a_constant_cursor_is_accepted_while_new_sessions_arrive() -> None:
-    listing = SessionListing(agent(v1, ABLE[v1]))
-    for each in ("a", "b", "c"):
-        listing.take(page(v1, each, nextCursor="more"))
-    listing.take(page(v1, "d"))
+    *before, last = [page(v1, *ids, nextCursor=cursor) for ids, cursor in pages]
+    for each in before:
+        listing.take(each)
+    if is_endless:
+        with pytest.raises(EndlessListing) as caught:
+            listing.take(last)
+        assert caught.value.pages == len(pages)
+    else:
+        assert [each.session_id for each in listing.take(last)] == [*pages[-1][0]]
     assert listing.request is None

@@ -13,22 +13,22 @@ from tests.acp_bindings.setup.peers import agent, client
 
 
 @pytest.mark.requirement("R16")
-def test_a_peer_is_called_by_its_title_or_else_by_its_name() -> None:
-    named = {"protocolVersion": 1, "agentInfo": {"name": "claude-code", "title": "Claude Code", "version": "1.2"}}
-    assert AgentPeer.read(named, [v1]).display_name == "Claude Code"
-    assert agent().display_name == "it"
-    assert AgentPeer.read({"protocolVersion": 1}, [v1]).display_name == "the agent"
+@pytest.mark.parametrize(
+    ("info", "shown"),
+    [
+        ({"name": "claude-code", "title": "Claude Code", "version": "1.2"}, "Claude Code"),
+        ({"name": "claude-code", "title": "", "version": "1.2"}, "claude-code"),
+        ({"name": "claude-code", "version": "1.2"}, "claude-code"),
+        (None, "the agent"),
+    ],
+)
+def test_a_peer_is_called_by_its_title_or_else_by_its_name(info: Any, shown: str) -> None:
+    assert AgentPeer.read({"protocolVersion": 1, "agentInfo": info}, [v1]).display_name == shown
 
 
 @pytest.mark.parametrize("kind", [bytes, bytearray, bytes.decode])
 def test_a_peer_is_read_from_str_bytes_and_bytearray(kind: Callable[[bytes], Any]) -> None:
     assert AgentPeer.read(kind(b'{"protocolVersion": 1, "agentInfo": {"name": "it", "version": "1"}}'), [v1]) == agent()
-
-
-@pytest.mark.requirement("R16")
-def test_an_empty_title_is_ignored() -> None:
-    named = {"protocolVersion": 1, "agentInfo": {"name": "claude-code", "title": "", "version": "1.2"}}
-    assert AgentPeer.read(named, [v1]).display_name == "claude-code"
 
 
 @pytest.mark.requirement("R18")

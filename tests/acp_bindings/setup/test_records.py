@@ -28,10 +28,6 @@ def listed(session_id: str = "s", cwd: str = "/home/me") -> v1.SessionInfo:
     return v1.SessionInfo(session_id=session_id, cwd=cwd)
 
 
-def rules(record: SessionRecord, *infos: Any) -> list[tuple[str, str]]:
-    return [(each.rule, each.severity) for each in record.load_remarks(listed=infos)]
-
-
 @pytest.mark.requirement("R99")
 def test_a_record_has_the_parameters_of_its_session() -> None:
     request = new_session(ABLE["v1"], cwd="/home/me", additional_directories=["/data"], mcp_servers=[FILES, SEARCH])
@@ -175,54 +171,45 @@ def test_a_session_equal_to_its_listing_has_no_remarks() -> None:
     assert RECORD.load_remarks() == RECORD.load_remarks(listed=[listed("other"), listed()]) == []
 
 
+CWDS = [
+    ("/home/me", "/home/other", "error"),
+    ("/home/me", "/home/me/", "warning"),
+    ("/home/me", "/home/x/../me", "warning"),
+    ("/home/me", "/home/Me", "error"),
+    ("C:\\Me", "c:/me", "warning"),
+    ("C:\\Me", "D:\\Me", "error"),
+]
+PROBLEMS: list[tuple[dict[str, Any], Any, str, str, dict[str, Any]]] = [
+    ({"prompted": False}, None, "sessionId load-before-prompt", "warning", {}),
+    ({}, [listed("other")], "sessionId session-not-listed", "warning", {}),
+    ({}, [], "sessionId session-not-listed", "warning", {}),
+    *(
+        ({"cwd": ours}, [listed(cwd=theirs)], "cwd cwd-mismatch", severity, {"cwd": ours, "listed": theirs})
+        for ours, theirs, severity in CWDS
+    ),
+    *(
+        ({"session_id": id_}, [listed()], "sessionId session-id-altered", "error", {"listed": "s"})
+        for id_ in ("S", " s", "s\n", "session-s", "s.jsonl", "Session-S.jsonl")
+    ),
+]
+
+
+@pytest.mark.requirement("R99", "R101", "R102")
+@pytest.mark.parametrize(("changes", "listed", "told", "severity", "facts"), PROBLEMS)
+def test_a_likely_problem_of_a_load_causes_a_remark(
+    changes: dict[str, Any], listed: Any, told: str, severity: str, facts: dict[str, Any]
+) -> None:
+    record = replace(RECORD, **changes)
+    (remark,) = record.load_remarks(listed=listed)
+    assert (f"{remark.path[0]} {remark.rule}", remark.severity) == (told, severity)
+    assert remark.facts == {"sessionId": record.session_id, **facts}
+
+
 @pytest.mark.requirement("R102")
-def test_a_load_before_the_first_prompt_causes_a_remark() -> None:
+def test_a_new_record_is_not_prompted() -> None:
     fresh = SessionRecord.of(new_session(ABLE["v1"], cwd="/"), "s")
-    (remark,) = fresh.load_remarks()
-    assert (remark.path, remark.rule, remark.severity) == (("sessionId",), "load-before-prompt", "warning")
-    assert remark.facts == {"sessionId": "s"}
+    assert [each.rule for each in fresh.load_remarks()] == ["load-before-prompt"]
     assert fresh.after_prompt().load_remarks() == []
-    assert SessionRecord(session_id="s", cwd="/").load_remarks() == [remark]
-
-
-@pytest.mark.requirement("R99")
-def test_another_cwd_than_the_listed_one_causes_a_remark() -> None:
-    (remark,) = RECORD.load_remarks(listed=[listed(cwd="/home/other")])
-    assert str(remark) == 'cwd: the session belongs to "/home/other"; send that'
-    assert remark.severity == "error"
-    assert remark.facts == {"sessionId": "s", "cwd": "/home/me", "listed": "/home/other"}
-
-
-@pytest.mark.requirement("R99")
-@pytest.mark.parametrize(
-    ("ours", "theirs", "severity"),
-    [
-        ("/home/me", "/home/me/", "warning"),
-        ("/home/me", "/home/x/../me", "warning"),
-        ("/home/me", "/home/Me", "error"),
-        ("C:\\Me", "c:/me", "warning"),
-        ("C:\\Me", "D:\\Me", "error"),
-    ],
-)
-def test_a_differently_spelled_cwd_causes_a_remark(ours: str, theirs: str, severity: str) -> None:
-    record = SessionRecord(session_id="s", cwd=ours, prompted=True)
-    assert rules(record, listed(cwd=theirs)) == [("cwd-mismatch", severity)]
-
-
-@pytest.mark.requirement("R102")
-def test_an_unlisted_session_causes_a_remark() -> None:
-    assert rules(RECORD, listed("other")) == rules(RECORD) == [("session-not-listed", "warning")]
-    (remark,) = RECORD.load_remarks(listed=[])
-    assert (remark.path, remark.facts) == (("sessionId",), {"sessionId": "s"})
-
-
-@pytest.mark.requirement("R101")
-@pytest.mark.parametrize("session_id", ["S", " s", "s\n", "session-s", "s.jsonl", "Session-S.jsonl"])
-def test_a_modified_id_causes_a_remark(session_id: str) -> None:
-    record = SessionRecord(session_id=session_id, cwd="/home/me", prompted=True)
-    (remark,) = record.load_remarks(listed=[listed()])
-    assert (remark.path, remark.rule, remark.severity) == (("sessionId",), "session-id-altered", "error")
-    assert remark.facts == {"sessionId": session_id, "listed": "s"}
 
 
 @pytest.mark.requirement("R47")

@@ -12,8 +12,8 @@ TINTED = {"error": 14, "warning": 14, "info": 14}
 """The badges: a text on a mix of its own colour, in percent, and the surface."""
 
 
-def colours(scheme: str) -> dict[str, tuple[float, ...]]:
-    light, dark = STYLE.split("@media (prefers-color-scheme: dark)")
+def colours(style: str, scheme: str) -> dict[str, tuple[float, ...]]:
+    light, dark = style.split("@media (prefers-color-scheme: dark)")
     found = re.findall(r"--(\w+): #([0-9a-f]{6});", {"light": light, "dark": dark}[scheme])
     return {name: tuple(each / 255 for each in bytes.fromhex(value)) for name, value in found}
 
@@ -31,7 +31,7 @@ def contrast(one: tuple[float, ...], other: tuple[float, ...]) -> float:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_every_text_has_enough_contrast(scheme: str) -> None:
-    found = colours(scheme)
+    found = colours(STYLE, scheme)
     pairs = {(text, surface): (found[text], found[surface]) for text in TEXTS for surface in SURFACES}
     for text, percent in TINTED.items():
         for surface in ("surface", "raised"):
@@ -43,4 +43,4 @@ def test_every_text_has_enough_contrast(scheme: str) -> None:
 
 
 def test_both_schemes_have_the_same_colours() -> None:
-    assert colours("light").keys() == colours("dark").keys() >= {*TEXTS, *SURFACES}
+    assert colours(STYLE, "light").keys() == colours(STYLE, "dark").keys() >= {*TEXTS, *SURFACES}

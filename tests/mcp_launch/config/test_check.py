@@ -18,7 +18,7 @@ from mcp_launch.config import FORMATS, read_config
 from mcp_launch.config._formats import format_called
 from mcp_launch.config._formats.map import MapFormat
 from tests.mcp_launch.servers.raw import raw_server, reply
-from tests.mcp_launch.support import SECRET, SERVERS, run_python, web_server
+from tests.mcp_launch.support import SECRET, SERVERS, run_python
 
 UNSET = "${NOT_SET_ANYWHERE} is not set and was not replaced"
 
@@ -161,14 +161,6 @@ def test_the_files_of_all_clients_are_found_those_of_the_project_first(
         read_inputs(Typed(discover=True))
 
 
-def test_discover_and_workspace_can_be_typed(tmp_path: Path) -> None:
-    written(tmp_path, ".cursor/mcp.json", {"mcpServers": {"one": works(WHERE="${workspaceFolder}")}})
-
-    done = discover(tmp_path)
-
-    assert (done.returncode, done.stderr, done.stdout.split()[:2]) == (0, "", ["ok", "one"])
-
-
 def test_invalid_discovered_files_are_reported_and_others_checked(tmp_path: Path) -> None:
     broken = tmp_path / ".mcp.json"
     broken.write_text("{")
@@ -202,16 +194,6 @@ def test_a_discovered_file_with_servers_of_another_client_is_reported(tmp_path: 
         f"mcp-launch: {file}:1:1: {lacks}, which other clients use"
         for file, lacks in ((vscode, vscode_lacks), (cursor, cursor_lacks))
     ]
-
-
-def test_an_entry_that_its_client_refuses_is_a_warning(tmp_path: Path) -> None:
-    with web_server("http") as url:
-        file = written(tmp_path, ".mcp.json", {"mcpServers": {"web": {"url": url}}})
-        done = check(file, "--strict")
-
-    assert (done.returncode, done.stdout.split()[:3]) == (1, ["ok", "web", "http"])
-    says = 'has no type, so Claude Code treats it as a command and rejects it; add "type": "http"'
-    assert done.stderr == f"{file}:1:17: warning: web: {says} [missing_type]\n"
 
 
 @pytest.mark.parametrize("entry", ["npx foo", None, [], {}])
@@ -302,17 +284,6 @@ def test_the_terms_in_errors_are_those_that_the_format_reads(name: str) -> None:
     assert called("http") == known.types.get("http", "http")
     needed = set(re.findall(r'"(\w+)"', known.phrases.needs))
     assert {known.command, *(list(known.urls)[:1] if "http" in known.transports else ())} <= needed <= known.known()
-
-
-def test_the_command_reports_errors_in_the_terms_of_the_file(tmp_path: Path) -> None:
-    file = tmp_path / "config.yaml"
-    file.write_text("extensions:\n  odd:\n    type: stdio\n    command: c\n")
-
-    done = check(str(file))
-
-    assert done.stdout == f"FAIL odd stdio invalid_spec in spec after 0.0 s: the entry: {_GOOSE}\n"
-    warning = "Goose does not support 'command'; did you mean \"cmd\"? [unknown_member]"
-    assert done.stderr == f"{file}:4:5: warning: odd: {warning}\n"
 
 
 def test_the_value_of_a_variable_in_an_argument_is_redacted(tmp_path: Path) -> None:

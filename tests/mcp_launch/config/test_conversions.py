@@ -85,7 +85,7 @@ def meaning(config: Config) -> list[Any]:
     Defaults are left out: VS Code has them apart from the servers.
     """
     found = map_leaves(
-        [rest for _, *rest in said(config)], lambda leaf: as_input(leaf) if isinstance(leaf, Text) else leaf
+        [rest for _, *rest in said(config)], lambda leaf, _: as_input(leaf) if isinstance(leaf, Text) else leaf
     )
     return cast("list[Any]", found)
 

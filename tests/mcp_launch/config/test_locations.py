@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path, PurePath
+from pathlib import Path
 
 import pytest
 
 from mcp_launch.config import FORMATS, discover
 from mcp_launch.config._detection import format_of_path
 from mcp_launch.config._locations import Candidate, places
-
-
-def test_the_default_home_directory_is_that_of_python() -> None:
-    found = {each.path for each in places(None, {}, "linux")}
-
-    assert Path.home() / ".claude.json" in found
 
 
 def test_files_that_are_there_are_found_the_projects_first(tmp_path: Path) -> None:
@@ -45,12 +39,6 @@ def test_the_location_of_every_client_determines_its_format(platform: str) -> No
         assert format_of_path(str(each.path)) == each.format
 
 
-def test_codex_has_a_variable_for_its_directory() -> None:
-    (found,) = [each.path for each in places(None, {"CODEX_HOME": "/c"}, "linux") if each.format == "codex"]
-
-    assert PurePath(found) == PurePath("/c/config.toml")
-
-
 @pytest.mark.parametrize(
     ("path", "name"),
     [
@@ -71,6 +59,8 @@ def test_a_path_determines_its_client(path: str, name: str | None) -> None:
 @pytest.mark.parametrize(
     ("platform", "env", "path"),
     [
+        ("linux", {}, str(Path.home() / ".claude.json")),
+        ("linux", {"CODEX_HOME": "/c"}, "/c/config.toml"),
         ("linux", {"HOME": "/h"}, "/h/.config/Claude/claude_desktop_config.json"),
         ("linux", {"HOME": "/h", "XDG_CONFIG_HOME": "/x"}, "/x/Claude/claude_desktop_config.json"),
         ("darwin", {"HOME": "/h"}, "/h/Library/Application Support/Claude/claude_desktop_config.json"),
@@ -79,6 +69,4 @@ def test_a_path_determines_its_client(path: str, name: str | None) -> None:
     ],
 )
 def test_each_system_has_its_own_place_for_settings(platform: str, env: dict[str, str], path: str) -> None:
-    (found,) = [each.path for each in places(None, env, platform) if each.format == "claude-desktop"]
-
-    assert PurePath(found) == PurePath(path)
+    assert Path(path) in {each.path for each in places(None, env, platform)}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -227,14 +226,3 @@ def test_set_gives_inputs_on_the_command_line(tmp_path: Path) -> None:
     assert SECRET not in listed.stdout
     converted = command("convert", str(file), "--to", "cursor", "--set", "nothing")
     assert converted.stderr.endswith("--set nothing: this variable is not set; use nothing=VALUE\n")
-
-
-def test_an_input_of_vscode_reaches_the_server(tmp_path: Path) -> None:
-    plain = Path(__file__).parents[1] / "servers" / "plain.py"
-    entry = {"command": "/bin/sh", "args": ["-c", f'[ "$KEY" = x ] && exec {sys.executable} {plain}']}
-    file = tmp_path / "mcp.json"
-    inputs = [{"id": "key", "type": "promptString"}]
-    file.write_text(json.dumps({"inputs": inputs, "servers": {"n": {**entry, "env": {"KEY": "${input:key}"}}}}))
-
-    done = command("check", str(file), "--set", "key=x")
-    assert (done.returncode, "asks_user" in done.stderr) == (0, False)

@@ -25,45 +25,28 @@ CAN: dict[str, set[str]] = {
     "codex": {"http", "cwd", "timeout", "disabled", "own"},
     "opencode": {"http", "sse", "env", "cwd", "timeout", "disabled"},
 }
+"""The optional features of each format. `own` is a variable that is passed on by its name."""
 SEVERAL = sorted(CAN)
 """The formats with any number of servers; `test_registry.py` is about the other."""
-"""The optional features of each format. `own` is a variable that is passed on by its name."""
 for words in CAN.values():
     words.update({"own"} if "env" in words else set())
 for client in SEVERAL:
     CAN[client] |= {"any name"} if client != "codex" else set()
 
 NAMES = ["a", "git hub", "ünï-cödé", 'quo"te', "back\\slash", "x.y/z", "1", "true", "null"]
-LITERALS = [
-    "",
-    "plain",
-    "two words",
-    "ünï",
-    'say "hi"',
-    "C:\\dir",
-    "line\nbreak",
-    "on",
-    "1.0",
-    "# no",
-    "- x",
-    "a: b",
-    "\t",
-]
+LITERALS = ("", "plain", "a b", "ünï", 'say "hi"', "C:\\dir", "line\nbreak", "on", "1.0", "# no", "- x", "a: b", "\t")
 
 
 def text(draw: random.Random, can: set[str]) -> Any:
     """Return a random value that all formats with these features can express."""
-    makers: list[Reference] = []
-    if "env" in can:
-        makers.append(Reference("", "env", draw.choice(["TOKEN", "API_KEY"])))
-    if "default" in can:
-        makers.append(Reference("", "env", "HOST", draw.choice(["", "localhost", "a:b"])))
-    if "input" in can:
-        makers.append(Reference("", "input", "key"))
-    if "home" in can:
-        makers.append(Reference("", "home"))
-    if "workspace" in can:
-        makers.append(Reference("", "workspace"))
+    references = {
+        "env": Reference("", "env", draw.choice(["TOKEN", "API_KEY"])),
+        "default": Reference("", "env", "HOST", draw.choice(["", "localhost", "a:b"])),
+        "input": Reference("", "input", "key"),
+        "home": Reference("", "home"),
+        "workspace": Reference("", "workspace"),
+    }
+    makers = [reference for feature, reference in references.items() if feature in can]
     if not makers or draw.random() < 0.5:
         return draw.choice(LITERALS)
     start = [draw.choice(LITERALS[1:])] if draw.random() < 0.5 else []
@@ -83,13 +66,8 @@ def server(draw: random.Random, name: str, can: set[str]) -> dict[str, Any]:
     kind = draw.choice(["stdio", *sorted(can & {"http", "sse"})])
     if kind == "stdio":
         args = [text(draw, can) for _ in range(draw.randint(0, 3))]
-        return {
-            "type": kind,
-            "name": name,
-            "command": draw.choice(["npx", "/a b/c"]),
-            "args": args,
-            "env": pairs(draw, can),
-        }
+        command = draw.choice(["npx", "/a b/c"])
+        return {"type": kind, "name": name, "command": command, "args": args, "env": pairs(draw, can)}
     # Goose has no variables in URLs; some clients detect SSE by the end of the path.
     headers = [each for each in pairs(draw, can - {"own"}) if each["name"] != "LOG_LEVEL"]
     url = "https://h.example.com/mcp?x=1" if kind == "http" else "https://h.example.com/sse"

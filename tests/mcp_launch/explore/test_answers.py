@@ -69,15 +69,6 @@ def test_text_of_a_resource_becomes_a_file_of_its_type(media_type: str | None, n
     assert path.read_bytes() == "hé".encode()
 
 
-@pytest.mark.parametrize(
-    ("size", "said"), [(999, "999 bytes"), (1000, "1.0 kB"), (999_000, "999.0 kB"), (1_500_000, "1.5 MB")]
-)
-def test_binary_data_is_described_by_its_size(size: int, said: str) -> None:
-    (piece,) = pieces_of([{"type": "image", "data": base64.b64encode(bytes(size)).decode()}])
-
-    assert piece.about == f"image, {said}"
-
-
 @pytest.mark.parametrize(("stem", "name"), [("../../up", "up-1.bin"), ("", "result-1.bin"), ("/", "result-1.bin")])
 def test_a_tool_cannot_name_a_folder_either(stem: str, name: str, tmp_path: Path) -> None:
     (piece,) = pieces_of([{"type": "image", "data": DATA}])
@@ -120,12 +111,6 @@ def test_a_structured_result_is_shown_unless_the_text_equals_it(
 
     assert [piece.text for piece in found[: len(texts)]] == texts
     assert [json.loads(piece.text or "") for piece in found[len(texts) :]] == more
-
-
-def test_a_structured_result_is_written_to_be_read() -> None:
-    (piece,) = with_structured([], {"a": "é"})
-
-    assert piece.text == '{\n  "a": "é"\n}'
 
 
 @pytest.mark.parametrize(

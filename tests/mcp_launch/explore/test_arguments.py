@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from mcp_launch._command.explore.arguments import WrongArguments, read_arguments
+from mcp_launch._command.explore.arguments import WrongArguments, read_arguments, read_untrusted
 from mcp_launch._command.explore.terminal import split_words
 from tests.mcp_launch.servers.offers import TYPED
 
@@ -79,12 +81,36 @@ def test_words_become_arguments(words: list[str], arguments: dict[str, Any]) -> 
     assert read_arguments(["path=a", *words], TYPED) == {"path": "a", **arguments}
 
 
-def test_words_override_arguments_given_as_a_whole(tmp_path: Path) -> None:
+@pytest.mark.anyio
+async def test_words_override_arguments_given_as_a_whole(tmp_path: Path) -> None:
     file = tmp_path / "arguments.json"
     file.write_text('\ufeff{"path": "a", "lines": 1}', encoding="utf-8")
 
-    assert read_arguments(["lines=2"], TYPED, whole=f"@{file}") == {"path": "a", "lines": 2}
-    assert read_arguments([f"filter:=@{file}"], TYPED, whole='{"path": "b"}', checked=False)["filter"]["lines"] == 1
+    assert await read_untrusted(["lines=2"], TYPED, whole=f"@{file}") == {"path": "a", "lines": 2}
+    found = await read_untrusted([f"filter:=@{file}"], TYPED, whole='{"path": "b"}', checked=False)
+    assert found["filter"]["lines"] == 1
+
+
+@pytest.mark.anyio
+async def test_a_pipe_of_arguments_is_read_once() -> None:
+    reads, writes = os.pipe()
+    os.write(writes, json.dumps([0] * 3000).encode())
+    os.close(writes)
+
+    # So many items need more steps than this process evaluates.
+    found = await read_untrusted([f"a:=@/dev/fd/{reads}"], {"properties": {"a": {"items": {"type": "integer"}}}})
+
+    os.close(reads)
+    assert found == {"a": [0] * 3000}
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(("name", "why"), [("/no/such", "No such file or directory"), (sys.executable, "not UTF-8")])
+async def test_a_file_of_arguments_that_cannot_be_read_is_an_error(name: str, why: str) -> None:
+    with pytest.raises(WrongArguments) as caught:
+        await read_untrusted(["path=a", f"filter:=@{name}"], TYPED)
+
+    assert caught.value.faults == (f"filter: {name}: {why}",)
 
 
 @pytest.mark.parametrize(
@@ -118,7 +144,6 @@ def test_words_override_arguments_given_as_a_whole(tmp_path: Path) -> None:
         (["path=a", "filter=old"], ['filter: must be {since?: integer, names?: string[]}, not "old"']),
         (["lines=ten", "deep=maybe"], ['lines: must be integer, not "ten"', 'deep: must be boolean, not "maybe"']),
         (["path=a", "filter=@/no/such"], ['filter: must be {since?: integer, names?: string[]}, not "@/no/such"']),
-        (["path=a", "filter:=@/no/such"], ["filter: /no/such: No such file or directory"]),
         (["path=a", "zzz.b=1"], [f"zzz.b: unknown argument; there are {', '.join(TYPED['properties'])}"]),
     ],
 )
@@ -127,23 +152,6 @@ def test_an_invalid_argument_is_reported_with_what_the_schema_requires(words: li
         read_arguments(words, TYPED)
 
     assert list(caught.value.faults) == faults
-
-
-def test_a_file_of_arguments_that_is_not_utf_8_is_an_error(tmp_path: Path) -> None:
-    file = tmp_path / "filter.json"
-    file.write_bytes(b"\xff")
-
-    with pytest.raises(WrongArguments) as caught:
-        read_arguments(["path=a", f"filter:=@{file}"], TYPED)
-
-    assert caught.value.faults == (f"filter: {file}: not UTF-8",)
-
-
-def test_an_invalid_object_without_known_properties_gets_an_example() -> None:
-    with pytest.raises(WrongArguments) as caught:
-        read_arguments(["o=5"], {"properties": {"o": {"type": "object"}}})
-
-    assert caught.value.faults == ("""o: must be object, such as o:='{"name": "value"}', not "5\"""",)
 
 
 @pytest.mark.parametrize(
@@ -172,6 +180,12 @@ def test_arguments_that_are_given_whole_are_looked_at_too(whole: str, fault: str
         ),
         ({"required": ["a", "b"]}, ["b:=1"], ["a: is missing; must be any"]),
         ({"additionalProperties": False}, ["a:=1"], ["a: unknown argument"]),
+        ({"additionalProperties": False}, ["a=1"], ["a: unknown argument; there are none"]),
+        (
+            {"properties": {"o": {"type": "object"}}},
+            ["o=5"],
+            ["""o: must be object, such as o:='{"name": "value"}', not "5\""""],
+        ),
         ({"properties": {"a": {"enum": ["b"]}}}, ["a:=1"], ['a: must be "b", not 1']),
         ({"properties": {"a": {"const": "b"}}}, ["a:=1"], ['a: must be "b", not 1']),
         (
@@ -221,17 +235,6 @@ def test_each_violation_of_the_schema_is_reported(schema: dict[str, Any], words:
     assert list(caught.value.faults) == faults
 
 
-def test_a_forbidden_property_is_reported_with_similar_names() -> None:
-    schema: dict[str, Any] = {"type": "object", "properties": {"path": {}}, "additionalProperties": False}
-
-    with pytest.raises(WrongArguments) as caught:
-        read_arguments(["path:=1", "paht:=1"], schema)
-
-    assert caught.value.faults == ('paht: unknown argument; did you mean "path"?',)
-    with pytest.raises(WrongArguments, match=r"^path: unknown argument; there are none$"):
-        read_arguments(["path=1"], {"type": "object", "additionalProperties": False})
-
-
 @pytest.mark.parametrize(
     ("schema", "words", "arguments"),
     [
@@ -254,14 +257,6 @@ def test_unusual_schemas_accept_what_they_can(schema: Any, words: list[str], arg
     assert read_arguments(words, schema) == arguments
 
 
-@pytest.mark.filterwarnings("ignore")
-def test_references_in_a_schema_are_not_followed_to_files(tmp_path: Path) -> None:
-    (tmp_path / "schema.json").write_text('{"type": "integer"}')
-    schema = {"type": "object", "properties": {"a": {"$ref": (tmp_path / "schema.json").as_uri()}}}
-
-    assert read_arguments(["a=text"], schema) == {"a": "text"}
-
-
 def test_a_schema_is_not_enforced_with_unchecked() -> None:
     words = ["lines=ten", "deep=maybe", "lnies=3"]
 
@@ -279,7 +274,6 @@ def test_a_schema_is_not_enforced_with_unchecked() -> None:
         ("  ", []),
         ("call x f=[1]y g=[2]", ["call", "x", "f=[1]y", "g=[2]"]),
         ("call x a=#1", ["call", "x", "a=#1"]),
-        (f"call x f={'[' * 100_000}", ["call", "x", f"f={'[' * 100_000}"]),
     ],
 )
 def test_json_needs_no_quotes_in_a_line(line: str, words: list[str]) -> None:
@@ -289,16 +283,3 @@ def test_json_needs_no_quotes_in_a_line(line: str, words: list[str]) -> None:
 def test_a_quotation_that_does_not_end_is_an_error() -> None:
     with pytest.raises(ValueError, match="quotation"):
         split_words("call x a='b")
-
-
-def test_a_number_that_python_refuses_causes_no_traceback() -> None:
-    with pytest.raises(WrongArguments):
-        read_arguments([f"path:={json.dumps('a')}", f"lines={'1' * 5000}"], TYPED)
-
-
-def test_a_million_digits_are_refused_in_linear_time() -> None:
-    """Cut in two at each of them, they would take hours."""
-    with pytest.raises(WrongArguments) as caught:
-        read_arguments(["path=a", f"ratio={'0' * 1_000_000}x"], TYPED)
-
-    assert caught.value.faults[0].startswith('ratio: must be number, not "000')

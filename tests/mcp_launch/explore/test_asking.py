@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from mcp_types import ElicitRequestFormParams
 
+from mcp_launch._command.explore import asking
 from tests.mcp_launch.explore.here import Command
 from tests.mcp_launch.support import SERVERS
 
@@ -76,3 +78,24 @@ def test_the_shell_takes_the_answers_in_order(command: Command, tmp_path: Path) 
     done = command("shell", "--answer", str(file), *OLDER, stdin="call fill\ncall fill\n")
 
     assert (done.status, done.out) == (0, f"{FILLED}decline\n")
+
+
+@pytest.mark.anyio
+async def test_items_of_an_array_are_separated_by_commas_and_may_be_titles(monkeypatch: pytest.MonkeyPatch) -> None:
+    inks = {"type": "array", "items": {"anyOf": [{"const": "a", "title": "Alpha"}, {"const": "b"}]}}
+    names = {"type": "array", "items": {"type": "string"}, "minItems": 1}
+    lines = iter([b"Alpha, b,\n", b"\n", b'["x, y"]\n', b"\n"])
+    said: list[str] = []
+
+    async def read() -> bytes:
+        return next(lines)
+
+    monkeypatch.setattr(asking, "has_terminal", lambda: True)
+    monkeypatch.setattr(asking, "read_chunk", read)
+    asker = asking.Asker("s", said.append, asking.answers_in(None))
+    schema = {"type": "object", "properties": {"inks": inks, "names": names}, "required": ["inks", "names"]}
+    async with asker.answering():
+        answer = await asker.elicit(None, ElicitRequestFormParams(message="Please", requested_schema=schema))
+
+    assert answer.content == {"inks": ["a", "b"], "names": ["x, y"]}
+    assert said[-1] == "  names: [] should be non-empty"

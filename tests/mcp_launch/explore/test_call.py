@@ -203,8 +203,11 @@ def test_a_server_that_dies_during_a_call_is_reported_with_the_reason(file: str,
     assert "out of paper, key [redacted]" in done.err
 
 
-def test_a_server_that_does_not_start_has_the_diagnosis_of_check(file: str, command: Command) -> None:
-    done = command("call", file, "gone", "anything")
+@pytest.mark.parametrize(("name", "words"), [("call", ["anything"]), ("shell", [])])
+def test_a_server_that_does_not_start_has_the_diagnosis_of_check(
+    name: str, words: list[str], file: str, command: Command
+) -> None:
+    done = command(name, file, "gone", *words)
 
     assert (done.status, done.out) == (1, "")
     assert done.err.startswith("FAIL gone stdio command_not_found in spawn after ")
@@ -281,13 +284,6 @@ def test_a_folder_that_cannot_be_created_is_reported(file: str, command: Command
 
     assert done.status == 2
     assert done.err.endswith("mcp-launch: /dev/null/here: Not a directory\n")
-
-
-def test_structured_content_is_json(file: str, command: Command) -> None:
-    assert json.loads(command("call", file, "odd", "structured").out) == {"n": 1}
-    whole = json.loads(command("call", file, "odd", "structured", "--json").out)
-    assert (whole["ok"], whole["server"], whole["tool"]) == (True, "odd", "structured")
-    assert whole["result"]["structuredContent"] == {"n": 1}
 
 
 def test_a_secret_repeated_by_a_tool_is_shown_only_on_request(file: str, command: Command) -> None:

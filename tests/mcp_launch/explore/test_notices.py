@@ -6,12 +6,7 @@ from typing import Any
 
 import anyio
 import pytest
-from mcp_types import (
-    LoggingMessageNotification,
-    LoggingMessageNotificationParams,
-    ResourceListChangedNotification,
-    ToolListChangedNotification,
-)
+from mcp_types import LoggingMessageNotificationParams
 
 from acp_bindings._redact import Redactor
 from mcp_launch._command.explore.opened import Notices
@@ -49,15 +44,3 @@ def test_a_log_message_is_printed_with_its_logger(
     anyio.run(log, LoggingMessageNotificationParams(level="info", logger=logger, data=data))
 
     assert capsys.readouterr().err == said
-
-
-def test_a_changed_list_is_reported_with_its_kind() -> None:
-    changed: list[str] = []
-    hear: Any = Notices(Redactor(), changed=changed.append).options.message
-
-    log = LoggingMessageNotification(params=LoggingMessageNotificationParams(level="info", data="tools/list_changed"))
-
-    for message in (ToolListChangedNotification(), ValueError("no message"), log, ResourceListChangedNotification()):
-        anyio.run(hear, message)
-
-    assert changed == ["tools", "resources"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 
 import pytest
 from mcp_types import Prompt, Resource, Tool
@@ -11,8 +10,8 @@ from mcp_types import Prompt, Resource, Tool
 from acp_bindings._redact import Redactor
 from mcp_launch._command.explore.listing import blocks_of, tool_lines
 from mcp_launch._servers.record import Offer
-from tests.mcp_launch.explore.here import ODD, PLAIN, Command
-from tests.mcp_launch.support import SECRET, web_server
+from tests.mcp_launch.explore.here import ODD, Command
+from tests.mcp_launch.support import SECRET
 
 
 def test_a_tool_is_printed_as_a_signature_with_its_description(odd_file: str, command: Command) -> None:
@@ -189,48 +188,3 @@ def test_a_server_that_can_list_only_its_templates_shows_them(command: Command) 
     done = command("resources", "-", stdin=config)
 
     assert (done.status, done.out) == (1, "few: could not list its resources\nmemo://{day}  a day\n")
-
-
-def test_a_command_and_a_url_are_servers_too(command: Command) -> None:
-    done = command("tools", "--", sys.executable, *PLAIN["args"])
-    with web_server("http") as url:
-        web = command("tools", f"{url}?key={SECRET}", "-H", f"Authorization: Bearer {SECRET}", "--json")
-
-    assert (done.status, done.out) == (0, "environment()\n")
-    (server,) = json.loads(web.out)["servers"]
-    assert (web.status, server["name"], server["offered"]) == (0, "127.0.0.1", True)
-
-
-def test_only_those_that_were_named_are_listed_in_the_directory_that_was_given(file: str, command: Command) -> None:
-    done = command("tools", file, "--only", "odd", "--cwd", "/no/such/directory")
-
-    assert (done.status, done.out) == (1, "")
-    assert done.err.startswith("FAIL odd stdio ")
-    assert "/no/such/directory" in done.err
-
-
-def test_verbose_shows_the_messages_without_secrets(odd_file: str, command: Command) -> None:
-    done = command("prompts", odd_file, "--verbose")
-
-    assert done.out.startswith("greet(name, tone?)\n")
-    assert 'odd -> {"jsonrpc"' in done.err
-    assert "odd <- " in done.err
-    assert SECRET not in done.err
-
-
-def test_the_timeout_option_limits_the_wait_for_servers(command: Command) -> None:
-    config = {"mcpServers": {"mute": {**PLAIN, "args": [*PLAIN["args"], "mute"]}}}
-
-    done = command("tools", "-", "--timeout", "0.5", stdin=json.dumps(config))
-
-    assert (done.status, done.out) == (1, "")
-    assert done.err.startswith("FAIL mute stdio timeout in handshake after ")
-
-
-def test_servers_of_the_same_name_are_printed_with_their_files(odd_file: str, file: str, command: Command) -> None:
-    done = command("prompts", odd_file, file, "--only", "odd")
-
-    assert (done.status, done.err) == (0, "")
-    assert [line for line in done.out.splitlines() if line.endswith("prompt")] == [
-        f"{odd_file}:odd: 1 prompt", f"{file}:odd: 1 prompt",
-    ]  # fmt: skip

@@ -106,24 +106,6 @@ def test_arguments_are_read_by_a_schema_with_patterns_too(tmp_path: Path, comman
     assert mismatch.err.splitlines()[0] == "mcp-launch: tool: a: '5' does not match '^[a-z]+$'"
 
 
-def test_files_of_arguments_are_read_where_the_command_runs(tmp_path: Path, command: Command) -> None:
-    schema = {**ANY, "properties": {"a": {"type": "integer"}, "b": {"pattern": "^b"}}}
-    server = scripted(tmp_path, **taking(schema))
-    reads, writes = os.pipe()
-    os.write(writes, b"@5")
-    os.close(writes)
-
-    # Only this process has that descriptor.
-    wrong = command("call", "tool", f"a:=@/dev/fd/{reads}", "--", *server)
-    os.close(reads)
-    missing = command("call", "tool", "a:=@/no/such", "--", *server)
-    whole = command("call", "tool", "--args", "-", "--", *server, stdin='{"a": 5}')
-
-    assert wrong.err.splitlines()[0] == "mcp-launch: tool: a: not JSON at character 2: Expecting value"
-    assert missing.err.splitlines()[0] == "mcp-launch: tool: a: /no/such: No such file or directory"
-    assert (whole.status, whole.out) == (0, "called\n")
-
-
 def test_references_in_schemas_of_arguments_are_not_fetched(tmp_path: Path, command: Command) -> None:
     with raw_server(lambda _: [reply(200, b"{}")]) as raw:
         schema = {**ANY, "properties": {"a": {"$ref": f"{raw.origin}/schema.json"}}}

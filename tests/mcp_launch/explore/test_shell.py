@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from mcp_types import Prompt, PromptArgument, Resource, Tool
 
 from mcp_launch._command.explore.terminal import candidates
 from mcp_launch._servers.record import Offer
@@ -132,21 +133,6 @@ def test_content_other_than_text_is_saved(file: str, tmp_path: Path, command: Co
     assert [path.name for path in (tmp_path / "kept").iterdir()] == ["resource-1-pixel.png"]
 
 
-def test_a_secret_repeated_by_a_server_is_shown_only_on_request(file: str, command: Command) -> None:
-    hidden = command("shell", file, "odd", "--verbose", stdin="call repeat\n")
-    shown = command("shell", file, "odd", "--show-secrets", stdin="call repeat\n")
-
-    assert SECRET not in hidden.out + hidden.err
-    assert SECRET in shown.out
-
-
-def test_a_server_that_does_not_start_is_reported_with_the_reason(file: str, command: Command) -> None:
-    done = command("shell", file, "gone", stdin="tools\n")
-
-    assert (done.status, done.out) == (1, "")
-    assert done.err.startswith("FAIL gone stdio command_not_found in spawn after ")
-
-
 def test_standard_input_cannot_be_two_things(command: Command) -> None:
     done = command("shell", "-", stdin="[]")
 
@@ -179,8 +165,6 @@ def test_standard_input_cannot_be_two_things(command: Command) -> None:
     ],
 )
 def test_completion_offers_commands_names_and_arguments(line: str, texts: list[str]) -> None:
-    from mcp_types import Prompt, PromptArgument, Resource, Tool
-
     offer = Offer(
         tools=[Tool(name="typed", description="\n  Tell.\n  More.", input_schema=TYPED)],
         resources=[Resource(name="today", uri="memo://today")],
@@ -195,17 +179,13 @@ def test_completion_offers_commands_names_and_arguments(line: str, texts: list[s
     assert [each.text for each in found] == texts
 
 
-def test_completion_describes_its_offers() -> None:
-    from mcp_types import Tool
-
+@pytest.mark.parametrize(
+    ("line", "about"), [("call ", "Tell."), ("call typed p", "string, Where to look."), ("", "list them")]
+)
+def test_completion_describes_its_offers(line: str, about: str) -> None:
     offer = Offer(tools=[Tool(name="typed", description="\n  Tell.\n  More.", input_schema=TYPED)])
 
-    (tool,) = candidates("call ", offer, {})
-    assert tool.about == "Tell."
-    (path,) = candidates("call typed p", offer, {})
-    assert path.about == "string, Where to look."
-    (command,) = candidates("", offer, {"tools": "list them"})
-    assert command.about == "list them"
+    assert [each.about for each in candidates(line, offer, {"tools": "list them"})] == [about]
 
 
 @pytest.mark.parametrize("line", ["call ", "tool ", "call typed ", "read ", "get ", "get greet "])
@@ -214,8 +194,6 @@ def test_completion_offers_nothing_that_the_server_lacks(line: str) -> None:
 
 
 def test_an_invalid_schema_has_no_completions() -> None:
-    from mcp_types import Tool
-
     schema = {"type": "object", "properties": {"a": {"enum": 5}, "b": {"enum": {"c": 1}}}}
     offer = Offer(tools=[Tool(name="t", input_schema=schema)])
 

@@ -55,18 +55,6 @@ def test_with_strict_a_warning_is_a_failure_in_the_reports(tmp_path: Path) -> No
     assert parse(html.read_text(encoding="utf-8")).one("h1").words == "1 of 1 server failed"
 
 
-def test_reports_are_written_together_with_json(tmp_path: Path) -> None:
-    html = tmp_path / "report.html"
-
-    done = check("--json", "--html", str(html), config=[])
-
-    assert (done.returncode, json.loads(done.stdout)) == (
-        0,
-        {"ok": True, "servers": [], "findings": [], "unusable": []},
-    )
-    assert parse(html.read_text(encoding="utf-8")).one("h1").words == "No servers"
-
-
 def test_a_file_that_cannot_be_written_exits_2_and_costs_neither_the_other_nor_the_lines(tmp_path: Path) -> None:
     html = tmp_path / "report.html"
 

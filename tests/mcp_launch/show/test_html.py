@@ -15,6 +15,7 @@ from mcp_launch._advice import ADVICE
 from mcp_launch._command.show import html
 from mcp_launch.failures import Code
 from mcp_launch.report import CheckReport, ServerReport
+from tests.acp_bindings.view.test_colours import colours, contrast
 from tests.mcp_launch.show.page import Element, parse
 from tests.mcp_launch.show.reports import WHEN, failed, finding, report, tool, works
 
@@ -108,7 +109,7 @@ def test_a_working_server_has_its_description_and_tools() -> None:
         "Warning. is deprecated",
         "Warning. wrote a log",
     ]
-    listed = found.one("details", class_="tools")
+    listed = found.one("details", class_="tools", open="")
     assert listed.one("summary").words == "2 tools"
     assert [[cell.text for cell in row.all("th", "td")] for row in listed.one("tbody").all("tr")] == [
         ["read", "Read a file.\n\nAll of it."],
@@ -147,10 +148,8 @@ def test_a_server_with_warnings_has_failed_with_strict() -> None:
 
     lenient, strict = (page(*servers, strict=strict) for strict in (False, True))
 
-    assert [found.one("h1").words for found in (lenient, strict)] == [
-        "1 of 3 servers failed",
-        "2 of 3 servers failed",
-    ]
+    assert lenient.one("h1").words == "1 of 3 servers failed"
+    assert strict.one("h1").words == "2 of 3 servers failed"
     old = strict.all("article")[1]
     assert "is-failed" in old.classes
     assert old.one("header").words == "old failed stdio, 550 ms"
@@ -197,9 +196,8 @@ def hostile(text: str) -> CheckReport:
 def test_text_of_servers_does_not_change_the_elements() -> None:
     harmless, nasty = parse(written(hostile("x"), source="x")), parse(written(hostile(NASTY), source=NASTY))
 
-    assert [(each.tag, list(each.attributes)) for each in nasty] == [
-        (each.tag, list(each.attributes)) for each in harmless
-    ]
+    first, second = ([(each.tag, list(each.attributes)) for each in page] for page in (nasty, harmless))
+    assert first == second
     assert nasty.one("head").one("title").text.endswith(f"· {NASTY}")
     assert [each.text for each in nasty.all("h3")] == [NASTY, NASTY]
     assert nasty.one(class_="message").text == NASTY
@@ -318,14 +316,7 @@ def test_the_page_is_usable_with_a_screen_reader() -> None:
     assert (first.tag, first.attributes["href"]) == ("a", "#servers")
 
 
-@pytest.mark.parametrize(
-    ("kind", "shown"),
-    [
-        ("failed", ["broken"]),
-        ("warned", ["old"]),
-        ("works", ["files", "old"]),
-    ],
-)
+@pytest.mark.parametrize(("kind", "shown"), [("failed", ["broken"]), ("warned", ["old"]), ("works", ["files", "old"])])
 def test_a_filter_leaves_the_servers_of_its_kind(kind: str, shown: list[str]) -> None:
     found = everything()
 
@@ -356,29 +347,14 @@ def test_a_report_of_a_hundred_servers_with_a_thousand_tools_can_be_read() -> No
     assert len(text) < 1_500_000
 
 
-def test_a_few_tools_are_shown_at_once() -> None:
-    assert "open" in page(works()).one("details", class_="tools").attributes
-
-
-def test_a_long_description_is_folded_and_a_huge_one_truncated() -> None:
-    tools = [tool("long", "word " * 200), tool("huge", "x" * 1_000_000), tool("two", "first\n" + "second " * 200)]
+def test_a_long_description_is_folded() -> None:
+    tools = [tool("long", "word " * 200), tool("two", "first\n" + "second " * 200)]
     found = page(works(tools=tools))
 
-    long, huge, two = [row.one("details") for row in found.one("details", class_="tools").one("tbody").all("tr")]
+    long, two = [row.one("details") for row in found.one("details", class_="tools").one("tbody").all("tr")]
     assert len(long.one("summary").text) <= 161
     assert long.one(class_="text").text == ("word " * 200).strip()
     assert two.one("summary").text == "first…"
-    assert huge.one(class_="text").text.endswith("x\n… and 980,000 characters more")
-
-
-def test_all_text_of_a_server_is_limited() -> None:
-    huge = "x" * 3_000_000
-
-    text = written(
-        report(failed(facts={"stderr": [huge], "body": huge, "other": {"a": huge}}), works(capabilities={"a": huge}))
-    )
-
-    assert len(text) < 120_000
 
 
 TEXTS = ("ink", "soft", "bad", "care", "good", "link")
@@ -386,43 +362,15 @@ STAGES = ("begin", "handshake", "list", "late", "failed")
 SURFACES = ("surface", "raised")
 
 
-def schemes() -> dict[str, dict[str, str]]:
-    """Return the colours of both schemes."""
-    light, dark = STYLE.split("@media (prefers-color-scheme: dark)")
-    pattern = re.compile(r"--(\w+): (#[0-9a-f]{6});")
-    found = {"light": dict(pattern.findall(light)), "dark": dict(pattern.findall(dark))}
-    assert found["light"].keys() == found["dark"].keys() == {*TEXTS, *STAGES, *SURFACES, "rule"}
-    return found
-
-
-def luminance(colour: str) -> float:
-    """Return the relative luminance, as defined by WCAG 2.2."""
-    parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
-    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
-def contrast(one: str, other: str) -> float:
-    darker, lighter = sorted((luminance(one), luminance(other)))
-    return (lighter + 0.05) / (darker + 0.05)
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_every_colour_has_enough_contrast(scheme: str) -> None:
-    colours = schemes()[scheme]
+    found = colours(STYLE, scheme)
+    # WCAG 2.2, 1.4.3 for text and 1.4.11 for what is drawn.
+    least = {name: 4.5 if name in TEXTS else 3.0 for name in (*TEXTS, *STAGES)}
+    ratios = {(name, surface): contrast(found[name], found[surface]) for name in least for surface in SURFACES}
 
-    for surface in SURFACES:
-        # WCAG 2.2, 1.4.3 for text and 1.4.11 for what is drawn.
-        assert {
-            name: contrast(colours[name], colours[surface])
-            for name in TEXTS
-            if contrast(colours[name], colours[surface]) < 4.5
-        } == {}
-        assert {
-            name: contrast(colours[name], colours[surface])
-            for name in STAGES
-            if contrast(colours[name], colours[surface]) < 3
-        } == {}
+    assert found.keys() == {*TEXTS, *STAGES, *SURFACES, "rule"}
+    assert {pair: ratio for pair, ratio in ratios.items() if ratio < least[pair[0]]} == {}
 
 
 def test_only_colours_with_tested_contrast_are_used() -> None:
@@ -430,10 +378,6 @@ def test_only_colours_with_tested_contrast_are_used() -> None:
     used = re.findall(r"\b(?:color|fill|stroke|background|[\w-]*border[\w-]*|outline): ([^;]+);", rules)
 
     assert not [value for value in used if "#" in value or "rgb" in value]
-    assert {name for value in used for name in re.findall(r"var\(--(\w+)\)", value)} <= {
-        *TEXTS,
-        *STAGES,
-        *SURFACES,
-        "rule",
-    }
+    named = {name for value in used for name in re.findall(r"var\(--(\w+)\)", value)}
+    assert named <= {*TEXTS, *STAGES, *SURFACES, "rule"}
     assert not re.findall(r"^\s*color: var\(--(?!ink|soft|bad|care|good|link)", rules, re.MULTILINE)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from typing import Any, get_args
 from xml.etree import ElementTree as ET
 
@@ -105,25 +104,15 @@ def test_the_output_of_a_test_case_describes_its_server() -> None:
 
 
 def test_a_server_with_warnings_has_failed_with_strict() -> None:
-    servers = (
-        works("fine"),
-        works("old", warnings=["is deprecated", "wrote a log"]),
-        failed(warnings=["is deprecated"]),
-    )
+    old = works("old", warnings=["is deprecated", "wrote a log"])
+    servers = (works("fine"), old, failed(warnings=["is deprecated"]))
 
     lenient, strict = (suite(*servers, strict=strict) for strict in (False, True))
 
     assert [each.get("failures") for each in (lenient, strict)] == ["1", "2"]
-    assert [[child.tag for child in case] for case in lenient] == [
-        ["system-out"],
-        ["system-out"],
-        ["failure", "system-out"],
-    ]
+    assert [[child.tag for child in case][:-1] for case in lenient] == [[], [], ["failure"]]
     told = {case.get("name"): failure for case in strict for failure in case.iter("failure")}
-    assert {name: failure.get("type") for name, failure in told.items()} == {
-        "old": "warning",
-        "broken": "exited",
-    }
+    assert {name: failure.get("type") for name, failure in told.items()} == {"old": "warning", "broken": "exited"}
     assert told["old"].get("message") == "is deprecated"
     assert told["old"].text == "is deprecated\nwrote a log\n\n--strict treats warnings as failures."
 
@@ -163,14 +152,6 @@ def test_every_report_matches_the_schema(servers: list[ServerReport]) -> None:
         assert TIME.fullmatch(element.get("time", "0.000"))
     for each in root.iter("testsuite"):
         assert set(each.attrib) == ATTRIBUTES["testsuite"]
-
-
-def test_a_message_may_hold_any_character_there_is() -> None:
-    everything = "".join(map(chr, range(sys.maxunicode + 1)))
-
-    (told,) = suite(failed(message=everything)).iter("failure")
-
-    assert "\U0001f680" in told.attrib["message"]
 
 
 def test_markup_in_text_of_servers_is_escaped() -> None:

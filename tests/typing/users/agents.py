@@ -91,10 +91,7 @@ def refused() -> None:
     Agent("a")  # refused
     Agent("a", version="1.0", accepts={"video"})  # refused
     Agent("a", version="1.0", capabilities={"session.frok"})  # refused
-    Agent("a", version="1.0", prompts="drop")  # refused
-    Agent("a", version="1.0", sessions="~/.tools")  # refused
     hello.option("a", "A", {"x": "X"})  # refused
-    hello.run(backend="curio")  # refused
 
 
 def stores() -> None:

@@ -28,30 +28,20 @@ def names() -> None:
 
 
 def constructing(server: McpServer, meta: dict[str, Any], anything: Any) -> None:
-    v1.NewSessionRequest(cwd="/", mcp_servers=[])
     v1.NewSessionRequest(cwd="/", mcp_servers=[server], additional_directories=["/more"], meta=meta)
     v1.NewSessionRequest(cwd="/", mcp_servers=[v1.McpServerHttp(name="h", url="u", headers=[])])
-    v1.NewSessionRequest(cwd="/", mcp_servers=[], meta=None)
     v1.NewSessionRequest(cwd="/")  # refused
-    v1.NewSessionRequest(mcp_servers=[])  # refused
     v1.NewSessionRequest("/", [])  # refused
     v1.NewSessionRequest(cwd=1, mcp_servers=[])  # refused
-    v1.NewSessionRequest(cwd=None, mcp_servers=[])  # refused
     v1.NewSessionRequest(cwd="/", mcp_servers=None)  # refused
-    v1.NewSessionRequest(cwd="/", mcp_servers=["/bin/server"])  # refused
     v1.NewSessionRequest(cwd="/", mcp_servers=[{"name": "s", "command": "/s", "args": [], "env": []}])  # refused
     v1.NewSessionRequest(cwd="/", mcp_servers=[v2.McpServerStdio(name="s", command="/s")])  # refused
-    v1.NewSessionRequest(cwdd="/", mcp_servers=[])  # refused
     v1.NewSessionRequest(cwd="/", mcpServers=[])  # refused
     v1.NewSessionRequest(cwd="/", mcp_servers=[], additional_directories=None)  # refused
     v1.NewSessionRequest(cwd="/", mcp_servers=[], _meta=meta)  # refused
-    v1.NewSessionRequest(cwd="/", mcp_servers=[], future="member")  # refused
-    v1.EnvVariable(name="TOKEN", value=1)  # refused
     v1.InitializeRequest(protocol_version=1)
-    v1.InitializeRequest(protocol_version="1")  # refused
     v1.InitializeRequest(protocol_version=1.0)  # refused
     v1.ToolCallUpdate(tool_call_id="t", raw_input=anything, raw_output=[1, {"a": None}])
-    v1.ToolCallUpdate(raw_input=anything)  # refused
     v1.SetSessionConfigOptionRequest(session_id="s", config_id="c", value="v")  # refused
 
 
@@ -66,15 +56,11 @@ def tags() -> None:
 
 
 def enumerations(text: str) -> None:
-    v1.PlanEntry(content="c", priority="high", status="pending")
     v1.PlanEntry(content="c", priority="urgent", status="pending")  # refused
     v1.PlanEntry(content="c", priority=text, status="pending")  # refused
-    v2.PlanEntry(content="c", priority="urgent", status="pending")
     v2.PlanEntry(content="c", priority=text, status="pending")
-    v2.PlanEntry(content="c", priority=1, status="pending")  # refused
     kind: v1.ToolKind = "edit"
     v1.ToolCall(tool_call_id="t", title="T", kind=kind)
-    v1.ToolCall(tool_call_id="t", title="T", kind="edited")  # refused
 
 
 def what_is_newer(payload: dict[str, Any]) -> None:
@@ -89,27 +75,21 @@ def what_is_newer(payload: dict[str, Any]) -> None:
 
 def nothing_and_null() -> None:
     """Omitted, null and value: None is a valid argument if the protocol allows null, or defines it as omitted."""
-    v1.SessionInfoUpdate()
     v1.SessionInfoUpdate(title=None)
     v1.ToolCall(tool_call_id="t", title="T", kind=None, status=None)
     v1.ToolCall(tool_call_id="t", title=None)  # refused
     v1.ToolCall(tool_call_id="t", title="T", locations=None)  # refused
     v2.ToolCallUpdate(tool_call_id="t", title=None, kind=None, content=None)
-    v2.ToolCallUpdate(tool_call_id=None)  # refused
     update = v1.SessionInfoUpdate(title="t")
     update.title = None
-    update.title = 1  # refused
     update.titel = "t"  # refused
     del update.title
 
 
 def changing(request: NewSessionRequest) -> None:
-    request.cwd = "/"
     request.cwd = None  # refused
     request.mcp_servers.append(v1.McpServerSse(name="s", url="u", headers=[]))
-    request.mcp_servers.append(None)  # refused
     request.mcp_servers.append({"name": "s"})  # refused
-    request.additional_directories = ["/a"]
     request.additional_directories = ("/a",)  # refused
     assert_type(request.model_copy(update={"cwd": "/"}), NewSessionRequest)
 
@@ -118,19 +98,12 @@ def reading(raw: str, message: Mapping[str, Any]) -> None:
     request = decode(v1.NewSessionRequest, raw)
     assert_type(request, v1.NewSessionRequest)
     assert_type(decode(v1.NewSessionRequest, raw.encode(), strict=True), v1.NewSessionRequest)
-    assert_type(decode(v1.NewSessionRequest, message), v1.NewSessionRequest)
     assert_type(request.cwd, str)
     assert_type(request.meta, dict[str, Any] | None)
-    assert_type(request.additional_directories, list[str])
     assert_type(request.mcp_servers, list[AnyServer])
     assert_type(decode(v1.InitializeResponse, raw).agent_capabilities.mcp_capabilities.http, bool)
-    assert_type(decode(v1.SessionInfoUpdate, raw).title, str | None)
-    print(request.cvd)  # refused
     print(request.mcpServers)  # refused
-    print(request.cwd.nope)  # refused
-    decode(v1.NewSessionRequest)  # refused
     decode(v1.NewSessionRequest, raw, True)  # refused
-    decode(v1.NewSessionRequest, raw, lenient=True)  # refused
     other: v1.LoadSessionRequest = decode(v1.NewSessionRequest, raw)  # refused
     print(other)
 
@@ -141,22 +114,18 @@ def reading_unions(raw: str) -> None:
     assert_type(server, AnyServer)
     assert_type(decode(McpServer, raw), AnyServer)
     assert_type(decode(list[v1.McpServer], raw), list[AnyServer])
-    assert_type(decode(dict[str, v1.McpServer], raw), dict[str, AnyServer])
     assert_type(decode(v1.McpServer | None, raw), AnyServer | None)
     assert_type(decode(v1.SessionId, raw), str)
     assert_type(decode(v1.StopReason, raw) == "end_turn", bool)
     print(server.name)
     print(server.command)  # refused
-    print(server.nmae)  # refused
     stdio: McpServerStdio = decode(v1.McpServer, raw)  # refused
     print(stdio)
     decode(5, raw)  # refused
-    decode([v1.McpServer], raw)  # refused
 
 
 def writing(request: NewSessionRequest) -> None:
     assert_type(encode(request), bytes)
-    assert_type(encode({"id": 1, "params": request}), bytes)
     text: str = encode(request)  # refused
     print(text)
 

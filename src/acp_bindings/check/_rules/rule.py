@@ -44,46 +44,34 @@ _SEVERITIES: dict[str, Severity] = {}
 """The severity of each rule, by id."""
 
 
-def rule(id: str, severity: Severity, *, on: Iterable[str] | None = None) -> Callable[[Find], Look]:  # noqa: A002
+def rule(id_: str, severity: Severity, *, on: Iterable[str] | None = None) -> Callable[[Find], Look]:
     """Make a rule from a function. Its docstring is the description."""
-    return lambda find: _look([Rule(id, severity, str(find.__doc__).strip())], find, on)
+    return lambda find: rules({severity: {id_: str(find.__doc__).strip()}}, on=on)(find)
 
 
 def rules(
     severities: Mapping[Severity, Mapping[str, str]], *, on: Iterable[str] | None = None
 ) -> Callable[[Find], Look]:
     """Make several rules from one function: for each severity, their ids and descriptions."""
-    listed = [Rule(id_, severity, doc) for severity, docs in severities.items() for id_, doc in docs.items()]
-    return lambda find: _look(listed, find, on)
-
-
-def _look(listed: list[Rule], find: Find, on: Iterable[str] | None) -> Look:
+    listed = tuple(Rule(id_, severity, doc) for severity, docs in severities.items() for id_, doc in docs.items())
     _SEVERITIES.update({each.id: each.severity for each in listed})
-    return Look(tuple(listed), find, None if on is None else frozenset(on))
+    return lambda find: Look(listed, find, None if on is None else frozenset(on))
 
 
-def under(observed: ObservedMessage, remark: Remark, id: str, severity: Severity | None = None) -> Remark:  # noqa: A002
-    """Return a *remark* of `acp_bindings.setup`, with a path in the body, as a remark of the rule *id*."""
-    return replace(remark, path=(*observed.at, *remark.path), rule=id, severity=severity or remark.severity)
+def under(observed: ObservedMessage, remark: Remark, id_: str, severity: Severity | None = None) -> Remark:
+    """Return a *remark* of `acp_bindings.setup`, with a path in the body, as a remark of the rule *id_*."""
+    return replace(remark, path=(*observed.at, *remark.path), rule=id_, severity=severity or remark.severity)
 
 
 def whole(
-    observed: ObservedMessage,
-    id: str,  # noqa: A002
-    message: str,
-    *path: str | int,
-    severity: Severity | None = None,
+    observed: ObservedMessage, id_: str, message: str, *path: str | int, severity: Severity | None = None
 ) -> Remark:
     """Return a remark on a message, or on the value at *path* in it. By default it has the severity of the rule."""
-    return Remark((*observed.top, *path), id, message, severity or _SEVERITIES[id])
+    return Remark((*observed.top, *path), id_, message, severity or _SEVERITIES[id_])
 
 
 def remark(
-    observed: ObservedMessage,
-    id: str,  # noqa: A002
-    message: str,
-    *path: str | int,
-    severity: Severity | None = None,
+    observed: ObservedMessage, id_: str, message: str, *path: str | int, severity: Severity | None = None
 ) -> Remark:
     """Return a remark on the value at *path* in the body. By default it has the severity of the rule."""
-    return Remark((*observed.at, *path), id, message, severity or _SEVERITIES[id])
+    return Remark((*observed.at, *path), id_, message, severity or _SEVERITIES[id_])

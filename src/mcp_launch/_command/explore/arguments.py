@@ -48,18 +48,21 @@ async def read_untrusted(
 ) -> dict[str, Any]:
     """Return the arguments for an untrusted schema, whose evaluation is limited in steps and time.
 
+    In *words* and *whole*, `@FILE` stands for the JSON in a file.
+
     Raises:
-        WrongArguments: as for `read_arguments`, or the schema cannot be evaluated within the limits.
+        WrongArguments: as for `read_arguments`, or a file cannot be read, or the schema cannot be evaluated within the
+            limits.
     """
+    # Only once, because it may be a pipe, and in this process, because the other one has another standard input.
+    whole = None if whole is None else _with_file(whole, called="--args")
+    words = [_with_its_file(word) for word in words]
     if is_plain(schema):
         with suppress(TooManySteps), limited_steps(STEPS):
             return read_arguments(words, schema, whole=whole, checked=checked)
     # Imported late: most schemas do not need a process.
     from mcp_launch._killable import CallFailed, KillableProcess  # noqa: PLC0415
 
-    # Here, because the other process has another standard input.
-    whole = None if whole is None else _with_file(whole, called="--args")
-    words = [_with_its_file(word) for word in words]
     process = KillableProcess(seconds=Budgets().validate)
     try:
         found: dict[str, Any] | list[str] = await process.call(
@@ -84,10 +87,10 @@ def read_arguments(
     """Return the arguments of a tool, from words such as `name=value`.
 
     Args:
-        words: `name=value` by the type in the schema, repeated for the items of an array; `name:=JSON` and
-            `name:=@FILE` for an exact value; `outer.inner=value` for a member of an object.
+        words: `name=value` by the type in the schema, repeated for the items of an array; `name:=JSON` for an exact
+            value; `outer.inner=value` for a member of an object.
         schema: the tool's input schema.
-        whole: a JSON object of arguments, or `@FILE`; *words* replace its members.
+        whole: a JSON object of arguments; *words* replace its members.
         checked: False to accept arguments that the schema does not allow.
 
     Raises:
@@ -191,12 +194,11 @@ def typed_value(text: str, schema: object, root: Schema, *, called: str, checked
 
 
 def json_value(text: str, *, called: str) -> Any:
-    """Parse a string, or the file that `@FILE` names, as JSON.
+    """Parse a string as JSON.
 
     Raises:
-        WrongArguments: it is not JSON, or the file cannot be read.
+        WrongArguments: it is not JSON.
     """
-    text = with_file(text, called=called)
     try:
         return json.loads(text, parse_constant=_no_constant)
     except json.JSONDecodeError as error:
@@ -205,12 +207,14 @@ def json_value(text: str, *, called: str) -> Any:
         raise WrongArguments(f"{called}: not JSON: a number is too long, or it is nested too deeply") from None
 
 
-def with_file(text: str, *, called: str) -> str:
-    """Return the string, or the content of the file that `@FILE` names.
+def _with_its_file(word: str) -> str:
+    """Return the word with the content of its file, if it is `name:=@FILE`."""
+    name, _, text = word.partition("=")
+    return f"{name}={_with_file(text, called=name[:-1])}" if name.endswith(":") else word
 
-    Raises:
-        WrongArguments: the file cannot be read.
-    """
+
+def _with_file(text: str, *, called: str) -> str:
+    """Return the string, or the content of the file that `@FILE` names."""
     if not text.startswith("@"):
         return text
     try:
@@ -248,17 +252,6 @@ def _is_json(text: str) -> bool:
 
 def _no_constant(name: str) -> float:
     raise ValueError(name)
-
-
-def _with_its_file(word: str) -> str:
-    """Return the word with the content of its file, if it is `name:=@FILE`."""
-    name, _, text = word.partition("=")
-    return f"{name}={_with_file(text, called=name[:-1])}" if name.endswith(":") else word
-
-
-def _with_file(text: str, *, called: str) -> str:
-    # The space keeps a content that begins with "@" from being read as a file name.
-    return f" {with_file(text, called=called)}" if text.startswith("@") else text
 
 
 def _object(whole: str) -> dict[str, Any]:

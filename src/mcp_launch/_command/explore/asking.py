@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import anyio
 
-from mcp_launch._command.explore.arguments import WrongArguments, json_value, read_untrusted, typed_value
+from mcp_launch._command.explore.arguments import WrongArguments, json_value, read_untrusted
 from mcp_launch._command.explore.schemas import Argument, alternatives, described_arguments, fixed_values, kind_of
 from mcp_launch._command.explore.terminal import read_chunk
 from mcp_launch._command.find_servers import text_of
@@ -38,8 +38,6 @@ T = TypeVar("T")
 _REFUSED = -1
 """The error code of a sampling request that the user rejected, by the specification of MCP."""
 _ACTIONS = ("accept", "decline", "cancel")
-
-
 Answers: TypeAlias = Mapping[str, Iterator[Any]]
 """The answers to `elicitation` and to `sampling`."""
 
@@ -154,12 +152,12 @@ class Asker:
             if (await self.elicit(None, each)).action != "accept":
                 return False
         try:
-            return not self._has_terminal(quiet=True) or await self._agrees("Call again, now that it is done? [y/N] ")
+            return not has_terminal() or await self._agrees("Call again, now that it is done? [y/N] ")
         except EOFError:
             return False
 
     async def _from_file(self, given: Any, url: str | None, schema: dict[str, Any]) -> dict[str, Any]:
-        action = next((each for each in _ACTIONS if each == given), "accept" if isinstance(given, dict) else "")
+        action = given if given in _ACTIONS else "accept" if isinstance(given, dict) else ""
         needs_content = url is None and action == "accept"
         if not action or (isinstance(given, dict) and not needs_content):
             expected = "an object with the answers" if url is None else '"accept"'
@@ -208,6 +206,7 @@ class Asker:
         self._say(f"  {'; '.join([str(field), *about])}")
         with limited_steps(STEPS):
             titles = dict(_titles(part, schema))
+            is_array = any(kind_of(each) == "array" for each in alternatives(part, schema))
         for title, value in titles.items():
             self._say(f"    {value}: {title}")
         while True:
@@ -216,16 +215,15 @@ class Asker:
                 if field.default is not None:
                     content[field.name] = json.loads(field.default)
                 return
+            items = text.split(",") if is_array and not text.startswith("[") else [text]
+            known = [titles.get(item.strip(), item.strip()) for item in items if item.strip() or not is_array]
+            words = [f"{field.name}={item}" for item in known] or [f"{field.name}:=[]"]
             try:
-                given = {field.name: _value(titles.get(text, text), part, schema, field)}
+                content |= await read_untrusted(words, {"type": "object", "properties": {field.name: part}})
             except WrongArguments as wrong:
-                self._say(f"  {wrong}")
-                continue
-            faults = await _faults(given, {"type": "object", "properties": {field.name: part}})
-            if not faults:
-                content.update(given)
+                self._say("\n".join(f"  {each}" for each in wrong.faults))
+            else:
                 return
-            self._say("\n".join(f"  {each}" for each in faults))
 
     async def _typed_response(self) -> str | None:
         if not self._has_terminal():
@@ -242,11 +240,10 @@ class Asker:
             self.is_asking = False
         return "\n".join(lines)
 
-    def _has_terminal(self, *, quiet: bool = False) -> bool:
-        has_one = has_terminal()
-        if not (has_one or quiet):
+    def _has_terminal(self) -> bool:
+        if not has_terminal():
             self._say("refused, because there is no terminal; use --answer FILE")
-        return has_one
+        return has_terminal()
 
     async def _agrees(self, question: str, *, usual: bool = False) -> bool:
         answer = (await self._line(question)).strip().lower()
@@ -267,20 +264,6 @@ class Asker:
                 raise EOFError
             line += chunk
         return line.decode(errors="replace").strip()
-
-
-def _value(text: str, part: Any, schema: dict[str, Any], field: Argument) -> Any:
-    """Return what a line means by the schema; the items of an array are separated by commas."""
-    with limited_steps(STEPS):
-        items = next((each for each in alternatives(part, schema) if kind_of(each) == "array"), None)
-        if items is None or text.startswith("["):
-            return typed_value(text, part, schema, called=field.name, checked=True)
-        titles = dict(_titles(part, schema))
-        words = [each.strip() for each in text.split(",") if each.strip()]
-        return [
-            typed_value(titles.get(each, each), items.get("items", {}), schema, called=field.name, checked=True)
-            for each in words
-        ]
 
 
 def _titles(part: Any, schema: dict[str, Any]) -> Iterator[tuple[str, str]]:

@@ -11,7 +11,6 @@ import sys
 from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
-from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -22,10 +21,10 @@ from rich.filesize import decimal
 
 from mcp_launch._command.explore.arguments import WrongArguments, read_untrusted
 from mcp_launch._command.explore.asking import answers_in
-from mcp_launch._command.explore.opened import Opened, use_one
+from mcp_launch._command.explore.opened import Opened, dumped, use_one
 from mcp_launch._command.explore.schemas import signature
 from mcp_launch._command.inputs import Session, Typed
-from mcp_launch._command.show.text import harmless, remark, write, write_json, write_refusal
+from mcp_launch._command.show.text import DOCUMENTS, harmless, remark, write, write_json, write_refusal
 from mcp_launch.failures import InvalidResult, LaunchFailure, UnusableInput
 from mcp_launch.options import TOOLS, Budgets
 from mcp_launch.report import FailureJson, ServerReport
@@ -54,7 +53,6 @@ class Answer:
 
     @property
     def ok(self) -> bool:
-        """True if the tool succeeded."""
         return self.result is not None and not self.result.is_error and self.error is None
 
 
@@ -105,7 +103,11 @@ def call_once(
         show(opened, found, result, save=save)
         return 0 if result.ok else 1
 
-    failed = partial(_write_failure, tool=tool) if as_json else None
+    def failed(report: ServerReport) -> None:
+        if as_json:
+            known = {"server": report["name"], "tool": tool, "failure": report["failure"]}
+            write_json({"ok": False, **DOCUMENTS["call"], **known})
+
     answers = answers_in(answer)
     return use_one(typed, session, ready, lists=TOOLS, show_secrets=show_secrets, answers=answers, failed=failed)
 
@@ -146,7 +148,7 @@ def print_answer(opened: Opened, tool: Tool, answer: Answer, *, save: str | None
     """Print the result of a tool, if there is one. An error result is printed to standard error."""
     if answer.result is None:
         return
-    raw = _raw(answer.result)
+    raw = dumped(answer.result)
     pieces = with_structured(pieces_of(raw["content"]), raw.get("structuredContent"))
     write_pieces(opened, pieces, stem=tool.name, save=save, failed=answer.result.is_error)
 
@@ -160,7 +162,7 @@ def complain_of(wrong: WrongArguments, opened: Opened, tool: Tool) -> None:
 
 def pieces_of(blocks: Iterable[BaseModel | dict[str, Any]]) -> list[Piece]:
     """Return the parts of MCP content: the blocks of a result or a prompt, or the contents of a resource."""
-    return [_piece(each if isinstance(each, dict) else _raw(each)) for each in blocks]
+    return [_piece(each if isinstance(each, dict) else dumped(each)) for each in blocks]
 
 
 def write_pieces(opened: Opened, pieces: Sequence[Piece], *, stem: str, save: str | None, failed: bool = False) -> None:
@@ -225,7 +227,6 @@ def with_structured(pieces: Sequence[Piece], structured: object) -> list[Piece]:
 
 
 def _late(tool: Tool, error: Exception, *, wait: float) -> str | None:
-    """Return the message for a timeout, if that was the error."""
     # Imported with the SDK.
     from mcp import MCPError  # noqa: PLC0415
 
@@ -266,28 +267,19 @@ async def _death(opened: Opened, error: Exception) -> FailureJson | None:
 
 
 def _write_json(opened: Opened, tool: Tool, answer: Answer, *, save: str | None) -> None:
-    raw = _raw(answer.result) if answer.result else None
-    pieces = pieces_of(raw["content"]) if raw else []
+    raw = dumped(answer.result) if answer.result else None
+    pieces = pieces_of(raw["content"]) if raw and save is not None else []
     write_json(
         {
             "ok": answer.ok,
             "server": opened.name,
             "tool": tool.name,
             "result": opened.hide_result.json(raw),
-            "saved": save_pieces(opened, pieces, stem=tool.name, folder=save) if save is not None else [],
+            "saved": save_pieces(opened, pieces, stem=tool.name, folder=save or os.curdir),
             "error": answer.error,
             "failure": answer.failure,
         }
     )
-
-
-def _write_failure(report: ServerReport, *, tool: str) -> None:
-    nothing: dict[str, Any] = {"result": None, "saved": [], "error": None}
-    write_json({"ok": False, "server": report["name"], "tool": tool, **nothing, "failure": report["failure"]})
-
-
-def _raw(model: BaseModel) -> dict[str, Any]:
-    return model.model_dump(mode="json", by_alias=True, exclude_none=True)
 
 
 def _piece(raw: dict[str, Any]) -> Piece:

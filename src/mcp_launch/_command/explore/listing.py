@@ -9,7 +9,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from acp_bindings._redact import Redactor
-from mcp_launch._command.explore.opened import redactors_of
+from mcp_launch._command.explore.opened import dumped, redactors_of
 from mcp_launch._command.explore.schemas import Argument, described_arguments, signature
 from mcp_launch._command.inputs import Session, Typed
 from mcp_launch._command.run import run
@@ -85,7 +85,6 @@ def blocks_of(offer: Offer, kind: Listing, hide: Redactor) -> list[list[Styled]]
 
 
 def write_blocks(blocks: Iterable[Iterable[Styled]], *, indent: int = 0) -> None:
-    """Write lines to standard output."""
     for block in blocks:
         for text, style in block:
             write((f"{' ' * indent}{text}" if text else "", style))
@@ -93,13 +92,7 @@ def write_blocks(blocks: Iterable[Iterable[Styled]], *, indent: int = 0) -> None
 
 def offer_of(server: LaunchedServer, report: ServerReport) -> Offer:
     """Return what a server listed; None for a list that was not requested, or failed."""
-    listed = report["counts"]
-    return Offer(
-        tools=server.tools if "tools" in listed else None,
-        resources=server.resources if "resources" in listed else None,
-        resource_templates=server.resource_templates if "resource_templates" in listed else None,
-        prompts=server.prompts if "prompts" in listed else None,
-    )
+    return Offer(**{kind: getattr(server, kind) for kind in report["counts"]})
 
 
 def in_short(kind: Listing, offer: Offer, capabilities: Mapping[str, object] | None) -> str:
@@ -113,7 +106,6 @@ def in_short(kind: Listing, offer: Offer, capabilities: Mapping[str, object] | N
 
 
 def kinds_of(kind: Listing) -> tuple[str, ...]:
-    """Return the names of the lists of a kind."""
     return ("resources", "resource_templates") if kind == "resources" else (kind,)
 
 
@@ -159,23 +151,20 @@ def _write(listed: _Listed, kind: Listing, *, alone: bool) -> None:
 
 def _json(listed: _Listed, kind: Listing) -> dict[str, Any]:
     report, offer, hide = listed
+    lists: dict[str, Sequence[BaseModel] | None] = {each: getattr(offer, each) for each in kinds_of(kind)}
     return {
         "name": report["name"],
         "offered": None if report["capabilities"] is None else kind in report["capabilities"],
-        **{each: _items(getattr(offer, each), hide) for each in kinds_of(kind)},
+        **{
+            each: None if items is None else [hide.json(dumped(item)) for item in items]
+            for each, items in lists.items()
+        },
         "warnings": report["warnings"],
         "failure": report["failure"],
     }
 
 
-def _items(items: Sequence[BaseModel] | None, hide: Redactor) -> list[Any] | None:
-    if items is None:
-        return None
-    return [hide.json(each.model_dump(mode="json", by_alias=True, exclude_none=True)) for each in items]
-
-
 def _resource_lines(resource: Resource | ResourceTemplate, hide: Redactor) -> Iterator[Styled]:
-    """Yield the URI, title, type, size and description of a resource or resource template."""
     uri = getattr(resource, "uri_template", None) or getattr(resource, "uri", "")
     size = getattr(resource, "size", None)
     kind = [resource.mime_type or "", "" if size is None else f"{size} bytes"]

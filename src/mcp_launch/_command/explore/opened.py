@@ -22,6 +22,7 @@ from mcp_launch.report import ServerReport
 
 if TYPE_CHECKING:
     from mcp_types import LoggingMessageNotificationParams, Prompt, Tool
+    from pydantic import BaseModel
 
 Named = TypeVar("Named", "Tool", "Prompt")
 
@@ -120,11 +121,9 @@ class Notices:
         self.say(f"progress {progress:g}{of}{f': {message}' if message else ''}")
 
     def say(self, text: str) -> None:
-        """Print one or more lines."""
         remark(harmless(self._hide(text)))
 
     def complain(self, text: str) -> None:
-        """Print an error."""
         self.say(f"mcp-launch: {text}")
 
     async def _log(self, params: LoggingMessageNotificationParams) -> None:
@@ -139,13 +138,17 @@ class Notices:
             self._changed(method.split("/")[1])
 
 
+def dumped(model: BaseModel) -> dict[str, Any]:
+    """Return an object of MCP as the JSON that is sent."""
+    return model.model_dump(mode="json", by_alias=True, exclude_none=True)
+
+
 def redactors_of(session: Session) -> list[Redactor]:
     """Return the redactor of each server, which redacts nothing if its entry is invalid."""
-    return [_redactor_of(server, session.secrets) for server in session.servers]
-
-
-def _redactor_of(server: object, secrets: Sequence[str]) -> Redactor:
-    try:
-        return replace(parse_server(server), secrets=tuple(secrets)).redactor
-    except LaunchFailure:
-        return Redactor()
+    found: list[Redactor] = []
+    for server in session.servers:
+        try:
+            found.append(replace(parse_server(server), secrets=tuple(session.secrets)).redactor)
+        except LaunchFailure:
+            found.append(Redactor())
+    return found

@@ -154,7 +154,6 @@ def kind_of(schema: Schema) -> str | None:
 
 
 def fixed_values(schema: Schema) -> list[Any]:
-    """Return the values of `const` or `enum`."""
     return [schema["const"]] if "const" in schema else as_items(schema.get("enum"))
 
 
@@ -291,7 +290,6 @@ def _signature_parts(schema: Schema) -> Iterator[str]:
 
 
 def _members(schema: object, root: Schema, *, prefix: str = "") -> Iterator[tuple[Argument, object]]:
-    """Yield the members of an object with their schemas."""
     required = _required(schema, root)
     for name, part in properties_of(schema, root).items():
         known, _ = _followed(part, root)

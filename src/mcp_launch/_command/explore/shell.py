@@ -8,7 +8,7 @@ import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from contextlib import aclosing, contextmanager, suppress
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 import anyio
 
@@ -158,11 +158,12 @@ class _Shell:
             await self._refresh(force=command in EVERYTHING)
             async with self._opened.asker.answering():
                 return await action(rest)
-        except UnusableInput as error:
-            self._opened.notices.complain(str(error))
-            return 2
         except BrokenPipeError:
             raise
+        except (UnusableInput, OSError) as error:
+            # An OSError means that standard output cannot be written.
+            self._opened.notices.complain(str(error))
+            return 2
         except Exception as error:  # noqa: BLE001 - an error in one line must not end the shell
             self._opened.notices.complain(self._opened.why(error))
             return 1
@@ -178,11 +179,11 @@ class _Shell:
         self._offer = await list_offer(self._opened.server.session, EVERYTHING, seconds=_LISTING, warn=self._warn)
 
     async def _tool(self, words: list[str]) -> int:
-        write_blocks([tool_lines(await self._the_tool(words[0]), self._opened.hide, whole=True)])
+        write_blocks([tool_lines(await self._find("tool", words[0]), self._opened.hide, whole=True)])
         return 0
 
     async def _call(self, words: list[str]) -> int:
-        tool = await self._the_tool(words[0])
+        tool: Tool = await self._find("tool", words[0])
         try:
             arguments = await read_untrusted(words[1:], tool.input_schema)
         except WrongArguments as wrong:
@@ -203,7 +204,7 @@ class _Shell:
         return 0
 
     async def _get(self, words: list[str]) -> int:
-        prompt = await self._the_prompt(words[0])
+        prompt: Prompt = await self._find("prompt", words[0])
         arguments = dict(_pair(word) for word in words[1:])
         known = [each.name for each in prompt.arguments or ()]
         for name in arguments:
@@ -227,15 +228,11 @@ class _Shell:
     def _warn(self, text: str) -> None:
         self._opened.notices.say(f"warning: {self._opened.name}: {text}")
 
-    async def _the_tool(self, name: str) -> Tool:
-        if all(tool.name != name for tool in self._offer.tools or ()):
+    async def _find(self, kind: Literal["tool", "prompt"], name: str) -> Any:
+        """Return the tool or prompt with this name. If it is unknown, list them again first."""
+        if all(each.name != name for each in getattr(self._offer, f"{kind}s") or ()):
             await self._refresh(force=True)
-        return self._opened.find("tool", name, self._offer.tools or [])
-
-    async def _the_prompt(self, name: str) -> Prompt:
-        if all(prompt.name != name for prompt in self._offer.prompts or ()):
-            await self._refresh(force=True)
-        return self._opened.find("prompt", name, self._offer.prompts or [])
+        return self._opened.find(kind, name, getattr(self._offer, f"{kind}s") or [])
 
 
 def _pair(word: str) -> tuple[str, str]:

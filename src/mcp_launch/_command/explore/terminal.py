@@ -79,7 +79,6 @@ async def terminal_lines(prompt: str, complete: Callable[[str], Iterable[Candida
 
 
 async def piped_lines() -> AsyncGenerator[str]:
-    """Yield the lines of standard input."""
     rest = b""
     while chunk := await read_chunk():
         *lines, rest = (rest + chunk).split(b"\n")
@@ -218,5 +217,4 @@ def _values(part: Any, root: Schema) -> Iterator[str]:
 
 
 def _first(text: str | None) -> str:
-    """Return the first line of a description."""
     return (text or "").strip().partition("\n")[0]

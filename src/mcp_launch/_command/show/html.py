@@ -9,8 +9,6 @@ from datetime import UTC, datetime
 from importlib.resources import files
 from typing import Any, Literal, cast
 
-from jinja2 import Template
-
 from acp_bindings._reports import page_environment
 from acp_bindings._standard_streams import version
 from mcp_launch._command.show.text import elapsed, of_files, placed, with_findings
@@ -21,8 +19,6 @@ from mcp_launch.report import CheckReport, ServerReport
 _MOST_TICKS = 6
 _SHORT = 160
 """The length of a description that is shown before it is opened."""
-_LONGEST = 20_000
-"""The maximum length of one text, so that browsers can open the page."""
 _FEW = 24
 """The maximum number of tools that are shown unfolded; a report with more only shows their number."""
 
@@ -31,7 +27,11 @@ def page(report: CheckReport, *, source: str, when: datetime, strict: bool = Fal
     """Return the report on the servers of *source*, started at *when*. With *strict*, a warning is a failure."""
     servers = [_Server(number, raw, strict) for number, raw in enumerate(with_findings(report), start=1)]
     longest = max((server.elapsed for server in servers), default=0.0)
-    return _template().render(
+    environment = page_environment()
+    filters: dict[str, Any] = environment.filters
+    filters |= {"seconds": _seconds, "share": _share, "tick": _tick}
+    template = files("mcp_launch._command.show").joinpath("page.html").read_text(encoding="utf-8")
+    return environment.from_string(template).render(
         program="mcp-launch",
         servers=servers,
         first=next((server for server in servers if server.raw["failure"]), None),
@@ -119,19 +119,12 @@ class _Server:
 
     @property
     def capabilities(self) -> str:
-        return _shortened(json.dumps(self.raw["capabilities"], indent=2, ensure_ascii=False))
+        return json.dumps(self.raw["capabilities"], indent=2, ensure_ascii=False)
 
     @property
     def offers(self) -> list[tuple[int, str]]:
         """The number of items of each kind that it offers."""
         return [(count, kind.replace("_", " ")) for kind, count in self.raw["counts"].items() if count]
-
-
-def _template() -> Template:
-    environment = page_environment()
-    filters: dict[str, Any] = environment.filters
-    filters |= {"seconds": _seconds, "share": _share, "tick": _tick}
-    return environment.from_string(files("mcp_launch._command.show").joinpath("page.html").read_text(encoding="utf-8"))
 
 
 def _totals(servers: list[_Server]) -> dict[str, int]:
@@ -150,23 +143,19 @@ def _legend(servers: list[_Server]) -> list[list[str]]:
 
 
 def _described(text: str) -> tuple[str, str]:
-    first = text.strip().partition("\n")[0]
-    is_long = len(text.strip()) > 2 * _SHORT
-    return _shortened(text.strip()), f"{first[:_SHORT].rstrip()}\u2026" if is_long else ""
+    text = text.strip()
+    first = text.partition("\n")[0]
+    return text, f"{first[:_SHORT].rstrip()}\u2026" if len(text) > 2 * _SHORT else ""
 
 
 def _fact(value: Any) -> str:
     match value:
         case str():
-            return _shortened(value)
+            return value
         case [*items] if items and all(isinstance(item, str) for item in items):
-            return _shortened("\n".join(cast("list[str]", items)))
+            return "\n".join(cast("list[str]", items))
         case _:
-            return _shortened(json.dumps(value, ensure_ascii=False))
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}\n\u2026 and {len(text) - _LONGEST:,} characters more"
+            return json.dumps(value, ensure_ascii=False)
 
 
 def _share(seconds: float, longest: float, *, least: float = 0.0) -> str:

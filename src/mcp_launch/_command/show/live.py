@@ -49,7 +49,6 @@ class _Board:
         """The last change of each server by its name, and when its start began."""
 
     async def follow(self, fleet: Fleet) -> None:
-        """Store the latest change of each server."""
         async for change in fleet.changes():
             self._latest[change.server] = change, anyio.current_time() - change.elapsed
 

@@ -10,7 +10,7 @@ from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, TextIO, TypeAlias
 
-from acp_bindings._standard_streams import discard_unwritable, shown_on
+from acp_bindings._standard_streams import shown_on
 from mcp_launch._command.inputs import Session
 from mcp_launch.config._entries import Finding
 from mcp_launch.failures import UnusableInput
@@ -35,23 +35,20 @@ def harmless(text: str) -> str:
 
 def write(*parts: str | Styled) -> None:
     """Write a line to standard output, with spaces between its parts."""
-    with _checked():
-        _write(sys.stdout, parts)
+    _write(sys.stdout, parts)
 
 
 def write_json(document: object) -> None:
-    """Write a JSON document to standard output."""
-    with _checked(), _writing:
+    with _writing:
         sys.stdout.write(f"{json.dumps(document, indent=2)}\n")
         sys.stdout.flush()
 
 
 def write_file(text: str) -> None:
     """Write the text of a file to standard output as UTF-8, independent of the terminal."""
-    with _checked():
-        sys.stdout.flush()
-        sys.stdout.buffer.write(text.encode())
-        sys.stdout.flush()
+    sys.stdout.flush()
+    sys.stdout.buffer.write(text.encode())
+    sys.stdout.flush()
 
 
 def remark(*parts: str | Styled) -> None:
@@ -78,19 +75,6 @@ def confirmed(intro: str, lines: Iterable[str], question: str) -> bool:
     sys.stderr.write(f"{question} [y/N] ")
     sys.stderr.flush()
     return sys.stdin.readline().strip().lower() in ("y", "yes")
-
-
-@contextmanager
-def _checked() -> Generator[None]:
-    """Convert errors of writing to standard output to UnusableInput."""
-    try:
-        yield
-    except BrokenPipeError:
-        # The reader has closed the pipe. typer exits quietly then.
-        raise
-    except OSError as error:
-        discard_unwritable(sys.stdout)
-        raise UnusableInput(f"standard output: {error.strerror}") from None
 
 
 def _write(stream: TextIO, parts: tuple[str | Styled, ...]) -> None:
@@ -132,7 +116,6 @@ def findings_of(sessions: Iterable[Session]) -> list[FindingReport]:
 
 
 def of_server(report: CheckReport, server: ServerReport) -> list[FindingReport]:
-    """Return the findings about this server."""
     return [each for each in report["findings"] if each["server"] == server["name"]]
 
 
@@ -163,7 +146,6 @@ def placed(found: FindingReport, level: str = "", *, named: bool = False) -> str
 
 
 def print_lines(found: CheckReport) -> None:
-    """Print a line for each server."""
     servers = found["servers"]
     width = max((len(server["name"]) for server in servers), default=0)
     print_findings(of_files(found))
@@ -194,13 +176,11 @@ def diff_style(line: str) -> str:
 
 
 def remark_warnings(server: ServerReport) -> None:
-    """Print the warnings of a server to standard error."""
     for warning in server["warnings"]:
         remark((printable(f"warning: {server['name']}: {warning}"), "yellow"))
 
 
 def print_findings(findings: Iterable[FindingReport]) -> None:
-    """Print findings to standard error."""
     for each in findings:
         remark((printable(shown(each)), "dim" if each["level"] == "note" else "yellow"))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, cast
 
-from mcp_launch._json_values import as_items, as_members, is_empty
+from mcp_launch._json_values import as_items, as_members
 from mcp_launch.config._detection import meant_by
 from mcp_launch.config._documents import Path
 from mcp_launch.config._entries import Entry
@@ -84,13 +84,11 @@ class Acp(Format):
         if entry.disabled:
             self.omit(writing, entry, "disabled servers", "left_out")
             return None
-        server = map_leaves(entry.written, lambda leaf: _plain(entry, leaf, writing))
+        server = map_leaves(entry.written, lambda leaf, _: _plain(entry, leaf, writing))
         # ACP entries are unchanged.
         if writing.config.format != self.name and isinstance(server, dict):
             server = _complete(cast("dict[str, Any]", server))
-        lost = ["cwd"] * (entry.written_cwd is not None) + ["timeout"] * (entry.timeout is not None)
-        for member in (*lost, *(member for member, value in entry.extra.items() if not is_empty(value))):
-            self.omit(writing, entry, f"{member!r} in a server")
+        self.omit_more(writing, entry)
         return server
 
 

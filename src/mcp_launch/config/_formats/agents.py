@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, cast
+from typing import Any
 
 from mcp_launch._json_values import as_items, as_members, texts
 from mcp_launch.config import _references as variables
@@ -169,16 +169,14 @@ def _inlined(value: Any, known: Mapping[str, Any]) -> Any:
     """Return a header with the values that the entry lists; any other `${VAR}` is plain text."""
     if not isinstance(value, Text):
         return value
-    parts: list[str | Reference] = []
-    for part in value.parts:
-        said = known.get(part.name) if isinstance(part, Reference) else part
-        if isinstance(said, Text):
-            parts.append(part)
-        else:
-            parts.append(said if isinstance(said, str) else cast("Reference", part).literal)
-    if any(isinstance(part, Reference) for part in parts):
-        return Text(tuple(parts), value.place)
-    return "".join(cast("list[str]", parts))
+    parts = (part if isinstance(part, str) else _said(part, known) for part in value.parts)
+    text = Text(tuple(parts), value.place)
+    return text if any(text.references) else text.written()
+
+
+def _said(reference: Reference, known: Mapping[str, Any]) -> str | Reference:
+    said = known.get(reference.name)
+    return reference if isinstance(said, Text) else said if isinstance(said, str) else reference.literal
 
 
 def is_own(pair: Mapping[str, Any]) -> bool:

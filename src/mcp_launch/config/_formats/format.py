@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
-from mcp_launch._json_values import texts
+from mcp_launch._json_values import is_empty, texts
 from mcp_launch._unexpanded import UNEXPANDED, name_in
 from mcp_launch.config._documents import Document, Grammar, Path, Place, unusable
 from mcp_launch.config._entries import Config, Entry, Finding
-from mcp_launch.config._references import NONE, Reference, Syntax, Text, Values
+from mcp_launch.config._references import NONE, Reference, Syntax, Text, Values, leaves_in
 from mcp_launch.failures import Phrases, UnusableInput
 
 
@@ -40,7 +40,6 @@ class Format:
         raise NotImplementedError
 
     def write(self, writing: Writing) -> Any:
-        """Return the JSON of a file with these entries."""
         raise NotImplementedError
 
     def known(self) -> set[str]:
@@ -73,6 +72,12 @@ class Format:
         """Add a finding about something that this client does not support."""
         writing.note(entry, code, f"{self.title} does not support {what}; it was omitted")
 
+    def omit_more(self, writing: Writing, entry: Entry) -> None:
+        """Add a finding for each part of an entry that is not a part of ACP's server."""
+        more = {"cwd": entry.written_cwd, "timeout": entry.timeout, **entry.extra}
+        for member in (member for member, value in more.items() if not is_empty(value)):
+            self.omit(writing, entry, f"{member!r} in a server")
+
 
 _VALUE = "write the value"
 _CODE = frozenset(("-c", "-e", "--eval", "-Command", "/c", "/C"))
@@ -81,20 +86,12 @@ _CODE = frozenset(("-c", "-e", "--eval", "-Command", "/c", "/C"))
 
 def strings_in(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
     """Yield the strings in a JSON value that are sent as written, with their paths."""
-    match value:
-        case str():
-            yield path, value
-        case Text():
+    for at, leaf in leaves_in(value, path):
+        if isinstance(leaf, str):
+            yield at, leaf
+        elif isinstance(leaf, Text):
             # Joined by a character that is not part of a reference.
-            yield path, " ".join(part for part in value.parts if isinstance(part, str))
-        case [*items]:
-            for index, item in enumerate(items):
-                yield from strings_in(item, (*path, index))
-        case dict():
-            for name, item in cast("dict[str, Any]", value).items():
-                yield from strings_in(item, (*path, name))
-        case _:
-            pass
+            yield at, " ".join(part for part in leaf.parts if isinstance(part, str))
 
 
 class Reading:
@@ -115,7 +112,6 @@ class Reading:
         self.note_at(code, message, place=self.document.key_place(path), server=server)
 
     def note_at(self, code: str, message: str, *, place: Place, server: str | None) -> None:
-        """Add a finding about a position."""
         self.findings.append(Finding(place.line, place.column, server, code, message))
 
     def refuse(self, message: str, *, path: Path = ()) -> UnusableInput:

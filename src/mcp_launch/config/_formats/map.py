@@ -21,6 +21,7 @@ MEMBERS = frozenset({"command", "args", "env", "url", "headers"})
 OF_CLIENTS = Phrases(absolute="")
 """The wording for clients, which find programs on PATH themselves."""
 
+_OF_PROCESS, _OF_URL = frozenset({"command", "args", "env"}), frozenset({"url", "headers"})
 _BOOLEAN = "true or false"
 _TYPES: Mapping[str, Callable[[Any], bool]] = {
     "a string": lambda value: isinstance(value, str | Text),
@@ -87,7 +88,6 @@ class MapFormat(Format):
         raise NoServers(str(reading.refuse(none + meant_by(reading.document.value, self.at[0][0]))))
 
     def read_map(self, servers: Mapping[str, Any], at: Path, reading: Reading) -> Iterator[Entry]:
-        """Yield the entries of a map."""
         for name, raw in servers.items():
             one = EntryReading(reading, name, (*at, name))
             if not isinstance(raw, dict):
@@ -111,7 +111,7 @@ class MapFormat(Format):
         if at.reading.client == self.name:
             self._note_refused(kind, seen, at)
         server, used = self.shape(kind, seen, at)
-        for member in (self.command, "args", self.env, *self.urls, self.headers):
+        for member in self.members():
             self.note_unexpanded(member, self.literally(member, seen, raw), at)
         own = partial(_own, at)
         timed, unit = self.timeout or (None, 1.0)
@@ -149,21 +149,22 @@ class MapFormat(Format):
     def shape(self, kind: Any, raw: Mapping[str, Any], at: EntryReading) -> tuple[dict[str, Any], set[str]]:
         """Return the server in ACP's format, and the members of *raw* that were used."""
         server: dict[str, Any] = {"type": kind, "name": at.name}
-        url = next((each for each in self.urls if each in raw), None)
-        of_process = {self.command: "command", "args": "args", self.env: "env"}
-        of_url = {self.headers: "headers"} if url is None else {url: "url", self.headers: "headers"}
-        wanted = of_process if kind == "stdio" else of_url if kind in ("http", "sse") else {**of_process, **of_url}
         if kind == "sse":
             server["headers"] = []  # required by ACP and omitted in these maps
-        for theirs, ours in wanted.items():
-            if theirs in raw:
-                is_map = ours in ("env", "headers")
-                server[ours] = _pairs(theirs, raw[theirs], at) if is_map else raw[theirs]
-        used, known = wanted.keys() & raw.keys(), self.known()
-        for theirs in (self.command, "args", self.env, *self.urls, self.headers):
-            if raw.get(theirs) and theirs not in used and theirs in known:
+        wanted = _OF_PROCESS if kind == "stdio" else _OF_URL if kind in ("http", "sse") else _OF_PROCESS | _OF_URL
+        used: set[str] = set()
+        for theirs, ours in self.members().items():
+            if theirs in raw and ours in wanted and (ours != "url" or "url" not in server):
+                used.add(theirs)
+                server[ours] = _pairs(theirs, raw[theirs], at) if ours in ("env", "headers") else raw[theirs]
+            elif raw.get(theirs) and theirs in self.known():
                 at.note("unused_member", f"{theirs} {self.misplaced}", theirs)
         return server, used
+
+    def members(self) -> dict[str, str]:
+        """Return the members of a server that ACP has too, with their names in ACP."""
+        of_url = {**dict.fromkeys(self.urls, "url"), self.headers: "headers"}
+        return {self.command: "command", "args": "args", self.env: "env", **of_url}
 
     def _note_unknown(self, raw: Mapping[str, Any], at: EntryReading) -> None:
         known = self.known()
@@ -199,11 +200,9 @@ class MapFormat(Format):
         return self.write_file(servers, writing)
 
     def key(self, name: str) -> str:
-        """Return the key of a server in the map."""
         return name
 
     def write_file(self, servers: dict[str, Any], writing: Writing) -> dict[str, Any]:
-        """Return the whole file."""
         if writing.config.cwd is not None:
             writing.note(
                 None, "not_said", f"{self.title} does not support a directory for all servers; cwd was omitted"
@@ -283,7 +282,7 @@ class MapFormat(Format):
     def _render(self, entry: Entry, member: str, value: Any, writing: Writing) -> Any:
         """Return a value with its references in the syntax of the client."""
 
-        def render(leaf: Any) -> Any:
+        def render(leaf: Any, _: Path) -> Any:
             if isinstance(leaf, str):
                 return self.literal(entry, member, leaf, writing)
             if isinstance(leaf, Text):
@@ -327,8 +326,7 @@ class MapFormat(Format):
 
     def known(self) -> set[str]:
         optional = [self.cwd, self.timeout and self.timeout[0], self.disabled and self.disabled[0]]
-        fixed = {self.command, "args", self.env, *self.urls, self.headers, "type", "transport"}
-        return {*fixed, *self.others, *self.unread, *(each for each in optional if each)}
+        return {*self.members(), "type", "transport", *self.others, *self.unread, *(each for each in optional if each)}
 
     def guess(self, member: str, url: Any) -> str:
         """Return the transport of a URL without a type."""

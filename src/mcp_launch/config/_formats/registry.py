@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from acp_bindings._lazy import closest
-from mcp_launch._json_values import as_items, as_members, is_empty
+from mcp_launch._json_values import as_items, as_members
 from mcp_launch.config._detection import described, meant_by
 from mcp_launch.config._documents import Path
 from mcp_launch.config._entries import Entry
@@ -34,24 +34,13 @@ class _Runner(NamedTuple):
     """The options that are followed by a value."""
 
 
-_DOCKER = (
-    "-e",
-    "--env",
-    "--env-file",
-    "-v",
-    "--volume",
-    "--mount",
-    "--network",
-    "--name",
-    "-p",
-    "--publish",
-    "-w",
-    "-u",
+_DOCKER = frozenset(
+    ("-e", "--env", "--env-file", "-v", "--volume", "--mount", "--network", "--name", "-p", "--publish", "-w", "-u")
 )
 _RUNNERS = {
     "npm": _Runner(("npx", "bunx", "pnpx"), "@", ("-y",), frozenset(("-p", "--package"))),
     "pypi": _Runner(("uvx",), "==", (), frozenset(("--from", "--with", "-p", "--python", "--index-url", "--index"))),
-    "oci": _Runner(("docker", "podman"), ":", ("run", "-i", "--rm"), frozenset(_DOCKER)),
+    "oci": _Runner(("docker", "podman"), ":", ("run", "-i", "--rm"), _DOCKER),
     "nuget": _Runner(("dnx",), "@"),
 }
 
@@ -140,9 +129,7 @@ class Registry(Format):
             found = {"type": theirs, **url, **({"headers": headers} if headers else {})}
         if found is None:
             return None
-        lost = ["a directory"] * (entry.written_cwd is not None) + ["a timeout"] * (entry.timeout is not None)
-        for member in (*lost, *(repr(each) for each, value in entry.extra.items() if not is_empty(value))):
-            self.omit(writing, entry, f"{member} of a server")
+        self.omit_more(writing, entry)
         return ("packages" if kind == "stdio" else "remotes"), found
 
     def _package(self, entry: Entry, server: Mapping[str, Any], writing: Writing) -> dict[str, Any] | None:
