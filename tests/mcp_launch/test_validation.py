@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import sys
 import traceback
 from collections.abc import AsyncGenerator, Callable, Generator, Iterator
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import jsonschema
 import pytest
 from mcp import Client, MCPError
 from mcp_types import PromptReference
@@ -494,3 +496,90 @@ async def test_an_evaluation_that_takes_too_many_steps_is_left_to_another_proces
     assert len(taken) == 1, "it began in this process"
     assert taken[0] <= STEPS
     assert left == ["mcp_launch._validation:validate"], "and was left to the other one"
+
+
+class Shapes:
+    """Random schemas that are evaluated in this process, and values for them."""
+
+    def __init__(self, seed: int) -> None:
+        self._random = random.Random(seed)
+
+    def schema(self) -> Schema:
+        """Return a schema of a few definitions that refer to each other, but not to themselves."""
+        names = [f"d{n}" for n in range(self._random.randrange(1, 5))]
+        definitions = {name: self._part(names[at + 1 :] or names, 1) for at, name in enumerate(names)}
+        definitions[names[-1]] = {"type": ["object", "integer", "array"]}
+        return {**self._part(names, 1), "$defs": definitions}
+
+    def value(self, depth: int = 3) -> Any:
+        """Return a value whose members have the names in the schemas."""
+        match self._random.randrange(7 if depth else 5):
+            case 0:
+                return self._random.choice([None, True, 1, 1.0, -3, 1e308, 10**300])
+            case 1 | 2:
+                return "a" * self._random.randrange(60) + self._random.choice(["", "!", "b"])
+            case 3 | 4:
+                return self._random.randrange(5)
+            case 5:
+                return [self.value(depth - 1) for _ in range(self._random.choice([0, 2, 5, 3]))]
+            case _:
+                return {f"p{self._random.randrange(5)}": self.value(depth - 1) for _ in range(5)}
+
+    def _part(self, names: list[str], depth: int) -> Schema:
+        shapes = [self._reference, self._fan, self._nested, self._leaf, self._members]
+        part: Schema = {}
+        for _ in range(self._random.randrange(1, 4)):
+            part.update(self._random.choice(shapes)(names, depth))
+        return part
+
+    def _inner(self, names: list[str], depth: int) -> Any:
+        if depth == 0:
+            return self._reference(names, 0)
+        return self._random.choice([self._part(names, depth - 1), True, self._reference(names, depth)])
+
+    def _reference(self, names: list[str], depth: int) -> Schema:
+        return {"$ref": f"#/$defs/{self._random.choice(names)}"}
+
+    def _fan(self, names: list[str], depth: int) -> Schema:
+        word = self._random.choice(["allOf", "anyOf", "oneOf"])
+        return {word: [self._inner(names, depth) for _ in range(self._random.randrange(1, 5))]}
+
+    def _nested(self, names: list[str], depth: int) -> Schema:
+        words = ["if", "then", "else", "not", "contains", "propertyNames", "items"]
+        return {self._random.choice(words): self._inner(names, depth) for _ in range(2)}
+
+    def _leaf(self, names: list[str], depth: int) -> Schema:
+        leaves: list[Schema] = [
+            {"type": ["object", "array", "string"]},
+            {"type": ["integer", "null"]},
+            {"multipleOf": 3},
+            {"enum": [self.value(2) for _ in range(5)]},
+            {"minLength": 3},
+            {"minContains": 2},
+            {"required": ["p1"]},
+        ]
+        return self._random.choice(leaves)
+
+    def _members(self, names: list[str], depth: int) -> Schema:
+        word = self._random.choice(["properties", "dependentSchemas"])
+        return {word: {f"p{n}": self._inner(names, depth) for n in range(self._random.randrange(1, 5))}}
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_schemas_evaluated_in_this_process_give_the_results_of_the_library(
+    taken: list[int],
+) -> None:
+    library: Any = jsonschema.Draft202012Validator
+    process = KillableProcess(seconds=60)
+    found: list[str] = []
+    wanted: list[str] = []
+    for seed in range(300):
+        shapes = Shapes(seed)
+        schema, value = shapes.schema(), shapes.value()
+        found.append(await outcome(schema, value, process))
+        wanted.append("valid" if library(schema).is_valid(value) else "invalid")
+
+    assert found == wanted
+    assert min(found.count("valid"), found.count("invalid")) > 50
+    assert len(taken) == 300, "each began in this process"
+    await process.aclose()

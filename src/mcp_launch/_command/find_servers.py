@@ -34,6 +34,7 @@ from mcp_launch._spawn_ahead import end_the_rest, start_ahead
 from mcp_launch.config._documents import Place
 from mcp_launch.config._entries import Config, Entry
 from mcp_launch.config._read import read_config
+from mcp_launch.config._references import texts_in
 from mcp_launch.failures import NoServers, Phrases, UnusableInput, did_you_mean
 
 LONGEST = 16 * 2**20
@@ -118,8 +119,10 @@ def inputs_of(given: Sequence[str]) -> dict[str, str]:
 
 
 def asked_in(config: Config) -> list[str]:
-    """Return the names of the inputs that a file asks for."""
-    return texts([as_members(each).get("id") for each in as_items(config.rest.get("inputs"))])
+    """Return the names of the inputs that a file declares or refers to."""
+    declared = texts([as_members(each).get("id") for each in as_items(config.rest.get("inputs"))])
+    used = texts_in([[entry.written, entry.written_cwd] for entry in config.entries])
+    return declared + [each.name for text in used for each in text.references if each.kind == "input"]
 
 
 def refuse_unknown(given: Sequence[str], asked: Iterable[str]) -> None:
@@ -193,7 +196,7 @@ def chosen(sessions: Sequence[Session], name: str | None, *, tool: str | None = 
         if tool in names:
             raise UnusableInput(f'no tool of "{tool}" was given; use call FILE {tool} TOOL name=value ...')
         raise UnusableInput(
-            f"specify the server; {there_are(names)}"
+            f"specify the server after the file; {there_are(names)}"
             if names
             else f"the {len(known)} servers have no names; add names to select one"
         )

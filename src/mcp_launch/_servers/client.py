@@ -76,9 +76,9 @@ class _Client(Client):
     async def _build_session(self, exit_stack: AsyncExitStack) -> ClientSession:
         return protected(await super()._build_session(exit_stack), self.protection)
 
-    async def __aexit__(self, *error: Any) -> None:
+    async def __aexit__(self, exc_type: type[BaseException] | None, exc_val: BaseException | None, exc_tb: Any) -> None:
         try:
-            await super().__aexit__(*error)
+            await super().__aexit__(exc_type, exc_val, exc_tb)
         finally:
             if self.protection.process:
                 await self.protection.process.aclose()

@@ -50,6 +50,20 @@ def names(sessions: list[Session]) -> list[tuple[str, list[str]]]:
     return [(session.cwd, [server["name"] for server in session.servers]) for session in sessions]
 
 
+def test_an_input_that_is_not_declared_can_be_set(tmp_path: Path) -> None:
+    file = written(tmp_path, ".vscode/mcp.json", {"servers": {"good": {"type": "stdio", **works(KEY="${input:key}")}}})
+    assert "pass --set key=VALUE" in check(file, "--trust").stderr
+    done = check(file, "--trust", "--set", "key=x")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_type_that_contradicts_the_members_is_refused_with_the_type_that_is_meant(tmp_path: Path) -> None:
+    servers = {"a": {"type": "stdio", "url": "http://127.0.0.1:9/"}, "b": {"type": "http", **works()}}
+    done = check(written(tmp_path, ".vscode/mcp.json", {"servers": servers}), "--trust")
+    assert '/type: stdio has a command and no url; did you mean "http"?' in done.stdout
+    assert '/type: http has a url and no command; did you mean "stdio"?' in done.stdout
+
+
 def test_a_variable_that_is_not_set_is_a_warning_at_its_server_in_every_output(tmp_path: Path) -> None:
     file = written(tmp_path, ".mcp.json", {"mcpServers": {"good": works(), "odd": works(KEY="${NOT_SET_ANYWHERE}")}})
     column = Path(file).read_text().index('"${NOT') + 1

@@ -39,7 +39,7 @@ def test_a_server_without_a_name_is_not_among_those_to_choose_from(tmp_path: Pat
 
     done = command("call", str(file), "tool")
 
-    assert (done.status, done.err) == (2, "mcp-launch: specify the server; there are b\n")
+    assert (done.status, done.err) == (2, "mcp-launch: specify the server after the file; there are b\n")
     assert completed("call", str(file), "") == ["b"]
 
 

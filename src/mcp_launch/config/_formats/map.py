@@ -151,7 +151,12 @@ class MapFormat(Format):
         server: dict[str, Any] = {"type": kind, "name": at.name}
         if kind == "sse":
             server["headers"] = []  # required by ACP and omitted in these maps
-        wanted = _OF_PROCESS if kind == "stdio" else _OF_URL if kind in ("http", "sse") else _OF_PROCESS | _OF_URL
+        wanted = _OF_PROCESS | _OF_URL
+        # If the type contradicts the members, the launcher gets all of them and says which type is meant.
+        if kind == "stdio" and self.command in raw:
+            wanted = _OF_PROCESS
+        elif kind in ("http", "sse") and not raw.keys().isdisjoint(self.urls):
+            wanted = _OF_URL
         used: set[str] = set()
         for theirs, ours in self.members().items():
             if theirs in raw and ours in wanted and (ours != "url" or "url" not in server):
