@@ -18,7 +18,8 @@ from mcp_launch.failures import NoServers, Phrases, did_you_mean
 
 MEMBERS = frozenset({"command", "args", "env", "url", "headers"})
 """The members in which most clients replace references."""
-OF_CLIENTS = Phrases(absolute="")
+# "stdio" has this name in all of them, unlike in ACP, where it depends on the version.
+OF_CLIENTS = Phrases(absolute="", words=(("stdio", "stdio"),))
 """The wording for clients, which find programs on PATH themselves."""
 
 _OF_PROCESS, _OF_URL = frozenset({"command", "args", "env"}), frozenset({"url", "headers"})
