@@ -51,6 +51,8 @@ T = TypeVar("T", bound=Source | Sink)
 
 
 class _Stream(Generic[T]):
+    __slots__ = ("_inner",)
+
     def __init__(self, inner: T) -> None:
         self._inner = inner
 
@@ -69,6 +71,8 @@ class _Stream(Generic[T]):
 
 class ReadStream(_Stream[Source]):
     """A source in the form that the SDK reads, with another `receive` if one is given."""
+
+    __slots__ = ("_receive",)
 
     def __init__(self, inner: Source, receive: Receive | None = None) -> None:
         super().__init__(inner)
@@ -99,6 +103,8 @@ class ReadStream(_Stream[Source]):
 
 class WriteStream(_Stream[Sink]):
     """A sink in the form that the SDK writes to, with another `send`."""
+
+    __slots__ = ("_send",)
 
     def __init__(self, inner: Sink, send: Send) -> None:
         super().__init__(inner)
@@ -274,46 +280,59 @@ def limited(
     A request beyond that is answered by an error. It is dropped if `is_behind` says that the server does not accept
     our responses either, or if its id is in use.
     """
-    in_progress: set[RequestId] = set()
-    warned: list[str] = []
+    limited = _Limited(read, write, is_behind, warn)
+    return ReadStream(read, limited.receive), WriteStream(write, limited.send)
 
-    def warn_once(warning: str) -> None:
-        if warning not in warned:
-            warned.append(warning)
-            warn(warning)
 
-    async def accepts(request: JSONRPCRequest) -> bool:
-        """Return True if the request is to be handled now."""
-        number = coerce_request_id(request.id)
-        if is_behind():
-            warn_once("sends requests faster than it accepts the responses; some requests were dropped")
-        elif number in in_progress:
-            warn_once("sent a request with the id of one that was in progress; it was dropped")
-        elif len(in_progress) >= MOST_REQUESTS:
-            warn_once(f"sent more than {MOST_REQUESTS} requests at a time; the rest got an error")
-            error = JSONRPCError(jsonrpc="2.0", id=request.id, error=_TOO_MANY)
-            await write.send(SessionMessage(error))
-        else:
-            in_progress.add(number)
-            return True
-        return False
+class _Limited:
+    # Not functions with shared variables, which take a kilobyte more in each session.
+    __slots__ = ("_in_progress", "_is_behind", "_read", "_warn", "_warned", "_write")
 
-    async def receive() -> SessionMessage | Exception:
+    def __init__(self, read: Source, write: Sink, is_behind: Callable[[], bool], warn: Callable[[str], object]) -> None:
+        self._read = read
+        self._write = write
+        self._is_behind = is_behind
+        self._warn = warn
+        self._warned: list[str] = []
+        self._in_progress: set[RequestId] = set()
+
+    async def receive(self) -> SessionMessage | Exception:
+        """Return the next message that is to be handled."""
         while True:
-            item = await read.receive()
+            item = await self._read.receive()
             if isinstance(item, SessionMessage):
                 # The SDK does not respond to a request that was cancelled.
-                if in_progress and (cancelled := cancelled_by(item.message)) is not None:
-                    in_progress.discard(coerce_request_id(cancelled))
-                if isinstance(item.message, JSONRPCRequest) and not await accepts(item.message):
+                if self._in_progress and (cancelled := cancelled_by(item.message)) is not None:
+                    self._in_progress.discard(coerce_request_id(cancelled))
+                if isinstance(item.message, JSONRPCRequest) and not await self._accepts(item.message):
                     # A flood of these must let other tasks run.
                     await checkpoint()
                     continue
             return item
 
-    async def send(item: SessionMessage) -> None:
-        if in_progress and isinstance(item.message, JSONRPCResponse | JSONRPCError) and item.message.id is not None:
-            in_progress.discard(coerce_request_id(item.message.id))
-        await write.send(item)
+    async def send(self, item: SessionMessage) -> None:
+        """Send a message; a response ends a request in progress."""
+        message = item.message
+        if self._in_progress and isinstance(message, JSONRPCResponse | JSONRPCError) and message.id is not None:
+            self._in_progress.discard(coerce_request_id(message.id))
+        await self._write.send(item)
 
-    return ReadStream(read, receive), WriteStream(write, send)
+    async def _accepts(self, request: JSONRPCRequest) -> bool:
+        number = coerce_request_id(request.id)
+        if self._is_behind():
+            self._warn_once("sends requests faster than it accepts the responses; some requests were dropped")
+        elif number in self._in_progress:
+            self._warn_once("sent a request with the id of one that was in progress; it was dropped")
+        elif len(self._in_progress) >= MOST_REQUESTS:
+            self._warn_once(f"sent more than {MOST_REQUESTS} requests at a time; the rest got an error")
+            error = JSONRPCError(jsonrpc="2.0", id=request.id, error=_TOO_MANY)
+            await self._write.send(SessionMessage(error))
+        else:
+            self._in_progress.add(number)
+            return True
+        return False
+
+    def _warn_once(self, warning: str) -> None:
+        if warning not in self._warned:
+            self._warned.append(warning)
+            self._warn(warning)
