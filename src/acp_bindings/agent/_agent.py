@@ -23,6 +23,7 @@ from acp_bindings.agent._turn import Turn
 from acp_bindings.connection import AgentHandlers, Connection, Handlers, connect_stdio
 from acp_bindings.jsonrpc import ProtocolPackage
 from acp_bindings.setup import OPENING, AgentHandshake
+from acp_bindings.setup._versions import version_of
 from acp_bindings.setup.capabilities import AGENT_METHODS, CLIENT_METHODS, AgentCapability, known
 
 if TYPE_CHECKING:
@@ -38,7 +39,6 @@ Content: TypeAlias = Literal["audio", "embedded_context", "image"]
 """The content of prompts in addition to text and links."""
 
 Capability: TypeAlias = Literal[
-    "auth.logout",
     "auth.status",
     "mcp.acp",
     "providers",
@@ -57,7 +57,11 @@ _EXIT = 1.0
 """Seconds from the close of all sessions to the end of the process, if a prompt handler ignores its cancellation."""
 _OWN = frozenset(
     {
+        "auth/login",
+        "auth/logout",
+        "authenticate",
         "initialize",
+        "logout",
         "session/cancel",
         "session/close",
         "session/delete",
@@ -154,6 +158,7 @@ class Agent(Generic[M]):
         self._handler: PromptHandler[M] | None = None
         self._on_open: Callable[[Session[M]], Awaitable[object]] | None = None
         self._login: Callable[[str], Awaitable[object]] | None = None
+        self._logout: Callable[[], Awaitable[object]] | None = None
         self._extensions: dict[str, Callable[[Any, Connection], Any]] = {}
         self._open: dict[str | None, OpenSessions[M]] = {}
         """The open sessions of each identity, while the agent is being served."""
@@ -247,6 +252,11 @@ class Agent(Generic[M]):
     def login(self, handler: Callable[[str], Awaitable[object]]) -> Callable[[str], Awaitable[object]]:
         """Decorate the function that logs in, with the id of one of the `auth_methods`."""
         self._login = handler
+        return handler
+
+    def logout(self, handler: Callable[[], Awaitable[object]]) -> Callable[[], Awaitable[object]]:
+        """Decorate the function that logs out. v2 requires it of agents with `auth_methods`."""
+        self._logout = handler
         return handler
 
     def on(self, method: str) -> Callable[[H], H]:
@@ -394,6 +404,8 @@ class Agent(Generic[M]):
 
     def _sessions_of(self, store: SessionStore, tasks: TaskGroup, identity: str | None) -> OpenSessions[M]:
         more: set[AgentCapability] = {"auth.login"} if self._login else set()
+        if self._logout:
+            more.add("auth.logout")
         handshake = AgentHandshake(
             info=self._info,
             protocols=self._protocols,
@@ -416,6 +428,9 @@ class Agent(Generic[M]):
         if login := self._login:
             handlers.on("authenticate")(lambda request, _: login(request.method_id))
             handlers.on("auth/login")(lambda request, _: login(request.method_id))
+        if logout := self._logout:
+            handlers.on("logout")(lambda _, __: logout())
+            handlers.on("auth/logout")(lambda _, __: logout())
         for method, extension in self._extensions.items():
             handlers.on(method)(extension)
         return sessions
@@ -431,6 +446,10 @@ class Agent(Generic[M]):
             raise ValueError(f"{name} does not have a prompt handler; decorate one with @agent.prompt")
         if bool(self._auth_methods) != bool(self._login):
             raise ValueError(f"{name} needs both auth_methods and a function decorated with @agent.login, or neither")
+        if self._login and not self._logout and any(version_of(each) > 1 for each in self._protocols):
+            raise ValueError(f"{name} needs a function decorated with @agent.logout, because v2 requires one")
+        if self._logout and not self._login:
+            raise ValueError(f"{name} has a function decorated with @agent.logout, but none with @agent.login")
         if offers.on_mode and not offers.modes:
             raise ValueError(f"{name} has a function decorated with @agent.on_mode, but no mode; add them with mode()")
         if offers.modes and MODE in offers.options:

@@ -7,7 +7,7 @@ from typing import Any, get_args
 import anyio
 import pytest
 
-from acp_bindings import v1, v2
+from acp_bindings import v1, v1_unstable, v2
 from acp_bindings.agent import Agent, Session, Turn
 from acp_bindings.agent._agent import Capability
 from acp_bindings.connection import Connection, RequestFailed
@@ -252,7 +252,7 @@ async def test_extension_methods_and_further_capabilities_are_handled() -> None:
         assert response.session_id == "s-2"
 
 
-async def test_login_is_called_with_the_method(version: int) -> None:
+async def test_login_and_logout_are_called(version: int) -> None:
     method: Any = {"id": "key", "name": "Key"} if version == 1 else {"methodId": "key", "name": "Key", "type": "agent"}
     from acp_bindings.decoding import decode
 
@@ -267,9 +267,14 @@ async def test_login_is_called_with_the_method(version: int) -> None:
     async def login(method_id: str) -> None:
         logins.append(method_id)
 
+    @agent.logout
+    async def logout() -> None:
+        logins.append("out")
+
     async with talking(agent, version) as client:
         await client.ask("authenticate" if version == 1 else "auth/login", methodId="key")
-    assert logins == ["key"]
+        await client.ask("logout" if version == 1 else "auth/logout")
+    assert logins == ["key", "out"]
 
 
 def complete(**options: Any) -> Agent[Any]:
@@ -295,8 +300,11 @@ async def test_an_agent_without_a_prompt_handler_does_not_start() -> None:
 
 
 async def test_advertising_a_capability_without_a_handler_is_an_error_at_start() -> None:
-    await refused(complete(capabilities={"auth.logout"}), "nothing handles (auth/)?logout")
-    await refused(complete(auth_methods=[v1.AuthMethodAgent(id="a", name="A")]), "login")
+    await refused(complete(capabilities={"auth.status"}, protocols=[v1_unstable]), "nothing handles auth/status")
+    agent = complete(auth_methods=[v1.AuthMethodAgent(id="a", name="A")])
+    await refused(agent, "login")
+    agent.login(nothing)
+    await refused(agent, "logout, because v2 requires one")
 
 
 async def test_a_handler_that_cannot_be_reached_is_an_error_at_start() -> None:
@@ -309,6 +317,9 @@ async def test_a_handler_that_cannot_be_reached_is_an_error_at_start() -> None:
     agent = complete()
     agent.login(nothing)
     await refused(agent, "auth_methods")
+    agent = complete()
+    agent.logout(nothing)
+    await refused(agent, "none with @agent.login")
 
 
 def test_mistakes_of_authors_are_errors_at_registration() -> None:
@@ -350,7 +361,7 @@ async def test_an_agent_is_served_once_at_a_time() -> None:
 
 
 def test_every_capability_is_either_the_agents_or_the_authors() -> None:
-    own = {"auth.login", "session", *complete()._capabilities}  # pyright: ignore[reportPrivateUsage]
+    own = {"auth.login", "auth.logout", "session", *complete()._capabilities}  # pyright: ignore[reportPrivateUsage]
     assert {*get_args(Capability)} == {
         name for name in AGENT if name not in own and not name.startswith(("mcp.h", "mcp.s", "prompt."))
     }
