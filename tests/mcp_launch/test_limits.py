@@ -328,6 +328,16 @@ async def test_messages_are_those_that_pydantic_finds_in_the_union() -> None:
     assert kinds == {"JSONRPCRequest", "JSONRPCNotification", "JSONRPCResponse", "JSONRPCError"}
 
 
+@pytest.mark.parametrize("before", range(4))
+async def test_invalid_utf_8_is_replaced_wherever_a_long_message_is_cut(before: int) -> None:
+    start = b'{"jsonrpc": "2.0", "id": 1, "result": {"text": "\xff'
+    # Of four bytes each, so that one of the cases cuts them at every place.
+    text = start + b"." * before + "\U0001f600".encode() * 600_000 + b'\xf0\x9f"}}'
+    found = await Reader(Limits()).read(text)
+    assert isinstance(found, JSONRPCResponse)
+    assert found.result == {"text": "\ufffd" + "." * before + "\U0001f600" * 600_000 + "\ufffd"}
+
+
 @pytest.mark.parametrize(
     "number", ["NaN", "-Infinity", "1e999", "1" * 400, "1" * 5000, "01", "1.", "-0", "1E5", "0.1e-400"]
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from codecs import getincrementaldecoder
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias, cast
@@ -271,12 +272,12 @@ def _readings(text: bytes | bytearray) -> Iterator[bytes | bytearray | None]:
     try:
         text.decode()
     except UnicodeDecodeError:
-        yield None
-        replaced = text.decode(errors="replace")
-        yield None
-        mended = replaced.encode()
-        del replaced
-        yield None
+        # In pieces, because replacing takes a second for the longest messages.
+        decoder, mended = getincrementaldecoder("utf-8")("replace"), bytearray()
+        for start in range(0, len(text), _PIECE):
+            yield None
+            mended += decoder.decode(text[start : start + _PIECE]).encode()
+        mended += decoder.decode(b"", final=True).encode()
         yield mended
     if len(text) <= _MENDED and _SURROGATE.search(text):
         try:
