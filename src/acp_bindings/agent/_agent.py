@@ -151,6 +151,7 @@ class Agent(Generic[M]):
         for capability in (*self._capabilities, *without):
             known("agent", capability)
         self._capabilities.difference_update(without)
+        self._without = frozenset(without)
         self._auth_methods = tuple(auth_methods)
         self._new_id = new_id
         self._queued = prompts == "queue"
@@ -404,7 +405,7 @@ class Agent(Generic[M]):
 
     def _sessions_of(self, store: SessionStore, tasks: TaskGroup, identity: str | None) -> OpenSessions[M]:
         more: set[AgentCapability] = {"auth.login"} if self._login else set()
-        if self._logout:
+        if self._logout and "auth.logout" not in self._without:
             more.add("auth.logout")
         handshake = AgentHandshake(
             info=self._info,

@@ -18,7 +18,7 @@ import anyio
 from acp_bindings import v1, v2
 from acp_bindings._standard_streams import version as installed_version
 from acp_bindings.agent import Agent, MemorySessions, Session, SessionPage, Turn
-from acp_bindings.agent._agent import GRACE, Capability
+from acp_bindings.agent._agent import GRACE
 from acp_bindings.agent._session import StopReason
 from acp_bindings.connection import Connection
 from acp_bindings.connection._connection import ByteSource
@@ -87,7 +87,6 @@ class Play(Served):
         self._counts: Counter[str] = Counter()
         self._awaited: dict[tuple[str, str], anyio.Event] = {}
         """The requests for which turns wait, by session and method."""
-        more: tuple[Capability, ...] = ("auth.logout",) if auth else ()
         login = v1.AuthMethodAgent(id="play", name="Log in", description="It works at once")
         self.agent = Agent(
             NAME,
@@ -97,7 +96,6 @@ class Play(Served):
             sessions=_Sessions(),
             protocols=[each for number, each in packages.items() if only in (None, number)],
             accepts=("audio", "embedded_context", "image"),
-            capabilities=more,
             without={*without, "mcp.sse"} if only == 2 else without,
             auth_methods=[login] if auth else (),
             new_id=self._new_id,
@@ -105,8 +103,7 @@ class Play(Served):
         """The agent. `agent.asgi()` serves it at a URL, without rude behaviour."""
         if auth:
             self.agent.login(self._log_in)
-            self.agent.on("logout")(self._log_out)
-            self.agent.on("auth/logout")(self._log_out)
+            self.agent.logout(self._log_out)
         for mode, description in MODES.items():
             self.agent.mode(mode, mode.capitalize(), description=description)
         efforts, lengths, names = ({each: each.capitalize() for each in OPTIONS[id_]} for id_ in _CHOICES)
@@ -174,7 +171,7 @@ class Play(Served):
     async def _log_in(self, _: str) -> None:
         self._is_logged_in = True
 
-    def _log_out(self, *_: object) -> None:
+    async def _log_out(self) -> None:
         self._is_logged_in = False
 
     async def _open(self, session: Session) -> None:
