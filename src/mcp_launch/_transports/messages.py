@@ -273,11 +273,16 @@ def _readings(text: bytes | bytearray) -> Iterator[bytes | bytearray | None]:
         text.decode()
     except UnicodeDecodeError:
         # In pieces, because replacing takes a second for the longest messages.
-        decoder, mended = getincrementaldecoder("utf-8")("replace"), bytearray()
+        decoder, pieces = getincrementaldecoder("utf-8")("replace"), list[str]()
         for start in range(0, len(text), _PIECE):
             yield None
-            mended += decoder.decode(text[start : start + _PIECE]).encode()
-        mended += decoder.decode(b"", final=True).encode()
+            pieces.append(decoder.decode(text[start : start + _PIECE]))
+        replaced = "".join([*pieces, decoder.decode(b"", final=True)])
+        del pieces
+        yield None
+        mended = replaced.encode()
+        del replaced
+        yield None
         yield mended
     if len(text) <= _MENDED and _SURROGATE.search(text):
         try:
