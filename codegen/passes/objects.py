@@ -140,9 +140,8 @@ def _payloads(variants: list[Node], defs: Definitions) -> list[Node]:
 
 
 def _is_optional(payload: Node) -> bool:
-    return payload.get("type") == "object" and not payload.keys() & {
-        *("allOf", "anyOf", "oneOf", "additionalProperties", "required")
-    }
+    more = {"allOf", "anyOf", "oneOf", "additionalProperties", "required"}
+    return payload.get("type") == "object" and more.isdisjoint(payload)
 
 
 def _conditional(where: str, before: Node | None, member: Node, tag: str, value: str, *, always: bool) -> Node:

@@ -103,7 +103,7 @@ async def test_a_client_that_leaves_during_a_prompt_leaves_nothing_behind(
     await place.nothing_left()
 
 
-@pytest.mark.skipif(os.name == "nt", reason="there are no named pipes in its folders")
+@pytest.mark.skipif(os.name == "nt", reason="its folders cannot contain named pipes")
 @pytest.mark.parametrize("command", ["read pipe", "write pipe x"])
 async def test_only_regular_files_are_read_and_written(place: Place, command: str) -> None:
     async def allow(request: v2.RequestPermissionRequest, connection: Connection) -> v2.RequestPermissionResponse:

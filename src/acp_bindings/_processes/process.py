@@ -113,7 +113,7 @@ else:
 
 _CHUNK = 65536
 _POLL = 0.01
-"""Seconds between checks whether a process group is empty; there is no event for that."""
+"""Seconds between checks whether a process group is empty, which the system does not report."""
 _HEARD = 0.5
 """Seconds between checks whether the input of a process that has exited is still read."""
 _REAP = 1.0

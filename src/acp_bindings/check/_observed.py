@@ -239,4 +239,4 @@ def _unknown(method: str, protocol: ProtocolPackage) -> str:
         return f"{method} was in drafts of the protocol; now there is {instead}"
     close = closest(method[:100], protocol.METHODS, cutoff=CLOSE)
     hint = f"; did you mean {close}?" if close else "; names of extensions begin with an underscore"
-    return f"there is no method {method[:100]}{hint}"
+    return f"{method[:100]} is not a method{hint}"

@@ -37,7 +37,7 @@ from mcp_types.version import LATEST_HANDSHAKE_VERSION, MODERN_PROTOCOL_VERSIONS
 from mcp_launch._transports.streams import ReadStream, Sink, Source, WriteStream
 
 _LOOK = 0.05
-"""Seconds between checks whether the server has read the probe, for which there is no event."""
+"""Seconds between checks whether the server has read the probe, which the system does not report."""
 
 
 def bound_probe(
@@ -81,7 +81,7 @@ class _Probe:
         self._scope = anyio.CancelScope()
 
     def _end_probing(self) -> None:
-        """Pass on all messages from now on. This object is then free, with what it holds."""
+        """Pass on all messages from now on, and let go of this object, which takes memory."""
         self.reader.pass_on()
         self.writer.pass_on()
 

@@ -70,8 +70,8 @@ class Posts:
 
         Args:
             tasks: the task group in which messages are sent.
-            listens: True if the client answers requests of the server. Servers drop these while there is no event
-                stream, so the first request of the client waits until the stream is open.
+            listens: True if the client answers requests of the server. Servers drop these until the event stream is
+                open, so the first request of the client waits for it.
         """
         self._tasks = tasks
         self._listens = listens

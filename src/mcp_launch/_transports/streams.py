@@ -280,11 +280,11 @@ def limited(
     A request beyond that is answered by an error. It is dropped if `is_behind` says that the server does not accept
     our responses either, or if its id is in use.
     """
-    limited = _Limited(read, write, is_behind, warn)
-    return ReadStream(read, limited.receive), WriteStream(write, limited.send)
+    limit = _Limit(read, write, is_behind, warn)
+    return ReadStream(read, limit.receive), WriteStream(write, limit.send)
 
 
-class _Limited:
+class _Limit:
     # Not functions with shared variables, which take a kilobyte more in each session.
     __slots__ = ("_in_progress", "_is_behind", "_read", "_warn", "_warned", "_write")
 

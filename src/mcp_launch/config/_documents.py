@@ -233,10 +233,12 @@ def _diagnosed(text: str, error: json.JSONDecodeError, *, comments: bool, traili
     return error.pos, _advice(text, text[at : at + 1], is_extra=error.msg == "Extra data")
 
 
-def _advice(text: str, found: str, *, is_extra: bool) -> str:
+def _advice(text: str, found: str, *, is_extra: bool) -> str:  # noqa: PLR0911 - a list of cases
     """Return a hint about an unexpected character. *is_extra* is True if it follows a complete document."""
     if text.startswith("```"):
         return "remove the lines with ```"
+    if re.search(r"(?m)^\[\[?[A-Za-z_][\w.\"-]*\]\]?[ \t\r]*$", text):
+        return "this looks like TOML; only Codex uses it, so pass --from codex or call the file config.toml"
     if is_extra and found in "}]":
         return "this bracket does not close anything"
     if is_extra and '"jsonrpc"' in text:

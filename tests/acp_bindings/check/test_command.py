@@ -71,7 +71,7 @@ def test_output_cannot_contain_commands_for_a_ci_runner() -> None:
     _, printed, _ = run("check", "-", given=message)
     _, document, _ = run("check", "--json", "-", given=message)
 
-    assert "there is no method ## [error]owned" in printed
+    assert "## [error]owned is not a method" in printed
     assert "##[error]owned" in document
 
 

@@ -9,6 +9,7 @@ from mcp_launch.config import Place
 from mcp_launch.config._documents import Grammar
 from mcp_launch.config._read import read_document
 
+TOML = "not JSON: this looks like TOML; only Codex uses it, so pass --from codex or call the file config.toml"
 JSON: Grammar = "json"
 COMMENTS: Grammar = "json with comments"
 JSONC: Grammar = "jsonc"
@@ -45,6 +46,8 @@ def test_everything_that_a_grammar_allows_is_read(text: str, grammar: Grammar, v
 @pytest.mark.parametrize(
     ("text", "grammar", "says"),
     [
+        ('[servers.a]\nb = "c"\n', JSON, f"f:1:2: {TOML}"),
+        ('a = "b"\n\n[servers]\n', JSON, f"f:1:1: {TOML}"),
         ("", JSON, "f:1:1: is empty"),
         ("\n \n", JSONC, "f:1:1: is empty"),
         (r'{"a": "C:\Users"}', JSON, r"f:1:10: not JSON: write \\ for each backslash"),

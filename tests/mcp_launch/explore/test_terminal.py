@@ -131,7 +131,7 @@ def test_closing_the_terminal_ends_the_server(tmp_path: Path) -> None:
 
 
 def test_a_signal_ends_the_shell_and_restores_the_terminal(odd_file: str) -> None:
-    # There is no place for its history either.
+    # Its history cannot be stored either.
     with terminal("shell", odd_file, columns=WIDE, XDG_STATE_HOME="/dev/null") as shown:
         shown.see("odd>")
         shown.type(b"read memo://today\r")

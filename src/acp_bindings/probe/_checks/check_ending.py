@@ -106,7 +106,7 @@ async def _nothing_left(bench: Bench, agent: Agent, entry: Message) -> None:
         raise Failed("the MCP server that it has started still runs")
     with anyio.move_on_after(_seconds(bench)):
         while process.has_children:
-            await anyio.sleep(0.02)  # there is no event for that
+            await anyio.sleep(0.02)  # the system does not report it
     if process.has_children:
         raise Failed("a child process of it still runs")
 

@@ -241,9 +241,10 @@ class Asker:
         return "\n".join(lines)
 
     def _has_terminal(self) -> bool:
-        if not has_terminal():
+        has_one = has_terminal()
+        if not has_one:
             self._say("refused, because there is no terminal; use --answer FILE")
-        return has_terminal()
+        return has_one
 
     async def _agrees(self, question: str, *, usual: bool = False) -> bool:
         answer = (await self._line(question)).strip().lower()
