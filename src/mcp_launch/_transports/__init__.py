@@ -22,7 +22,7 @@ DOUBTFUL: frozenset[Code] = frozenset(("method_not_allowed", "not_found", "http_
 TRIAL = 2.0
 """Seconds for trying the other transport."""
 
-LONGEST = 64 * 1024 * 1024
+LONGEST = 32 * 1024 * 1024
 """The longest message in bytes, so that an endless one does not fill the memory."""
 
 
