@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import anyio
@@ -48,19 +49,23 @@ def layer(backend: str = "asyncio") -> None:
     from acp_bindings import decode, v1  # noqa: PLC0415
     from acp_bindings.agent import Agent, Turn  # noqa: PLC0415
 
-    updates = stream(lambda text: decode(v1.SessionUpdate, text))
+    def step(text: bytes) -> tuple[Callable[[Turn, Any], Awaitable[None]], Any]:
+        """The method of a turn that sends the update in *text*, and its argument, as a program would call it."""
+        match update := decode(v1.SessionUpdate, text):
+            case v1.AgentMessageChunk(content=v1.TextContent(text=said)):
+                return Turn.say, said
+            case v1.AgentThoughtChunk(content=v1.TextContent(text=thought)):
+                return Turn.think, thought
+            case _:
+                return Turn.send, update
+
+    steps = stream(step)
     agent = Agent("bench", version="1", protocols=[v1])
 
     @agent.prompt
     async def prompt(turn: Turn) -> None:
-        for update in updates[: int(turn.text)]:
-            match update:
-                case v1.AgentMessageChunk(content=v1.TextContent(text=text)):
-                    await turn.say(text)
-                case v1.AgentThoughtChunk(content=v1.TextContent(text=text)):
-                    await turn.think(text)
-                case _:
-                    await turn.send(update)
+        for send, what in steps[: int(turn.text)]:
+            await send(turn, what)
 
     agent.run(backend="trio" if backend == "trio" else "asyncio")
 
