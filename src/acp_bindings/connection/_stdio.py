@@ -48,14 +48,7 @@ async def connect_stdio(
         **options: `handlers`, `pass_unknown`, `limit`, `most_requests`, `most_bytes` and `trace`, as for `Connection`.
     """
     with standard_streams() as (source, sink):
-        try:
-            connection = Connection(source, sink, protocol=protocol, role=role, grace=grace, **options)
-        except BaseException:
-            # There is no connection that would close them.
-            await source.aclose()
-            await sink.aclose()
-            raise
-        async with connection:
+        async with Connection(source, sink, protocol=protocol, role=role, grace=grace, **options) as connection:
             yield connection
 
 
