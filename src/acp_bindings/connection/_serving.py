@@ -474,8 +474,7 @@ class Serving:
                 if not (scope.cancel_called or self._scope.cancel_called):
                     lines = await self._answer(request, handler, turn)
             turn.responded = True
-            if (found := self._unanswered.get(request.id)) and found[1] is scope:
-                del self._unanswered[request.id]
+            self._unanswered.pop(request.id, None)
             if self._too_late:
                 return
             if self._outbox.is_full:

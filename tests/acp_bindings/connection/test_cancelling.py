@@ -12,7 +12,7 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from acp_bindings.connection import Connection, TimedOut
+from acp_bindings.connection import TimedOut
 from acp_bindings.jsonrpc import REQUEST_CANCELLED
 from tests.acp_bindings.connection.support import NEW, against, both, doing, forever, into, one, until
 
@@ -65,22 +65,6 @@ async def test_a_request_cancelled_by_the_peer_gets_the_cancel_error() -> None:
         await peer.say({"method": "$/cancel_request", "params": {"requestId": 1}})
         assert await peer.hear() == {"id": 1, "error": error}
         assert not agent._serving._unanswered
-
-
-async def test_a_request_with_a_reused_id_can_be_cancelled() -> None:
-    release = anyio.Event()
-
-    async def work(params: Any, connection: Connection) -> None:
-        await (release.wait() if params == ["first"] else anyio.sleep_forever())
-
-    async with against({"_acme/do": work}) as (_, peer):
-        await peer.say(doing(1, ["first"]), doing(1, ["second"]))
-        await anyio.wait_all_tasks_blocked()
-        release.set()
-        with anyio.fail_after(5):
-            assert (await peer.hear())["result"] is None
-            await peer.say({"method": "$/cancel_request", "params": {"requestId": 1}})
-            assert (await peer.hear())["error"]["code"] == REQUEST_CANCELLED
 
 
 async def test_a_request_that_is_cancelled_before_its_turn_is_not_begun() -> None:
