@@ -9,7 +9,7 @@ import anyio
 
 from acp_bindings.connection._outbox import Outbox, Place
 from acp_bindings.connection._stray import Stray
-from acp_bindings.connection.errors import BadAnswer, ConnectionClosed, RequestFailed, is_failure
+from acp_bindings.connection.errors import BadAnswer, ConnectionClosed, RequestFailed
 from acp_bindings.jsonrpc import Codec
 from acp_bindings.messages import BadResponse, ErrorResponse, Id, Response
 
@@ -63,10 +63,7 @@ class Call:
         if isinstance(message, Response):
             try:
                 self.result = self.then(message.result) if self.then else message.result
-            except BaseException as error:
-                if not is_failure(error):
-                    raise
-                # `then` belongs to the caller.
+            except Exception as error:  # noqa: BLE001 - `then` belongs to the caller
                 self.error = error
         elif isinstance(message, ErrorResponse):
             failed = message.error

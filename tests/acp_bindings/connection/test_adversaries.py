@@ -314,20 +314,6 @@ async def test_cancelling_a_finished_handlers_task_spares_handlers_after_a_disco
     assert heard == {"id": 1, "result": None}
 
 
-@pytest.mark.parametrize("anyio_backend", ["asyncio"])
-async def test_a_then_callback_may_raise_a_cancelled_error() -> None:
-    def then(answer: Any) -> None:
-        future: asyncio.Future[None] = asyncio.Future()
-        future.cancel()
-        future.result()
-
-    async with both(agent={"_acme/do": nothing}) as (_, client):
-        for _ in range(2):
-            with anyio.fail_after(5), pytest.raises(asyncio.CancelledError):
-                await client.request(method="_acme/do", then=then)
-        assert await client.request(method="_acme/do", timeout=5) is None
-
-
 @pytest.mark.parametrize("where", ["then", "handler", "aside"])
 async def test_a_response_that_has_arrived_is_returned_although_the_connection_was_closed(where: str) -> None:
     async def hear(params: Any, connection: Connection) -> None:
