@@ -69,10 +69,7 @@ def negotiate(requested: int, supported: Collection[int]) -> int:
 
     Raises:
         UnsupportedProtocolVersion: by the rule of v2, no version is low enough.
-        ValueError: *supported* is empty.
     """
-    if not supported:
-        raise ValueError("supported must contain at least one version")
     if set(supported) == {1}:
         return 1
     below = [each for each in supported if each <= requested]

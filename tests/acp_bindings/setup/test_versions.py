@@ -71,11 +71,6 @@ def test_an_agent_with_nothing_low_enough_refuses_by_the_rule_of_v2(requested: i
     assert (caught.value.requested, caught.value.answered) == (requested, None)
 
 
-def test_an_agent_without_a_version_is_a_mistake() -> None:
-    with pytest.raises(ValueError, match="at least one version"):
-        negotiate(1, [])
-
-
 @pytest.mark.requirement("R19")
 @pytest.mark.parametrize("version", [0, 1, 2, 65535])
 def test_a_version_is_an_integer(version: int) -> None:
