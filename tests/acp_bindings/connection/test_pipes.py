@@ -64,19 +64,6 @@ async def test_a_reader_of_a_descriptor_that_blocks_waits_without_blocking() -> 
             await reader.receive()
 
 
-async def test_closing_a_reader_raises_in_the_waiting_task() -> None:
-    async def hear() -> None:
-        with pytest.raises(anyio.ClosedResourceError):
-            await reader.receive()
-
-    async with piped() as (reader, _):
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(hear)
-            await anyio.wait_all_tasks_blocked()
-            await reader.aclose()
-        await hear()
-
-
 async def test_a_closed_reader_is_removed_from_the_event_loop() -> None:
     for _ in range(3):
         async with piped() as (reader, sink):
@@ -124,7 +111,7 @@ async def test_a_reader_that_asyncio_cancels_while_something_arrives_loses_nothi
 
 
 @pytest.mark.parametrize("steps", range(4))
-@pytest.mark.parametrize("what", ["something arrives", "no task waits any more"])
+@pytest.mark.parametrize("what", ["a task waits", "something arrives", "no task waits any more"])
 async def test_a_reader_can_be_closed_while_something_happens(what: str, steps: int) -> None:
     heard: list[bytes] = []
 
@@ -139,7 +126,7 @@ async def test_a_reader_can_be_closed_while_something_happens(what: str, steps: 
             await anyio.wait_all_tasks_blocked()
             if what == "something arrives":
                 os.write(sink, b"text")
-            else:
+            elif what == "no task waits any more":
                 scope.cancel()
             for _ in range(steps):
                 await anyio.lowlevel.checkpoint()
@@ -206,31 +193,19 @@ async def read(source: int, size: int) -> bytes:
     return heard
 
 
-async def test_the_rest_of_a_cancelled_write_precedes_later_writes() -> None:
+async def test_the_rests_of_cancelled_writes_precede_later_writes() -> None:
     source, writer = pipe()
-    with anyio.move_on_after(0.05) as stuck:
-        await writer.send(MORE_THAN_FITS + b"first")
-    assert stuck.cancelled_caught
-    assert os.read(source, 65536) == b"x" * 65536
+    for text in (b"first", b"second"):
+        with anyio.move_on_after(0.05) as stuck:
+            await writer.send(MORE_THAN_FITS + text)
+        assert stuck.cancelled_caught
+    assert os.read(source, 65536) == MORE_THAN_FITS[:65536]
     assert writer.send_at_once(b"too early") == 0
 
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(writer.send, b"second")
-        heard = await read(source, len(MORE_THAN_FITS) + 11 - 65536)
-        assert heard == MORE_THAN_FITS[65536:] + b"firstsecond"
-    await writer.aclose()
-
-
-async def test_the_rests_of_several_cancelled_writes_are_written_in_order() -> None:
-    source, writer = pipe()
-    for text in (b"first", b"second"):
-        with anyio.move_on_after(0.01):
-            await writer.send(MORE_THAN_FITS + text)
-
-    async with anyio.create_task_group() as tasks:
         tasks.start_soon(writer.send, b"third")
-        heard = await read(source, 2 * len(MORE_THAN_FITS) + 16)
-        assert heard == MORE_THAN_FITS + b"first" + MORE_THAN_FITS + b"secondthird"
+        expected = MORE_THAN_FITS[65536:] + b"first" + MORE_THAN_FITS + b"secondthird"
+        assert await read(source, len(expected)) == expected
     await writer.aclose()
 
 
@@ -280,15 +255,8 @@ async def test_closing_a_writer_raises_in_the_waiting_task_and_stops_writing() -
         await writer.aclose()
         with pytest.raises(anyio.ClosedResourceError):
             await writer.send(b"x")
-    assert writer.send_at_once(b"x") == 0
     os.close(source)
-
-
-async def test_a_closed_writer_does_not_write_to_a_reused_descriptor() -> None:
-    source, writer = pipe()
-    os.close(source)
-    await writer.aclose()
-    # The lowest that are free.
+    # Another pipe may have the descriptor by now.
     others = os.pipe()
     assert writer.send_at_once(b"x") == 0
     for descriptor in others:
