@@ -43,11 +43,6 @@ async def where(params: list[str], connection: Connection) -> list[Any]:
     return [os.getcwd(), {name: os.environ.get(name) for name in params}]
 
 
-@handlers.on("_test/stay")
-async def stay(params: Any, connection: Connection) -> None:
-    await anyio.sleep_forever()
-
-
 async def main() -> None:
     print("before the connection")
     async with connect_stdio(protocol=v1, handlers=handlers) as connection:
