@@ -27,6 +27,28 @@ PROMPT = v1.PromptRequest(session_id="s", prompt=[])
 SECRET = "sk-hunter2-never-shown"
 
 
+def line_of(message: dict[str, Any] | bytes) -> bytes:
+    """Return a message, or a line without its newline, as it is sent."""
+    line = message if isinstance(message, bytes) else json.dumps({"jsonrpc": "2.0", **message}).encode()
+    return line + b"\n"
+
+
+class AtOnce:
+    """A source that returns everything at once, and then the end."""
+
+    def __init__(self, everything: bytes) -> None:
+        self.rest = everything
+
+    async def receive(self, max_bytes: int = 65536, /) -> bytes:
+        if not self.rest:
+            raise anyio.EndOfStream
+        chunk, self.rest = self.rest, b""
+        return chunk
+
+    async def aclose(self) -> None:
+        """Do nothing, because nothing is open."""
+
+
 async def streams() -> tuple[UNIXSocketStream, UNIXSocketStream]:
     """Return two connected ends."""
     one, other = socket.socketpair()
@@ -64,7 +86,7 @@ class Bare:
 
     async def say(self, *messages: dict[str, Any] | bytes) -> None:
         """Send messages, or lines, all at once."""
-        await self.stream.send(b"".join(_line(each) + b"\n" for each in messages))
+        await self.stream.send(b"".join(map(line_of, messages)))
 
     async def hear(self) -> Any:
         """Return the next message."""
@@ -195,7 +217,3 @@ def doing(id_: int | str, params: Any = None) -> dict[str, Any]:
 
 def much(params: Any, connection: Connection) -> str:
     return "x" * 1000
-
-
-def _line(message: dict[str, Any] | bytes) -> bytes:
-    return message if isinstance(message, bytes) else json.dumps({"jsonrpc": "2.0", **message}).encode()

@@ -60,11 +60,8 @@ async def test_then_is_called_before_the_next_line_is_read() -> None:
         client.protocol = v2
         return answer.protocol_version
 
-    update: dict[str, Any] = {
-        "sessionId": "s",
-        "update": {"sessionUpdate": "agent_message_chunk", "messageId": "m"},
-    }
-    update["update"] |= {"content": {"type": "text", "text": "x"}}
+    content = {"type": "text", "text": "x"}
+    update = {"sessionUpdate": "agent_message_chunk", "messageId": "m", "content": content}
     handlers: dict[Any, Any] = {each: into(heard) for each in (v1.SessionNotification, v2.UpdateSessionNotification)}
     async with against(handlers, role="client") as (client, peer), anyio.create_task_group() as tasks:
 
@@ -72,7 +69,7 @@ async def test_then_is_called_before_the_next_line_is_read() -> None:
             asked = await peer.hear()
             await peer.say(
                 {"id": asked["id"], "result": {"protocolVersion": 1}},
-                {"method": "session/update", "params": update},
+                {"method": "session/update", "params": {"sessionId": "s", "update": update}},
             )
 
         tasks.start_soon(answer)

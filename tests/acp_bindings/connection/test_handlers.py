@@ -24,34 +24,40 @@ def by_name(params: Any, connection: Connection) -> v1.NewSessionResponse:
     return v1.NewSessionResponse(session_id="by name")
 
 
-def test_a_class_that_no_method_takes_is_refused() -> None:
-    for wrong in (v1.NewSessionResponse, v1.TextContent, dict):
-        with pytest.raises(TypeError, match=f"no method takes {wrong.__name__} as params; register the method by name"):
-            Handlers().on(wrong)
-
-
 @pytest.mark.parametrize(
-    ("wrong", "wholes"),
+    ("wrong", "says"),
     [
-        (v1.AgentMessageChunk, "SessionNotification"),
-        (v2.AgentMessageChunk, "UpdateSessionNotification"),
-        (v1.SessionToolCallUpdate, "RequestPermissionRequest or SessionNotification"),
-        (v2_unstable.SystemPrompt, "ForkSessionRequest or NewSessionRequest or ResumeSessionRequest"),
-        (v1.ClientCapabilities, "InitializeRequest"),
+        (v1.NewSessionResponse, "no method takes NewSessionResponse as params; register the method by name"),
+        (dict, "no method takes dict as params; register the method by name"),
+        (v1.AgentMessageChunk, "no method takes AgentMessageChunk as params; it is part of SessionNotification"),
+        (
+            v1.SessionToolCallUpdate,
+            "no method takes SessionToolCallUpdate as params; it is part of RequestPermissionRequest or "
+            "SessionNotification",
+        ),
+        (
+            v2_unstable.SystemPrompt,
+            "no method takes SystemPrompt as params; it is part of ForkSessionRequest or NewSessionRequest or "
+            "ResumeSessionRequest",
+        ),
+        (
+            v1.CreateElicitationRequestForm,
+            "elicitation/create does not only take CreateElicitationRequestForm: register CreateElicitationRequest",
+        ),
+        *(
+            (wrong, f"register a handler for a class of params or the name of a method, not for {name}")
+            for wrong, name in [
+                (v1.PromptRequest(session_id=SECRET, prompt=[]), "PromptRequest"),
+                (nothing, "nothing"),
+                (v1.PromptRequest | list[int], "list"),
+            ]
+        ),
     ],
 )
-def test_a_part_of_params_is_refused_with_the_whole_class(wrong: type, wholes: str) -> None:
-    with pytest.raises(TypeError, match=f"^no method takes {wrong.__name__} as params; it is part of {wholes}$"):
+def test_only_names_and_classes_that_a_method_takes_are_accepted(wrong: Any, says: str) -> None:
+    with pytest.raises(TypeError) as refused:
         Handlers().on(wrong)
-
-
-def test_only_classes_and_names_are_accepted() -> None:
-    secret: Any = v1.PromptRequest(session_id=SECRET, prompt=[])
-    half = v1.PromptRequest | list[int]
-    given: list[tuple[Any, str]] = [(secret, "PromptRequest"), (nothing, "nothing"), (5, "int"), (half, "list")]
-    for wrong, name in given:
-        with pytest.raises(TypeError, match=f"^register a handler for a class .* name of a method, not for {name}$"):
-            Handlers().on(wrong)
+    assert str(refused.value) == says
 
 
 async def test_a_union_of_params_is_registered_whole() -> None:
@@ -76,16 +82,6 @@ async def test_a_union_of_params_is_registered_whole() -> None:
     assert list(handlers) == ["session/set_config_option"]
     with pytest.raises(ValueError, match=r"^SetSessionConfigOptionRequest already has a handler$"):
         handlers.on(v1.SetSessionConfigOptionRequest)(set_option)
-
-
-def test_a_variant_of_a_union_is_refused_because_others_would_match_too() -> None:
-    whole: list[tuple[Any, str]] = [
-        (v1.SetSessionConfigOptionRequestBoolean, "SetSessionConfigOptionRequest"),
-        (v1.CreateElicitationRequestForm, "CreateElicitationRequest"),
-    ]
-    for part, name in whole:
-        with pytest.raises(TypeError, match=f": register {name}$"):
-            Handlers().on(part)
 
 
 async def test_the_params_of_several_versions_are_a_union_too() -> None:
@@ -239,16 +235,6 @@ async def test_context_variables_set_by_a_handler_do_not_leak() -> None:
     assert (set(after), len(after)) == ({"red"}, 12)
 
 
-async def test_an_object_with_an_async_call_is_a_handler() -> None:
-    class Handle:
-        async def __call__(self, params: Any, connection: Connection) -> Any:
-            await anyio.lowlevel.checkpoint()
-            return params
-
-    async with both(agent={"_acme/do": Handle()}) as (_, client):
-        assert await client.request([1], method="_acme/do") == [1]
-
-
 async def test_handlers_that_wait_run_in_separate_tasks() -> None:
     async def wait(params: Any, connection: Connection) -> None:
         # The coroutine of the task; as long as it is kept, no other is it.
@@ -257,9 +243,13 @@ async def test_handlers_that_wait_run_in_separate_tasks() -> None:
             last.set()
         await last.wait()
 
+    class Wait:
+        async def __call__(self, params: Any, connection: Connection) -> None:
+            await wait(params, connection)
+
     tasks: list[object] = []
     last = anyio.Event()
-    async with against({"_acme/do": wait, "_acme/did": wait}) as (_, peer):
+    async with against({"_acme/do": Wait(), "_acme/did": wait}) as (_, peer):
         await peer.say(*(doing(number) for number in range(4)), {"method": "_acme/did"})
         for _ in range(4):
             await peer.hear()

@@ -84,7 +84,7 @@ async def test_a_request_handler_has_started_before_the_next_message_is_handled(
 
 @pytest.mark.parametrize("before", [0, 3])
 @pytest.mark.parametrize("slow", [False, True])
-async def test_a_task_continues_after_its_response_before_the_next_message_is_handled(
+async def test_a_task_continues_between_the_messages_before_and_after_its_response(
     before: int, *, slow: bool
 ) -> None:
     heard: list[Any] = []
@@ -94,7 +94,8 @@ async def test_a_task_continues_after_its_response_before_the_next_message_is_ha
         heard.append("answer")
 
     async def serve(params: Any, connection: Connection) -> None:
-        heard.append("asked")
+        heard.append(params)
+        await anyio.lowlevel.checkpoint()
 
     handlers: dict[Any, Any] = {"_acme/did": into(heard, waits=slow), "_acme/do": serve}
     for _ in range(10):
@@ -103,33 +104,12 @@ async def test_a_task_continues_after_its_response_before_the_next_message_is_ha
             tasks.start_soon(ask)
             id_ = (await peer.hear())["id"]
             did = [{"method": "_acme/did", "params": [number]} for number in range(before + 3)]
-            await peer.say(*did[:before], an_answer(id_), *did[before:])
-            await peer.say(doing(1))
-            await peer.hear()
-        told = [[number] for number in range(before + 3)]
-        assert heard == [*told[:before], "answer", *told[before:], "asked"]
-
-
-async def test_earlier_request_handlers_have_started_when_a_response_is_returned() -> None:
-    async def serve(params: Any, connection: Connection) -> None:
-        heard.append(params)
-        await anyio.lowlevel.checkpoint()
-
-    async def ask() -> None:
-        await client.request(method="_acme/do", timeout=5)
-        heard.append("answer")
-
-    heard: list[Any] = []
-    for _ in range(10):
-        heard.clear()
-        handlers = {"_acme/do": serve}
-        async with against(handlers, role="client") as (client, peer), anyio.create_task_group() as tasks:
-            tasks.start_soon(ask)
-            id_ = (await peer.hear())["id"]
-            await peer.say(*(doing(number, [number]) for number in range(3)), an_answer(id_), doing(3, [3]))
-            for _ in range(4):
+            asked = [doing(number, f"asked {number}") for number in range(before + 1)]
+            early, late = [*asked[:before], *did[:before]], [*did[before:], *asked[before:]]
+            await peer.say(*early, an_answer(id_), *late)
+            for _ in asked:
                 await peer.hear()
-        assert heard == [[0], [1], [2], "answer", [3]]
+        assert heard == [*(each["params"] for each in early), "answer", *(each["params"] for each in late)]
 
 
 @pytest.mark.parametrize("asks", [True, False])

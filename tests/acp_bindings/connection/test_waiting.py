@@ -1,8 +1,9 @@
 """`wait_for`: waiting for the effect of the peer's messages, or for the end of the connection."""
 
+# pyright: reportPrivateUsage=false
+
 from __future__ import annotations
 
-import gc
 import sys
 
 import anyio
@@ -12,8 +13,7 @@ from anyio.abc import TaskStatus
 
 from acp_bindings import v1
 from acp_bindings.connection import Connection, ConnectionClosed, Handlers, connect_process
-from acp_bindings.connection._connection import Waiting
-from tests.acp_bindings.connection.support import against, setting, streams
+from tests.acp_bindings.connection.support import against, setting
 
 pytestmark = pytest.mark.anyio
 
@@ -34,13 +34,24 @@ async def test_wait_for_returns_the_result_that_an_update_sets() -> None:
         tasks.start_soon(peer.say, TOLD)
         with anyio.fail_after(5):
             assert await client.wait_for(value()) == "brought"
+        assert not client._waiting._turns
 
 
-async def test_wait_for_raises_when_the_peer_closes_the_connection() -> None:
+@pytest.mark.parametrize("end", ["the peer closed the connection", "the connection was closed"])
+async def test_wait_for_raises_when_either_side_closes_the_connection(end: str) -> None:
     async with against(role="client") as (client, peer), anyio.create_task_group() as tasks:
-        tasks.start_soon(peer.stream.aclose)
-        with anyio.fail_after(5), pytest.raises(ConnectionClosed, match="the peer closed the connection"):
-            await client.wait_for(anyio.sleep_forever())
+
+        async def wait() -> None:
+            with pytest.raises(ConnectionClosed, match=end):
+                await client.wait_for(anyio.sleep_forever())
+
+        tasks.start_soon(wait)
+        await anyio.wait_all_tasks_blocked()
+        with anyio.fail_after(5):
+            if end == "the connection was closed":
+                client.close()
+            else:
+                await peer.stream.aclose()
 
 
 async def test_wait_for_raises_with_the_exit_status_of_a_process() -> None:
@@ -52,7 +63,7 @@ async def test_wait_for_raises_with_the_exit_status_of_a_process() -> None:
     assert "no licence" in str(caught.value)
 
 
-@pytest.mark.parametrize("when", ["before the end", "after it"])
+@pytest.mark.parametrize("when", ["before the end", "after it", "after the last handler"])
 async def test_wait_for_returns_a_result_that_the_last_message_sets_slowly(when: str) -> None:
     event = anyio.Event()
 
@@ -66,32 +77,11 @@ async def test_wait_for_returns_a_result_that_the_last_message_sets_slowly(when:
         with anyio.fail_after(5):
             while when == "after it" and "closed" not in repr(client):
                 await anyio.sleep(0.01)
-            await client.wait_for(event.wait())
-
-
-async def test_wait_for_returns_a_result_that_is_ready_after_the_end() -> None:
-    event = anyio.Event()
-    async with against({"_acme/did": setting(event)}, role="client") as (client, peer):
-        await peer.say(TOLD)
-        await peer.stream.aclose()
-        with anyio.fail_after(5):
-            await client.wait_ended()
+            if when == "after the last handler":
+                await client.wait_ended()
             await client.wait_for(event.wait())
             with pytest.raises(ConnectionClosed):
                 await client.wait_for(anyio.sleep_forever())
-
-
-async def test_closing_ends_wait_for() -> None:
-    async with against(role="client") as (client, _), anyio.create_task_group() as tasks:
-
-        async def wait() -> None:
-            with pytest.raises(ConnectionClosed, match="the connection was closed"):
-                await client.wait_for(anyio.sleep_forever())
-
-        tasks.start_soon(wait)
-        await anyio.wait_all_tasks_blocked()
-        with anyio.fail_after(5):
-            client.close()
 
 
 async def test_wait_for_raises_exceptions_unchanged() -> None:
@@ -131,15 +121,6 @@ async def test_a_handler_that_blocks_all_messages_cannot_call_wait_for() -> None
             await peer.hear()
     alone = "an exclusive handler cannot wait for the peer: no message is read before it ends"
     assert refused == ["no other message is handled before this handler ends; wait in a separate task", alone, alone]
-
-
-@pytest.mark.filterwarnings("error")
-async def test_wait_for_requires_an_open_connection() -> None:
-    one, other = await streams()
-    async with one, other:
-        connection = Connection(one, one, protocol=v1, role="agent")
-        with pytest.raises(RuntimeError, match="the connection is not open"):
-            await connection.wait_for(anyio.sleep_forever())
 
 
 async def test_a_request_handler_may_wait_because_others_run_concurrently() -> None:
@@ -206,16 +187,3 @@ async def test_a_task_that_outlives_its_handler_gets_results_of_earlier_messages
             with anyio.fail_after(5):
                 await client.wait_ended()
     assert told == [None]
-
-
-async def test_finished_waits_leave_no_cancel_scopes() -> None:
-    def scopes() -> int:
-        gc.collect()
-        return sum(isinstance(each, anyio.CancelScope) for each in gc.get_objects())
-
-    waiting = Waiting(lambda _turn: False)
-    before = scopes()
-
-    await waiting.wait_for(anyio.lowlevel.checkpoint(), None)
-
-    assert scopes() == before
