@@ -77,9 +77,6 @@ BOOLEANS = ("loadSession", "promptCapabilities.", "mcpCapabilities.", "fs.", "te
 BASELINE: set[Any] = {"session.load", "session.list", "session.resume", "session.close"}
 
 AGENTS = {v1: AGENT_V1, v1_unstable: AGENT_V1_UNSTABLE, v2: AGENT_V2, v2_unstable: AGENT_V2_UNSTABLE}
-EACH_AGENT: Any = pytest.mark.parametrize(
-    ("package", "known"), AGENTS.items(), ids=lambda each: getattr(each, "__name__", "")
-)
 
 
 def is_boolean(place: str, package: Any) -> bool:
@@ -172,7 +169,7 @@ def allowed(peer: AgentPeer | ClientPeer, params: Any) -> bool:
 
 
 @pytest.mark.requirement("R25", "R28", "R32", "R88")
-@EACH_AGENT
+@pytest.mark.parametrize(("package", "known"), AGENTS.items(), ids=lambda each: getattr(each, "__name__", ""))
 def test_the_capabilities_of_an_agent_are_read_written_and_gated_as_they_are(package: Any, known: Any) -> None:
     always = {"session", "mcp.stdio"} if package in FIRST else {"session", *BASELINE}
     asked: Json = {

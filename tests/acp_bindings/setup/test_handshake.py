@@ -6,18 +6,16 @@ from typing import Any
 import pytest
 
 from acp_bindings import DecodeError, Finding, decode, encode, v1, v1_unstable, v2, v2_unstable
-from acp_bindings.jsonrpc import BadLine, Codec, ErrorResponse, Notification, Request, Response
+from acp_bindings.jsonrpc import BadLine, Codec, Notification, Request
 from acp_bindings.setup import (
     OPENING,
     AgentHandshake,
     AgentPeer,
     ClientHandshake,
-    ClientPeer,
     InvalidParams,
     Remark,
     RequestError,
     UnsupportedProtocolVersion,
-    error_from,
 )
 from acp_bindings.setup._peer import parsed
 from acp_bindings.setup._versions import version_of
@@ -69,25 +67,6 @@ def test_both_sides_negotiate_a_package_or_explain_why_not(clients: list[Any], a
     assert peer.findings == settled.client.findings == ()
 
 
-def test_the_handshake_works_with_a_codec_before_negotiation() -> None:
-    client = ClientHandshake(info=EDITOR, protocols=[v1, v2])
-    agent = AgentHandshake(info=HELPER, protocols=[v1], capabilities={"session.load"})
-    ours, theirs = Codec(OPENING, role="client"), Codec(OPENING, role="agent")
-
-    request = theirs.read(ours.request(client.request()).line)
-    assert isinstance(request, Request)
-    settled = agent.answer(request.params)
-    response = ours.read(theirs.respond(request, settled.result))
-    assert isinstance(response, Response)
-    peer = client.accept(response.result)
-    ours.protocol, theirs.protocol = peer.protocol, settled.protocol
-
-    asked = theirs.read(ours.request(v1.NewSessionRequest(cwd="/", mcp_servers=[])).line)
-    assert isinstance(asked, Request)
-    assert asked.params == v1.NewSessionRequest(cwd="/", mcp_servers=[])
-    assert peer == settled.agent
-
-
 @pytest.mark.requirement("R9")
 def test_a_null_id_is_answered_only_until_v2_is_negotiated() -> None:
     theirs = Codec(OPENING, role="agent")
@@ -99,20 +78,6 @@ def test_a_null_id_is_answered_only_until_v2_is_negotiated() -> None:
     theirs.protocol = settled.protocol
     line = encode({"jsonrpc": "2.0", "id": None, "method": "session/new", "params": {"cwd": "/"}})
     assert isinstance(theirs.read(line), BadLine)
-
-
-def test_a_refusal_reaches_the_client_as_the_error_that_the_agent_raised() -> None:
-    client = ClientHandshake(info=EDITOR, protocols=[v1])
-    ours, theirs = Codec(OPENING, role="client"), Codec(OPENING, role="agent")
-    request = theirs.read(ours.request(client.request()).line)
-    assert isinstance(request, Request)
-    with pytest.raises(UnsupportedProtocolVersion) as caught:
-        AgentHandshake(info=HELPER, protocols=[v2]).answer(request.params)
-    answer = ours.read(theirs.fail(request, caught.value.code, caught.value.message, data=caught.value.data))
-    assert isinstance(answer, ErrorResponse)
-    error = error_from(answer.error)
-    assert isinstance(error, UnsupportedProtocolVersion)
-    assert (error.requested, error.answered, error.supported) == (1, None, (2,))
 
 
 @pytest.mark.requirement("R2")
@@ -155,22 +120,6 @@ def test_empty_capabilities_are_sent() -> None:
         "protocolVersion": 2,
         "info": {"name": "helper", "version": "0.9"},
         "capabilities": {},
-        "authMethods": [],
-    }
-
-
-@pytest.mark.requirement("R32")
-def test_an_agent_of_v1_sends_the_value_of_every_capability() -> None:
-    agent = AgentHandshake(info=HELPER, capabilities={"session.load", "session.list", "prompt.image", "mcp.http"})
-    assert raw(agent.answer({"protocolVersion": 1}).result) == {
-        "protocolVersion": 1,
-        "agentCapabilities": {
-            "loadSession": True,
-            "promptCapabilities": {"image": True, "audio": False, "embeddedContext": False},
-            "mcpCapabilities": {"http": True, "sse": False},
-            "sessionCapabilities": {"list": {}},
-        },
-        "agentInfo": {"name": "helper", "version": "0.9"},
         "authMethods": [],
     }
 
@@ -236,15 +185,6 @@ def test_an_agent_of_v1_understands_a_client_of_only_v2_without_info(
     assert client.supports("auth.terminal")
 
 
-def test_fields_of_v2_are_read_only_after_requesting_a_newer_version() -> None:
-    params: dict[str, Any] = {
-        "protocolVersion": 0,
-        "info": raw(EDITOR),
-        "capabilities": {"auth": {"terminal": {}}},
-    }
-    assert not AgentHandshake(info=HELPER).answer(params).client.supports("auth.terminal")
-
-
 @pytest.mark.parametrize(
     ("params", "shown"),
     [
@@ -270,42 +210,15 @@ def test_a_client_of_v2_must_send_its_info(params: dict[str, Any]) -> None:
     assert caught.value.issues[0].path[0] == "info"
 
 
-JUNK: list[Any] = [
-    None,
-    True,
-    0,
-    -1,
-    1.5,
-    "",
-    "x",
-    [],
-    [1],
-    {},
-    {"name": "x"},
-    {"session": 5},
-    {"fs": []},
-    [{"id": 1}],
-    "\ud800",
-    {"\ud800": 1},
-    {"_meta": {"x": "\ud800"}},
-    {"name": "x", "version": "\udfff"},
-    '{"name": "x", "version": "1"}',
-]
+JUNK: list[Any] = [None, -1, 1.5, "x", "\ud800", [], [{"id": 1}], {}, {"name": "x"}, {"session": 5}, {"\ud800": 1}]
 
 
 @pytest.mark.parametrize("version", [0, 1, 2, 3, 70000, "1", None])
 @pytest.mark.parametrize("junk", JUNK, ids=ascii)
 def test_any_message_is_accepted_or_refused_with_an_error_of_the_package(version: Any, junk: Any) -> None:
-    members = [
-        "info",
-        "capabilities",
-        "clientInfo",
-        "clientCapabilities",
-        "agentInfo",
-        "agentCapabilities",
-        "authMethods",
-    ]
-    messages = [{"protocolVersion": version, name: junk} for name in [*members, "_meta", "more"]]
+    members = ["authMethods", *(f"{side}{part}" for side in ("agent", "client") for part in ("Capabilities", "Info"))]
+    members += ["capabilities", "info", "_meta", "more"]
+    messages = [{"protocolVersion": version, name: junk} for name in members]
     messages.append({"protocolVersion": version} | dict.fromkeys(members, junk))
     offers: list[Any] = [[v1], [v2], [v1, v2]]
     accepted = 0
@@ -329,20 +242,6 @@ def test_invalid_json_is_refused_like_any_invalid_message() -> None:
         AgentHandshake(info=HELPER).answer(b"{")
     with pytest.raises(DecodeError, match="Invalid JSON"):
         ClientHandshake(info=EDITOR).accept("no")
-
-
-def test_an_observer_reads_a_client_in_the_same_way_as_its_agent() -> None:
-    offers: list[list[Any]] = [[v1], [v2], [v1, v2]]
-    compared = 0
-    for offered in offers:
-        request = raw(ClientHandshake(info=EDITOR, protocols=offered, capabilities={"auth.terminal"}).request())
-        for protocols in offers:
-            with contextlib.suppress(UnsupportedProtocolVersion):
-                settled = AgentHandshake(info=HELPER, protocols=protocols).answer(request)
-                assert ClientPeer.read(request, settled.protocol) == settled.client
-                compared += 1
-    # Only an agent of v2 refuses a client of v1.
-    assert compared == 8
 
 
 @pytest.mark.parametrize(
@@ -407,14 +306,6 @@ def test_a_response_is_read_in_its_own_version() -> None:
     assert client.accept('{"protocolVersion":2,"info":{"name":"a","version":"1"}}').protocol is v2_unstable
     with pytest.raises(DecodeError, match="info: Field required"):
         client.accept({"protocolVersion": 2, "capabilities": {}})
-
-
-@pytest.mark.requirement("R7", "R24")
-def test_a_request_of_v1_only_requires_the_version() -> None:
-    for params in ({}, {"clientCapabilities": None, "clientInfo": None}, {"clientCapabilities": "all"}):
-        settled = AgentHandshake(info=HELPER).answer({"protocolVersion": 1, **params})
-        assert settled.client.names() == set()
-        assert settled.client.info is None
 
 
 @pytest.mark.requirement("R12", "R14")
@@ -509,8 +400,6 @@ def test_mcp_in_place_of_mcp_capabilities_is_reported_and_ignored() -> None:
     [
         ({"loadsession": True}, ("loadsession",), "loadSession"),
         ({"laodSession": True}, ("laodSession",), "loadSession"),
-        ({"LOADSESSION": True}, ("LOADSESSION",), "loadSession"),
-        ({"sessionCapabilites": {}}, ("sessionCapabilites",), "sessionCapabilities"),
         ({"sessionCapabilities": {"Resume": {}}}, ("sessionCapabilities", "Resume"), "resume"),
         (
             {"promptCapabilities": {"embedded_context": True}},
@@ -529,33 +418,19 @@ def test_other_misspelled_capabilities_are_found(
     assert (found.path, found.facts) == (("agentCapabilities", *path), {"name": path[-1], "meant": meant})
 
 
-@pytest.mark.requirement("D1")
-def test_a_misspelled_capability_is_found_at_any_depth() -> None:
-    said: dict[str, Any] = {"session": {"prompt": {"embedded_context": {}}}}
-    answer = {"protocolVersion": 2, "capabilities": said, "info": raw(HELPER)}
-    (found,) = ClientHandshake(info=EDITOR, protocols=[v2]).accept(answer).findings
-    assert found.path == ("capabilities", "session", "prompt", "embedded_context")
-
-
-@pytest.mark.requirement("D1")
-@pytest.mark.parametrize("name", ["", "_", "-"])
-def test_a_name_without_letters_is_not_a_misspelled_capability(name: str) -> None:
-    answer = {"protocolVersion": 1, "agentCapabilities": {name: True}, "agentInfo": raw(HELPER)}
-    assert ClientHandshake(info=EDITOR).accept(answer).findings == ()
-
-
-def test_misspelled_fields_of_info_are_not_capabilities() -> None:
-    answer = {"protocolVersion": 1, "agentInfo": {**raw(HELPER), "Title": "Helper"}}
-    assert ClientHandshake(info=EDITOR).accept(answer).findings == ()
-
-
-@pytest.mark.requirement("R26")
-def test_new_capabilities_are_preserved_without_a_finding() -> None:
-    new = {"telepathy": {"range": 5}, "loadSessionPartially": True}
-    answer = {"protocolVersion": 1, "agentCapabilities": new, "agentInfo": raw(HELPER)}
-    peer = ClientHandshake(info=EDITOR).accept(answer)
+@pytest.mark.requirement("R26", "D1")
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"agentCapabilities": {"telepathy": {"range": 5}, "loadSessionPartially": True}},
+        {"agentCapabilities": {"": True, "_": True, "-": True}},
+        {"agentInfo": {**raw(HELPER), "Title": "Helper"}},
+    ],
+)
+def test_names_that_are_not_misspelled_capabilities_are_preserved_without_a_finding(answer: dict[str, Any]) -> None:
+    peer = ClientHandshake(info=EDITOR).accept({"protocolVersion": 1, "agentInfo": raw(HELPER), **answer})
     assert peer.findings == ()
-    assert raw(peer.capabilities) == new
+    assert raw(peer.capabilities) == answer.get("agentCapabilities", {})
 
 
 def test_a_response_with_the_fields_of_another_version_is_reported() -> None:
