@@ -21,6 +21,7 @@ from acp_bindings.setup import (
     error_from,
     is_closed,
 )
+from acp_bindings.setup._paths import NotAbsolute
 from acp_bindings.setup._peer import parsed
 from acp_bindings.setup.errors import BadProtocolVersion, EndlessListing, RefusedServer, UnknownCapability
 from tests.acp_bindings.setup.peers import agent, client
@@ -35,12 +36,9 @@ def test_error_32000_becomes_auth_required_with_the_advertised_methods() -> None
     assert str(error) == 'Authentication required (-32000); log in with "In the browser", "API key"'
     bare = error_from(v1.Error(code=-32000, message="no", data={"a": 1}))
     assert (bare.code, bare.data) == (-32000, {"a": 1})
-
-
-def test_auth_required_by_a_client_has_no_methods() -> None:
-    error = error_from(v1.Error(code=-32000, message="no"), peer=client())
-    assert isinstance(error, AuthRequired)
-    assert error.methods == ()
+    from_client = error_from(v1.Error(code=-32000, message="no"), peer=client())
+    assert isinstance(from_client, AuthRequired)
+    assert from_client.methods == ()
 
 
 @pytest.mark.requirement("R95", "D20")
@@ -53,7 +51,6 @@ def test_auth_required_by_a_client_has_no_methods() -> None:
         v1.Error(code=-32603, message="Session not found"),
         v1.Error(code=-32603, message="Could not load session"),
         v1.Error(code=-32603, message='Error: session with id "a b" was not found'),
-        v1.Error(code=-32603, message="Session 0199-aa not found"),
         v1.Error(code=-32603, message="Session 0b6f1b7e-8f0f-4a3c-9d5e-0c3b8f6a2d11 not found"),
         v1.Error(code=-32603, message="Internal error", data={"details": "Session s1 not found"}),
         v1.Error(code=-32603, message="Internal error", data={"message": "COULD NOT LOAD SESSION: gone"}),
@@ -170,6 +167,7 @@ ERRORS = [
     UnsupportedProtocolVersion(requested=1, answered=None, supported={3, 2}),
     AuthRequired(),
     SessionNotFound("s"),
+    NotAbsolute("~", "cwd", "home", "posix"),
 ]
 
 
@@ -192,14 +190,6 @@ LEAVE_OUT = "or leave them out with on_refusal='drop'"
     [
         (UnknownCapability("x"), 'unknown capability "x"'),
         (
-            UnknownCapability("session.laod", "session.load"),
-            'unknown capability "session.laod"; did you mean "session.load"?',
-        ),
-        (
-            UnknownCapability("terminal", side="client"),
-            '"terminal" is a capability of the client, not of the agent',
-        ),
-        (
             CapabilityNotAdvertised("session.load", None, "no"),
             'session.load: no. To send it anyway, pass assume={"session.load"}',
         ),
@@ -216,9 +206,7 @@ LEAVE_OUT = "or leave them out with on_refusal='drop'"
         ),
         (McpServersRefused([TWIN]), f"twin (stdio): another has this name; {LEAVE_OUT}"),
         (AuthMethodRefused("a", "no", ["b", "c"]), 'authentication method "a": no; available: b, c'),
-        (AuthMethodRefused("a", "no", []), 'authentication method "a": no'),
         (EndlessListing(3), "session/list does not end: after 3 pages the agent repeats a cursor"),
-        (RequestError(7, "odd"), "odd (7)"),
         (
             UnsupportedProtocolVersion(requested=3, answered=None, supported={2, 1}),
             "ACP version 3 is not supported by the agent, which has 1, 2 (-32022)",
@@ -231,7 +219,6 @@ LEAVE_OUT = "or leave them out with on_refusal='drop'"
             UnsupportedProtocolVersion(requested=3, answered=9, supported={2, 1}),
             "the agent chose ACP version 9; the client requested 3 and supports 1, 2 (-32022)",
         ),
-        (AuthRequired(), "Authentication required (-32000)"),
         (SessionNotFound(), "Session not found (-32002)"),
         (SessionNotFound("", message="gone"), 'gone (-32002): ""'),
     ],

@@ -32,19 +32,13 @@ def test_a_peer_is_read_from_str_bytes_and_bytearray(kind: Callable[[bytes], Any
 
 
 @pytest.mark.requirement("R18")
-def test_a_line_for_a_log_names_the_peer_its_version_and_the_protocol() -> None:
+def test_a_printable_line_for_a_log_names_the_peer_its_version_and_the_protocol() -> None:
     assert str(agent(v2)) == "it 1 (ACP v2)"
     assert str(AgentPeer.read({"protocolVersion": 1}, [v1_unstable])) == "the agent (ACP v1)"
-
-
-@pytest.mark.requirement("R18")
-def test_the_str_of_a_peer_is_one_printable_line() -> None:
-    peer = AgentPeer.read(
-        {"protocolVersion": 1, "agentInfo": {"name": "a\n\x1b[31m" + "b" * 10_000, "version": "1"}}, [v1]
-    )
-    assert str(peer).startswith(r"a\n\x1b[31mbbb")
-    assert str(peer).isprintable()
-    assert len(str(peer)) < 300
+    info = {"name": "a\n\x1b[31m" + "b" * 10_000, "version": "1"}
+    odd = str(AgentPeer.read({"protocolVersion": 1, "agentInfo": info}, [v1]))
+    assert odd.startswith(r"a\n\x1b[31mbbb")
+    assert (odd.isprintable(), len(odd) < 300) == (True, True)
 
 
 @pytest.mark.requirement("R17", "R13")
@@ -68,6 +62,7 @@ def test_an_unknown_capability_is_an_error_and_not_unsupported() -> None:
     ("said", "capability", "told"),
     [
         ({"mcpCapabilities": 5}, "mcp.http", "its agentCapabilities.mcpCapabilities is invalid ("),
+        ({"loadSession": "yes"}, "session.load", "loadSession is invalid (Input should be a valid boolean)"),
         (
             {"sessionCapabilities": {"Resume": {}}},
             "session.resume",
@@ -79,13 +74,6 @@ def test_the_reason_names_the_invalid_field_before_a_capability(
     said: dict[str, Any], capability: AgentCapability, told: str
 ) -> None:
     assert told in str(agent(v1, said).lacks(capability))
-
-
-@pytest.mark.requirement("R27", "D11")
-@pytest.mark.parametrize("value", [1, "yes", {"a": 1}, [1], 1.0])
-def test_truthy_values_are_not_capabilities_even_in_unchecked_objects(value: Any) -> None:
-    unchecked = v1.AgentCapabilities.model_construct(load_session=value)
-    assert not AgentPeer(protocol=v1, capabilities=unchecked).supports("session.load")
 
 
 def test_a_capability_missing_in_a_version_is_unsupported_with_that_reason() -> None:
@@ -115,8 +103,3 @@ def test_a_peer_belongs_to_one_package(package: Any, version: int) -> None:
     peer = agent(package)
     assert (peer.protocol, peer.version) == (package, version)
     assert isinstance(peer.capabilities, package.AgentCapabilities)
-
-
-def test_a_peer_cannot_be_changed() -> None:
-    with pytest.raises(AttributeError):
-        setattr(agent(), "info", None)  # noqa: B010

@@ -71,12 +71,6 @@ def test_an_agent_with_nothing_low_enough_refuses_by_the_rule_of_v2(requested: i
     assert (caught.value.requested, caught.value.answered) == (requested, None)
 
 
-@pytest.mark.requirement("R19")
-@pytest.mark.parametrize("version", [0, 1, 2, 65535])
-def test_a_version_is_an_integer(version: int) -> None:
-    assert read_version({"protocolVersion": version}) == version
-
-
 @pytest.mark.requirement("R6", "R19", "D9")
 @pytest.mark.parametrize(
     ("value", "told"),
@@ -89,12 +83,9 @@ def test_a_version_is_an_integer(version: int) -> None:
         ("latest", "this is a string"),
         ("1" * 20, f'"{"1" * 20}" is a string; write it without quotes'),
         ("1" * 21, "this is a string"),
-        ("1" * 1000, "this is a string"),
-        ("\uff11", "this is a string"),
         (1.0, "1.0 is not an integer; write it without the point"),
         (1.5, "1.5 is not an integer"),
         (True, "this is a boolean"),
-        (False, "this is a boolean"),
         (-1, "this one is not between 0 and 65535"),
         (65536, "this one is not between 0 and 65535"),
         ([1], "this is a list"),
@@ -117,16 +108,13 @@ def test_an_invalid_version_is_refused_with_its_likely_meaning(value: Any, told:
             "this is a whole JSON-RPC message; pass its params or its result",
         ),
         ({"protocol_version": 1}, 'it is missing, spelt "protocol_version"; ACP versions are integers, such as 1'),
-        ({"version": 1}, "it is missing; ACP versions are integers, such as 1"),
+        *(
+            (message, "it is missing; ACP versions are integers, such as 1")
+            for message in ({}, {"version": 1}, {"protocolVersion": None}, None, [], "text", 1)
+        ),
     ],
 )
-def test_a_version_in_the_wrong_place_is_reported_with_its_place(message: Any, told: str) -> None:
+def test_a_version_that_is_missing_or_in_the_wrong_place_is_reported(message: Any, told: str) -> None:
     with pytest.raises(BadProtocolVersion) as caught:
         read_version(message)
     assert (caught.value.value, caught.value.reason) == (None, told)
-
-
-@pytest.mark.parametrize("message", [{}, {"protocolVersion": None}, None, [], "text", 1])
-def test_a_message_without_a_version_is_refused(message: Any) -> None:
-    with pytest.raises(BadProtocolVersion, match="it is missing; ACP versions are integers"):
-        read_version(message)
