@@ -50,16 +50,6 @@ def modern(request: Request) -> bytes:
     return reply(404 if found is None else 200, body.encode())
 
 
-async def test_a_url_that_ignores_the_probe_uses_the_older_era(marked: Marked, tmp_path: Path) -> None:
-    def swallows(request: Request) -> Iterator[bytes]:
-        if request.asks == "server/discover":
-            request.released.wait(20)
-        yield works(request)
-
-    with raw_server(swallows) as raw:
-        assert await era_of(http(f"{raw.origin}/mcp"), cwd=tmp_path) == "handshake"
-
-
 async def test_an_empty_event_stream_for_the_probe_may_end(marked: Marked, tmp_path: Path) -> None:
     closed = threading.Event()
 
@@ -142,23 +132,22 @@ async def test_a_slow_start_may_support_only_the_newer_era(
     assert await era_of(server, cwd=tmp_path) == "2026-07-28"
 
 
-async def test_a_buffered_program_may_support_only_the_newer_era(marked: Marked, tmp_path: Path) -> None:
-    script = f"cat | {sys.executable} -S {SERVERS / 'odd.py'} starts_slowly_and_knows_2026_alone"
+@pytest.mark.parametrize(
+    "script",
+    [
+        "cat | {odd} starts_slowly_and_knows_2026_alone",
+        "read -r lost; exec {odd} knows_2026_alone",
+        # It is still starting when its input has been read already, so that its response is late.
+        "cat | {odd} starts_slowly_and_ignores_handshake",
+    ],
+    ids=["buffers its input", "lost the probe", "responds late"],
+)
+async def test_a_program_that_supports_only_the_newer_era_is_probed_again(
+    script: str, marked: Marked, tmp_path: Path
+) -> None:
+    command = script.format(odd=f"{sys.executable} -S {SERVERS / 'odd.py'}")
 
-    assert await era_of(marked.stdio("odd", "/bin/sh", "-c", script), cwd=tmp_path) == "2026-07-28"
-
-
-async def test_a_program_that_lost_the_probe_is_probed_again(marked: Marked, tmp_path: Path) -> None:
-    script = f"read -r lost; exec {sys.executable} -S {SERVERS / 'odd.py'} knows_2026_alone"
-
-    assert await era_of(marked.stdio("odd", "/bin/sh", "-c", script), cwd=tmp_path) == "2026-07-28"
-
-
-async def test_a_late_response_to_the_probe_leads_to_another_probe(marked: Marked, tmp_path: Path) -> None:
-    # It is still starting when its input has been read already.
-    script = f"cat | {sys.executable} -S {SERVERS / 'odd.py'} starts_slowly_and_ignores_handshake"
-
-    assert await era_of(marked.stdio("odd", "/bin/sh", "-c", script), cwd=tmp_path) == "2026-07-28"
+    assert await era_of(marked.stdio("odd", "/bin/sh", "-c", command), cwd=tmp_path) == "2026-07-28"
 
 
 async def test_a_refused_handshake_after_a_lost_probe_is_reported(marked: Marked, tmp_path: Path) -> None:

@@ -48,17 +48,6 @@ async def test_invalid_entries_are_failures_in_their_position(marked: Marked, tm
     assert all(server.failure is None or server.failure.stage == "spec" for server in fleet)
 
 
-@pytest.mark.parametrize("delay", [0.0, 0.005, 0.02, 0.05, 0.1])
-async def test_a_launch_can_be_cancelled_at_any_time(delay: float, marked: Marked, tmp_path: Path) -> None:
-    servers = [marked.plain(name=f"n{number}") for number in range(3)]
-
-    with anyio.move_on_after(delay):
-        async with mcp_launch.launch(servers, cwd=tmp_path):
-            await anyio.sleep_forever()
-
-    assert marked.running() == []
-
-
 @pytest.mark.parametrize(
     "raised",
     [ValueError("mine"), ExceptionGroup("mine", [ValueError()]), SystemExit(3), KeyboardInterrupt()],
@@ -72,30 +61,6 @@ async def test_exceptions_of_the_block_are_raised_unchanged_after_closing(
             raise raised
 
     assert caught.value is raised
-    assert marked.running() == []
-
-
-async def test_fleets_in_a_task_group_that_is_cancelled_leave_nothing(
-    marked: Marked, echo_urls: dict[str, str], tmp_path: Path
-) -> None:
-    states: list[list[str]] = []
-    open_now = anyio.Event()
-
-    async def use() -> None:
-        servers = [marked.plain(), marked.plain("leaves_child", name="parent"), http(echo_urls["http"])]
-        async with mcp_launch.launch(servers, cwd=tmp_path) as fleet:
-            states.append([server.state for server in fleet])
-            if len(states) == 2:
-                open_now.set()
-            await anyio.sleep_forever()
-
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(use)
-        tasks.start_soon(use)
-        await open_now.wait()
-        tasks.cancel_scope.cancel()
-
-    assert states == [["ready"] * 3] * 2
     assert marked.running() == []
 
 
@@ -215,19 +180,6 @@ async def test_a_second_server_of_one_name_does_not_explain_an_unknown_tool(mark
         with pytest.raises(UnknownTool) as caught:
             await fleet.call_tool("plain__missing")
         assert caught.value.failure is None
-
-
-async def test_calling_a_tool_of_a_dead_server_raises_its_failure(marked: Marked, tmp_path: Path) -> None:
-    async with mcp_launch.launch([marked.plain()], cwd=tmp_path) as fleet:
-        changes = fleet.changes()
-        with pytest.raises(Exception):  # noqa: B017, PT011 - what the call raises is another test's business
-            await fleet["plain"].session.call_tool("die")
-        async for change in changes:
-            if change.state == "failed":
-                break
-        assert len(fleet.catalogue) == 0
-        with pytest.raises(LaunchFailure, match="plain: exited with status 9"):
-            await fleet.call_tool("plain__environment")
 
 
 async def test_a_call_can_set_its_own_timeout(marked: Marked, tmp_path: Path) -> None:

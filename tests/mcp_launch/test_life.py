@@ -14,9 +14,9 @@ from mcp import MCPError
 
 import mcp_launch
 from acp_bindings._processes.process import ChildProcess
-from mcp_launch import Budgets, LaunchError, LaunchFailure, NotReady, Options, Restart, UnknownServer, UnusableInput
+from mcp_launch import Budgets, LaunchError, LaunchFailure, NotReady, Options, Restart, UnknownServer
 from mcp_launch._servers import life
-from tests.mcp_launch.support import Marked, ask, http
+from tests.mcp_launch.support import Marked, ask, http, later_failure
 
 pytestmark = pytest.mark.anyio
 
@@ -29,29 +29,23 @@ async def kill(server: mcp_launch.LaunchedServer) -> None:
         await ask(server.session, "die")
 
 
-async def test_a_slow_server_continues_starting_in_the_background(marked: Marked, tmp_path: Path) -> None:
+async def test_slow_and_failing_servers_continue_starting_in_the_background(marked: Marked, tmp_path: Path) -> None:
     gate = tmp_path / "gate"
-    servers = [marked.plain(), marked.plain("waits_at_gate", name="slow", env={"GATE": str(gate)})]
+    slow = marked.plain("waits_at_gate", name="slow", env={"GATE": str(gate)})
+    servers = [marked.plain(), slow, marked.plain("exits_silently", name="bad")]
 
     with anyio.fail_after(10):
         async with mcp_launch.launch(servers, cwd=tmp_path, background=True, required={"plain"}) as fleet:
             assert (fleet["plain"].state, fleet["slow"].state) == ("ready", "starting")
             with pytest.raises(LaunchFailure, match=r"slow: has no session yet because it is starting; `await"):
                 _ = fleet["slow"].session
+            with pytest.raises(LaunchFailure, match="bad: exited with status 7"):
+                await fleet["bad"].ready()
             gate.touch()
             session = await fleet["slow"].ready()
             assert (await ask(session, "environment"))["cwd"] == str(tmp_path)
             await fleet.settled()
-            assert fleet.report["ok"]
-
-
-async def test_waiting_for_a_background_server_that_fails_raises_why(marked: Marked, tmp_path: Path) -> None:
-    with anyio.fail_after(10):
-        async with mcp_launch.launch([marked.plain("exits_silently")], cwd=tmp_path, background=True) as fleet:
-            with pytest.raises(LaunchFailure) as raised:
-                await fleet["plain"].ready()
-
-    assert raised.value.code == "exited"
+            assert [each["state"] for each in fleet.report["servers"]] == ["ready", "ready", "failed"]
 
 
 async def test_a_block_may_end_while_servers_still_start(marked: Marked, tmp_path: Path) -> None:
@@ -218,22 +212,6 @@ async def test_a_closing_server_has_no_session(marked: Marked, tmp_path: Path) -
                 _ = plain.session
             with pytest.raises(LaunchFailure, match="plain: has no session because it is closed"):
                 await plain.ready()
-
-
-async def test_waiting_for_a_dead_server_raises_its_failure(marked: Marked, tmp_path: Path) -> None:
-    async with mcp_launch.launch([marked.plain()], cwd=tmp_path) as fleet:
-        plain = fleet["plain"]
-        with pytest.raises(MCPError):
-            await ask(plain.session, "die")
-        told: Exception | None = None
-        while not isinstance(told, LaunchFailure):
-            try:
-                await ask(await plain.ready(), "environment")
-            except (LaunchFailure, MCPError) as error:
-                told = error
-
-    assert told is plain.failure
-    assert told.facts["exit_code"] == 9
 
 
 async def test_an_unknown_name_is_reported_with_the_known_ones(marked: Marked, tmp_path: Path) -> None:
@@ -432,26 +410,32 @@ def test_the_wait_before_a_restart_doubles_up_to_a_limit() -> None:
     assert [restart.wait(tried) for tried in range(7)] == [0.5, 1, 2, 4, 5, 5, None]
 
 
-async def test_invalid_options_are_refused_before_the_start(marked: Marked, tmp_path: Path) -> None:
-    options: Any = {"bad": {"restart": True}}
+async def test_a_server_that_dies_fails_everything_that_needs_it_and_no_other_server(
+    marked: Marked, tmp_path: Path
+) -> None:
+    why = "exited with status 9; it wrote on stderr: out of paper"
 
-    with pytest.raises(UnusableInput, match=r"the options of bad must be mcp_launch\.Options, not dict"):
-        async with mcp_launch.launch([marked.plain(), marked.plain(name="bad")], cwd=tmp_path, options=options):
-            pass
-
-    assert marked.running() == []
-
-
-async def test_a_request_during_the_death_fails_with_the_failure(marked: Marked, tmp_path: Path) -> None:
-    async with mcp_launch.launch([marked.plain()], cwd=tmp_path) as fleet:
-        session = fleet["plain"].session
+    async with mcp_launch.launch([marked.plain(), marked.plain(name="other")], cwd=tmp_path) as fleet:
+        plain, session = fleet["plain"], fleet["plain"].session
         told: list[MCPError] = []
         for tool in ("die", "environment"):
             with pytest.raises(MCPError) as raised:
                 await session.call_tool(tool)
             told.append(raised.value)
+        failure = await later_failure(plain)
+        with pytest.raises(LaunchFailure) as waited:
+            await plain.ready()
+        with pytest.raises(LaunchFailure, match=f"plain: {why}"):
+            _ = plain.session
+        with pytest.raises(LaunchFailure, match=f"plain: {why}"):
+            await fleet.call_tool("plain__environment")
+        assert [entry.server for entry in fleet.catalogue] == ["other"]
+        assert (await ask(fleet["other"].session, "environment"))["cwd"] == str(tmp_path)
 
-    assert [each.message for each in told] == ["exited with status 9; it wrote on stderr: out of paper"] * 2
+    assert [each.message for each in told] == [why] * 2
+    assert told[0].error.data == {"code": "exited", "stderr": ["out of paper"], "exit_code": 9}
+    assert (failure.stage, failure.code, failure.facts["exit_code"]) == ("call", "exited", 9)
+    assert waited.value is failure
 
 
 async def test_an_old_session_keeps_its_failure_after_a_restart(marked: Marked, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import anyio
 import pytest
 
 import mcp_launch
-from acp_bindings import decode, v1_unstable, v2_unstable
+from acp_bindings import decode, v1_unstable, v2, v2_unstable
 from tests.mcp_launch.servers.web import Web, misbehaving_web
 from tests.mcp_launch.support import SECRET, SERVERS, Marked, ask, http
 
@@ -69,9 +69,14 @@ async def test_stdio_is_always_allowed(transports: Any, marked: Marked, tmp_path
         assert fleet["plain"].state == "ready"
 
 
-@pytest.mark.requirement("R82")
-async def test_the_headers_go_with_every_request_over_http(web: Web, marked: Marked, tmp_path: Path) -> None:
-    server = http(f"{web.origin}/works", headers={"X-Key": "k"})
+@pytest.mark.requirement("R82", "R85")
+@pytest.mark.parametrize(
+    ("kind", "path", "methods"), [("http", "works", {"POST", "GET", "DELETE"}), ("sse", "events", {"POST", "GET"})]
+)
+async def test_the_headers_go_with_every_request(
+    *, kind: str, path: str, methods: set[str], web: Web, marked: Marked, tmp_path: Path
+) -> None:
+    server = http(f"{web.origin}/{path}", kind=kind, headers={"X-Key": "k"})
 
     async with mcp_launch.open_session(server, cwd=tmp_path) as session:
         await session.list_tools()
@@ -79,7 +84,7 @@ async def test_the_headers_go_with_every_request_over_http(web: Web, marked: Mar
             while "GET" not in [method for method, _, _ in web.seen]:
                 await anyio.sleep(0.01)
 
-    assert {method for method, _, _ in web.seen} == {"POST", "GET", "DELETE"}
+    assert {method for method, _, _ in web.seen} == methods
     assert [headers.get("X-Key") for _, _, headers in web.seen] == ["k"] * len(web.seen)
 
 
@@ -93,19 +98,6 @@ async def test_headers_of_the_transport_cannot_be_overridden(web: Web, marked: M
     sent = {(name.lower(), value) for _, _, headers in web.seen for name, value in headers.items()}
     assert not sent & {(name.lower(), value) for name, value in OWNED.items()}
     assert [warning.split('"')[1] for warning in warnings] == list(OWNED)
-
-
-@pytest.mark.requirement("R85")
-async def test_the_headers_of_sse_go_with_the_stream_and_with_each_message(
-    web: Web, marked: Marked, tmp_path: Path
-) -> None:
-    server = http(f"{web.origin}/events", kind="sse", headers={"X-Key": "k"})
-
-    async with mcp_launch.open_session(server, cwd=tmp_path) as session:
-        await session.list_tools()
-
-    assert {method for method, _, _ in web.seen} == {"POST", "GET"}
-    assert [headers.get("X-Key") for _, _, headers in web.seen] == ["k"] * len(web.seen)
 
 
 @pytest.mark.requirement("R85")
@@ -161,7 +153,7 @@ async def test_all_servers_end_with_their_session(marked: Marked, echo_urls: dic
 
 
 @pytest.mark.requirement("X13")
-@pytest.mark.parametrize("protocol", [v1_unstable, v2_unstable])
+@pytest.mark.parametrize("protocol", [v1_unstable, v2, v2_unstable])
 async def test_a_server_over_acp_is_reported_and_not_launched(protocol: Any, marked: Marked, tmp_path: Path) -> None:
     server = decode(protocol.McpServer, {"type": "acp", "name": "inner", "serverId": "s1"})
 

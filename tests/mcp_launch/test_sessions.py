@@ -80,19 +80,6 @@ async def test_cancellation_ends_the_server_and_is_not_swallowed(marked: Marked,
     assert marked.running() == []
 
 
-async def test_a_session_can_be_used_from_any_task(marked: Marked, tmp_path: Path) -> None:
-    answers: list[Any] = []
-
-    async def call(session: Any) -> None:
-        answers.append((await ask(session, "environment"))["cwd"])
-
-    async with mcp_launch.open_session(marked.plain(), cwd=tmp_path) as session, anyio.create_task_group() as tasks:
-        for _ in range(5):
-            tasks.start_soon(call, session)
-
-    assert answers == [str(tmp_path)] * 5
-
-
 @pytest.mark.parametrize("kind", ["stdio", "http", "sse"])
 async def test_a_message_that_cannot_be_written_fails_its_call_and_not_the_session(
     kind: str, marked: Marked, echo_urls: dict[str, str], tmp_path: Path
@@ -109,11 +96,4 @@ async def test_a_message_that_cannot_be_written_fails_its_call_and_not_the_sessi
 async def test_a_relative_cwd_is_refused(tmp_path: Path) -> None:
     with pytest.raises(mcp_launch.UnusableInput, match="absolute"):
         async with mcp_launch.launch([], cwd="."):
-            pass
-
-
-async def test_a_cwd_that_is_a_file_is_called_so(marked: Marked, tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    with pytest.raises(mcp_launch.LaunchFailure, match="plain: the working directory is a file"):
-        async with mcp_launch.open_session(marked.plain(), cwd=tmp_path / "file"):
             pass
