@@ -6,11 +6,11 @@ import gc
 import math
 import subprocess
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import anyio
 import pytest
@@ -203,36 +203,25 @@ async def test_a_failing_callback_affects_only_one_call(asking: Asking, tmp_path
             assert fleet["asks"].state == "ready"
 
 
-def by_name(options: Options) -> OptionsFor:
-    return {"first": options}
-
-
-def by_function(options: Options) -> OptionsFor:
-    return lambda name: options if name == "first" else Options()
-
-
-@pytest.mark.parametrize("given", [by_name, by_function])
-async def test_each_server_has_its_own(
-    given: Callable[[Options], OptionsFor], marked: Marked, asking_urls: dict[tuple[str, str], str], tmp_path: Path
+@pytest.mark.parametrize("given", ["by name", "by function", "for all"])
+async def test_options_are_for_one_server_or_for_all(
+    given: str, marked: Marked, asking_urls: dict[tuple[str, str], str], tmp_path: Path
 ) -> None:
     asking = Asking(("http", "modern"), marked, asking_urls)
-    servers = [asking.spec("first"), asking.spec("second")]
+    servers, options = [asking.spec("first"), asking.spec("second")], asking.options()
+    forms: dict[str, OptionsFor] = {
+        "by name": {"first": options},
+        "by function": lambda name: options if name == "first" else Options(),
+        "for all": options,
+    }
 
     with anyio.fail_after(20):
-        async with mcp_launch.launch(servers, cwd=tmp_path, options=given(asking.options())) as fleet:
+        async with mcp_launch.launch(servers, cwd=tmp_path, options=forms[given]) as fleet:
             assert await ask(fleet["first"].session, "choose") == "the user wants red"
-            assert "did not declare" in await refusal(fleet["second"].session, "choose")
-
-
-async def test_options_that_are_not_by_name_are_for_all(
-    marked: Marked, asking_urls: dict[tuple[str, str], str], tmp_path: Path
-) -> None:
-    asking = Asking(("http", "legacy"), marked, asking_urls)
-    servers = [asking.spec("first"), asking.spec("second")]
-
-    with anyio.fail_after(20):
-        async with mcp_launch.launch(servers, cwd=tmp_path, options=asking.options()) as fleet:
-            assert [await ask(server.session, "choose") for server in fleet] == ["the user wants red"] * 2
+            if given == "for all":
+                assert await ask(fleet["second"].session, "choose") == "the user wants red"
+            else:
+                assert "did not declare" in await refusal(fleet["second"].session, "choose")
 
 
 @pytest.mark.parametrize("options", [5, {"plain": {"sampling": None}}, str])
@@ -259,42 +248,27 @@ async def test_an_async_callback_is_refused_where_it_would_not_be_awaited(stderr
         Options(stderr=stderr)
 
 
-@pytest.mark.parametrize("name", ["stderr", "sampling", "elicitation", "roots", "logging", "message", "traffic"])
-async def test_a_callback_that_cannot_be_called_is_refused(name: str) -> None:
-    with pytest.raises(UnusableInput, match=rf"^{name} must be a function, not a str$"):
-        Options(**cast("dict[str, Any]", {name: "print"}))
+CALLBACKS = ("stderr", "sampling", "elicitation", "roots", "logging", "message", "traffic")
 
 
 @pytest.mark.parametrize(
-    ("name", "wrong", "wanted"),
+    ("kind", "name", "wrong", "wanted"),
     [
-        ("restart", 5, r"an mcp_launch\.Restart, not a int"),
-        ("restart", {"tries": 3}, r"an mcp_launch\.Restart, not a dict"),
-        ("limits", {"bytes": 1}, r"mcp_launch\.Limits, not a dict"),
-        ("phrases", {"longer": "more time"}, r"mcp_launch\.failures\.Phrases, not a dict"),
+        *((Options, name, "print", "a function, not a str$") for name in CALLBACKS),
+        (Options, "restart", 5, r"an mcp_launch\.Restart, not a int$"),
+        (Options, "limits", {"bytes": 1}, r"mcp_launch\.Limits, not a dict$"),
+        (Options, "phrases", {"longer": "more time"}, r"mcp_launch\.failures\.Phrases, not a dict$"),
+        *((Options, "secrets", wrong, "a collection of strings$") for wrong in ("sk-secret", [3], 3)),
+        (Restart, "tries", "5", "a non-negative number, not"),
+        (Restart, "first", -0.5, "a non-negative number, not"),
+        (Restart, "longest", math.nan, "a non-negative number, not"),
+        (Budgets, "connect", None, "a non-negative number, not"),
+        (Budgets, "call", -1, "a non-negative number, not"),
     ],
 )
-async def test_an_option_of_a_wrong_type_is_refused(name: str, wrong: Any, wanted: str) -> None:
-    with pytest.raises(UnusableInput, match=rf"^{name} must be {wanted}$"):
-        Options(**{name: wrong})
-
-
-@pytest.mark.parametrize(
-    ("kind", "name", "value"),
-    [
-        (Restart, "tries", -1),
-        (Restart, "tries", "5"),
-        (Restart, "first", -0.5),
-        (Restart, "first", math.nan),
-        (Restart, "longest", "30"),
-        (Budgets, "connect", None),
-        (Budgets, "call", -1),
-        (Budgets, "close", math.nan),
-    ],
-)
-async def test_numbers_of_restarts_and_budgets_must_not_be_negative(kind: Any, name: str, value: Any) -> None:
-    with pytest.raises(UnusableInput, match=rf"^{name} must be a non-negative number, not"):
-        kind(**{name: value})
+async def test_an_option_of_a_wrong_type_is_refused(kind: Any, name: str, wrong: Any, wanted: str) -> None:
+    with pytest.raises(UnusableInput, match=f"^{name} must be {wanted}"):
+        kind(**{name: wrong})
 
 
 @pytest.mark.parametrize("timeout", [None, "5", -1, math.nan])
@@ -335,12 +309,6 @@ async def refusal(session: Client, tool: str) -> str:
         return str(error)
     assert result.is_error, result
     return "".join(block.text for block in result.content if isinstance(block, TextContent))
-
-
-@pytest.mark.parametrize("wrong", ["sk-secret", [3], 3])
-async def test_secrets_must_be_a_collection_of_strings(wrong: Any) -> None:
-    with pytest.raises(UnusableInput, match=r"^secrets must be a collection of strings$"):
-        Options(secrets=wrong)
 
 
 async def test_secrets_of_the_options_are_redacted(marked: Marked, tmp_path: Path) -> None:
