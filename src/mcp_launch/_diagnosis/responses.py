@@ -29,10 +29,6 @@ class TooLong(Exception):  # noqa: N818 - says what happened
     """A body is longer than the limit; the message, if there is one, says what was sent."""
 
 
-class UnusableId(Exception):  # noqa: N818 - the same
-    """The server sent a session id that cannot be sent back."""
-
-
 def trouble(  # noqa: PLR0911 - a list of cases
     error: Exception, url: Url, *, connect: float, via: Via | None
 ) -> Diagnosis:
@@ -55,9 +51,6 @@ def trouble(  # noqa: PLR0911 - a list of cases
     if isinstance(error, TooLong):
         summary = str(error) or f"a message of more than {LONGEST >> 20} MB"
         return found("not_mcp", f"{where} sent {summary}", "is the path right?")
-    if isinstance(error, UnusableId):
-        summary = f"{where} sent an Mcp-Session-Id that is not ASCII"
-        return found("invalid_response", f"{summary}; is there a newer release of the server?")
     if "ProxyError" in kinds:
         return found("refused", f"the proxy {via} did not connect to {where}: {error}", via and via.advice)
     if any(isinstance(cause, socket.gaierror | UnicodeError) for cause in causes):

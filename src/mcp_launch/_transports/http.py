@@ -21,7 +21,7 @@ from typing_extensions import override
 
 from acp_bindings._http import cookie_jar
 from mcp_launch._diagnosis import Diagnosis, advised
-from mcp_launch._diagnosis.responses import UNMAPPED, TooLong, UnusableId
+from mcp_launch._diagnosis.responses import UNMAPPED, TooLong
 from mcp_launch._http_types import EVENT_STREAM, JSON, media_type
 from mcp_launch._json_values import as_members
 from mcp_launch._spec import HttpServer
@@ -167,7 +167,7 @@ class WebClient(httpx2.AsyncClient):
     async def _deliver(self, request: httpx2.Request, **options: Any) -> None:
         """Post a message without a response, following redirects as the SDK does."""
         # Errors are in the memory.
-        with contextlib.suppress(httpx2.RequestError, TooLong, UnusableId, *UNMAPPED):
+        with contextlib.suppress(httpx2.RequestError, TooLong, *UNMAPPED):
             for _ in range(self.max_redirects):
                 response = await self._send(request, **options)
                 following = response.next_request
@@ -183,7 +183,7 @@ class WebClient(httpx2.AsyncClient):
         stream: bool = options.pop("stream", False)
         try:
             response = await self._remember(request, await super().send(request, stream=True, **options))
-        except (httpx2.RequestError, TooLong, UnusableId, *UNMAPPED) as error:
+        except (httpx2.RequestError, TooLong, *UNMAPPED) as error:
             self.memory.failed(_sent_to(error, request), error)
             if not self.proven:
                 raise
@@ -222,12 +222,8 @@ class WebClient(httpx2.AsyncClient):
             return await self._remember_refusal(request, response)
         message: dict[str, Any] = request.extensions["message"]
         is_notification = "id" not in message or "method" not in message
-        if message.get("method") == "initialize" and (session_id := response.headers.get("mcp-session-id")):
-            if not session_id.isascii():
-                await response.aclose()
-                raise UnusableId
-            if self.posts:
-                self.posts.expect_stream()
+        if self.posts and message.get("method") == "initialize" and response.headers.get("mcp-session-id"):
+            self.posts.expect_stream()
         media, body = media_type(response.headers), b""
         if media == EVENT_STREAM:
             response, is_mcp = self._with_events(response, is_answer=True), True
@@ -286,7 +282,7 @@ async def speaks_http(spec: HttpServer, network: Network, *, in_full: bool = Fal
     An event stream without a message does not prove anything about a server that also sends one for a GET.
     """
     found = False
-    with anyio.move_on_after(TRIAL) as scope, contextlib.suppress(httpx2.HTTPError, TooLong, UnusableId, *UNMAPPED):
+    with anyio.move_on_after(TRIAL) as scope, contextlib.suppress(httpx2.HTTPError, TooLong, *UNMAPPED):
         async with (
             WebClient(spec, network, connect=TRIAL) as client,
             client.stream(
