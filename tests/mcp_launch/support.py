@@ -10,12 +10,13 @@ import sys
 import time
 import traceback
 import uuid
-from collections.abc import AsyncGenerator, Callable, Generator, Mapping
+from collections.abc import AsyncGenerator, Callable, Generator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import anyio
+import httpx2
 
 import mcp_launch
 from tests.leftovers import marked_processes, open_files
@@ -61,6 +62,28 @@ class Marked:
     def running(self) -> list[int]:
         """The processes that carry the mark."""
         return marked_processes(MARK, self.mark)
+
+
+def scripted(folder: Path, **script: Any) -> list[str]:
+    """Return the command of a stdio server with these tools and responses, as in `servers/scripted.py`."""
+    path = folder / "script.json"
+    path.write_text(json.dumps(script))
+    return [sys.executable, "-S", str(SERVERS / "scripted.py"), str(path)]
+
+
+def read_proc(path: Path) -> str:
+    """Return the content of a file in `/proc`, which is empty if its process has ended."""
+    try:
+        return path.read_bytes().decode(errors="replace")
+    except OSError:
+        return ""
+
+
+def validating(parent: int) -> list[int]:
+    """Return the children of a process in which it validates by schemas of servers."""
+    tasks = Path(f"/proc/{parent}/task").glob("*/children")
+    children = [child for task in tasks for child in read_proc(task).split()]
+    return [int(child) for child in children if "called.py" in read_proc(Path(f"/proc/{child}/cmdline"))]
 
 
 @contextmanager
@@ -126,6 +149,14 @@ def http(
     """The raw JSON of a server with a URL."""
     pairs = [{"name": key, "value": value} for key, value in (headers or {}).items()]
     return {"type": kind, "name": name, "url": url, "headers": pairs}
+
+
+class Bearer(httpx2.Auth):
+    """Logs in with a token that is not in any specification."""
+
+    def auth_flow(self, request: httpx2.Request) -> Iterator[httpx2.Request]:  # pyright: ignore[reportIncompatibleMethodOverride]
+        request.headers["Authorization"] = f"Bearer {SECRET}"
+        yield request
 
 
 async def failure_of(server: object, *, cwd: Path, budgets: Budgets) -> LaunchFailure:

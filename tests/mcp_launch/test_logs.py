@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import logging
 import warnings
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
-import httpx2
 import pytest
 from mcp import MCPError
 
@@ -17,7 +16,7 @@ from acp_bindings._logs import LIBRARIES, kept_out_of_logs
 from acp_bindings._redact import Redactor
 from mcp_launch import Budgets, Options
 from tests.mcp_launch.servers.raw import Request, event, head, raw_server, reply, result, works
-from tests.mcp_launch.support import SECRET, Marked, http, run_python
+from tests.mcp_launch.support import SECRET, Bearer, Marked, http, run_python
 
 pytestmark = [
     pytest.mark.anyio,
@@ -55,14 +54,6 @@ def records() -> Generator[Records]:
     yield handler
     root.removeHandler(handler)
     root.setLevel(level)
-
-
-class Bearer(httpx2.Auth):
-    """Logs in with a token that is not in any specification."""
-
-    def auth_flow(self, request: httpx2.Request) -> Iterator[httpx2.Request]:  # pyright: ignore[reportIncompatibleMethodOverride]
-        request.headers["Authorization"] = f"Bearer {SECRET}"
-        yield request
 
 
 def parrot(request: Request, answer: bytes) -> bytes:

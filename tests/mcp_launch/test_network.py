@@ -30,7 +30,7 @@ from mcp_launch._transports.network import network
 from mcp_launch._transports.sse_client import EventClient
 from tests.mcp_launch.servers.raw import Answer, Request, Sse, raw_server, reply, works
 from tests.mcp_launch.servers.tls import Certificates, certificates
-from tests.mcp_launch.support import SECRET, Marked, http
+from tests.mcp_launch.support import SECRET, Bearer, Marked, http
 
 pytestmark = pytest.mark.anyio
 KINDS = pytest.mark.parametrize("kind", ["http", "sse"])
@@ -263,11 +263,13 @@ async def test_a_response_that_may_come_from_the_proxy_names_it(
 
 
 @KINDS
-async def test_a_proxy_of_the_environment_that_cannot_be_used_is_not_called_an_option(
+async def test_a_proxy_of_the_environment_that_cannot_be_used_is_only_needed_beyond_loopback(
     kind: str, marked: Marked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ALL_PROXY", f"gopher://user:{SECRET}@127.0.0.1:9")
     failure = await failure_of(http("http://server.invalid/mcp", kind=kind), Options(), cwd=tmp_path)
+    with raw_server(server_of(kind)) as raw:
+        assert await outcome(http(f"{raw.origin}/mcp", kind=kind), Options(), cwd=tmp_path) == []
 
     facts = {"option": "trust_env", "variable": "ALL_PROXY"}
     assert (failure.stage, failure.code, failure.facts) == ("spec", "invalid_options", facts)
@@ -360,15 +362,6 @@ async def test_a_proxy_in_the_options_applies_to_loopback(kind: str, marked: Mar
     assert all(request.target.startswith("http://localhost:1/m") for request in proxy.seen)
 
 
-@KINDS
-async def test_loopback_works_where_the_proxy_of_the_environment_cannot_be_used(
-    kind: str, marked: Marked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("ALL_PROXY", "gopher://127.0.0.1:9")
-    with raw_server(server_of(kind)) as raw:
-        assert await outcome(http(f"{raw.origin}/mcp", kind=kind), Options(), cwd=tmp_path) == []
-
-
 async def test_the_token_of_a_local_server_is_never_sent_to_the_proxy_of_the_environment(
     marked: Marked, tmp_path: Path, proxied: list[Request]
 ) -> None:
@@ -378,14 +371,6 @@ async def test_the_token_of_a_local_server_is_never_sent_to_the_proxy_of_the_env
             await session.list_tools()
 
     assert proxied == []
-
-
-class Bearer(httpx2.Auth):
-    """Logs in with a token that is not in any specification."""
-
-    def auth_flow(self, request: httpx2.Request) -> Iterator[httpx2.Request]:  # pyright: ignore[reportIncompatibleMethodOverride]
-        request.headers["Authorization"] = f"Bearer {SECRET}"
-        yield request
 
 
 def with_key(request: httpx2.Request) -> httpx2.Request:
