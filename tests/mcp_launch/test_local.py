@@ -6,13 +6,14 @@ import contextlib
 import json
 import logging
 import os
+import resource
 import signal
 import socket
 import subprocess
 import sys
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -29,46 +30,14 @@ from pydantic import BaseModel
 import mcp_launch
 from acp_bindings import encode, v1, v1_unstable, v2, v2_unstable
 from mcp_launch._local import relay, serve
-from tests.mcp_launch.support import SOURCE, Marked, ask
+from tests.mcp_launch.own import Own
+from tests.mcp_launch.support import SOURCE, Marked, ask, read_proc
 
 pytestmark = pytest.mark.anyio
 
 Kind = Literal["http", "stdio"]
 EACH_TRANSPORT = pytest.mark.parametrize("transport", ["http", "stdio"])
 PROTOCOLS: list[Any] = [v1, v1_unstable, v2, v2_unstable]
-
-
-@dataclass
-class Own:
-    """A server of the client, and a record of its use."""
-
-    server: MCPServer[Any] = field(init=False)
-    waiting: anyio.Event = field(default_factory=anyio.Event)
-    cancelled: anyio.Event = field(default_factory=anyio.Event)
-    lives: int = 0
-
-    def __post_init__(self) -> None:
-        self.server = MCPServer("editor", lifespan=self._live, log_level="WARNING")
-
-        @self.server.tool()
-        async def selection(file: str) -> str:
-            return f"the selection in {file}"
-
-        @self.server.tool()
-        async def wait() -> None:
-            self.waiting.set()
-            try:
-                await anyio.sleep_forever()
-            finally:
-                self.cancelled.set()
-
-    @asynccontextmanager
-    async def _live(self, _: MCPServer[Any]) -> AsyncGenerator[None]:
-        self.lives += 1
-        yield
-        # Not cancelled, when the block ends as it should.
-        await anyio.sleep(0)
-        self.lives -= 1
 
 
 def text(spec: object) -> str:
@@ -140,28 +109,21 @@ def v1_agent(protocol: Any, *, http: bool) -> Any:
     return protocol.InitializeResponse(protocol_version=1, agent_capabilities=said)
 
 
-@pytest.mark.requirement("R70", "R71", "R90")
-@pytest.mark.parametrize("protocol", PROTOCOLS[:2])
-async def test_a_v1_agent_gets_http_if_advertised_and_otherwise_stdio(protocol: Any) -> None:
-    told = [v1_agent(protocol, http=True), v1_agent(protocol, http=False), protocol.AgentCapabilities()]
-    chosen: list[str] = []
-    for agent in told:
-        async with mcp_launch.serve_local(Own().server, agent=agent) as local:
-            chosen.append(local.transport)
-
-    assert chosen == ["http", "stdio", "stdio"]
-
-
-@pytest.mark.requirement("R70", "R71", "R72")
-@pytest.mark.parametrize("protocol", PROTOCOLS[2:])
-async def test_a_v2_agent_gets_an_advertised_transport(protocol: Any) -> None:
-    told = [v2_agent(protocol, "stdio", "http"), v2_agent(protocol, "stdio"), v2_agent(protocol, "http").capabilities]
-    chosen: list[str] = []
-    for agent in told:
-        async with mcp_launch.serve_local(Own().server, agent=agent) as local:
-            chosen.append(local.transport)
-
-    assert chosen == ["http", "stdio", "http"]
+@pytest.mark.requirement("R70", "R71", "R72", "R90")
+@pytest.mark.parametrize(
+    ("agent", "transport"),
+    [
+        *((v1_agent(protocol, http=True), "http") for protocol in PROTOCOLS[:2]),
+        *((v1_agent(protocol, http=False), "stdio") for protocol in PROTOCOLS[:2]),
+        *((protocol.AgentCapabilities(), "stdio") for protocol in PROTOCOLS[:2]),
+        *((v2_agent(protocol, "stdio", "http"), "http") for protocol in PROTOCOLS[2:]),
+        *((v2_agent(protocol, "stdio"), "stdio") for protocol in PROTOCOLS[2:]),
+        *((v2_agent(protocol, "http").capabilities, "http") for protocol in PROTOCOLS[2:]),
+    ],
+)
+async def test_an_agent_gets_http_if_advertised_and_otherwise_stdio(agent: Any, transport: Kind) -> None:
+    async with mcp_launch.serve_local(Own().server, agent=agent) as local:
+        assert local.transport == transport
 
 
 @pytest.mark.requirement("R70")
@@ -245,9 +207,12 @@ async def post(url: str, **headers: str) -> httpx2.Response:
 
 @pytest.mark.requirement("R90")
 async def test_a_request_without_the_token_or_from_another_host_is_refused(marked: Marked) -> None:
-    async with mcp_launch.serve_local(Own().server, transport="http") as local:
-        spec = local.spec(v1.McpServer)
-        assert isinstance(spec, v1.McpServerHttp)
+    own = Own()
+    async with (
+        mcp_launch.serve_local(own.server, transport="http") as local,
+        mcp_launch.serve_local(own.server, transport="http") as another,
+    ):
+        spec = local.spec(v1.McpServerHttp)
         right = {"Authorization": spec.headers[0].value}
         cases: list[tuple[int, str, dict[str, str]]] = [
             (LET_IN, spec.url, right),
@@ -257,6 +222,7 @@ async def test_a_request_without_the_token_or_from_another_host_is_refused(marke
             (401, spec.url, {"Authorization": right["Authorization"] + "x"}),
             (401, spec.url, {"Authorization": right["Authorization"].removeprefix("Bearer ")}),
             (401, spec.url, {"Authorization": "Bearer \xe9"}),
+            (401, spec.url, {"Authorization": another.spec(v1.McpServerHttp).headers[0].value}),
             (401, f"http://127.0.0.1:{local.port}/", {}),
             (404, f"http://127.0.0.1:{local.port}/", right),
             (421, spec.url, {**right, "Host": "rebound.example"}),
@@ -385,8 +351,8 @@ async def test_the_token_is_never_shown(
             await ask(session, "selection", file="a.py")
             if transport == "http":
                 await post(f"http://127.0.0.1:{local.port}/", Authorization=token)
-            commands = [_read(entry / "cmdline") for entry in Path("/proc").iterdir() if entry.name.isdecimal()]
-            holders = [_read(entry / "environ") for entry in Path("/proc").iterdir() if entry.name.isdecimal()]
+            commands = [read_proc(path) for path in Path("/proc").glob("[0-9]*/cmdline")]
+            holders = [read_proc(path) for path in Path("/proc").glob("[0-9]*/environ")]
         # Not in the session, which hides it too.
         logging.getLogger("mcp.server").info("what the SDK might say: %s", token)
         shown = [repr(local), str(local), repr(spec), caplog.text, *commands]
@@ -396,27 +362,6 @@ async def test_the_token_is_never_shown(
     # The search would find it.
     assert sum(token in environment for environment in holders) == (1 if transport == "stdio" else 0)
     assert [place for place in shown if token in place] == []
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_bytes().decode(errors="replace")
-    except OSError:
-        return ""
-
-
-@pytest.mark.requirement("R90")
-async def test_each_offer_has_a_token_of_its_own(marked: Marked) -> None:
-    own = Own()
-    async with (
-        mcp_launch.serve_local(own.server, transport="http") as one,
-        mcp_launch.serve_local(own.server, transport="http") as two,
-    ):
-        first, second = one.spec(v1.McpServerHttp), two.spec(v1.McpServerHttp)
-        with anyio.fail_after(10):
-            mixed = await post(first.url, Authorization=second.headers[0].value)
-
-    assert mixed.status_code == 401
 
 
 # Several agents, and their ends
@@ -439,51 +384,38 @@ async def older_agent(spec: v1.McpServer) -> AsyncGenerator[Client]:
         yield client
 
 
+@pytest.mark.requirement("R90")
+@EACH_TRANSPORT
+async def test_two_agents_use_it_at_once(transport: Kind, marked: Marked, tmp_path: Path) -> None:
+    await _used_by_two(transport, partial(mcp_launch.open_session, cwd=tmp_path))
+
+
 # The SDK's client leaves half-read answers to the garbage collector when it is cancelled.
 @pytest.mark.requirement("R90")
 @pytest.mark.filterwarnings("ignore:Async generator:ResourceWarning")
 @EACH_TRANSPORT
-async def test_an_older_agent_uses_it_too(transport: Kind) -> None:
+async def test_two_older_agents_use_it_at_once(transport: Kind) -> None:
     # Not with `marked`: sse-starlette, which the SDK uses, keeps a task for each thread that sent an event stream.
+    await _used_by_two(transport, older_agent)
+
+
+async def _used_by_two(transport: Kind, agent: Callable[[Any], AbstractAsyncContextManager[Client]]) -> None:
     own = Own()
 
     with anyio.fail_after(30):
         async with mcp_launch.serve_local(own.server, transport=transport) as local:
-            async with (
-                older_agent(local.spec(v1.McpServer)) as one,
-                older_agent(local.spec(v1.McpServer)) as two,
-                anyio.create_task_group() as tasks,
-            ):
-                assert one.protocol_version == "2025-11-25"
-                tasks.start_soon(one.call_tool, "wait")
-                await own.waiting.wait()
-                assert await ask(two, "selection", file="a.py") == "the selection in a.py"
-                tasks.cancel_scope.cancel()
-            await own.cancelled.wait()
-        assert own.lives == 0
-
-
-@pytest.mark.requirement("R90")
-@EACH_TRANSPORT
-async def test_two_agents_use_it_at_once(transport: Kind, marked: Marked, tmp_path: Path) -> None:
-    own = Own()
-
-    async with mcp_launch.serve_local(own.server, transport=transport) as local:
-        spec = local.spec(v1.McpServer)
-        async with (
-            mcp_launch.open_session(spec, cwd=tmp_path) as one,
-            mcp_launch.open_session(spec, cwd=tmp_path) as two,
-        ):
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(one.call_tool, "wait")
-                with anyio.fail_after(20):
+            spec = local.spec(v1.McpServer)
+            async with agent(spec) as one, agent(spec) as two:
+                assert one.protocol_version == ("2025-11-25" if agent is older_agent else "2026-07-28")
+                async with anyio.create_task_group() as tasks:
+                    tasks.start_soon(one.call_tool, "wait")
                     await own.waiting.wait()
                     assert await ask(two, "selection", file="a.py") == "the selection in a.py"
-                tasks.cancel_scope.cancel()
-            with anyio.fail_after(20):
+                    tasks.cancel_scope.cancel()
                 await own.cancelled.wait()
                 assert await ask(one, "selection", file="b.py") == "the selection in b.py"
-        assert own.lives == 1
+            assert own.lives == 1
+        assert own.lives == 0
 
 
 AGENT = """
@@ -583,46 +515,22 @@ MODERN = (
 )
 
 
-SHORT_OF_FILES = """
-import os, resource, sys, anyio, mcp_launch
-from mcp.server import Server
-
-async def main():
-    async with mcp_launch.serve_local(Server("editor"), transport="http") as local:
-        print(local.port, flush=True)
-        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-        spare = os.open("/dev/null", os.O_RDONLY)
-        os.close(spare)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (spare, hard))
-        print("short", flush=True)
-        await anyio.to_thread.run_sync(sys.stdin.readline)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-        await anyio.to_thread.run_sync(sys.stdin.readline)
-
-anyio.run(main, backend=sys.argv[1])
-"""
-
-
-async def test_too_many_open_files_are_waited_out(anyio_backend: str) -> None:
-    command = [sys.executable, "-c", SHORT_OF_FILES, anyio_backend]
-    environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
-    with anyio.fail_after(20):
-        async with await anyio.open_process(command, env=environment) as client:
-            assert client.stdin
-            assert client.stdout
-            assert client.stderr
-            said = b""
-            while b"short" not in said:
-                said += await client.stdout.receive()
-            async with await anyio.connect_tcp("127.0.0.1", int(said.split()[0])) as agent:
-                await agent.send(b"GET / HTTP/1.1\r\nhost: a\r\n\r\n")
-                complaint = b""
-                while b"cannot accept connections from agents for now: [Errno 24]" not in complaint:
-                    complaint += await client.stderr.receive()
-                await client.stdin.send(b"\n")
-                assert (await agent.receive()).startswith(b"HTTP/1.1 401 ")
-            await client.stdin.send(b"\n")
-            assert await client.wait() == 0
+async def test_too_many_open_files_are_waited_out(anyio_backend: str, caplog: pytest.LogCaptureFixture) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with anyio.fail_after(20), socket.socket() as agent:
+        async with mcp_launch.serve_local(Own().server, transport="http") as local:
+            # The agent has its descriptor already. The next one is for its connection, on our side.
+            following = os.open("/dev/null", os.O_RDONLY)
+            os.close(following)
+            resource.setrlimit(resource.RLIMIT_NOFILE, (following, hard))
+            try:
+                agent.connect(("127.0.0.1", local.port))
+                agent.sendall(b"GET / HTTP/1.1\r\nhost: a\r\n\r\n")
+                while "cannot accept connections from agents for now: [Errno 24]" not in caplog.text:
+                    await anyio.sleep(0.01)
+            finally:
+                resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+            assert (await anyio.to_thread.run_sync(agent.recv, 100)).startswith(b"HTTP/1.1 401 ")
 
 
 @EACH_TRANSPORT

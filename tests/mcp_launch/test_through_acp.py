@@ -13,13 +13,13 @@ import anyio.lowlevel
 import pytest
 from mcp import Client, MCPError
 from mcp.server import MCPServer
-from mcp.server.mcpserver import Context
 
 import mcp_launch
 from acp_bindings import v1_unstable, v2_unstable
 from acp_bindings._processes.pipes import Reader, Writer
 from acp_bindings.connection import Connection, Handlers, RequestFailed
 from acp_bindings.jsonrpc import ProtocolPackage
+from tests.mcp_launch.own import Own
 
 pytestmark = pytest.mark.anyio
 
@@ -28,42 +28,6 @@ META: dict[str, Any] = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
     "io.modelcontextprotocol/clientCapabilities": {},
 }
-
-
-class Own:
-    """A server of the client, and a record of its use."""
-
-    def __init__(self) -> None:
-        self.server = MCPServer("editor", lifespan=self._live, log_level="WARNING")
-        self.waiting, self.cancelled = anyio.Event(), anyio.Event()
-        self.lives = 0
-        self.server.tool()(self.selection)
-        self.server.tool()(self.count)
-        self.server.tool()(self.wait)
-
-    @asynccontextmanager
-    async def _live(self, _: Any) -> AsyncGenerator[None]:
-        self.lives += 1
-        yield
-        self.lives -= 1
-
-    async def selection(self, file: str) -> str:
-        """Return the selected text."""
-        return f"the selection in {file}"
-
-    async def count(self, context: Context[Any, Any], last: int) -> str:
-        """Count, and report progress."""
-        for number in range(1, last + 1):
-            await context.report_progress(number, last)
-        return "done"
-
-    async def wait(self) -> None:
-        """Wait forever."""
-        self.waiting.set()
-        try:
-            await anyio.sleep_forever()
-        finally:
-            self.cancelled.set()
 
 
 class Ends:
@@ -266,20 +230,22 @@ async def test_exceptions_of_a_session_block_are_raised_unchanged(protocol: Any)
 
 @pytest.mark.requirement("X13")
 @EACH
-async def test_a_request_id_in_use_is_refused(protocol: Any) -> None:
+async def test_a_request_id_in_use_on_the_same_connection_is_refused(protocol: Any) -> None:
     own = Own()
-    async with connected(protocol) as ends, ends.provider.serve(own.server) as offered:
+    async with connected(protocol) as one, connected(protocol) as other, one.provider.serve(own.server) as offered:
+        other.answering = one.provider.answer
         async with anyio.create_task_group() as tasks:
 
             async def wait() -> None:
-                await ends.ask(offered.id, "tools/call", name="wait", arguments={})
+                await one.ask(offered.id, "tools/call", name="wait", arguments={})
 
             tasks.start_soon(wait)
             await own.waiting.wait()
             with pytest.raises(RequestFailed) as refused:
-                await ends.ask(offered.id)
+                await one.ask(offered.id)
             assert refused.value.code == -32602
-            assert (await ends.ask(offered.id, id_="q")).result["supportedVersions"]
+            for ends, number in ((one, "q"), (other, "r")):
+                assert (await ends.ask(offered.id, id_=number)).result["supportedVersions"]
             tasks.cancel_scope.cancel()
         await own.cancelled.wait()
 
@@ -310,23 +276,6 @@ async def test_an_error_of_mcp_reaches_its_caller(protocol: Any) -> None:
         with pytest.raises(MCPError) as raised:
             await session.read_resource("file:///none")
         assert (raised.value.error.code, raised.value.error.data) == (-32602, {"uri": "file:///none"})
-
-
-@pytest.mark.requirement("X13")
-@EACH
-async def test_request_ids_are_separate_for_each_connection(protocol: Any) -> None:
-    own = Own()
-    async with connected(protocol) as one, connected(protocol) as other, one.provider.serve(own.server) as offered:
-        other.answering = one.provider.answer
-        async with anyio.create_task_group() as tasks:
-
-            async def wait() -> None:
-                await one.ask(offered.id, "tools/call", name="wait", arguments={})
-
-            tasks.start_soon(wait)
-            await own.waiting.wait()
-            assert (await other.ask(offered.id)).result["supportedVersions"]
-            tasks.cancel_scope.cancel()
 
 
 @pytest.mark.requirement("X13")
