@@ -55,7 +55,7 @@ async def over_stdio(server: Server[Any], *, token: str) -> AsyncGenerator[Serve
 def stdio_entry(name: str, *, port: int, token: str) -> dict[str, Any]:
     """Return the raw `McpServer` entry for the agent; v1 ignores the `type`."""
     # Isolated, so that it does not run code in the directory where the agent starts it.
-    args = ["-I", "-S", str(_script()), str(port)]
+    args = ["-I", "-S", str(Path(relay.__file__).resolve()), str(port)]
     env = [{"name": relay.TOKEN, "value": token}]
     return {"type": "stdio", "name": name, "command": sys.executable, "args": args, "env": env}
 
@@ -64,18 +64,10 @@ def refuse_unstartable() -> None:
     """Raise if an agent cannot start the relay.
 
     Raises:
-        UnusableInput: there is no interpreter, or the script is not a file.
+        UnusableInput: there is no interpreter.
     """
     if not sys.executable or getattr(sys, "frozen", False):
         raise UnusableInput("over stdio the agent must start Python, but this program has no interpreter; use http")
-    if not _script().is_file():
-        raise UnusableInput(
-            "over stdio the agent must run a file of this package, but the package is in an archive; use http"
-        )
-
-
-def _script() -> Path:
-    return Path(relay.__file__).resolve()
 
 
 async def _comes_with(token: str, lines: BufferedByteReceiveStream) -> bool:
