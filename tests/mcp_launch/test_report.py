@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +10,7 @@ import pytest
 
 import mcp_launch
 from mcp_launch.options import EVERYTHING
-from tests.mcp_launch.support import SECRET, SERVERS, Marked, http
+from tests.mcp_launch.support import SECRET, Marked, http, scripted
 
 pytestmark = pytest.mark.anyio
 
@@ -37,10 +35,8 @@ async def test_every_report_matches_its_schema(marked: Marked, echo_urls: dict[s
 
 async def test_tool_names_and_descriptions_are_redacted(marked: Marked, tmp_path: Path) -> None:
     tool = {"name": f"get_{SECRET}", "description": f"Get {SECRET}.", "inputSchema": {"type": "object"}}
-    (tmp_path / "script.json").write_text(json.dumps({"tools": [tool]}))
-    server = marked.stdio("s", sys.executable, "-S", str(SERVERS / "scripted.py"), str(tmp_path / "script.json"))
 
-    async with mcp_launch.launch([server], cwd=tmp_path) as fleet:
+    async with mcp_launch.launch([marked.stdio("s", *scripted(tmp_path, tools=[tool]))], cwd=tmp_path) as fleet:
         assert fleet.report["servers"][0]["tools"] == [{"name": "get_[redacted]", "description": "Get [redacted]."}]
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import random
-import sys
 import traceback
 from collections.abc import AsyncGenerator, Callable, Generator, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +17,14 @@ import pytest
 from mcp import Client, MCPError
 from mcp_types import PromptReference
 
-from mcp_launch import Budgets, InvalidResult, launch
+from mcp_launch import Budgets, InvalidResult, Options, launch
 from mcp_launch import _validation as validation
 from mcp_launch._killable import KillableProcess
 from mcp_launch._servers.sdk_session import ResultValidator
 from mcp_launch._validation import STEPS, InvalidSchema, is_plain, is_small
-from tests.leftovers import children
+from tests.mcp_launch import support
 from tests.mcp_launch.servers.raw import Request, raw_server, reply, works
-from tests.mcp_launch.support import SECRET, SERVERS, Marked, ask, http
+from tests.mcp_launch.support import SECRET, Marked, ask, http
 
 pytestmark = pytest.mark.anyio
 
@@ -43,9 +44,10 @@ def fan(width: int = 2, depth: int = 40, word: str = "allOf") -> Schema:
 
 def scripted(marked: Marked, folder: Path, **script: Any) -> Schema:
     """Return the entry of a server with these tools and responses."""
-    path = folder / "script.json"
-    path.write_text(json.dumps(script))
-    return marked.stdio("scripted", sys.executable, "-S", str(SERVERS / "scripted.py"), str(path))
+    return marked.stdio("scripted", *support.scripted(folder, **script))
+
+
+validating = partial(support.validating, os.getpid())
 
 
 def tool(output_schema: Any, structured: Any, *, is_error: bool = False) -> dict[str, Any]:
@@ -61,19 +63,6 @@ async def refusal(entry: Schema, *, budgets: Budgets = QUICK) -> InvalidResult:
         with pytest.raises(InvalidResult) as caught:
             await fleet["scripted"].session.call_tool("tool")
     return caught.value
-
-
-def validating() -> list[int]:
-    """Return our child processes that validate."""
-    found: list[int] = []
-    for child in children():
-        try:
-            command = Path(f"/proc/{child}/cmdline").read_bytes()
-        except OSError:
-            continue
-        if b"called.py" in command:
-            found.append(child)
-    return found
 
 
 HOSTILE = pytest.mark.parametrize(
@@ -114,18 +103,17 @@ async def test_other_servers_are_served_while_a_schema_is_evaluated_and_a_cancel
 
 
 async def test_a_fleet_that_ends_while_a_schema_is_evaluated_leaves_no_process(marked: Marked, tmp_path: Path) -> None:
+    async def call_in_vain(session: Client) -> None:
+        with pytest.raises(InvalidResult):
+            await session.call_tool("tool")
+
     with anyio.fail_after(60):
         async with anyio.create_task_group() as tasks:
             async with launch([scripted(marked, tmp_path, **tool(PATTERN, PATTERN_VALUE))], cwd="/") as fleet:
-                tasks.start_soon(_call_in_vain, fleet["scripted"].session)
+                tasks.start_soon(call_in_vain, fleet["scripted"].session)
                 while not validating():
                     await anyio.sleep(0.01)
             assert validating() == []
-
-
-async def _call_in_vain(session: Client) -> None:
-    with pytest.raises(InvalidResult):
-        await session.call_tool("tool")
 
 
 async def test_a_small_schema_is_evaluated_without_a_process(marked: Marked, tmp_path: Path) -> None:
@@ -236,25 +224,19 @@ async def test_references_in_a_schema_are_not_fetched(word: str, marked: Marked,
 async def test_a_tool_that_is_not_listed_is_listed_once_and_its_result_is_not_validated(
     marked: Marked, tmp_path: Path
 ) -> None:
-    listings: list[str] = []
-    entry = scripted(marked, tmp_path, **{**tool(NUMBER, {"n": "x"}), "tools": []})
-
-    async with launch([entry], cwd="/", options=_counting(listings)) as fleet:
-        session = fleet["scripted"].session
-        for _ in range(3):
-            assert (await session.call_tool("tool")).structured_content == {"n": "x"}
-
-    assert listings.count("tools/list") == 2, "once for the launch, and once for the calls"
-
-
-def _counting(methods: list[str]) -> Any:
-    from mcp_launch import Options
-
     def count(_: str, direction: str, line: str) -> None:
         if direction == "sent":
             methods.append(json.loads(line)["method"])
 
-    return Options(traffic=count)
+    methods: list[str] = []
+    entry = scripted(marked, tmp_path, **{**tool(NUMBER, {"n": "x"}), "tools": []})
+
+    async with launch([entry], cwd="/", options=Options(traffic=count)) as fleet:
+        session = fleet["scripted"].session
+        for _ in range(3):
+            assert (await session.call_tool("tool")).structured_content == {"n": "x"}
+
+    assert methods.count("tools/list") == 2, "once for the launch, and once for the calls"
 
 
 async def test_a_result_is_not_lost_where_the_schema_cannot_be_listed(marked: Marked, tmp_path: Path) -> None:
@@ -329,13 +311,8 @@ async def test_a_result_that_is_not_valid_mcp_is_an_error_that_shows_no_secret(
 
 
 async def test_a_result_that_does_not_match_its_schema_shows_no_secret(marked: Marked, tmp_path: Path) -> None:
-    entry = scripted(marked, tmp_path, **tool(NUMBER, {"n": "$SECRET"}))
+    error = await refusal(scripted(marked, tmp_path, **tool(NUMBER, {"n": "$SECRET"})))
 
-    async with launch([entry], cwd="/") as fleet:
-        with pytest.raises(InvalidResult) as caught:
-            await fleet["scripted"].session.call_tool("tool")
-
-    error = caught.value
     assert error.reason == "'[redacted]' is not of type 'integer'"
     assert error.result is not None
     assert error.result.structured_content == {"n": SECRET}, "an agent needs the result as it is"

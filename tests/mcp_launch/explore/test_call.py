@@ -16,9 +16,8 @@ from mcp_launch._command.explore import calling
 from mcp_launch._command.find_servers import read_words
 from tests.mcp_launch.explore.here import ODD, Command
 from tests.mcp_launch.servers.offers import PIXEL, RUDE
-from tests.mcp_launch.support import SECRET, SERVERS, web_server
+from tests.mcp_launch.support import SECRET, scripted, web_server
 
-NAMED_ANYHOW = [sys.executable, "-S", str(SERVERS / "named.py")]
 SCRIPT = [sys.executable, *ODD["args"]]
 
 
@@ -112,12 +111,16 @@ def test_each_word_has_its_place(words: list[str], tool: str | None, has_command
 
 
 @pytest.mark.parametrize("name", ["-x", "a=b"])
-def test_a_tool_and_its_arguments_may_be_called_anything(name: str, command: Command) -> None:
-    args = json.dumps({"-y": 1, "b=c": 2})
+def test_a_tool_and_its_arguments_may_be_called_anything(name: str, tmp_path: Path, command: Command) -> None:
+    arguments = {"-y": 1, "b=c": 2}
+    tool = {"name": name, "inputSchema": {"type": "object"}}
+    server = scripted(tmp_path, tools=[tool], **{name: {"result": {"content": [{"type": "text", "text": "called"}]}}})
 
-    done = command("call", "--tool", name, "--args", args, "--", *NAMED_ANYHOW, name)
+    done = command("call", "--verbose", "--tool", name, "--args", json.dumps(arguments), "--", *server)
 
-    assert (done.status, done.err, json.loads(done.out)) == (0, "", {"name": name, "arguments": {"-y": 1, "b=c": 2}})
+    sent = [json.loads(line.partition(" -> ")[2]) for line in done.err.splitlines() if " -> " in line]
+    (call,) = [each["params"] for each in sent if each["method"] == "tools/call"]
+    assert (done.status, done.out, call["name"], call["arguments"]) == (0, "called\n", name, arguments)
 
 
 @pytest.mark.parametrize(("words", "has_command"), [([], False), (["f.json"], False), ([], True), (["a=1"], True)])

@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 from pathlib import Path
 from subprocess import PIPE
 from typing import Any
@@ -25,20 +24,13 @@ from mcp_launch._servers.record import Offer
 from mcp_launch._validation import TooManySteps, limited_steps, spend
 from tests.mcp_launch.explore.here import Command
 from tests.mcp_launch.servers.raw import raw_server, reply
-from tests.mcp_launch.support import SECRET, SERVERS, Marked, wait_until
+from tests.mcp_launch.support import SECRET, Marked, scripted, validating, wait_until
 from tests.mcp_launch.test_command import COMMAND, ENV
 from tests.mcp_launch.test_validation import NUMBER, PATTERN, PATTERN_VALUE, fan, tool
 
 Schema = dict[str, Any]
 VALUE = PATTERN_VALUE["a"]
 ANY: Schema = {"type": "object"}
-
-
-def scripted(folder: Path, **script: Any) -> list[str]:
-    """Return the command of a server with these tools and responses."""
-    path = folder / "script.json"
-    path.write_text(json.dumps(script))
-    return [sys.executable, "-S", str(SERVERS / "scripted.py"), str(path)]
 
 
 def taking(input_schema: Any) -> dict[str, Any]:
@@ -59,31 +51,23 @@ BUSY: list[tuple[Schema, str]] = [
     ({**ANY, "additionalProperties": {"pattern": "^(a+)+$"}}, f"a={VALUE}"),
     (fan(), "a=1"),
 ]
-EACH_BUSY = pytest.mark.parametrize(
+@pytest.mark.parametrize(
     ("schema", "word"), BUSY, ids=["pattern", "patternProperties", "additionalProperties", "nested references"]
 )
-
-
-@EACH_BUSY
 @pytest.mark.usefixtures("impatient")
-def test_arguments_with_a_slow_schema_are_not_sent(schema: Schema, word: str, tmp_path: Path, command: Command) -> None:
-    done = command("call", "tool", word, "--", *scripted(tmp_path, **taking(schema)))
+def test_arguments_with_a_slow_schema_are_only_sent_unchecked(
+    schema: Schema, word: str, tmp_path: Path, command: Command
+) -> None:
+    call = ("tool", word, "--", *scripted(tmp_path, **taking(schema)))
+
+    done, unchecked = command("call", *call), command("call", "--unchecked", *call)
 
     assert (done.status, done.out) == (2, "")
     assert done.err.splitlines()[0] == (
         "mcp-launch: tool: its inputSchema was rejected: reading the arguments took longer than 0.5 s; "
         "use mcp-launch call --unchecked to send them without validation"
     )
-
-
-@EACH_BUSY
-@pytest.mark.usefixtures("impatient")
-def test_arguments_with_a_slow_schema_can_be_sent_unchecked(
-    schema: Schema, word: str, tmp_path: Path, command: Command
-) -> None:
-    done = command("call", "tool", word, "--unchecked", "--", *scripted(tmp_path, **taking(schema)))
-
-    assert (done.status, done.out, done.err) == (0, "called\n", "")
+    assert (unchecked.status, unchecked.out, unchecked.err) == (0, "called\n", "")
 
 
 def test_arguments_are_read_by_a_schema_with_patterns_too(tmp_path: Path, command: Command) -> None:
@@ -247,27 +231,6 @@ def test_tools_with_endless_schemas_are_listed_quickly(tmp_path: Path, command: 
 
     assert done.status == 0
     assert len(done.out) < 120_000 * len(tools)
-
-
-def descendants(pid: int) -> list[int]:
-    """The children of a process."""
-    tasks = Path(f"/proc/{pid}/task")
-    try:
-        return [int(each) for task in tasks.iterdir() for each in (task / "children").read_text("ascii").split()]
-    except OSError:
-        return []
-
-
-def validating(pid: int) -> list[int]:
-    """Return the process in which that command validates."""
-    found: list[int] = []
-    for child in descendants(pid):
-        try:
-            if b"called.py" in Path(f"/proc/{child}/cmdline").read_bytes():
-                found.append(child)
-        except OSError:
-            continue
-    return found
 
 
 WAYS: dict[str, tuple[list[str], str, dict[str, Any]]] = {
