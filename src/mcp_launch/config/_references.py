@@ -176,13 +176,13 @@ class Syntax:
         form = self.forms.get(reference.kind)
         # The default of an input is in the list of inputs.
         has_default = reference.default is not None and reference.kind != "input"
-        return None if form is None or has_default or "}" in reference.name else form.replace("*", reference.name)
+        return None if form is None or has_default else form.replace("*", reference.name)
 
     def parse(self, text: str, place: Place) -> str | Text:
         """Return the string with its references; a `str` if it has none."""
         parts: list[str | Reference] = []
         at = 0
-        for found in self._found_in(text) if self.marker in text else ():
+        for found in re.finditer(self.pattern, text) if self.marker in text else ():
             if found.start() > at:
                 parts.append(text[at : found.start()])
             parts.append(self.read(found))
@@ -192,13 +192,6 @@ class Syntax:
         if at < len(text):
             parts.append(text[at:])
         return Text(tuple(parts), place)
-
-    def _found_in(self, text: str) -> Iterator[re.Match[str]]:
-        pattern = re.compile(self.pattern)
-        closed = text.rfind("}") + 1
-        yield from pattern.finditer(text, 0, closed)
-        # Opening braces after the last closing one are removed: each would cause a search through the rest.
-        yield from pattern.finditer(text.replace("{", " "), closed)
 
     def parse_all(self, value: Any, place: Callable[[Path], Place], path: Path) -> Any:
         """Parse all strings of a JSON value; *place* returns the position of the value at a path."""

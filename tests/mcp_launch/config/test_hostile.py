@@ -95,29 +95,3 @@ def test_a_file_that_is_torn_anywhere_is_refused_or_read(sample: str) -> None:
 )
 def test_input_that_is_not_a_config_is_refused_or_empty(name: str, text: str) -> None:
     survives(text, name=name)
-
-
-def test_a_large_file_is_read_in_linear_time() -> None:
-    servers = "\n".join(f'"s{n}": {{"command": "c", "args": ["${{env:A}}", {{}}],}}, // x' for n in range(10_000))
-    config = read_config(f'{{"servers": {{{servers}\n}}}}', source="f", env={})
-
-    assert len(config.entries) == len(config.findings) == 10_000
-    assert config.findings[-1].line == 10_000
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "becomes"), [("claude-code", "${A", "${A"), ("cursor", "${", "${"), ("gemini", "${$A", "${a")]
-)
-def test_very_many_references_without_an_end_are_looked_through_once(name: str, text: str, becomes: str) -> None:
-    """Each followed to the end of the text would take an hour."""
-    written = json.dumps({"mcpServers": {"n": {"command": "}" + text * 400_000}}})
-    config = read_config(written, source="f", format=name, env={"A": "a"})
-
-    assert config.servers[0]["command"] == "}" + becomes * 400_000
-
-
-def test_a_million_spaces_in_a_reference_are_looked_through_once() -> None:
-    written = json.dumps({"mcpServers": {"n": {"command": "${" + " " * 1_000_000 + "!}"}}})
-    config = read_config(written, source="f", format="claude-code", env={})
-
-    assert [each.message for each in config.findings] == ["${…} is not set and was not replaced"]

@@ -179,11 +179,3 @@ def test_written_files_are_readable() -> None:
 
     text, _ = write_config(config, "claude-desktop")
     assert text == '{\n  "mcpServers": {\n    "ü": {\n      "command": "c"\n    }\n  }\n}\n'
-
-
-def test_a_lone_surrogate_is_written_escaped() -> None:
-    config = read_config('{"mcpServers": {"n": {"command": "\\ud800é"}}}', source="f")
-
-    text, _ = write_config(config, "cursor")
-    assert "\\ud800é" in text
-    assert text.encode()

@@ -276,15 +276,6 @@ def test_a_forwarded_variable_becomes_one_of_env_keys_in_goose() -> None:
     assert json.loads(again)["mcpServers"]["n"]["env"] == {"TOKEN": "${TOKEN}", "OTHER": "x"}
 
 
-@pytest.mark.parametrize("to", ["claude-code", "vscode", "gemini"])
-def test_a_name_that_would_end_its_reference_is_not_written_as_one(to: str) -> None:
-    written, lost = write_config(config("goose", {"type": "stdio", "cmd": "c", "env_keys": ["A}"]}), to)
-
-    (server,) = next(iter(json.loads(written).values())).values()
-    assert server["env"] == {"A}": "${A}}"}
-    assert [each.code for each in lost] == ["variable_not_said"]
-
-
 def test_the_file_of_a_user_belongs_to_no_project() -> None:
     text = json.dumps({"mcpServers": {"n": {"command": "${workspaceFolder}/x"}}})
 
