@@ -53,10 +53,7 @@ class KillableProcess:
         Raises:
             CallFailed: the function did not return in time, or not at all.
         """
-        try:
-            request = json.dumps([function, *args]).encode()
-        except (RecursionError, ValueError) as error:
-            raise CallFailed("cannot be sent to another process", kind=type(error).__name__) from None
+        request = json.dumps([function, *args]).encode()
         async with self._turn:
             line: bytes | None = None
             try:
