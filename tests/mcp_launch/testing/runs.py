@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -37,9 +39,18 @@ def run(pytester: pytest.Pytester, *args: str) -> pytest.RunResult:
     return pytester.runpytest_subprocess(*strict, *scope, *args, timeout=60)
 
 
-def wait_for_servers(marked: Marked, count: int, pytest_run: subprocess.Popen[str]) -> None:
-    """Wait until this many servers are running."""
-    started_by = time.monotonic() + 30
-    while len(marked.running()) < count and time.monotonic() < started_by and pytest_run.poll() is None:
-        time.sleep(0.01)
-    assert len(marked.running()) == count
+def interrupted(*args: str, marked: Marked, servers: int) -> str:
+    """Run pytest, interrupt it when this many servers are running, and return its output. No server may be left."""
+    with subprocess.Popen([sys.executable, "-m", "pytest", *args], stdout=subprocess.PIPE, text=True) as pytest_run:
+        try:
+            started_by = time.monotonic() + 30
+            while len(marked.running()) < servers and time.monotonic() < started_by and pytest_run.poll() is None:
+                time.sleep(0.01)
+            assert len(marked.running()) == servers
+            pytest_run.send_signal(signal.SIGINT)
+            said, _ = pytest_run.communicate(timeout=60)
+        finally:
+            pytest_run.kill()
+    assert pytest_run.returncode == pytest.ExitCode.INTERRUPTED
+    assert marked.running() == []
+    return said

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-import signal
-import subprocess
 import sys
 
 import pytest
 
 from tests.mcp_launch.support import MARK, Marked, run_python
-from tests.mcp_launch.testing.runs import PLAIN, ROOT, run, wait_for_servers, write, write_json
+from tests.mcp_launch.testing.runs import PLAIN, ROOT, interrupted, run, write, write_json
 
 pytest_plugins = ["pytester"]
 
@@ -355,12 +353,10 @@ def test_two(session_mcp_server):
     made(pytester, code).assert_outcomes(passed=1, failed=1, errors=1)
 
 
-@pytest.mark.parametrize("test", ["test_starting", "test_started", "test_asyncio", "test_trio"])
+@pytest.mark.parametrize("test", ["test_starting", "test_started", "asyncio", "trio"])
 def test_an_interrupt_leaves_no_server_of_a_fixture(test: str, pytester: pytest.Pytester, marked: Marked) -> None:
     write(pytester, marked.plain("mute", name="mute"), marked.plain("ignores_end", name="stubborn"))
-    make(
-        pytester,
-        """
+    code = """
 import threading
 
 def test_starting(mcp_server):
@@ -370,32 +366,13 @@ def test_started(session_mcp_server):
     session_mcp_server("stubborn")
     threading.Event().wait()
 
-async def forever(mcp_server):
+@pytest.mark.anyio
+async def test_async(mcp_server, anyio_backend):
     async with mcp_server.open("stubborn"):
         await anyio.sleep_forever()
-
-@pytest.mark.anyio
-@pytest.mark.parametrize("anyio_backend", ["asyncio"])
-async def test_asyncio(mcp_server, anyio_backend):
-    await forever(mcp_server)
-
-@pytest.mark.anyio
-@pytest.mark.parametrize("anyio_backend", ["trio"])
-async def test_trio(mcp_server, anyio_backend):
-    await forever(mcp_server)
-""",
-    )
-    command = [sys.executable, "-m", "pytest", "-o", "mcp_config=servers.json", "test_made.py", "-k", test]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as pytest_run:
-        try:
-            wait_for_servers(marked, 1, pytest_run)
-            pytest_run.send_signal(signal.SIGINT)
-            pytest_run.communicate(timeout=60)
-        finally:
-            pytest_run.kill()
-
-    assert pytest_run.returncode == pytest.ExitCode.INTERRUPTED
-    assert marked.running() == []
+"""
+    make(pytester, code)
+    interrupted("-o", "mcp_config=servers.json", "test_made.py", "-k", test, marked=marked, servers=1)
 
 
 @pytest.mark.parametrize("backend", ["asyncio", "trio"])
@@ -403,19 +380,15 @@ async def test_trio(mcp_server, anyio_backend):
 def test_an_interrupt_in_a_task_of_the_session_reaches_the_test(
     backend: str, when: str, pytester: pytest.Pytester
 ) -> None:
-    code = (
-        INTERRUPTED
-        + f"""
+    code = f"""
 @pytest.mark.anyio
-@pytest.mark.parametrize("anyio_backend", [{backend!r}])
 async def test_made(anyio_backend):
     async with Kept(session("it", {when!r})) as begun:
         print("open")
         begun.set()
         await anyio.sleep_forever()
 """
-    )
-    result = made(pytester, code, "-s")
+    result = made(pytester, INTERRUPTED + code, "-s", "-k", backend)
 
     assert result.ret == pytest.ExitCode.INTERRUPTED
     said = ["*open", "closed it", "*KeyboardInterrupt*"] if when == "open" else ["*KeyboardInterrupt*"]
@@ -427,7 +400,7 @@ def test_an_interrupt_in_the_middle_of_a_start_leaves_no_server(
     backend: str, pytester: pytest.Pytester, marked: Marked
 ) -> None:
     write(pytester, marked.plain("ignores_end", name="stubborn"))
-    code = f"""
+    code = """
 import signal
 import subprocess
 
@@ -437,25 +410,18 @@ class Popen(subprocess.Popen):
         signal.raise_signal(signal.SIGINT)
 
 @pytest.mark.anyio
-@pytest.mark.parametrize("anyio_backend", [{backend!r}])
 async def test_made(mcp_server, monkeypatch, anyio_backend):
     monkeypatch.setattr(subprocess, "Popen", Popen)
     async with mcp_server.open("stubborn"):
         await anyio.sleep_forever()
 """
-    assert made(pytester, code).ret == pytest.ExitCode.INTERRUPTED
+    assert made(pytester, code, "-k", backend).ret == pytest.ExitCode.INTERRUPTED
     assert marked.running() == []
 
 
 @pytest.mark.parametrize("backend", ["asyncio", "trio"])
 def test_an_interrupt_in_one_session_lets_others_and_all_fixtures_end(backend: str, pytester: pytest.Pytester) -> None:
-    code = (
-        INTERRUPTED
-        + f"""
-@pytest.fixture
-def anyio_backend():
-    return {backend!r}
-
+    code = """
 @pytest.fixture
 def plain():
     yield
@@ -476,28 +442,11 @@ async def test_made(second):
     second.set()
     await anyio.sleep_forever()
 """
-    )
-    result = made(pytester, code, "-s")
+    result = made(pytester, INTERRUPTED + code, "-s", "-k", backend)
 
     assert result.ret == pytest.ExitCode.INTERRUPTED
     said = re.findall("closed [a-z]+|torn down", result.stdout.str())
     assert said == ["closed second", "closed first", "torn down"]
-
-
-def test_threads_are_not_started_where_an_interrupt_may_stop_their_start(
-    pytester: pytest.Pytester, marked: Marked
-) -> None:
-    write(pytester, marked.plain(name="named"))
-    code = """
-import threading
-
-@pytest.mark.anyio
-@pytest.mark.parametrize("anyio_backend", ["asyncio"])
-async def test_asyncio(mcp_server, anyio_backend):
-    async with mcp_server.open("named"):
-        assert [each.name for each in threading.enumerate() if each is not threading.main_thread()] == []
-"""
-    made(pytester, code).assert_outcomes(passed=1)
 
 
 def test_a_thread_left_by_a_test_does_not_keep_pytest_running(pytester: pytest.Pytester) -> None:

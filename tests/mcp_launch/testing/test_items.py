@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
-import subprocess
 import sys
 from typing import Any
 from xml.etree import ElementTree
@@ -13,7 +11,7 @@ import pytest
 
 from tests.mcp_launch.show.test_ci import commands_in
 from tests.mcp_launch.support import MARK, SECRET, SERVERS, Marked
-from tests.mcp_launch.testing.runs import PLAIN, ROOT, run, wait_for_servers, write, write_json
+from tests.mcp_launch.testing.runs import PLAIN, ROOT, interrupted, run, write, write_json
 
 pytest_plugins = ["pytester"]
 
@@ -128,6 +126,7 @@ def test_an_unusable_file_is_an_error_with_the_reason(content: bytes, why: str, 
     result = run(pytester, "--mcp-config", "servers.json")
 
     result.assert_outcomes(errors=1)
+    assert result.ret == pytest.ExitCode.INTERRUPTED
     result.stdout.fnmatch_lines([why])
     result.stdout.no_fnmatch_line("*read_servers*")
 
@@ -230,18 +229,9 @@ def test_the_config_of_the_ini_file_is_tested_when_no_tests_are_named(
     run(pytester).assert_outcomes(passed=2)
     run(pytester, "-k", "own").assert_outcomes(passed=1, deselected=1)
     run(pytester, "test_own.py").assert_outcomes(passed=1)
+    run(pytester, ".").assert_outcomes(passed=1)
     run(pytester, "sub/.editor/servers.json::works").assert_outcomes(passed=1)
     run(pytester, "--mcp-config", "sub/.editor/servers.json", "test_own.py").assert_outcomes(passed=2)
-
-
-def test_the_config_of_the_ini_file_is_not_added_to_named_directories(
-    pytester: pytest.Pytester, marked: Marked
-) -> None:
-    write(pytester, marked.plain(name="works"))
-    pytester.makeini("[pytest]\nmcp_config = servers.json\n")
-    pytester.makepyfile(test_own="def test_own(): pass")
-
-    run(pytester, ".").assert_outcomes(passed=1)
 
 
 def test_the_timeout_and_directory_of_the_options_apply(pytester: pytest.Pytester, marked: Marked) -> None:
@@ -271,14 +261,9 @@ def test_an_invalid_timeout_is_refused(given: str, pytester: pytest.Pytester, ma
     result.stderr.fnmatch_lines([f"*mcp_timeout must be a positive number of seconds, not '{given}'"])
 
 
-def test_a_file_without_valid_servers_is_an_error_with_its_position(pytester: pytest.Pytester) -> None:
-    (pytester.path / "servers.json").write_text('{"mcpServers":\n  oops}', encoding="utf-8")
-
-    broken = run(pytester, "--mcp-config", "servers.json")
-    assert broken.ret == pytest.ExitCode.INTERRUPTED
-    broken.stdout.fnmatch_lines(["*servers.json:2:3: not JSON*"])
-
+def test_an_absent_file_is_a_usage_error(pytester: pytest.Pytester) -> None:
     absent = run(pytester, "--mcp-config", "absent.json")
+
     assert absent.ret == pytest.ExitCode.USAGE_ERROR
     absent.stderr.fnmatch_lines(["*--mcp-config: *absent.json does not exist"])
 
@@ -291,14 +276,5 @@ def test_stopping_at_the_first_failure_leaves_no_server(pytester: pytest.Pyteste
 
 def test_an_interrupt_leaves_no_server(pytester: pytest.Pytester, marked: Marked) -> None:
     write(pytester, marked.plain("ignores_end", name="stubborn"), marked.plain("mute", name="slow"))
-    pytest_run = subprocess.Popen(
-        [sys.executable, "-m", "pytest", "--mcp-config", "servers.json"], stdout=subprocess.PIPE, text=True
-    )
-    with pytest_run:
-        wait_for_servers(marked, 2, pytest_run)
-        pytest_run.send_signal(signal.SIGINT)
-        said, _ = pytest_run.communicate(timeout=60)
 
-    assert pytest_run.returncode == pytest.ExitCode.INTERRUPTED
-    assert "KeyboardInterrupt" in said
-    assert marked.running() == []
+    assert "KeyboardInterrupt" in interrupted("--mcp-config", "servers.json", marked=marked, servers=2)

@@ -15,15 +15,18 @@ from mcp_launch.testing._loop import Kept
 pytestmark = pytest.mark.anyio
 
 
-async def test_an_error_at_the_end_is_raised_where_the_block_exits() -> None:
+@pytest.mark.parametrize("where", ["at the start", "at the end"])
+async def test_an_error_is_raised_where_the_block_is_entered_or_left(where: str) -> None:
     @asynccontextmanager
     async def block() -> AsyncGenerator[None]:
+        if where == "at the start":
+            raise ValueError(where)
         yield
-        raise ValueError("at the end")
+        raise ValueError(where)
 
-    with pytest.raises(ValueError, match="at the end"):
+    with pytest.raises(ValueError, match=where):
         async with Kept(block()):
-            pass
+            assert where == "at the end"
 
 
 async def test_the_end_of_the_block_is_awaited_even_when_cancelled() -> None:
@@ -64,17 +67,6 @@ async def test_a_block_cancelled_while_it_opens_is_closed_first() -> None:
 
     assert left == [True]
     assert scope.cancelled_caught
-
-
-async def test_an_error_at_the_start_is_raised_where_the_block_enters() -> None:
-    @asynccontextmanager
-    async def block() -> AsyncGenerator[None]:
-        raise ValueError("at the beginning")
-        yield
-
-    with pytest.raises(ValueError, match="at the beginning"):
-        async with Kept(block()):
-            pass
 
 
 async def test_a_block_has_the_context_variables_of_its_caller() -> None:
