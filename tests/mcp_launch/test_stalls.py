@@ -54,7 +54,7 @@ async def stalling(kind: str, mode: str, marked: Marked, tmp_path: Path) -> Asyn
     """Run a server of `servers/stalls.py`, and yield its raw JSON."""
     if kind == "stdio":
         gate = {"GATE": str(tmp_path / "gate")}
-        yield marked.stdio("stalls", sys.executable, str(SERVERS / "stalls.py"), "stdio", mode, env=gate)
+        yield marked.stdio("stalls", sys.executable, str(SERVERS / "stalls.py"), mode, env=gate)
         return
     with raw_server(handler(kind, Web(mode))) as raw:
         yield http(f"{raw.origin}/mcp", kind=kind, name="stalls")

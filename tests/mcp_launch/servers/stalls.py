@@ -1,14 +1,12 @@
 """MCP servers that stall or flood their client, over each transport.
 
-`python tests/mcp_launch/servers/stalls.py stdio MODE` is a stdio server. `python -m tests.mcp_launch.servers.stalls
-http MODE` (or `sse MODE`) prints its URL and serves until its input ends. The modes:
+`stalls.py MODE` is a stdio server; `Web` is served by `raw_server`. The modes:
 
 - `deaf`: works, and pings its client at each call. After its first call the stdio server does not read any more, and
   sends log messages, until the file that the variable `GATE` names exists. The web servers never respond to the POST of
   a pong.
-- `flood`: sends pings forever instead of a response to the first request.
-- `deaf_flood`: the same, and does not read the pongs (stdio) or does not respond to their POSTs.
-- `call_flood`: like `flood`, from the first call on.
+- `deaf_flood`: a web server that sends pings forever instead of a response to the first request, and does not respond
+  to the POSTs of the pongs.
 - `asks`: at each call it sends five `roots/list` requests, and responds once two of them got an error.
 """
 
@@ -20,7 +18,6 @@ import json
 import os
 import queue
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -54,16 +51,11 @@ def requests(method: str) -> Iterator[Message]:
         yield {"jsonrpc": "2.0", "id": f"{method}-{number}", "method": method}
 
 
-def flood(start: bytes, end: bytes) -> Iterator[bytes]:
-    """Yield pings forever, many at a time, each between *start* and *end*."""
+def flood() -> Iterator[bytes]:
+    """Yield events with pings forever, many at a time."""
     pings = requests("ping")
     while True:
-        yield b"".join(start + json.dumps(next(pings)).encode() + end for _ in range(1000))
-
-
-def floods(mode: str, message: Message) -> bool:
-    """Return True if the server floods its client instead of a response to this message."""
-    return mode in ("flood", "deaf_flood") or (mode == "call_flood" and message.get("method") == "tools/call")
+        yield b"".join(b"data: %b\n\n" % json.dumps(next(pings)).encode() for _ in range(1000))
 
 
 def is_response(message: Message) -> bool:
@@ -77,11 +69,6 @@ def serve_stdio(mode: str) -> None:
     seen: list[Any] = []
     for line in sys.stdin:
         message = json.loads(line)
-        if floods(mode, message):
-            if mode != "deaf_flood":
-                threading.Thread(target=sys.stdin.read, daemon=True).start()
-            for some in flood(b"", b"\n"):
-                sys.stdout.buffer.write(some)
         seen.append([message.get("method"), message.get("params", {}).get("name")])
         if is_response(message) or "id" not in message:
             continue
@@ -130,9 +117,9 @@ class Web:
             yield reply(204 if request.method == "DELETE" else 405)
         elif is_response(message) or "id" not in message:
             yield self._accept(request)
-        elif floods(self._mode, message):
+        elif self._mode == "deaf_flood":
             yield head(content_type="text/event-stream")
-            yield from flood(b"data: ", b"\n\n")
+            yield from flood()
         elif message["method"] == "tools/call":
             yield head(content_type="text/event-stream")
             yield from map(event, self._call(request))
@@ -148,15 +135,13 @@ class Web:
             yield head(content_type="text/event-stream")
             yield event("/messages", name="endpoint")
             for told in taken(self._events, request):
-                if floods(self._mode, told):
-                    yield from flood(b"data: ", b"\n\n")
+                if self._mode == "deaf_flood":
+                    yield from flood()
                 yield event(told)
         elif is_response(message) or "id" not in message:
             yield self._accept(request)
         else:
             yield reply(202)
-            if floods(self._mode, message):
-                self._events.put(message)
             for told in self._call(request) if message["method"] == "tools/call" else [result(message)]:
                 self._events.put(told)
 
@@ -192,13 +177,4 @@ def handler(kind: str, web: Web) -> Callable[[Request], Iterator[bytes]]:
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "stdio":
-        serve_stdio(sys.argv[2])
-    else:
-        from tests.mcp_launch.servers.raw import raw_server
-
-        with raw_server(handler(sys.argv[1], Web(sys.argv[2]))) as raw:
-            print(f"{raw.origin}/mcp", flush=True)
-            sys.stdin.read()
-            # Some threads still wait for a client that does not read.
-            os._exit(0)
+    serve_stdio(sys.argv[1])
