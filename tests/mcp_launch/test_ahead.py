@@ -30,6 +30,18 @@ def nothing_is_left() -> Generator[None]:
     assert open_files() == before
 
 
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """The commands that would be started."""
+    found: list[list[str]] = []
+
+    def start(command: list[str], **_: object) -> None:
+        found.append(command)
+
+    monkeypatch.setattr(ahead, "_start", start)
+    return found
+
+
 def only(marked: Marked) -> int:
     """Return the only running process. Its environment cannot be read immediately after the start."""
     wait_until(lambda: len(marked.running()) == 1)
@@ -128,7 +140,7 @@ def test_pipes_of_a_process_started_ahead_do_not_block(tmp_path: Path) -> None:
         taken.process.wait()
 
 
-def test_only_certainly_valid_entries_are_started_ahead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_certainly_valid_entries_are_started_ahead(tmp_path: Path, started: list[list[str]]) -> None:
     good = Marked().plain()
     doubtful: list[object] = [
         5,
@@ -145,12 +157,6 @@ def test_only_certainly_valid_entries_are_started_ahead(tmp_path: Path, monkeypa
         {key: value for key, value in good.items() if key != "command"},
         {**good, "type": None},
     ]
-    started: list[list[str]] = []
-
-    def start(command: list[str], **_: object) -> None:
-        started.append(command)
-
-    monkeypatch.setattr(ahead, "_start", start)
     # One by one, since of several with one name the first counts.
     for each in doubtful:
         ahead.start_ahead([each], cwd=str(tmp_path))
@@ -178,15 +184,10 @@ def test_errors_of_starting_ahead_are_ignored(what: str, tmp_path: Path) -> None
     assert marked.running() == []
 
 
-def test_the_first_of_several_servers_of_one_name_is_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_first_of_several_servers_of_one_name_is_started(tmp_path: Path, started: list[list[str]]) -> None:
     good = Marked().plain()
     other = {**good, "type": "stdio", "name": "other", "args": ["other"]}
     short = {"type": "stdio", "name": "short", "command": "/bin/cat", "env": good["env"]}
-    started: list[list[str]] = []
 
-    def start(command: list[str], **_: object) -> None:
-        started.append(command[1:])
-
-    monkeypatch.setattr(ahead, "_start", start)
     ahead.start_ahead([good, {**good, "args": ["second"]}, other, short], cwd=str(tmp_path))
-    assert started == [good["args"], ["other"], []]
+    assert [command[1:] for command in started] == [good["args"], ["other"], []]

@@ -10,10 +10,11 @@ from mcp_launch._executable import CommandError, resolve_command
 
 
 @pytest.mark.requirement("R75")
-def test_an_absolute_command_is_used_unchanged(tmp_path: Path) -> None:
+@pytest.mark.parametrize("strict", [False, True])
+def test_an_absolute_command_is_used_unchanged(*, strict: bool, tmp_path: Path) -> None:
     program = _program(tmp_path / "program")
 
-    assert resolve_command(program, cwd="/", env={}) == (program, None)
+    assert resolve_command(program, cwd="/", env={}, strict=strict) == (program, None)
 
 
 @pytest.mark.requirement("R75", "D4")
@@ -67,13 +68,6 @@ def test_a_relative_entry_of_path_is_relative_to_the_session(tmp_path: Path) -> 
     path, _ = resolve_command("program", cwd=str(tmp_path), env={"PATH": "bin"})
 
     assert path == program
-
-
-@pytest.mark.requirement("R75")
-def test_strict_accepts_an_absolute_command(tmp_path: Path) -> None:
-    program = _program(tmp_path / "program")
-
-    assert resolve_command(program, cwd="/", env={}, strict=True) == (program, None)
 
 
 @pytest.mark.requirement("R75", "D4")

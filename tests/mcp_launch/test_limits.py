@@ -7,7 +7,6 @@ import random
 import sys
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, cast
 
@@ -20,7 +19,7 @@ from pydantic import ValidationError
 
 import mcp_launch
 from acp_bindings import v1
-from acp_bindings._events import Event, EventBuffer, EventTooLong, event_of
+from acp_bindings._events import EventBuffer, EventTooLong
 from mcp_launch import Budgets, Limits, Options, UnusableInput
 from mcp_launch._transports.messages import Invalid, Reader
 from mcp_launch.options import DEEPEST
@@ -429,25 +428,6 @@ async def test_the_request_of_a_response_is_found_without_parsing_it(text: bytes
 
     assert isinstance(found, Invalid)
     assert (found.limit, found.answers) == ("depth", number)
-
-
-STREAM = (
-    b"\xef\xbb\xbf: hi\n\nevent: a\r\ndata: x\r\ndata:  y\r\n\r\ndata\n\ndata:z\rid: 5\r\r:data: no\nretry: 3\n\n"
-    b"id: 1\nevent: message\ndata: {}\n\n:c\ndata: not ended"
-)
-
-
-def test_events_are_the_same_wherever_the_stream_is_cut() -> None:
-    def read(cuts: Sequence[int]) -> list[Event]:
-        buffer = EventBuffer(100)
-        blocks = [block for start, end in pairwise(cuts) for block in buffer.feed(STREAM[start:end])]
-        return [each for each in map(event_of, blocks) if each]
-
-    wanted = [Event("a", b"x\n y", b""), Event("message", b"z", b"id: 5\n"), Event("message", b"{}", b"id: 1\n")]
-    seed = random.Random(1)
-    assert read([0, len(STREAM)]) == read(range(len(STREAM) + 1)) == wanted
-    for _ in range(500):
-        assert read(sorted({0, len(STREAM), *seed.sample(range(len(STREAM)), k=seed.randint(0, 12))})) == wanted
 
 
 @pytest.mark.parametrize("chunk", [b"data: " + b"x" * 200 + b"\n\n", b"data: " + b"x" * 200, b": ping\n" * 30])

@@ -12,7 +12,11 @@ import pytest
 
 from tests.mcp_launch.support import SECRET, SERVERS, run_python
 
-PROJECT = {"claude-code": ".mcp.json", "vscode": ".vscode/mcp.json", "gemini": ".gemini/settings.json"}
+if sys.platform == "win32":
+    pytest.skip("the servers are scripts of a shell", allow_module_level=True)
+
+from tests.mcp_launch.terminal import terminal
+
 NEEDS_TRUST = "belongs to the project; use --list to see its servers, or --trust to start them"
 
 
@@ -50,9 +54,6 @@ class Project:
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
     return Project(tmp_path)
-
-
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the servers are scripts of a shell")
 
 
 @pytest.mark.parametrize("command", ["check", "tools", "resources", "prompts"])
@@ -121,8 +122,6 @@ def test_a_project_in_the_home_directory_is_the_users(project: Project) -> None:
 
 
 def test_a_user_at_a_terminal_is_asked_before_servers_are_started(project: Project) -> None:
-    from tests.mcp_launch.terminal import terminal  # not on Windows
-
     everything = {".mcp.json", ".claude.json"}
     for answer, status, started in (("n", 2, set[str]()), ("", 2, set[str]()), ("yes", 0, everything)):
         with terminal("tools", *project.discover, columns=400, TERM="dumb", **project.env) as shown:
@@ -137,8 +136,6 @@ def test_a_user_at_a_terminal_is_asked_before_servers_are_started(project: Proje
 
 
 def test_ctrl_c_at_the_question_starts_nothing(project: Project) -> None:
-    from tests.mcp_launch.terminal import terminal  # not on Windows
-
     with terminal("check", *project.discover, columns=400, TERM="dumb", **project.env) as shown:
         shown.see("Start them? [y/N] ")
         shown.type(b"\x03")
@@ -149,8 +146,6 @@ def test_ctrl_c_at_the_question_starts_nothing(project: Project) -> None:
 
 
 def test_watching_asks_again_only_if_the_servers_of_the_project_change(project: Project) -> None:
-    from tests.mcp_launch.terminal import terminal  # not on Windows
-
     watched = ("check", *project.discover, "--watch")
     with terminal(*watched, columns=400, TERM="dumb", **project.env) as shown:
         shown.see("Start them? [y/N] ")

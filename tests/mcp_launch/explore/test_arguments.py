@@ -212,11 +212,6 @@ def test_arguments_that_are_given_whole_are_looked_at_too(whole: str, fault: str
             ["a: must be string | null, not 1"],
         ),
         (
-            {"$schema": "http://json-schema.org/draft-03/schema#", "properties": {"a": {"required": True}}},
-            ["b:=1"],
-            ["a: 'a' is a required property"],
-        ),
-        (
             {"properties": {"a": {"anyOf": [{"$ref": "#/$defs/A"}]}}, "$defs": {"A": {"type": "string"}}},
             ["a:=1"],
             ["a: must be string, not 1"],

@@ -33,26 +33,17 @@ def test_names_of_servers_are_completed_from_the_file_that_was_typed(file: str) 
     assert completed("shell", file, "") == ["odd", "gone"]
 
 
-def test_a_server_without_a_name_is_not_among_those_to_choose_from(tmp_path: Path, command: Command) -> None:
-    file = tmp_path / "servers.json"
-    file.write_text(json.dumps({"mcpServers": [{"command": "/a"}, {"command": "/b", "name": "b"}]}))
-
-    done = command("call", str(file), "tool")
-
-    assert (done.status, done.err) == (2, "mcp-launch: specify the server after the file; there are b\n")
-    assert completed("call", str(file), "") == ["b"]
-
-
 @pytest.mark.parametrize(
     ("servers", "words", "says"),
     [
         ([], ("tool",), "no servers were found"),
         ([], ("server", "tool"), "no servers were found"),
         ([{"command": "/a"}, {"command": "/b"}], ("tool",), "the 2 servers have no names; add names to select one"),
+        ([{"command": "/a"}, {"name": "b"}], ("tool",), "specify the server after the file; there are b"),
     ],
 )
 def test_servers_without_names_cannot_be_selected(
-    servers: list[object], words: tuple[str, ...], says: str, tmp_path: Path, command: Command
+    servers: list[dict[str, str]], words: tuple[str, ...], says: str, tmp_path: Path, command: Command
 ) -> None:
     file = tmp_path / "servers.json"
     file.write_text(json.dumps(servers))
@@ -60,6 +51,7 @@ def test_servers_without_names_cannot_be_selected(
     done = command("call", str(file), *words)
 
     assert (done.status, done.err) == (2, f"mcp-launch: {says}\n")
+    assert completed("call", str(file), "") == [each["name"] for each in servers if "name" in each]
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from tests.mcp_launch.explore.here import ODD, Command
 from tests.mcp_launch.support import SECRET
 
 
-def test_a_tool_is_printed_as_a_signature_with_its_description(odd_file: str, command: Command) -> None:
+def test_a_tool_is_printed_as_a_signature_with_its_harmless_description(odd_file: str, command: Command) -> None:
     done = command("tools", odd_file)
 
     assert done.status == 0
@@ -32,6 +32,9 @@ tags?: string[], filter?: {since?: integer, names?: string[]}, limit?: integer, 
 """
     )
     assert "\nshow()\n    Show a picture. [redacted]\n" in done.out
+    assert "boo\n    next" in done.out
+    assert "\033" not in done.out
+    assert SECRET not in done.out + done.err
 
 
 def test_the_description_of_an_argument_is_wrapped_beside_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -75,14 +78,6 @@ def test_missing_fields_are_not_printed() -> None:
     assert blocks_of(offer, "tools", Redactor()) == []
     assert blocks_of(offer, "resources", Redactor()) == [[("memo://today  Today  0 bytes", "bold")]]
     assert blocks_of(offer, "prompts", Redactor()) == [[("greet()", "bold")]]
-
-
-def test_text_of_servers_is_printed_without_control_sequences_and_secrets(odd_file: str, command: Command) -> None:
-    done = command("tools", odd_file)
-
-    assert "\033" not in done.out
-    assert "boo\n    next" in done.out
-    assert SECRET not in done.out + done.err
 
 
 def test_json_output_has_everything_that_the_server_sent(odd_file: str, command: Command) -> None:

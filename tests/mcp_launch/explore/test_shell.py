@@ -200,20 +200,12 @@ def test_an_invalid_schema_has_no_completions() -> None:
     assert candidates("call t a=", offer, {}) == candidates("call t b=", offer, {}) == []
 
 
-def test_not_supporting_a_kind_and_having_none_differ(command: Command) -> None:
-    config = f"OFFERS={json.dumps({'tools': 1, 'resources': []})}"
-
-    done = command("shell", "-e", config, "--", sys.executable, *ODD["args"], stdin="resources\nprompts\n")
-
-    assert (done.status, done.out) == (0, "no resources\ndoes not offer prompts\n")
-
-
 def test_a_list_that_fails_is_a_warning_and_an_error(command: Command) -> None:
     config = f"OFFERS={json.dumps({'tools': 1, 'resources': None})}"
 
-    done = command("shell", "-e", config, "--", sys.executable, *ODD["args"], stdin="resources\n")
+    done = command("shell", "-e", config, "--", sys.executable, *ODD["args"], stdin="resources\nprompts\n")
 
-    assert done.out == "could not list its resources\n"
+    assert done.out == "could not list its resources\ndoes not offer prompts\n"
     assert done.err.count('warning: offers: could not list its resources: "no idea"\n') == 2
 
 
