@@ -68,12 +68,6 @@ def built(defs: Definitions, folder: Path) -> Path:
     return folder / PACKAGES["v1/schema.json"][0]
 
 
-def source(package: Path) -> str:
-    """Return the source of all modules of a package except `__init__`."""
-    modules = sorted(path for path in package.glob("*.py") if path.stem != "__init__")
-    return "\n".join(path.read_text(encoding="utf-8") for path in modules)
-
-
 def refusal(run: Callable[..., object], *args: Any, **options: Any) -> str:
     """Return the message of the error that the pipeline raises."""
     with pytest.raises(CodegenError) as refused:

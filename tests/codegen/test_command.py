@@ -112,52 +112,46 @@ def test_a_check_of_equal_packages_succeeds(schemas: Path, output: Path, capsys:
     assert contents(output) == before
 
 
-def test_a_check_prints_a_diff_of_packages_that_differ(
-    schemas: Path, output: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    before = contents(output)
+def describe(schemas: Path, _output: Path) -> None:
     write(schemas, locked({file: schema(a=TEXT | {"description": "Another."}) for file in PACKAGES}, "1"))
 
-    status = run(schemas, output, "--check")
 
-    assert status == 1
-    printed, complaints = capsys.readouterr()
-    assert without_counts(printed).startswith(
-        "--- committed/v1/connection.py\n"
-        "+++ generated/v1/connection.py\n"
-        "@@ -10,4 +10,4 @@\n"
-        '     """Ping."""\n'
-        " \n"
-        "     a: Omittable[str | None] = None\n"
-        '-    """The a."""\n'
-        '+    """Another."""\n'
-        "--- committed/v1_unstable/connection.py\n"
-    )
-    assert printed.endswith(f"\n{DIFFERS}")
-    assert complaints == ""
-    assert contents(output) == before
+HEAD = ["--- committed/v1/connection.py", "+++ generated/v1/connection.py"]
+CHANGES: dict[str, tuple[Callable[[Path, Path], object], list[str]]] = {
+    "another schema": (
+        describe,
+        [
+            *HEAD,
+            "@@ -10,4 +10,4 @@",
+            '     """Ping."""',
+            " ",
+            "     a: Omittable[str | None] = None",
+            '-    """The a."""',
+            '+    """Another."""',
+            "--- committed/v1_unstable/connection.py",
+        ],
+    ),
+    "a missing file": (
+        lambda _, output: (output / "v1/connection.py").unlink(),
+        [*HEAD, "@@ -0,0 +1,13 @@"],
+    ),
+    "another file": (
+        lambda _, output: write(output, {"v1/more.py": b"x = 1\n"}),
+        ["--- committed/v1/more.py", "+++ generated/v1/more.py", "@@ -1 +0,0 @@", "-x = 1"],
+    ),
+}
 
 
-ADDED = ["--- committed/v1/more.py", "+++ generated/v1/more.py", "@@ -1 +0,0 @@", "-x = 1"]
-REMOVED = ["--- committed/v1/connection.py", "+++ generated/v1/connection.py", "@@ -0,0 +1,13 @@"]
-
-
-@pytest.mark.parametrize(
-    ("change", "shown"),
-    [
-        (("v1/connection.py", None), REMOVED),
-        (("v1/more.py", "x = 1\n"), ADDED),
-    ],
-    ids=["removed", "added"],
-)
-def test_a_check_fails_for_a_file_that_is_not_as_generated(
-    schemas: Path, output: Path, change: tuple[str, str | None], shown: list[str], capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(("change", "shown"), CHANGES.values(), ids=CHANGES)
+def test_a_check_prints_a_diff_of_packages_that_differ(
+    schemas: Path,
+    output: Path,
+    change: Callable[[Path, Path], object],
+    shown: list[str],
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    file, text = change
-    if text is None:
-        (output / file).unlink()
-    else:
-        (output / file).write_text(text, encoding="utf-8")
+    change(schemas, output)
+    before = contents(output)
 
     status = run(schemas, output, "--check")
 
@@ -166,6 +160,7 @@ def test_a_check_fails_for_a_file_that_is_not_as_generated(
     assert without_counts(printed).splitlines()[: len(shown)] == shown
     assert printed.endswith(f"\n{DIFFERS}")
     assert complaints == ""
+    assert contents(output) == before
 
 
 def odd(schemas: Path) -> None:

@@ -28,7 +28,6 @@ from tests.codegen.small import (
     listed,
     obj,
     ref,
-    source,
     tagged,
 )
 
@@ -100,6 +99,9 @@ def test_a_field_may_have_any_name(key: str, members: ModuleType) -> None:
         decode(required, "{}")
 
 
+NOT_MODULES = ("class/a", "import", "a/b/c", "_b/a", "__init__/a", "common/a", "typing/a", "Session/a", "2/a", "$/a")
+"""Methods whose area is not a name for a new module."""
+
 BUILT = [
     Case(
         "members that are one word in Python",
@@ -112,12 +114,6 @@ BUILT = [
         {"Foo": obj("in", **{"in": obj("x", x=TEXT), "list": listed(obj("y", y={"anyOf": [obj("z", z=TEXT), NULL]}))})},
         [{"in": {"x": "a"}}, {"in": {"x": "a"}, "list": [{"y": {"z": "b"}}, {"y": None}]}],
         [{}, {"in": {}}, {"in": {"x": "a"}, "list": [{"y": {}}]}],
-    ),
-    Case(
-        "an inline union of objects",
-        {"Foo": obj("x", x={"oneOf": [tagged("a", y=TEXT), tagged("b", z=TEXT)]})},
-        [{"x": {"type": "a", "y": "1"}}, {"x": {"type": "b", "z": "1"}}],
-        [{"x": {"type": "a", "z": "1"}}, {"x": {"y": "1"}}, {"x": {"type": "c"}}],
     ),
     Case(
         "an inline object inside of an alternative",
@@ -158,12 +154,6 @@ BUILT = [
         ],
     ),
     Case("an enumeration of one", {"Foo": {"anyOf": [{"const": "a", "type": "string"}]}}, ["a"], ["b", 1]),
-    Case(
-        "an open union of one",
-        {"Foo": {"anyOf": [tagged("a", x=TEXT), catch_all("a")]}},
-        [{"type": "a", "x": "1"}, {"type": "new", "y": [1]}],
-        [{"type": "a"}, {"x": "1"}, {"type": 1}],
-    ),
     *(
         Case(
             f"a tag named {tag!r}",
@@ -182,22 +172,6 @@ BUILT = [
         },
         [{"s": "1", "l": "2"}, {"s": "1", "r": "2"}],
         [{"s": "1"}, {"l": "2"}, {"s": "1", "l": "2", "r": "3"}],
-    ),
-    Case(
-        "members that depend on a tag that may be absent",
-        {
-            "Foo": obj(why={"type": ["string", "null"]})
-            | {
-                "anyOf": [
-                    tagged("a", by="why"),
-                    tagged("b", by="why") | {"allOf": [ref("Bar")]},
-                    obj(why={"type": "null"}),
-                ]
-            },
-            "Bar": obj(more={"type": ["string", "null"]}),
-        },
-        [{}, {"why": None, "more": [1]}, {"why": "a", "more": 5}, {"why": "b"}, {"why": "b", "more": "x"}],
-        [{"why": "b", "more": 5}, {"why": "c"}, {"why": 1}],
     ),
     Case(
         "members that go with several values of a tag that may be absent",
@@ -219,9 +193,9 @@ BUILT = [
         },
         [
             *({}, {"why": "a", "more": "x", "one": 1, "_meta": {"k": 1}}, {"why": "b", "more": None, "_meta": None}),
-            *({"why": "c", "more": 5, "one": []}, {"more": 5}),
+            *({"why": "c", "more": 5, "one": []}, {"more": 5}, {"why": None, "more": [1]}),
         ],
-        [{"why": "a", "more": 5}, {"why": "b", "more": 5}, {"why": "d"}],
+        [{"why": "a", "more": 5}, {"why": "b", "more": 5}, {"why": "d"}, {"why": 1}],
     ),
     Case(
         "payloads without members, of one alternative and of two",
@@ -329,12 +303,6 @@ BUILT = [
         [{"x": 1}],
     ),
     Case(
-        "anything in the objects of a map",
-        {"Foo": obj(x={"type": "object", "additionalProperties": obj("y", y=True)})},
-        [{"x": {"a": {"y": None}, "b": {"y": [1]}}}],
-        [{"x": {"a": {}}}],
-    ),
-    Case(
         "meta that every object says otherwise",
         {
             "Foo": obj("a b c d", a=ref("Strict"), b=ref("Anything"), c=ref("Required"), d=ref("None2")),
@@ -372,20 +340,7 @@ BUILT = [
             "Foo": obj("x", x=TEXT),
             **{
                 f"Do{number}Request": obj(foo=ref("Foo")) | {"x-method": method, "x-side": "agent"}
-                for number, method in enumerate(
-                    (
-                        "class/a",
-                        "import",
-                        "a/b/c",
-                        "_b/a",
-                        "__init__/a",
-                        "common/a",
-                        "typing/a",
-                        "Session/a",
-                        "2/a",
-                        "$/a",
-                    )
-                )
+                for number, method in enumerate(NOT_MODULES)
             },
         },
         [{"x": "1"}],
@@ -413,14 +368,6 @@ def valid(defs: Definitions, value: Any) -> bool:
     """Return True if another implementation of JSON Schema accepts *value* as `Foo`."""
     document = {"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": defs, "$ref": "#/$defs/Foo"}
     return jsonschema_rs.validator_for(json.dumps(document)).is_valid(value)
-
-
-def test_a_long_description_is_wrapped_completely(tmp_path: Path) -> None:
-    package = built({"Foo": obj(x=TEXT | {"description": LONG}) | {"description": LONG}}, tmp_path)
-
-    with imported(package) as module:
-        assert module.Foo.__doc__.split() == LONG.split()
-    assert max(map(len, source(package).splitlines())) <= 120
 
 
 def test_unusual_text_passes_the_lint_of_the_packages(tmp_path: Path) -> None:
@@ -492,10 +439,6 @@ AMONG_OTHERS: list[tuple[Node, list[tuple[Any, str]]]] = [
         [({"type": "z"}, "type"), ({"type": 5}, "type"), ({}, "type"), ({"type": "a"}, "x")],
     ),
     (
-        {"anyOf": [ref("U"), ref("A")]},
-        [({"type": "z"}, "type"), ({}, "type"), ({"type": "a", "x": 5}, "x")],
-    ),
-    (
         {"anyOf": [ref("U"), ref("V")]},
         [({"type": "z"}, "type"), ({}, "type"), ({"type": "a"}, "x")],
     ),
@@ -507,7 +450,7 @@ AMONG_OTHERS: list[tuple[Node, list[tuple[Any, str]]]] = [
 @pytest.mark.parametrize(
     ("written_out", "faults"),
     AMONG_OTHERS,
-    ids=["text", "an object", "an open union", "an open union beside text", "a list of the same"],
+    ids=["text", "an open union", "an open union beside text", "a list of the same"],
 )
 def test_errors_in_a_tagged_union_among_other_types_have_a_place(
     written_out: Node, faults: list[tuple[Any, str]], tmp_path: Path
@@ -516,12 +459,10 @@ def test_errors_in_a_tagged_union_among_other_types_have_a_place(
         "Foo": obj("p", p=written_out, many=listed(written_out)),
         "U": {"anyOf": [tagged("a", x=TEXT), tagged("b")]},
         "V": {"anyOf": [tagged("c", by="kind"), catch_all("c", by="kind")]},
-        "A": obj("a", a=TEXT),
     }
 
     with imported(built(defs, tmp_path)) as module:
         for value, member in faults:
             with pytest.raises(DecodeError) as refused:
                 decode(module.Foo, {"p": value, "many": [value]})
-            below = (member,) if member else ()
-            assert {issue.path for issue in refused.value.issues} == {("p", *below), ("many", 0, *below)}
+            assert {issue.path for issue in refused.value.issues} == {("p", member), ("many", 0, member)}

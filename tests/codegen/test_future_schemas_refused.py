@@ -1,5 +1,6 @@
 """Shapes that a future schema may have and that the pipeline refuses: the error names the place."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -76,3 +77,17 @@ REFUSED: list[tuple[str, Definitions, str]] = [
 @pytest.mark.parametrize(("defs", "said"), [pytest.param(defs, said, id=name) for name, defs, said in REFUSED])
 def test_a_schema_like_this_is_refused_with_its_place(defs: Definitions, said: str, tmp_path: Path) -> None:
     assert refusal(built, defs, tmp_path) == said
+
+
+@pytest.mark.parametrize(
+    ("defs", "said"),
+    [
+        ({"Foo": obj(x={"type": "integer", "minimum": 0.5})}, "SchemaError: "),
+        ({"Foo": obj(x=ref("Warning")), "Warning": obj(foos=listed(ref("Foo")))}, "PydanticSchemaGenerationError: "),
+        ({"Foo": {"anyOf": [TEXT, listed(ref("Foo"))]}}, ""),
+    ],
+    ids=["half a bound", "a name that Python has", "a list of itself"],
+)
+def test_code_that_python_or_pydantic_cannot_use_is_refused(defs: Definitions, said: str, tmp_path: Path) -> None:
+    assert refusal(built, defs, tmp_path).startswith(f"Foo: the generated code cannot be used: {said}")
+    assert not [name for name in sys.modules if name.startswith("_imported")]

@@ -82,10 +82,7 @@ REACHED = {
     ("unreached", "expected"),
     [
         ({"Alone": TEXT}, {"Alone": "common"}),
-        ({"Ids": listed(ref("Id"))}, {"Ids": "common"}),
-        ({"Paths": listed(ref("Path"))}, {"Paths": "fs"}),
         ({"Two": obj(a=ref("Path"), b=ref("Id"))}, {"Two": "fs"}),
-        ({"Both": obj(a=ref("Path"), b=ref("Mode"))}, {"Both": "extras"}),
         (
             {"A": obj(both=ref("Both"), path=ref("Path")), "Both": obj(a=ref("Path"), b=ref("Mode"))},
             {"A": "extras", "Both": "extras"},
@@ -93,14 +90,6 @@ REACHED = {
         (
             {"B": listed(ref("A")), "A": listed(ref("Paths")), "Paths": listed(ref("Path"))},
             {"A": "fs", "B": "fs", "Paths": "fs"},
-        ),
-        (
-            {"Paths": listed(ref("Path")), "Modes": listed(ref("Mode"))},
-            {"Paths": "fs", "Modes": "session"},
-        ),
-        (
-            {"Tree": obj(path=ref("Path"), tree=ref("Tree")), "Bush": obj(mode=ref("Mode"), bush=ref("Bush"))},
-            {"Tree": "fs", "Bush": "session"},
         ),
         ({"Tree": obj(path=ref("Path"), tree=ref("Tree")), "Wood": listed(ref("Tree"))}, {"Tree": "fs", "Wood": "fs"}),
         ({"Ping": obj(pong=ref("Pong")), "Pong": obj(ping=ref("Ping"))}, {"Ping": "common", "Pong": "common"}),

@@ -85,26 +85,12 @@ class TestInlineObjects:
             "BarValue": obj(x=TEXT),
         }
 
-    def test_the_condition_of_a_field_stays_on_the_field(self) -> None:
-        when: Node = {"x-when": {"member": "reason", "values": ["a"]}}
-
-        assert hoist_inline_objects({"Foo": obj(bar=obj(x=TEXT) | when)}) == {
-            "Foo": obj(bar=ref("FooBar") | when),
-            "FooBar": obj(x=TEXT),
-        }
-
     def test_a_name_that_is_taken_is_refused(self) -> None:
         said = "FooBar: the name of an inline object is also the name of a definition"
 
         assert refusal(hoist_inline_objects, {"Foo": obj(bar=obj(x=TEXT)), "FooBar": TEXT}) == said
         twice = {"Foo": {"anyOf": [tagged("a", bar=obj(x=TEXT)), tagged("b", bar=obj(y=TEXT))]}}
         assert refusal(hoist_inline_objects, twice) == said
-
-    def test_a_field_that_cannot_name_a_definition_is_refused(self) -> None:
-        defs = {"Foo": {"type": "object", "properties": {"日": obj(x=TEXT)}}}
-
-        assert refusal(hoist_inline_objects, defs) == "Foo: '日' cannot become the name of a class"
-
 
 REASON: Node = {"type": ["string", "null"], "description": "Why."}
 LENIENT_REASON: Node = REASON | {"x-deserialize-default-on-error": True}
@@ -140,8 +126,6 @@ IRREGULAR: list[tuple[Node, Node, Node, str]] = [
             obj("x", x=TEXT),
             {"type": "object", "additionalProperties": TEXT},
             ref("Baz"),
-            TEXT,
-            {},
         )
     ),
     (

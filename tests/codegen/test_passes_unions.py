@@ -39,15 +39,8 @@ class TestNotifications:
                     {
                         "title": "other",
                         "description": "A variant that is newer than this schema, preserved as it was received.",
-                        "type": "object",
-                        "properties": {"type": {"type": "string"}},
-                        "required": ["type"],
-                        "not": {
-                            "anyOf": [
-                                {"properties": {"type": {"const": "a", "type": "string"}}},
-                                {"properties": {"type": {"const": "b", "type": "string"}}},
-                            ]
-                        },
+                        **obj("type", type=TEXT),
+                        "not": {"anyOf": [{"properties": {"type": tag(known)}} for known in ("a", "b")]},
                     },
                 ],
             },
@@ -222,28 +215,18 @@ class TestVariants:
         }
 
     def test_a_variant_without_a_tag_excludes_the_required_fields_of_others(self) -> None:
-        union = {"oneOf": [ref("Session"), ref("Request")]}
+        absent: Node = {"x-absent": True}
         defs = {
-            "Scope": union,
+            "Scope": {"oneOf": [ref("Session"), ref("Request")]},
             "Session": obj("sessionId", sessionId=TEXT),
-            "Request": obj("requestId", requestId=TEXT),
+            "Request": obj(x=TEXT) | {"allOf": [ref("Base")]},
+            "Base": obj("requestId", requestId=TEXT),
         }
 
-        assert name_variants(defs) == {
-            **defs,
+        assert name_variants(defs) == defs | {
             "Scope": {"anyOf": [ref("ScopeSession"), ref("ScopeRequest")], "x-tag": None},
-            "ScopeSession": {
-                "type": "object",
-                "properties": {"requestId": {"x-absent": True}},
-                "required": [],
-                "allOf": [ref("Session")],
-            },
-            "ScopeRequest": {
-                "type": "object",
-                "properties": {"sessionId": {"x-absent": True}},
-                "required": [],
-                "allOf": [ref("Request")],
-            },
+            "ScopeSession": obj(requestId=absent) | {"required": [], "allOf": [ref("Session")]},
+            "ScopeRequest": obj(sessionId=absent) | {"required": [], "allOf": [ref("Request")]},
         }
 
     def test_meta_of_the_union_goes_into_subclasses_of_bare_payloads(self) -> None:
@@ -393,19 +376,6 @@ class TestVariants:
 
         assert refusal(name_variants, {"Foo": union, "Inner": inner, "OtherFoo": TEXT}) == f"Foo: {said}"
 
-    def test_required_fields_of_a_base_exclude_other_variants(self) -> None:
-        defs = {
-            "Foo": {"oneOf": [ref("Left"), ref("Right")]},
-            "Left": obj(x=TEXT) | {"allOf": [ref("Base")]},
-            "Base": obj("l", l=TEXT),
-            "Right": obj("r", r=TEXT),
-        }
-
-        named = name_variants(defs)
-
-        assert named["FooLeft"]["properties"] == {"r": {"x-absent": True}}
-        assert named["FooRight"]["properties"] == {"l": {"x-absent": True}}
-
     @pytest.mark.parametrize(
         ("left", "right"),
         [
@@ -424,15 +394,7 @@ class TestVariants:
         said = "Foo: a value may fit two variants of its oneOf"
         assert refusal(name_variants, defs) == said
 
-    @pytest.mark.parametrize(
-        "payload",
-        [
-            {"type": "object", "additionalProperties": TEXT},
-            {"anyOf": [ref("Bar"), {"type": "null"}]},
-            ref("Bar"),
-            TEXT,
-        ],
-    )
+    @pytest.mark.parametrize("payload", [{"type": "object", "additionalProperties": TEXT}, ref("Bar")])
     def test_a_payload_that_is_not_an_object_is_refused(self, payload: Node) -> None:
         arms = [tagged("a") | {"allOf": [ref("Payload")]}, tagged("b")]
         defs = {"Foo": {"anyOf": arms}, "Payload": payload, "Bar": obj(x=TEXT)}

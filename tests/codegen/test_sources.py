@@ -80,11 +80,6 @@ class TestNpm:
         with pytest.raises(SourceError, match=r"does not have v1/schema\.json, "):
             fetch("npm:other@1.0.0")
 
-    @pytest.mark.usefixtures("no_programs")
-    def test_a_missing_npm_is_reported(self) -> None:
-        with pytest.raises(SourceError, match='command not found: "npm"'):
-            fetch(f"npm:{PACKAGE}@2.4.0")
-
     def test_the_output_of_a_failing_npm_is_shown(self, npm: Path) -> None:
         publishing.install_failing_npm(npm, "npm error code ETARGET")
 
@@ -105,15 +100,6 @@ class TestFolder:
         folder = publishing.write(tmp_path / "checkout", {**files, "v1/meta.json": b"{}"})
 
         assert fetch(str(folder)) == Delivery(source="folder:checkout", version="unknown", files=files)
-
-    def test_an_incomplete_folder_is_refused(self, tmp_path: Path) -> None:
-        folder = publishing.write(tmp_path / "checkout", {"v2/schema.json": publishing.schema()})
-
-        with pytest.raises(
-            SourceError, match=r"does not have v1/schema\.json, v1/schema\.unstable\.json, v2/schema\.un"
-        ):
-            fetch(str(folder))
-
 
 class TestChecks:
     @pytest.mark.parametrize(

@@ -78,11 +78,8 @@ def test_a_keyword_for_other_places_is_refused(node: Node, where: str, keyword: 
     ("node", "said"),
     [
         ({"anyOf": [TEXT], "oneOf": [TEXT]}, "anyOf next to oneOf: one of them would be lost"),
-        (ref("Id") | {"minLength": 1}, "$ref next to minLength: one of them would be lost"),
         (ref("Id") | TEXT, "$ref next to type: one of them would be lost"),
         ({"allOf": [ref("Bar")], "anyOf": [TEXT]}, "allOf next to anyOf: one of them would be lost"),
-        ({"anyOf": [TEXT], "enum": ["a"]}, "anyOf next to enum: one of them would be lost"),
-        ({"anyOf": [TEXT], "minLength": 1}, "anyOf next to minLength: one of them would be lost"),
         (TEXT | {"enum": ["a"], "minLength": 1}, "enum next to minLength: one of them would be lost"),
         (TEXT | {"anyOf": [TEXT]}, "the type string next to variants would be lost"),
         (TEXT | {"allOf": [ref("Id")]}, "the type string next to variants would be lost"),
@@ -186,9 +183,7 @@ def test_a_constant_must_be_a_string_or_among_others_a_whole_number(value: objec
     assert refusal_of(enumeration) == f"$defs/Foo: {said}"
 
 
-@pytest.mark.parametrize("value", [1, True])
-def test_a_tag_must_be_a_string(value: object) -> None:
-    arm = obj("type", type={"const": value, "type": "integer"})
-    said = f"no rule for the constant {value!r} here, because it is not a string"
+def test_a_tag_must_be_a_string() -> None:
+    said = "$defs/Foo/anyOf/0/properties/type: no rule for the constant 1 here, because it is not a string"
 
-    assert refusal_of({"anyOf": [arm]}) == f"$defs/Foo/anyOf/0/properties/type: {said}"
+    assert refusal_of({"anyOf": [obj("type", type={"const": 1, "type": "integer"})]}) == said

@@ -70,13 +70,13 @@ def commits(proposal: Path, repository: Path) -> list[tuple[str, list[str]]]:
     ]
 
 
-def test_the_newest_version_is_proposed_as_two_commits(
+def test_the_newest_version_is_proposed_as_two_commits_with_the_changes_and_checks(
     tmp_path: Path, npm: Path, repository: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     publishing.install_npm(npm, published("2.0.0", "2.1.0"))
     before = git(repository, "for-each-ref"), git(repository, "worktree", "list")
 
-    assert main([str(tmp_path / "out")], root=repository, gates=()) == 0
+    assert main([str(tmp_path / "out")], root=repository, gates=(("Python starts", ("platform",)),)) == 0
 
     assert commits(tmp_path / "out", repository) == [
         ("Update the schemas to 2.1.0", [f"schema/{LOCK}", *(f"schema/{file}" for file in FILES)]),
@@ -86,14 +86,6 @@ def test_the_newest_version_is_proposed_as_two_commits(
     assert (git(repository, "for-each-ref"), git(repository, "worktree", "list")) == before
     assert git(repository, "status", "--porcelain") == ""
     assert "the schemas of 2.1.0" in capsys.readouterr().out
-
-
-def test_the_body_lists_the_changes_and_the_results_of_the_checks(tmp_path: Path, npm: Path, repository: Path) -> None:
-    publishing.install_npm(npm, published("2.0.0", "2.1.0"))
-    gate = ("Python starts", ("platform",))
-
-    main([str(tmp_path / "out")], root=repository, gates=(gate,))
-
     body = (tmp_path / "out" / "body.md").read_text(encoding="utf-8")
     assert body.startswith(f"npm has `{PACKAGE}` 2.1.0. The schemas here are from 2.0.0.\n\n- [x] ")
     assert "- [x] Python starts\n" in body
@@ -144,28 +136,25 @@ def test_a_body_too_long_for_github_is_truncated(
     assert body.endswith(f"`nox -s update_schema -- npm:{PACKAGE}@2.1.0 --dry-run`\n")
 
 
-@pytest.mark.parametrize("latest", ["2.0.0", "1.9.0"], ids=["the same", "an older one"])
-def test_nothing_is_proposed_without_a_newer_version(
-    latest: str, tmp_path: Path, npm: Path, repository: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("latest", "told"),
+    [
+        ("2.0.0", "The schemas are from 2.0.0. The latest version on npm is 2.0.0.\n"),
+        ("1.9.0", "The schemas are from 2.0.0. The latest version on npm is 1.9.0.\n"),
+        ("2.0.1", "2.0.1 has the same schemas. Nothing to do.\n"),
+    ],
+    ids=["the same", "an older one", "the same schemas"],
+)
+def test_nothing_is_proposed_without_newer_schemas(
+    latest: str, told: str, tmp_path: Path, npm: Path, repository: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    publishing.install_npm(npm, published("1.9.0", "2.0.0"))
+    publishing.install_npm(npm, published("1.9.0", "2.0.0") | {"2.0.1": publishing.release("2.0.0")})
     (npm / "latest").write_text(latest, encoding="utf-8")
 
     assert main([str(tmp_path / "out")], root=repository, gates=()) == 0
 
     assert not (tmp_path / "out").exists()
-    assert capsys.readouterr().out == f"The schemas are from 2.0.0. The latest version on npm is {latest}.\n"
-
-
-def test_a_newer_version_with_the_same_schemas_is_not_proposed(
-    tmp_path: Path, npm: Path, repository: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    publishing.install_npm(npm, {"2.0.1": publishing.release("2.0.0")})
-
-    assert main([str(tmp_path / "out")], root=repository, gates=()) == 0
-
-    assert not (tmp_path / "out").exists()
-    assert capsys.readouterr().out == "2.0.1 has the same schemas. Nothing to do.\n"
+    assert capsys.readouterr().out == told
 
 
 @pytest.mark.parametrize("latest", ["", "main; rm -rf .", "../2.1.0"])
