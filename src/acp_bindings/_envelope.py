@@ -79,11 +79,8 @@ class Line(bytes):
 
 def line_of(head: dict[str, Any], member: str, value: Any) -> bytes:
     """Return the line with the fields of *head* and *value* as *member*, without `params` if they are None."""
-    try:
-        # A head holds no models, and `encode` would take longer.
-        start = to_json({"jsonrpc": "2.0", **head})
-    except ValueError:
-        start = encode({"jsonrpc": "2.0", **head})
+    # A head holds no models, and `encode` would take longer.
+    start = to_json({"jsonrpc": "2.0", **head})
     if value is None and member == "params":
         return start + b"\n"
     return start[:-1] + b',"' + member.encode() + b'":' + encode(value) + b"}\n"

@@ -123,9 +123,6 @@ Three at most: matching takes memory for each, and a line may have millions.
 _UPDATE = re.compile(rb'\{"sessionId":"([!#-\[\]-~]{1,100})","update":')
 """The beginning of the params of `session/update`, before the update."""
 
-LONGEST_HEAD = 200
-"""The maximum length of a head that is remembered."""
-
 _BRACE = b"}"[0]
 
 
@@ -441,8 +438,7 @@ class Codec:
             # Every protocol has small integers, and most peers no other ids.
             small = id_.isdigit() and len(id_) <= _SMALL_ID
             return Request(int(id_) if small else decode(self._protocol.RequestId, id_), type_.method, params, type_)
-        if head.end() <= LONGEST_HEAD:
-            self._last_head = head[0], type_, validate
+        self._last_head = head[0], type_, validate
         return Notification(type_.method, params, type_)
 
     def _read_result(self, line: bytes, head: re.Match[bytes]) -> Message | None:

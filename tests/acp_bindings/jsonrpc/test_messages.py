@@ -52,10 +52,3 @@ def test_a_codec_with_findings_reports_tolerated_errors() -> None:
     assert [(each.path, each.rule) for each in response.findings] == [(("agentCapabilities",), "default-on-error")]
     assert isinstance(notification, Notification)
     assert [each.path for each in notification.findings] == [("update", "entries", 0)]
-
-
-def test_a_codec_without_findings_reports_nothing() -> None:
-    request = agent().read(line(id=1, method="initialize", params={"protocolVersion": 1, "clientInfo": 7}))
-
-    assert isinstance(request, Request)
-    assert request.findings == ()

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from acp_bindings import v1, v1_unstable, v2, v2_unstable
+from acp_bindings import v1, v1_unstable, v2
 from acp_bindings.jsonrpc import METHOD_NOT_FOUND, BadLine, Codec, Request, Response, Role
 from acp_bindings.methods import Methods, Side
 from tests.acp_bindings.jsonrpc.support import agent, answered, client, line
@@ -41,15 +41,6 @@ def test_each_role_handles_its_sides_and_its_peer_sends_to_them(role: Role, peer
             assert answered(message)["error"]["code"] == METHOD_NOT_FOUND
             with pytest.raises(ValueError, match=f"{side} is for the {side}; the {peer} does not send it"):
                 there.request(v1.LogoutRequest(), method=side)
-
-
-def test_proxies_and_conductors_send_to_each_other() -> None:
-    params = v2_unstable.ProxySuccessorRequest(method="session/list")
-
-    pairs: list[tuple[Role, Role]] = [("proxy", "conductor"), ("conductor", "proxy")]
-    for here, there in pairs:
-        sent = Codec(v2_unstable, role=here).request(params)
-        assert isinstance(Codec(v2_unstable, role=there).read(sent.line), Request)
 
 
 @pytest.mark.parametrize("result", [None, 5, {"a": [1.5]}, v1_unstable.LogoutResponse()])

@@ -38,16 +38,6 @@ def test_params_of_an_extension_may_be_missing_empty_or_of_a_method() -> None:
     assert codec.read(line(id=1, result=[1])) == Response(1, "_acme/logout", [1])
 
 
-def test_a_method_name_with_a_lone_surrogate_is_refused() -> None:
-    codec = agent()
-
-    with pytest.raises(EncodeError, match="A lone surrogate"):
-        codec.notify(method="_\ud800")
-    with pytest.raises(EncodeError, match="A lone surrogate"):
-        codec.request(method="_\ud800")
-    assert dict(codec.pending) == {}
-
-
 def test_a_sent_message_is_read_equal_by_the_other_side() -> None:
     asking, asked = client(), agent()
     params = v1.PromptRequest(session_id="s", prompt=[v1.TextContent(text="Ünï\n\u2028\0")])
@@ -163,11 +153,6 @@ def test_messages_for_the_own_side_are_not_sent() -> None:
             "no request takes v1_unstable.ForkSessionRequest; the negotiated version is v1$",
         ),
         (
-            v2.ListSessionsRequest(),
-            None,
-            "no request takes v2.ListSessionsRequest; the negotiated version is v1$",
-        ),
-        (
             v1.CancelNotification(session_id="s"),
             None,
             "no request takes v1.CancelNotification; session/cancel is a no",
@@ -177,7 +162,6 @@ def test_messages_for_the_own_side_are_not_sent() -> None:
             "session/list",
             "the params of session/list must be ListSessionsRequest, not v1.LogoutRequest",
         ),
-        ({}, "session/list", "the params of session/list must be ListSessionsRequest, not dict"),
         (None, "logout", "the params of logout must be LogoutRequest, not NoneType"),
         (v1.CancelNotification(session_id="s"), "session/cancel", "session/cancel is not a request"),
     ],
