@@ -9,15 +9,12 @@ from typing import Any
 import pytest
 
 from acp_bindings import v1, v2
-from acp_bindings.jsonrpc import Codec, ErrorResponse, Request, Response
+from acp_bindings.jsonrpc import Codec, Request, Response
 from acp_bindings.setup import (
     OPENING,
     AgentHandshake,
     ClientHandshake,
-    NotInitialized,
     RequestError,
-    UnsupportedProtocolVersion,
-    error_from,
 )
 from acp_bindings.setup.capabilities import AgentCapability, ClientCapability
 from tests.interop.typescript import FOLDER
@@ -79,28 +76,6 @@ def test_our_client_settles_with_an_agent_of_the_sdk(ours: tuple[int, ...], thei
     assert said["elicitation"] == {"form": {}}
     assert said.get("terminal", False) == (version == 1)
     assert seen["clientInfo" if version == 1 else "info"]["name"] == "python"
-
-
-@pytest.mark.requirement("R2")
-def test_both_sdks_refuse_requests_before_initialize_with_the_same_code() -> None:
-    for versions in ("v1", "v2", "v1,v2"):
-        codec = Codec(v1, role="client")
-        sent = codec.request(v1.NewSessionRequest(cwd="/", mcp_servers=[]))
-        with typescript_side("agent", versions) as process:
-            answer = codec.read(ask(process, sent.line))
-        assert isinstance(answer, ErrorResponse)
-        assert answer.error.code == NotInitialized("session/new").code
-
-
-@pytest.mark.requirement("R22")
-def test_an_agent_with_only_v2_refuses_a_client_of_v1() -> None:
-    codec = Codec(OPENING, role="client")
-    with typescript_side("agent", "v2") as process:
-        answer = codec.read(ask(process, codec.request(ClientHandshake(info=INFO).request()).line))
-    assert isinstance(answer, ErrorResponse)
-    error = error_from(answer.error)
-    assert isinstance(error, UnsupportedProtocolVersion)
-    assert (error.requested, error.supported) == (1, (2,))
 
 
 @pytest.mark.requirement("R10")

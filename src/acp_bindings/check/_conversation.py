@@ -198,9 +198,7 @@ class Conversation:
     def _open(self, *, ended: bool) -> Iterator[Unanswered]:
         for each in self._requests.values():
             cancelled = self.cancelled(each) if each.method == PERMISSION else None
-            # The params are dropped, because they may be large.
-            light = replace(each, params=None, body=None)
-            yield Unanswered(light, ended, None if cancelled == self.heard and not ended else cancelled)
+            yield Unanswered(each, ended, None if cancelled == self.heard and not ended else cancelled)
 
     def cancelled(self, request: OpenRequest) -> int | None:
         """Return the line, after *request*, in which the client cancelled its prompt.

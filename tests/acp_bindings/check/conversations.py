@@ -35,12 +35,17 @@ def error(id: int | str | None, code: int, message: str = "no") -> Message:  # n
 
 
 def opening(
-    *, agent: Message | None = None, client: Message | None = None, asked: Any = 1, answered: Any = 1
+    *,
+    agent: Message | None = None,
+    client: Message | None = None,
+    methods: list[Message] | None = None,
+    asked: Any = 1,
+    answered: Any = 1,
 ) -> list[Message]:
-    """Return `initialize` and its response in v1."""
+    """Return `initialize` and its response in v1, which offers these authentication *methods*."""
     said = {"protocolVersion": asked, "clientInfo": INFO, "clientCapabilities": CLIENT_V1 if client is None else client}
     answer = {"protocolVersion": answered, "agentInfo": INFO, "agentCapabilities": AGENT_V1 if agent is None else agent}
-    return [call("initialize", said, id=0), result(0, answer)]
+    return [call("initialize", said, id=0), result(0, answer if methods is None else {**answer, "authMethods": methods})]
 
 
 def opening_v2(*, session: Message | None = None, **more: Any) -> list[Message]:

@@ -9,7 +9,6 @@ from acp_bindings.check import Check
 from tests.acp_bindings.check.conversations import (
     AGENT,
     CLEAN,
-    HTTP,
     STDIO,
     USER,
     as_lines,
@@ -53,18 +52,12 @@ TOLD_TO_MCP = call("mcp/message", {"serverId": "1", "requestId": "r", "method": 
 
 VALID: dict[str, list[Any]] = {
     "a whole conversation": CLEAN,
-    "only the handshake": opening(),
-    "a session with servers": [*opening(), *new(mcpServers=[STDIO, HTTP])],
     "ids of both sides, with responses that show by their results which they answer": [
         *BOTH_ASK,
         PROMPT_ENDED,
         result(7, {"content": "late"}),
     ],
     "ids of both sides, with the response to the latest first": [*BOTH_ASK, error(7, -32000), PROMPT_ENDED],
-    "wrappers that name the sender": [
-        {"direction": "agent" if "result" in each else "client->agent", "message": each}
-        for each in [*opening(), *new()]
-    ],
     "an extension method": [*opening(), call("_acme/do", id="x"), result("x", {"any": "thing"})],
     "another connection": [*opening(), *new(), *prompt(2), *opening(), *AGAIN, *prompt(2)],
     "initialize again after a failure": [

@@ -3,11 +3,11 @@
 import codecs
 import json
 import tracemalloc
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 import pytest
 
-from acp_bindings.check import Check, Found, Unusable
+from acp_bindings.check import Check, Unusable
 from acp_bindings.check._inputs import EXPECTED
 from tests.acp_bindings.check.conversations import (
     AGENT,
@@ -112,10 +112,8 @@ def test_a_conversation_may_have_a_syntax_error_in_every_line() -> None:
     ("text", "likeness"),
     [
         (b"# Read me\n\nIt *is*\n", "Markdown"),
-        (b"5\n# Read me\n", "Markdown"),
         (b"The [start](x)\n\n```console\n$ it\n```\n", "Markdown"),
         (b"[2026-01-01T12:00:00] started\nand more\n", "a log, in which no line ends in a message"),
-        (b"12:00:00 started\n12:00:01 {x\n", "a log, in which no line ends in a message"),
         (b"INFO: it is\nWARN: it is not\n", "a log, in which no line ends in a message"),
         (
             b'{"level": "info"}\n{"level": "debug"}\n',
@@ -126,7 +124,6 @@ def test_a_conversation_may_have_a_syntax_error_in_every_line() -> None:
         (b"\x7fELF\x00\x00\x00\n\x00\x00\x00\n", "binary data"),
         (b"<html>\n</html>\n", "HTML or XML"),
         (b"data: {}\n\ndata: {}\n", "an event stream of HTTP"),
-        (b"event: message\ndata: {}\n", "an event stream of HTTP"),
         (b'Content-Length: 17\r\n\r\n{"jsonrpc":"2.0"}', "messages with headers as in LSP; ACP has one"),
     ],
 )
@@ -233,17 +230,6 @@ def test_a_wrapper_with_the_wrong_sender_causes_findings() -> None:
     assert rules(*talk) == ["schema.method", "lifecycle.unanswered"]
 
 
-def in_little_memory(lines: Iterable[bytes]) -> list[Found]:
-    """Return the findings in *lines*, which are longer than the memory that the check may need."""
-    list(Check(as_lines(CLEAN)))  # what is loaded and built once
-    tracemalloc.start()
-    found = list(Check(lines))
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert peak < 5_000_000
-    return found
-
-
 def test_memory_does_not_grow_with_the_length_of_a_conversation() -> None:
     chunk = json.dumps(update(AGENT, "x" * 5000)).encode() + b"\n"
     how_many = 3_000  # 15 MB
@@ -255,13 +241,10 @@ def test_memory_does_not_grow_with_the_length_of_a_conversation() -> None:
             yield chunk
         yield b'{"jsonrpc": "2.0", "id": 9, "result": {"stopReason": "end_turn"}}'
 
-    assert in_little_memory(lines()) == []
-
-
-def test_unanswered_requests_on_many_connections_take_little_memory() -> None:
-    long = {"sessionId": "s1", "prompt": [{"type": "text", "text": "x" * 100_000}]}
-    connection = [*as_lines(opening()), json.dumps(call("session/prompt", long, id=1)).encode()]
-    how_many = 150  # 15 MB
-
-    found = in_little_memory(line for _ in range(how_many) for line in connection)
-    assert "lifecycle.unanswered" in {each.rule for each in found}
+    list(Check(as_lines(CLEAN)))  # what is loaded and built once
+    tracemalloc.start()
+    found = list(Check(lines()))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert found == []
+    assert peak < 5_000_000

@@ -47,11 +47,6 @@ def test_a_live_check_counts_empty_lines_and_may_have_no_line() -> None:
     assert LiveCheck().finish() == []
 
 
-def test_a_live_check_reports_a_line_that_is_not_json() -> None:
-    found = live(*opening(), b"hello")
-    assert [(each.rule, where(each)) for each in found] == [("schema.json", "3")]
-
-
 @pytest.mark.parametrize("event", EVENTS)
 def test_events_of_a_recording_are_skipped_and_their_lines_counted(event: dict[str, Any]) -> None:
     talk = [{"time": TIME, "from": "agent" if "result" in each else "client", "message": each} for each in new(cwd=".")]

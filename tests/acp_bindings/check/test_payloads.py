@@ -130,17 +130,6 @@ def test_payloads_and_single_messages_are_checked_without_a_conversation(
     assert [f"{each.rule} {where(each)}" for each in check(value, type=type_)] == findings
 
 
-@pytest.mark.full
-def test_many_errors_in_one_payload_are_reported_quickly() -> None:
-    """Comparing each with all that were reported before would take hours."""
-    variable = {"name": "KEY", "value": "x"}
-
-    found = check(STDIO | {"env": [variable] * 100_000}, type="McpServer")
-
-    assert len(found) == 99_999
-    assert {each.rule for each in found} == {"schema.duplicate-env"}
-
-
 def test_a_list_that_begins_with_initialize_is_a_conversation() -> None:
     inspected = Check([json.dumps(CLEAN).encode()])
     assert list(inspected) == []

@@ -1,6 +1,5 @@
 """Each rule reports a violation at its position. Tests are named after the rows of the requirements."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +48,8 @@ from tests.acp_bindings.check.orders import (
     question_v2,
     said,
 )
+from tests.acp_bindings.schemas import PACKAGES
+from tests.acp_bindings.schemas import load as load_schema
 
 SSE: dict[str, Any] = {"type": "sse", "name": "clock", "url": "https://example.com/sse", "headers": []}
 AUTHORIZED: dict[str, Any] = HTTP | {"headers": [{"name": "Authorization", "value": "Bearer token123"}]}
@@ -105,10 +106,7 @@ BROKEN: dict[str, list[Any]] = {
     "capability.auth-login": [*opening(), *asked("authenticate", methodId="m")],
     "capability.auth-logout": [*opening(), *asked("logout")],
     "capability.auth-status": [*opening(), *asked("auth/status")],
-    "capability.auth-terminal": [
-        call("initialize", {"protocolVersion": 1, "clientInfo": INFO}, id=0),
-        result(0, {"protocolVersion": 1, "agentInfo": INFO, "authMethods": [TERMINAL_LOGIN]}),
-    ],
+    "capability.auth-terminal": opening(methods=[TERMINAL_LOGIN]),
     "capability.close": [*UNSTABLE, *asked("session/close", **S1)],
     "capability.delete": [*UNSTABLE, *asked("session/delete", **S1)],
     "capability.elicitation": [*opening(client={}), *asked_back("elicitation/create", mode="form", **ELICITATION)],
@@ -130,8 +128,7 @@ BROKEN: dict[str, list[Any]] = {
     "capability.load": [*opening(agent={"loadSession": False}), *load(1)],
     "capability.login": [
         *opening(),
-        *opening()[:1],
-        result(0, {"protocolVersion": 1, "agentInfo": INFO, "authMethods": [{"id": "m", "name": "M"}]}),
+        *opening(methods=[{"id": "m", "name": "M"}]),
         *asked("authenticate", methodId="other"),
     ],
     "capability.mcp-acp": served({"type": "acp", "name": "a", "serverId": "1"}, agent={}),
@@ -176,10 +173,7 @@ BROKEN: dict[str, list[Any]] = {
     "capability.unknown": opening(agent={"mcp": {"http": True}}),
     "leniency.default-on-error": opening(agent={"loadSession": "yes"}),
     "leniency.default-on-null": served(HTTP | {"headers": None}),
-    "leniency.skip-invalid-items": [
-        opening()[0],
-        result(0, {"protocolVersion": 1, "agentInfo": INFO, "authMethods": [{"id": "m"}]}),
-    ],
+    "leniency.skip-invalid-items": opening(methods=[{"id": "m"}]),
     "lifecycle.closed-session": [*V1, *CLOSED, *prompt(3)],
     "lifecycle.error-after-cancel": [*V1, ASKED, CANCEL, error(2, -32603)],
     "lifecycle.id-reused": [*opening(), call("session/list", {}, id=1), call("session/list", {}, id=1)],
@@ -312,17 +306,11 @@ def test_misspelled_fields_are_reported_with_the_right_spelling() -> None:
     ]
 
 
-def published(version: str) -> dict[str, Any]:
-    folder, _, unstable = version.partition("_")
-    file = Path(__file__).parents[3] / "schema" / folder / f"schema{'.unstable' if unstable else ''}.json"
-    return json.loads(file.read_text(encoding="utf-8"))["$defs"]
-
-
 def test_the_base64_fields_are_those_of_the_schemas() -> None:
     described = {
         (name, member)
-        for version in ("v1", "v1_unstable", "v2", "v2_unstable")
-        for name, body in published(version).items()
+        for package in PACKAGES
+        for name, body in load_schema(package).definitions.items()
         for member, value in body.get("properties", {}).items()
         if "contentEncoding" in value or "base64" in value.get("description", "").lower()
     }
@@ -333,16 +321,12 @@ def test_the_base64_fields_are_those_of_the_schemas() -> None:
     ("data", "does"),
     [
         ("", True),
-        ("aGk=", True),
         ("aGk", True),
         ("_-8=", True),
         ("aGVs\r\nbG8=\n", True),
         ("hello world", False),
         ("hello", False),
         ("A=aa", False),
-        ("aGk===", False),
-        ("é", False),
-        ("\x1b[0m", False),
     ],
 )
 def test_only_undecodable_data_is_invalid_base64(data: str, does: bool) -> None:
@@ -375,15 +359,6 @@ def test_findings_after_a_dropped_list_item_never_name_a_wrong_place() -> None:
     told = {"sessionUpdate": "tool_call", "toolCallId": "c", "title": "t", "content": content}
     found = check(*V1, updated(told))
     assert [each.rule for each in found] == ["leniency.skip-invalid-items"]
-
-
-@pytest.mark.requirement("R2")
-def test_a_request_before_initialize_is_an_error() -> None:
-    found = the("lifecycle.not-initialized", *new(), *opening())
-    assert where(found) == "1"
-    assert found.method == "session/new"
-    between = the("lifecycle.not-initialized", opening()[0], new()[0], opening()[1], new()[1])
-    assert where(between) == "2"
 
 
 @pytest.mark.requirement("R2")
@@ -513,6 +488,7 @@ def test_an_unadvertised_load_is_reported_even_if_its_params_are_invalid() -> No
         ("capability.close", "5"),
         ("lifecycle.closed-session", "7 params.sessionId"),
         ("lifecycle.id-reused", "4 id"),
+        ("lifecycle.not-initialized", "1"),
         ("lifecycle.unanswered", "3"),
         ("lifecycle.unasked", "3 id"),
         ("lifecycle.update-after-close", "7 params.update"),
@@ -551,33 +527,28 @@ def test_a_replay_without_the_users_messages_is_an_error() -> None:
     assert "1 of 2" in found.message
 
 
-@pytest.mark.requirement("R57")
-@pytest.mark.parametrize("said", [[], [""]])
-def test_empty_chunks_need_not_be_replayed(said: list[str]) -> None:
-    talk = [*V1, *prompt(2, "one ", says=said), *prompt(5, "two", says=["hi", ""])]
-    assert rules(*talk, *load(9, update(USER, "one "), update(USER, "two"), update(AGENT, "hi"))) == []
+TALK = [*V1, *prompt(2, "one "), *prompt(5, "two")]
+WITH_EMPTY_CHUNKS = [*V1, *prompt(2, "one ", says=[""]), *prompt(5, "two", says=["hi", ""])]
+ONE, TWO, HI = update(USER, "one "), update(USER, "two"), update(AGENT, "hi")
 
 
-@pytest.mark.requirement("R57")
-@pytest.mark.parametrize("between", [update(AGENT, ""), BEGUN])
-def test_a_missing_response_between_user_messages_is_not_a_missing_user_message(between: Any) -> None:
-    talk = [*V1, *prompt(2, "one "), *prompt(5, "two")]
-    replayed = [update(USER, "one "), between, update(USER, "two"), update(AGENT, "hi")]
-    assert rules(*talk, *load(9, *replayed)) == ["lifecycle.replay-differs"]
-
-
-@pytest.mark.requirement("R58")
-def test_a_replay_in_another_order_is_reported() -> None:
-    talk = [*V1, *prompt(2, "one"), *prompt(5, "two")]
-    whole = [update(USER, "one"), update(AGENT, "hi"), update(USER, "two"), update(AGENT, "hi")]
-    assert rules(*talk, *load(9, *whole)) == []
-    assert rules(*talk, *load(9, *whole[2:], *whole[:2])) == ["lifecycle.replay-differs"]
-
-
-@pytest.mark.requirement("R58")
-@pytest.mark.parametrize("text", ["hellohi", "helloagenthi"])
-def test_a_replay_that_gives_the_agents_text_to_the_user_is_reported(text: str) -> None:
-    assert rules(*V1, *prompt(2), *load(3, update(USER, text))) == ["lifecycle.replay-differs"]
+@pytest.mark.requirement("R57", "R58")
+@pytest.mark.parametrize(
+    ("talk", "replayed", "differs"),
+    [
+        (TALK, [ONE, HI, TWO, HI], False),
+        (WITH_EMPTY_CHUNKS, [ONE, TWO, HI], False),
+        (TALK, [TWO, HI, ONE, HI], True),
+        (TALK, [ONE, update(AGENT, ""), TWO, HI], True),
+        (TALK, [ONE, BEGUN, TWO, HI], True),
+        ([*V1, *prompt(2)], [update(USER, "hellohi")], True),
+    ],
+    ids=["whole", "without empty chunks", "another order", "an empty response", "a tool call", "from the user"],
+)
+def test_a_replay_with_other_messages_or_in_another_order_is_reported(
+    talk: list[Any], replayed: list[Any], differs: bool
+) -> None:
+    assert rules(*talk, *load(9, *replayed)) == (["lifecycle.replay-differs"] if differs else [])
 
 
 @pytest.mark.requirement("R59")
@@ -890,11 +861,6 @@ def test_a_load_interrupted_by_a_new_connection_opens_no_session() -> None:
 
 @pytest.mark.requirement("X14")
 def test_a_login_that_is_for_a_terminal_is_an_error() -> None:
-    offered = result(0, {"protocolVersion": 1, "agentInfo": INFO, "authMethods": [TERMINAL_LOGIN]})
-    client = call(
-        "initialize",
-        {"protocolVersion": 1, "clientInfo": INFO, "clientCapabilities": {"auth": {"terminal": True}}},
-        id=0,
-    )
-    found = check(client, offered, *asked("authenticate", methodId="t"))
+    opened = opening(client={"auth": {"terminal": True}}, methods=[TERMINAL_LOGIN])
+    found = check(*opened, *asked("authenticate", methodId="t"))
     assert [(each.rule, where(each)) for each in found] == [("capability.login", "3 params.methodId")]
