@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 import pytest
-from pydantic import Discriminator, Field, RootModel, Tag, ValidatorFunctionWrapHandler, field_validator
+from pydantic import Discriminator, Field, RootModel, Tag
 from pydantic import Json as PydanticJson
 from typing_extensions import TypedDict
 
@@ -82,10 +82,7 @@ def test_the_issues_of_a_decode_error_name_place_rule_and_reason() -> None:
         {"name": "s", "command": "/s", "args": [], "env": [{"name": "TOKEN", "value": [SECRET]}]},
         {"name": "s", "command": "/s", "args": [], "env": {"TOKEN": SECRET}},
         {"name": "s", "command": "/s", "args": [], "env": SECRET},
-        {"name": "s", "command": "/s", "args": [], "env": [SECRET]},
-        {"name": "s", "command": "/s", "args": [], "env": [{"name": "TOKEN", "value": SECRET}, 5]},
         {"name": "s", "command": "/s", "env": [{"name": "TOKEN", "value": SECRET}]},
-        {"type": "http", "name": "s", "url": "https://h", "headers": {"Authorization": SECRET}},
         {"type": "http", "name": "s", "url": "https://h", "headers": [{"name": "Authorization", "valeu": SECRET}]},
         {"type": "http", "name": "s", "headers": [{"name": "Authorization", "value": SECRET}]},
         {"type": "http", "name": "s", "url": [f"https://user:{SECRET}@h/?key={SECRET}"], "headers": []},
@@ -257,7 +254,6 @@ TOLD: list[tuple[Any, Json, list[str]]] = [
     (v1.SessionUpdate, chunk({"type": "text"}), ["content.text: Field required (in text)"]),
     (v1.SessionUpdate, chunk({"type": "zz"}), [f"content.type: 'zz' is not one of {KINDS} (in agent_message_chunk)"]),
     (v1.SessionUpdate, chunk({}), ["content.type: Field required (in agent_message_chunk)"]),
-    (v2.SessionUpdate, chunk({"type": "text"}), ["content.text: Field required (in text)"]),
     (v2.SessionUpdate, chunk({}), ["content.type: Field required (in agent_message_chunk)"]),
     (
         v1.ElicitationSchema,
@@ -271,11 +267,6 @@ TOLD: list[tuple[Any, Json, list[str]]] = [
         v1.EmbeddedResource,
         {"resource": {"uri": "u", "blob": 5}},
         ["resource.blob: Input should be a valid string (in BlobResourceContents)"],
-    ),
-    (
-        v1.EmbeddedResource,
-        {"resource": {"uri": "u", "text": 5}},
-        ["resource.text: Input should be a valid string (in TextResourceContents)"],
     ),
     (
         v1.EmbeddedResource,
@@ -324,31 +315,6 @@ def test_any_name_in_a_map_is_reported_unchanged(name: str, *, strict: bool) -> 
         with pytest.raises(DecodeError) as raised:
             decode(type_, message, strict=strict)
         assert [issue.path for issue in raised.value.issues] == [(*around, name)]
-
-
-def test_paths_of_errors_lead_through_validators_of_users() -> None:
-    class Before(v1.PromptRequest):
-        @field_validator("prompt", mode="before")
-        @classmethod
-        def see(cls, value: object) -> object:
-            return value
-
-    class After(v1.PromptRequest):
-        @field_validator("prompt", mode="after")
-        @classmethod
-        def see(cls, value: object) -> object:
-            return value
-
-    class Around(v1.PromptRequest):
-        @field_validator("prompt", mode="wrap")
-        @classmethod
-        def see(cls, value: object, read: ValidatorFunctionWrapHandler) -> object:
-            return read(value)
-
-    for type_ in (Before, After, Around):
-        assert issues_of(type_, {"sessionId": "s", "prompt": [{"type": "text"}]}) == [
-            Issue(("prompt", 0, "text"), "missing", "Field required", "text")
-        ]
 
 
 def issues_of(type_: Any, message: Json) -> list[Issue]:

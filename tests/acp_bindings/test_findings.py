@@ -7,7 +7,7 @@ from random import Random
 from typing import Annotated, Any, Self
 
 import pytest
-from pydantic import BaseModel, Field, Tag, field_validator, model_validator
+from pydantic import BaseModel, Field, field_validator, model_validator
 from typing_extensions import TypeAliasType
 
 from acp_bindings import DecodeError, Finding, Issue, decode, encode, v1, v1_unstable, v2
@@ -94,11 +94,6 @@ WRITTEN: dict[str, tuple[Any, Json, list[str]]] = {
         {"protocolVersion": 1, "agentCapabilities": {"promptCapabilities": {"image": "yes", "audio": True}}},
         ["agentCapabilities.promptCapabilities.image: read as the default, because input should be a valid boolean"],
     ),
-    "an object that is none": (
-        v1.InitializeResponse,
-        {"protocolVersion": 1, "agentCapabilities": 5, "agentInfo": None},
-        ["agentCapabilities: read as the default, because input should be an object"],
-    ),
     "items by the places that they were sent at": (
         v1.InitializeResponse,
         {"protocolVersion": 1, "authMethods": [5, {"id": "a", "name": "A"}, {"id": "b"}, {"type": "terminal"}]},
@@ -106,19 +101,6 @@ WRITTEN: dict[str, tuple[Any, Json, list[str]]] = {
             "authMethods[0]: left out, because input should be an object",
             "authMethods[2]: left out, because name: Field required (in AuthMethodAgent)",
             "authMethods[3]: left out, because id: Field required (in terminal); name: Field required (in terminal)",
-        ],
-    ),
-    "an item of an open union": (
-        v2.InitializeResponse,
-        {"protocolVersion": 2, "info": INFO, "authMethods": [{"type": "_acme", "name": "Acme"}]},
-        ["authMethods[0]: left out, because methodId: Field required (in OtherAuthMethod)"],
-    ),
-    "what is inside an item that stays": (
-        v1.ToolCallUpdate,
-        {"toolCallId": "t", "content": [5, {"type": "content", "content": {**TEXT, "annotations": 5}}]},
-        [
-            "content[0]: left out, because input should be an object",
-            "content[1].content.annotations: read as the default, because input should be an object",
         ],
     ),
     "an object with a hole": (
@@ -162,17 +144,12 @@ WRITTEN: dict[str, tuple[Any, Json, list[str]]] = {
         OPTION_OR_GROUP,
         ["options[0].description: read as the default, because input should be a valid string"],
     ),
-    "in a map": (
+    "in a map, also by a name that needs quotes": (
         v1_unstable.ElicitationSchema,
-        {"properties": {"a": {"type": "string", "title": 5}}},
-        ["properties.a.title: read as the default, because input should be a valid string"],
-    ),
-    "in a map by names that need quotes": (
-        v1_unstable.ElicitationSchema,
-        {"properties": {"a.b": {"type": "string", "title": 5}, "c\n": {"type": "string", "title": 5}}},
+        {"properties": {"a": {"type": "string", "title": 5}, "a.b": {"type": "string", "title": 5}}},
         [
+            "properties.a.title: read as the default, because input should be a valid string",
             'properties["a.b"].title: read as the default, because input should be a valid string',
-            r'properties["c\n"].title: read as the default, because input should be a valid string',
         ],
     ),
     "no more than a line": (
@@ -215,11 +192,6 @@ WRITTEN: dict[str, tuple[Any, Json, list[str]]] = {
         {"sessionId": "s", "cwd": "/", "title": 5},
         ["title: read as the default, because input should be a valid string"],
     ),
-    "not of another variant with any label, in a union with a number": (
-        Annotated[v1.ToolCall, Tag("call")] | Annotated[v1.ToolCallUpdate, Tag("update")] | int,
-        {"toolCallId": "t", "title": "T", "locations": None},
-        [],
-    ),
     "in a class of a user": (
         Own,
         {"number": "5", "info": {**INFO, "title": 5}},
@@ -243,11 +215,6 @@ WRITTEN: dict[str, tuple[Any, Json, list[str]]] = {
         Nested,
         [[{**INFO, "title": 5}]],
         ["[0][0].title: read as the default, because input should be a valid string"],
-    ),
-    "a composed type": (
-        list[v1.SessionInfo],
-        [{"sessionId": "s", "cwd": "/"}, {"sessionId": "s", "cwd": "/", "title": 5}],
-        ["[1].title: read as the default, because input should be a valid string"],
     ),
 }
 

@@ -1,7 +1,6 @@
 """Unusual input: a sample of random mutations, and cases written by hand."""
 
 import json
-import tracemalloc
 from collections import Counter
 from typing import Any
 
@@ -88,13 +87,6 @@ def test_invalid_json_is_refused_even_where_invalid_values_are_tolerated(type_: 
         assert decode(type_, beside % ("1e999", "1.5")) == decode(type_, beside % ("5", "1.5"))
         with pytest.raises(DecodeError, match="out of range"):
             decode(type_, beside % ("5", "1e999"))
-
-
-@pytest.mark.parametrize("number", ["1e999", "-1e999", "1.5E+400", "9" * 310 + ".0"])
-def test_a_number_out_of_range_is_refused_as_a_whole_message(number: str) -> None:
-    with pytest.raises(DecodeError) as refused:
-        decode(Any, number)
-    assert refused.value.issues == (Issue((), "json_invalid", "Invalid JSON: number out of range"),)
 
 
 @pytest.mark.parametrize(
@@ -197,19 +189,6 @@ def test_a_line_of_50_mb_is_read() -> None:
     assert len(encode(request.params)) > len(text)
 
 
-def test_a_line_of_a_million_ids_takes_little_memory() -> None:
-    codec, line = Codec(v1, role="agent"), b"{" + b'"id":1,' * 1_000_000 + b'"method":"_x","jsonrpc":"2.0"}'
-    tracemalloc.start()
-    try:
-        message = codec.read(line)
-        _, most = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-
-    assert message == Request(1, "_x", None)
-    assert most < 2 * len(line)
-
-
 @pytest.mark.parametrize("before", range(0, 400, 57))
 def test_integers_are_written_up_to_the_length_that_can_be_read(before: int) -> None:
     longest, text = v1.LogoutRequest(meta={"a" * before: 1 - 10**4300}), v1.LogoutRequest(meta={"a": "9" * 10_000})
@@ -218,10 +197,6 @@ def test_integers_are_written_up_to_the_length_that_can_be_read(before: int) -> 
     assert decode(v1.LogoutRequest, encode(text)) == text
     with pytest.raises(EncodeError):
         encode(v1.LogoutRequest(meta={"a" * before: 10**4300}))
-
-
-def odd_server(type_: str) -> str:
-    return f'{{"cwd":"/","mcpServers":[{{"type":{type_},"name":"n","command":"/c","args":[],"env":[]}}]}}'
 
 
 @pytest.mark.parametrize(
@@ -235,13 +210,10 @@ def odd_server(type_: str) -> str:
         (v1.ElicitationSchema, '{"type":"object","properties":{"n":{"type":"number","newer":[1e999]}}}'),
         (v1.ExtRequest, "[1e999]"),
         (v2.Error, '{"code":1,"message":"m","data":1e999}'),
-        *((v1.NewSessionRequest, odd_server(type_)) for type_ in ("1e999", "[1e999]", '{"a":1e999}')),
+        (v1.McpServer, '{"type":[1e999],"name":"n","command":"/c","args":[],"env":[]}'),
         (v2.IdleStateUpdate, '{"stopReason":"end_turn","error":1e999}'),
-        (v2.IdleStateUpdate, '{"stopReason":"end_turn","error":[1e999]}'),
         (list[v1.LogoutRequest], '[{"newer":1e999}]'),
-        (v1.LogoutRequest, '{"newer": 1e999}'),
-        (v1.LogoutRequest, '{"newer":\n1e999}'),
-        (v1.LogoutRequest, '{"newer": [ 1e999 ]}'),
+        (v1.LogoutRequest, '{"newer": [\n1e999 ]}'),
     ],
 )
 def test_numbers_out_of_range_are_found_in_all_untyped_values(type_: Any, text: str) -> None:

@@ -1,17 +1,14 @@
 """`METHODS` of each package agrees with the published schema."""
 
-import ast
 import importlib
 import inspect
-import sys
 from collections.abc import Iterator
-from functools import cache
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
 import pytest
 
 from acp_bindings import v1, v1_unstable, v2
-from acp_bindings._models.base import Model, NotificationParams, RequestParams
+from acp_bindings._models.base import NotificationParams, RequestParams
 from acp_bindings.methods import Method, Methods, is_of
 from tests.acp_bindings.roundtrip import generated
 from tests.acp_bindings.schemas import PACKAGES, load
@@ -44,61 +41,6 @@ def test_the_table_matches_the_schema(package: str) -> None:
     }
     assert all(type_ is generated(package, name) for _, _, _, (name, type_) in stated)
     assert list(methods) == sorted({method for _, method, _, _ in published(package)})
-
-
-@pytest.mark.parametrize("package", PACKAGES)
-def test_the_class_of_every_request_declares_its_response_type(package: str) -> None:
-    module = importlib.import_module(f"acp_bindings.{package}")
-    asking = {
-        cls: request.result
-        for request in (method.request for method in module.METHODS.values())
-        if request is not None
-        for cls in classes_in(request.params)
-    }
-    definitions = [getattr(module, name) for name in module.__all__]
-    marked = {cls: mark(cls) for cls in definitions if inspect.isclass(cls) and issubclass(cls, Model)}
-
-    assert {cls: getattr(module, name) for cls, name in marked.items() if name} == asking
-
-
-@pytest.mark.parametrize("package", PACKAGES)
-def test_only_classes_of_notifications_are_marked_as_such(package: str) -> None:
-    module = importlib.import_module(f"acp_bindings.{package}")
-    told = {
-        cls
-        for notification in (method.notification for method in module.METHODS.values())
-        if notification is not None
-        for cls in classes_in(notification.params)
-    }
-    definitions = [getattr(module, name) for name in module.__all__]
-    assert {each for each in definitions if inspect.isclass(each) and issubclass(each, Model) and tells(each)} == told
-
-
-def tells(cls: type) -> bool:
-    """Return True if `NotificationParams` is among the bases of a class."""
-    return "NotificationParams" in map(ast.unparse, statements(cls.__module__)[cls.__name__].bases)
-
-
-def classes_in(type_: Any) -> Iterator[type]:
-    if inspect.isclass(type_):
-        yield type_
-    for part in get_args(type_):
-        yield from classes_in(part)
-
-
-def mark(cls: type) -> str | None:
-    """Return the argument of `RequestParams[...]` among the bases of a class."""
-    statement = statements(cls.__module__)[cls.__name__]
-    marks = [base for base in statement.bases if isinstance(base, ast.Subscript)]
-    assert all(ast.unparse(base.value) == "RequestParams" for base in marks)
-    return next((ast.literal_eval(base.slice) for base in marks), None)
-
-
-@cache
-def statements(module: str) -> dict[str, ast.ClassDef]:
-    """Return the `class` statements of a module, by name."""
-    tree = ast.parse(inspect.getsource(sys.modules[module]))
-    return {each.name: each for each in tree.body if isinstance(each, ast.ClassDef)}
 
 
 def test_the_base_class_that_declares_a_response_leaves_no_trace() -> None:

@@ -5,7 +5,7 @@ import io
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NewType, TypeVar, cast
+from typing import Any, NewType, TypeVar
 
 import pytest
 from pydantic import PydanticSchemaGenerationError, field_validator
@@ -58,26 +58,19 @@ def test_a_message_that_only_mentions_jsonrpc_has_no_hint() -> None:
         (b" " * 60_000, "; it is empty"),
         (b" " * 60_000 + b'{"sessionId": "hunter2', "; it was cut short, or is one line of several"),
         (codecs.BOM_UTF8 + b"{}", "; it begins with a byte order mark"),
-        ("{}".encode("utf-16"), "; it is UTF-16, and JSON is UTF-8"),
         ("{}".encode("utf-16-le"), "; it is UTF-16, and JSON is UTF-8"),
         ("\ufeff{}".encode("utf-16-be"), "; it is UTF-16, and JSON is UTF-8"),
-        ("\n{}".encode("utf-16-be"), "; it is UTF-16, and JSON is UTF-8"),
         ("{'sessionId': 'hunter2'}", "; it is a Python dict; use json.dumps"),
         ("hunter2.json", "; it looks like a path; read the file first"),
         (b"/home/me/hunter2", "; it looks like a path; read the file first"),
         (r"C:\hunter2", "; it looks like a path; read the file first"),
         ('{"sessionId": "hunter2"}\n{}\n', "; there is one value on each line; decode each line separately"),
         ('{"sessionId": "hunter2"}{}', "; there is more than one value in it"),
-        ('{"sessionId":\n "hunter2"}\n{', "; there is more than one value in it"),
         ('Starting\n{"sessionId": "hunter2"}', "; a line before it is not JSON"),
         ('Content-Length: 24\r\n\r\n{"sessionId": "hunter2"}', "; it is a header as in LSP; ACP has no headers"),
-        ("{", "; it was cut short, or is one line of several"),
         ('{"sessionId": "hunter2', "; it was cut short, or is one line of several"),
-        ("{ 'sessionId': 'hunter2'}", "; it is a Python dict; use json.dumps"),
         ('{"sessionId": None}', "; it is a Python dict; use json.dumps"),
-        ('{"sessionId":\n\n True}', "; it is a Python dict; use json.dumps"),
         ('{"sessionId": "hunter2", "prompt": [], "x": NaN}', "; JSON has no NaN or infinity"),
-        ('{"sessionId": "hunter2", "prompt": [], "x": -Infinity}', "; JSON has no NaN or infinity"),
         ('{"sessionId": "hunter2", // mine\n"prompt": []}', "; JSON has no comments"),
         ('# mine\n{"sessionId": "hunter2"}', "; JSON has no comments"),
         (r'{"sessionId": "C:\hunter2"}', r"; write a backslash twice, as in C:\\Users"),
@@ -93,16 +86,10 @@ def test_input_in_another_format_is_recognized(data: str | bytes, hint: str) -> 
     "data",
     [
         "hunter2",
-        '"hunter2"',
         "[]",
-        "{}\0",
-        "\ud800",
-        object(),
         "{}}",
         "{\n}}",
-        float("nan"),
         "C# hunter2",
-        "{\n" * 3 + "NaN",
         "[" + "\n" * 50_000 + "x",
         " " * 60_000 + "x",
     ],
@@ -295,16 +282,6 @@ def test_a_first_argument_that_is_not_a_type_is_recognized(type_: Any, end: str)
     ) as told_:
         untyped(type_, "{}")
     assert str(told_.value).endswith(end)
-
-
-def test_other_errors_of_a_type_are_raised_unchanged() -> None:
-    class Odd:
-        @classmethod
-        def __get_pydantic_core_schema__(cls, *_: object) -> object:
-            raise LookupError
-
-    with pytest.raises(LookupError):
-        untyped(cast("Any", Odd), "{}")
 
 
 Named = NewType("Named", io.StringIO)

@@ -71,7 +71,6 @@ REDACTED: dict[str, tuple[list[str], str, str]] = {
     "user and password": ([f"Basic {BASIC}"], "no someone with pa55word", f"no {ALL} with {ALL}"),
     "basic authentication without padding": ([f"Basic {BASIC}"], BASIC.rstrip("="), ALL),
     "password with a colon": ([f"Basic {basic('someone:pa55:word')}"], "pa55:word", ALL),
-    "not base64": (["Basic hunter22!"], "Basic hunter22!!", f"{ALL}!"),
     "base64 without a colon": (["Basic pa55word"], "Basic pa55word!", f"{ALL}!"),
     "only the word Basic": (["Basic"], "Basic!", f"{ALL}!"),
 }
@@ -109,14 +108,6 @@ def test_the_lines_of_a_certificate_are_redacted_quickly() -> None:
 
     assert shown.endswith("x [redacted]")
     assert time.perf_counter() - began < 1
-
-
-def test_a_value_of_5_megabytes_is_found_as_a_whole() -> None:
-    value = " ".join(secrets.token_hex(8) for _ in range(300_000))
-    began = time.perf_counter()
-
-    assert Redactor([value])(f"it is {value}!") == "it is [redacted]!"
-    assert time.perf_counter() - began < 5
 
 
 def test_part_of_a_secret_truncated_by_pydantic_is_redacted() -> None:

@@ -56,13 +56,9 @@ def test_the_misspelled_mcp_capability_is_preserved_without_effect() -> None:
     assert json.loads(encode(response))["agentCapabilities"]["mcp"] == {"http": True, "sse": True}
 
 
-def _example(name: str) -> Json:
-    return json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
-
-
 def _payload(name: str) -> Json:
     """Return the part that a definition describes: parameters, result, or the whole of a fragment."""
-    message = _example(name)
+    message = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
     if "jsonrpc" not in message:
         return message
     return message["params"] if "params" in message else message["result"]

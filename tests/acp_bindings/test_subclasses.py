@@ -23,7 +23,7 @@ from pydantic import (
 
 from acp_bindings import DecodeError, EncodeError, Finding, decode, encode, v1, v2
 from acp_bindings._models.base import Model
-from acp_bindings._models.types import Rule, Within
+from acp_bindings._models.types import Rule
 from tests.acp_bindings.exact_json import Json
 from tests.acp_bindings.samples import SECRET
 
@@ -83,20 +83,6 @@ def test_fields_of_a_subclass_are_written_wherever_it_occurs() -> None:
     call = LabelledCall(tool_call_id="t", title="T", label="mine")
     written = json.loads(encode({"params": v1.SessionNotification(session_id="s", update=call)}))
     assert written["params"]["update"]["label"] == "mine"
-
-
-class Halves(Model):
-    """A range whose ends are not integers."""
-
-    size: Annotated[float, Within(ge=0.5, le=1.5)]
-
-
-def test_a_numeric_range_applies_to_integers_too() -> None:
-    for size in (0.5, 1, 1.5):
-        assert decode(Halves, {"size": size}).size == size
-    for size in (0, 2, 0.4, 1.6):
-        with pytest.raises(DecodeError):
-            decode(Halves, {"size": size})
 
 
 def as_it_is(value: Any) -> Any:
@@ -317,12 +303,7 @@ def test_a_frozen_field_cannot_be_set(kind: type[Frozen | Fixed], rule: str) -> 
     with pytest.raises(ValidationError, match="frozen"):
         del call.kind
     assert call == kind(tool_call_id="c", title="t")
-
-
-def test_a_copy_of_a_frozen_object_may_differ() -> None:
-    call = Frozen(tool_call_id="c", title="t", kind="read")
-
-    assert call.model_copy(update={"title": "u"}) == Frozen(tool_call_id="c", title="u", kind="read")
+    assert call.model_copy(update={"title": "u"}) == kind(tool_call_id="c", title="u")
 
 
 class Titled(v1.ToolCall):
