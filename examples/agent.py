@@ -133,7 +133,7 @@ def _value(text: str) -> Any:
     """Return an argument as JSON if it is valid JSON, otherwise as text."""
     try:
         return json.loads(text)
-    except (ValueError, RecursionError):
+    except ValueError:
         return text
 
 

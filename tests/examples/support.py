@@ -33,7 +33,6 @@ ROOT = Path(__file__).parents[2]
 AGENT = ROOT / "examples" / "agent.py"
 CLIENT = ROOT / "examples" / "client.py"
 TOOLS = Path(__file__).with_name("tools.py")
-LIGHT = ROOT / "tests" / "mcp_launch" / "servers" / "plain.py"
 MARK = "ACP_EXAMPLES_TEST"
 PACKAGES: dict[int, ProtocolPackage] = {1: v1, 2: v2}
 
@@ -60,15 +59,10 @@ class Place:
             "PYTHONPATH": str(AGENT.parent),
         }
 
-    def tools(self, name: str = "tools") -> dict[str, Any]:
+    def tools(self) -> dict[str, Any]:
         """An MCP server over stdio with the tools of `tools.py` and the mark in its environment."""
         env = [{"name": MARK, "value": self.mark}]
-        return {"name": name, "command": sys.executable, "args": ["-S", str(TOOLS)], "env": env}
-
-    def light(self) -> dict[str, Any]:
-        """An MCP server that starts quickly. Its tool `environment` returns the environment of its process."""
-        env = [{"name": MARK, "value": self.mark}]
-        return {"name": "light", "command": sys.executable, "args": ["-S", str(LIGHT)], "env": env}
+        return {"name": "tools", "command": sys.executable, "args": ["-S", str(TOOLS)], "env": env}
 
     def running(self) -> list[int]:
         """Return the processes with the mark."""

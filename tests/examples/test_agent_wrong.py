@@ -129,29 +129,20 @@ async def test_a_prompt_of_a_megabyte_gets_a_short_title(place: Place, version: 
         assert [each.title for each in listed.sessions] == ["say " + "x" * 76]
 
 
-async def test_an_argument_nested_too_deeply_is_taken_as_text(place: Place, version: int) -> None:
-    async with talking(place, version) as talk:
-        session = await talk.new(place.project)
-
-        assert await talk.prompt(session, "call nobody__has x=" + "[" * 200_000 + "\nsay hello") == "end_turn"
-
-        assert talk.seen.text().endswith("hello\n")
-
-
 async def test_a_server_that_exits_between_prompts_is_reported_and_the_session_continues(
     place: Place, version: int
 ) -> None:
     async with talking(place, version) as talk:
-        session = await talk.new(place.project, place.light())
+        session = await talk.new(place.project, place.tools())
         for each in set(place.running()) - {talk.connection.pid}:
             os.kill(each, signal.SIGKILL)
 
         # The launcher hears of it from the system, soon.
         with anyio.fail_after(30):
-            while "light: was ended by SIGKILL" not in talk.seen.text():
+            while "tools: was ended by SIGKILL" not in talk.seen.text():
                 await talk.prompt(session, "servers")
 
-        assert await talk.prompt(session, "call light__environment\nsay hello") == "end_turn"
+        assert await talk.prompt(session, "call tools__where\nsay hello") == "end_turn"
         assert talk.seen.text().endswith("hello\n")
 
 

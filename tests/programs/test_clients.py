@@ -59,12 +59,6 @@ def test_our_client_talks_with_the_agents_of_the_official_sdk(program: str, said
     anyio.run(scene)
 
 
-def test_the_client_of_the_official_sdk_talks_with_ten_lines() -> None:
-    command = [sys.executable, str(Path(os.environ["OFFICIAL_EXAMPLES"], "client.py")), HELLO[1]]
-    done = subprocess.run(command, input="Hello\n", capture_output=True, text=True, check=True, timeout=60)
-    assert "You said Hello." in done.stdout
-
-
 class Client:
     """A client of the official SDK that allows everything."""
 

@@ -171,16 +171,6 @@ async def another_answer(request: v1.PromptRequest, connection: Connection) -> v
     raise NotImplementedError
 
 
-@handlers.on(v1.PromptRequest)  # refused
-def another_answer_at_once(request: v1.PromptRequest, connection: Connection) -> str:
-    raise NotImplementedError
-
-
-@handlers.on(v1.PromptRequest)  # refused
-async def the_answer_of_another_version(request: v1.PromptRequest, connection: Connection) -> v2.PromptResponse:
-    raise NotImplementedError
-
-
 @handlers.on(v1.PromptRequest)  # refused by pyright, ty
 async def no_answer(request: v1.PromptRequest, connection: Connection) -> None: ...
 
