@@ -45,7 +45,8 @@ def opening(
     """Return `initialize` and its response in v1, which offers these authentication *methods*."""
     said = {"protocolVersion": asked, "clientInfo": INFO, "clientCapabilities": CLIENT_V1 if client is None else client}
     answer = {"protocolVersion": answered, "agentInfo": INFO, "agentCapabilities": AGENT_V1 if agent is None else agent}
-    return [call("initialize", said, id=0), result(0, answer if methods is None else {**answer, "authMethods": methods})]
+    more = {} if methods is None else {"authMethods": methods}
+    return [call("initialize", said, id=0), result(0, answer | more)]
 
 
 def opening_v2(*, session: Message | None = None, **more: Any) -> list[Message]:
