@@ -10,6 +10,7 @@ from tests.acp_bindings.exact_json import same
 from tests.acp_bindings.instances import PER_DEFINITION, Instances, coverable
 from tests.acp_bindings.schemas import PACKAGES, Node, Schema, load
 
+
 @pytest.fixture(scope="module", params=PACKAGES)
 def schema(request: pytest.FixtureRequest) -> Schema:
     return load(request.param)

@@ -92,6 +92,7 @@ class TestInlineObjects:
         twice = {"Foo": {"anyOf": [tagged("a", bar=obj(x=TEXT)), tagged("b", bar=obj(y=TEXT))]}}
         assert refusal(hoist_inline_objects, twice) == said
 
+
 REASON: Node = {"type": ["string", "null"], "description": "Why."}
 LENIENT_REASON: Node = REASON | {"x-deserialize-default-on-error": True}
 

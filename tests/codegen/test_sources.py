@@ -101,6 +101,7 @@ class TestFolder:
 
         assert fetch(str(folder)) == Delivery(source="folder:checkout", version="unknown", files=files)
 
+
 class TestChecks:
     @pytest.mark.parametrize(
         ("data", "reason"),

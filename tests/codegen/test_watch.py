@@ -146,7 +146,7 @@ def test_a_body_too_long_for_github_is_truncated(
     ids=["the same", "an older one", "the same schemas"],
 )
 def test_nothing_is_proposed_without_newer_schemas(
-    latest: str, told: str, tmp_path: Path, npm: Path, repository: Path, capsys: pytest.CaptureFixture[str]
+    *, latest: str, told: str, tmp_path: Path, npm: Path, repository: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     publishing.install_npm(npm, published("1.9.0", "2.0.0") | {"2.0.1": publishing.release("2.0.0")})
     (npm / "latest").write_text(latest, encoding="utf-8")

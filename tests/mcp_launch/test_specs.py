@@ -202,9 +202,7 @@ PACKAGES: list[Any] = [v1, v1_unstable, v2, v2_unstable]
 WITH_URL: dict[str, Any] = {"name": "n", "url": "https://h/mcp"}
 MODELS = [
     *(
-        package.McpServerStdio(
-            name="n", command="/c", args=["a"], env=[package.EnvVariable(name="K", value="v")]
-        )
+        package.McpServerStdio(name="n", command="/c", args=["a"], env=[package.EnvVariable(name="K", value="v")])
         for package in PACKAGES
     ),
     *(package.McpServerHttp(**WITH_URL, headers=[package.HttpHeader(name="A", value="b")]) for package in PACKAGES),

@@ -30,6 +30,7 @@ JUNK: list[Any] = [
     *(1e999, "\x00", "\ud800", {"": {}}, {"type": []}, {"sessionId": {}}, {"name": 1, "value": 2}),
 ]
 
+
 def places(value: Any) -> Iterator[tuple[Any, Any]]:
     """Yield every container in *value*, with one of its keys or indices."""
     if isinstance(value, dict):

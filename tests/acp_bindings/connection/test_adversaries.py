@@ -30,7 +30,6 @@ from tests.acp_bindings.connection.support import (
     nothing,
     setting,
     streams,
-    until,
 )
 from tests.leftovers import children
 

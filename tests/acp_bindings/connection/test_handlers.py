@@ -32,13 +32,17 @@ def by_name(params: Any, connection: Connection) -> v1.NewSessionResponse:
         (v1.AgentMessageChunk, "no method takes AgentMessageChunk as params; it is part of SessionNotification"),
         (
             v1.SessionToolCallUpdate,
-            "no method takes SessionToolCallUpdate as params; it is part of RequestPermissionRequest or "
-            "SessionNotification",
+            (
+                "no method takes SessionToolCallUpdate as params; it is part of RequestPermissionRequest or "
+                "SessionNotification"
+            ),
         ),
         (
             v2_unstable.SystemPrompt,
-            "no method takes SystemPrompt as params; it is part of ForkSessionRequest or NewSessionRequest or "
-            "ResumeSessionRequest",
+            (
+                "no method takes SystemPrompt as params; it is part of ForkSessionRequest or NewSessionRequest or "
+                "ResumeSessionRequest"
+            ),
         ),
         (
             v1.CreateElicitationRequestForm,

@@ -84,9 +84,7 @@ async def test_a_request_handler_has_started_before_the_next_message_is_handled(
 
 @pytest.mark.parametrize("before", [0, 3])
 @pytest.mark.parametrize("slow", [False, True])
-async def test_a_task_continues_between_the_messages_before_and_after_its_response(
-    before: int, *, slow: bool
-) -> None:
+async def test_a_task_continues_between_the_messages_before_and_after_its_response(before: int, *, slow: bool) -> None:
     heard: list[Any] = []
 
     async def ask() -> None:

@@ -328,9 +328,7 @@ def test_problems_of_an_entry_are_findings(name: str, entry: Any, code: str, say
         ("gemini", "timeout", -1, "a number"),
     ],
 )
-def test_a_field_of_the_wrong_type_is_ignored_and_preserved(
-    name: str, member: str, value: object, wanted: str
-) -> None:
+def test_a_field_of_the_wrong_type_is_ignored_and_preserved(name: str, member: str, value: object, wanted: str) -> None:
     config = config_of(name, {"command": "c", member: value})
 
     (entry,) = config.entries

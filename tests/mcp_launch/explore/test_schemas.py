@@ -51,6 +51,8 @@ BUSY: list[tuple[Schema, str]] = [
     ({**ANY, "additionalProperties": {"pattern": "^(a+)+$"}}, f"a={VALUE}"),
     (fan(), "a=1"),
 ]
+
+
 @pytest.mark.parametrize(
     ("schema", "word"), BUSY, ids=["pattern", "patternProperties", "additionalProperties", "nested references"]
 )
