@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import anyio
+from pydantic import BaseModel
 
 from acp_bindings import v1
 from acp_bindings._json import items_of
@@ -84,14 +85,24 @@ class ToolCall:
         Args:
             result: a text, a `Diff` or another `ToolCallContent` of v1, a content block, a list of these, the result of
                 an MCP tool, or None.
+
+        Raises:
+            RuntimeError: this is called outside the block of the call.
+            TypeError: *result* is something else.
         """
+        self._check_shown()
         if self._provider and (update := self._provider.tool_call_update(self.id, result)):
             self._end = update
             return
         self._end.content = [] if result is None else _contents(result)
 
     def fail(self, message: str) -> None:
-        """End the call as failed when the block ends, with a message for the user."""
+        """End the call as failed when the block ends, with a message for the user.
+
+        Raises:
+            RuntimeError: this is called outside the block of the call.
+        """
+        self._check_shown()
         self._end = v1.SessionToolCallUpdate(tool_call_id=self.id, status="failed", content=_contents(message))
 
     async def update(
@@ -116,6 +127,10 @@ class ToolCall:
         if locations is not None:
             more["locations"] = locations_of(locations)
         await self._turn.send(v1.SessionToolCallUpdate(tool_call_id=self.id, **more))
+
+    def _check_shown(self) -> None:
+        if self.id not in self._turn.calls:
+            raise RuntimeError("a tool call is shown by its block: `async with turn.tool_call(…) as call:`")
 
     async def __aenter__(self) -> Self:
         await self._turn.send(self._begin)
@@ -160,8 +175,15 @@ def _message(error: Exception) -> str:
 
 def _contents(result: Any) -> list[v1.ToolCallContent]:
     parts = items_of(result) if isinstance(result, list) else [result]
-    texts = (v1.TextContent(text=each) if isinstance(each, str) else each for each in parts)
-    return [v1.Content(content=each) if isinstance(each, _BLOCKS) else each for each in texts]
+    return [_content(v1.TextContent(text=each) if isinstance(each, str) else each) for each in parts]
+
+
+def _content(part: Any) -> v1.ToolCallContent:
+    if isinstance(part, _BLOCKS):
+        return v1.Content(content=part)
+    if not isinstance(part, BaseModel):
+        raise TypeError(f"pass a text, such as json.dumps(…), or content of v1, not {type(part).__name__}")
+    return cast("v1.ToolCallContent", part)
 
 
 _BLOCKS = (v1.TextContent, v1.ImageContent, v1.AudioContent, v1.ResourceLink, v1.EmbeddedResource)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from inspect import isawaitable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, cast, get_args
 
@@ -107,13 +108,17 @@ class Turn(Generic[M]):
         reason: Any = None
         if not self.is_cancelled:
             with self._scope:
-                reason = await handler(self)
+                answer = handler(self)
+                if not isawaitable(answer):
+                    raise TypeError("a prompt handler must be an async function")
+                reason = await answer
         if self.is_cancelled:
             return "cancelled"
         if reason is None:
             return "end_turn"
         if reason not in get_args(StopReason):
-            raise TypeError(f"a prompt handler must return a stop reason or None, not {type(reason).__name__}")
+            known = ", ".join(get_args(StopReason))
+            raise TypeError(f"a prompt handler must return None or a stop reason ({known}), not {reason!r:.100}")
         return cast("StopReason", reason)
 
     async def say(self, text: str) -> None:

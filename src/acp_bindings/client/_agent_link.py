@@ -134,8 +134,15 @@ class AgentLink:
             raise error_from(error, peer=self.peer, session_id=session_id) from error
 
     def start(self, work: Callable[..., Coroutine[Any, Any, object]], *arguments: object) -> None:
-        """Run *work* in a task that ends with the connection."""
-        self.tasks.start_soon(work, *arguments)
+        """Run *work* in a task that ends with the connection.
+
+        Raises:
+            ConnectionClosed: the connection was closed.
+        """
+        try:
+            self.tasks.start_soon(work, *arguments)
+        except RuntimeError:
+            raise ConnectionClosed("the connection was closed") from None
 
     async def create(self, request: Any, refused: tuple[RefusedServer, ...], timeout: float | None) -> Session:
         """Send a request that creates a session, and return the session."""

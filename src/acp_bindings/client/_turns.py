@@ -200,9 +200,9 @@ class Conversation:
             self.check_free()
             await self.stop(self.turn)
         self.check_free()
+        self.host.start(self._run, turn)
         turn.started = True
         self.turn = turn
-        self.host.start(self._run, turn)
 
     async def _run(self, turn: Running) -> None:
         """Send a prompt and wait for the end of its turn, in a task of its own."""
@@ -283,8 +283,7 @@ class Conversation:
         turn.abandoned = True
         turn.discard()
         if get_ident() == self._thread:
-            # The connection may be closed, or its event loop.
-            with contextlib.suppress(RuntimeError):
+            with contextlib.suppress(ConnectionClosed):
                 self.host.start(self.stop, turn)
 
     @contextmanager

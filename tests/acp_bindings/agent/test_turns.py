@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from typing import Any
 
 import anyio
@@ -137,17 +138,42 @@ async def test_an_exception_of_the_handler_is_logged_and_not_sent(
     assert [record.exc_info[0] for record in caplog.records if record.exc_info] == [KeyError]
 
 
-async def test_a_wrong_stop_reason_is_an_internal_error(caplog: pytest.LogCaptureFixture) -> None:
-    agent = Agent("wrong", version="1.0")
+async def wrong_reason(turn: Turn) -> Any:
+    return "done"
 
-    @agent.prompt
-    async def wrong(turn: Turn) -> Any:
-        return "done"
+
+def no_coroutine(turn: Turn) -> Any:
+    return "end_turn"
+
+
+async def call_without_block(turn: Turn) -> None:
+    turn.tool_call("Read").result("text")
+
+
+async def result_without_type(turn: Turn) -> None:
+    async with turn.tool_call("Read") as call:
+        call.result({"a": 1})
+
+
+@pytest.mark.parametrize(
+    ("handler", "says"),
+    [
+        (wrong_reason, r"return None or a stop reason \(end_turn, .*\), not 'done'"),
+        (no_coroutine, "must be an async function"),
+        (call_without_block, "async with turn.tool_call"),
+        (result_without_type, "pass a text, such as json.dumps.*, not dict"),
+    ],
+)
+async def test_a_mistake_in_a_handler_is_logged_with_what_to_write(
+    handler: Any, says: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    agent = Agent("wrong", version="1.0")
+    agent.prompt(handler)
 
     async with talking(agent) as client:
         with pytest.raises(RequestFailed, match="Internal error"):
             await client.prompt(await client.new(), "go")
-    assert "stop reason" in str(caplog.records[-1].exc_info)
+    assert re.search(says, str(caplog.records[-1].exc_info))
 
 
 def waiting(seen: list[Turn]) -> Agent:

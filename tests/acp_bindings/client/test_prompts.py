@@ -194,6 +194,14 @@ async def test_a_closed_session_refuses_prompts(version: int) -> None:
             session.prompt("Hi")
 
 
+async def test_a_prompt_after_the_end_of_the_connection_is_refused(version: int) -> None:
+    async with connected(Agent(version, hello)) as agent:
+        session = await agent.session(cwd="/project")
+    for _ in range(2):
+        with pytest.raises(ConnectionClosed):
+            await session.prompt("Hi")
+
+
 async def test_a_turn_is_iterated_over_once(version: int) -> None:
     async with connected(Agent(version, hello)) as agent, agent.session(cwd="/project") as session:
         turn = session.prompt("Hi")
