@@ -364,17 +364,29 @@ def in_pieces(request: Request) -> bytes:
     return head(content_type="text/event-stream", Transfer_Encoding="chunked") + chunks
 
 
+def one_event(request: Request) -> bytes:
+    return stream(event(result(request.message)))
+
+
+def not_found(_: Request) -> bytes:
+    return reply(404)
+
+
 HELLO = event({"hello": 1})
+
+
+def greeted(_: Request) -> bytes:
+    return stream(HELLO)
 
 
 @pytest.mark.parametrize(
     ("kind", "start", "answer", "code"),
     [
-        ("http", event("/messages", name="endpoint") + HELLO, lambda _: reply(404), "wrong_transport"),
+        ("http", event("/messages", name="endpoint") + HELLO, not_found, "wrong_transport"),
         ("sse", b"", works, "wrong_transport"),
-        ("sse", b"", lambda request: stream(event(result(request.message))), "wrong_transport"),
+        ("sse", b"", one_event, "wrong_transport"),
         ("sse", b"", in_pieces, "wrong_transport"),
-        ("sse", HELLO, lambda _: stream(HELLO), "timeout"),
+        ("sse", HELLO, greeted, "timeout"),
     ],
     ids=["endpoint", "json", "event", "pieces", "something else"],
 )

@@ -185,18 +185,22 @@ class OpenSessions(Generic[M]):
         options = self.offers.config_options(session)
         return decode(package.SetSessionConfigOptionResponse, {"configOptions": options})
 
-    async def _watch(self) -> None:
-        """Report handlers that block the event loop, and so all other sessions, while turns are running."""
-        while self._running:
-            before = monotonic()
+    async def _watch(self, before: float) -> None:
+        """Report handlers that block the event loop, and so all other sessions, while turns are running.
+
+        A handler may already have done so when this task begins, so *before* is the time when it was started.
+        """
+        while self._is_watching:
             await anyio.sleep(_TICK)
-            if (blocked := monotonic() - before - _TICK) > _BLOCKED:
+            now = monotonic()
+            if (blocked := now - before - _TICK) > _BLOCKED:
                 log.warning(
                     "the event loop was blocked for %.1f s, and with it all sessions; "
                     "call blocking functions with anyio.to_thread.run_sync",
                     blocked,
                 )
-        self._is_watching = False
+            before = now
+            self._is_watching = self._running > 0
 
     def _find(self, session_id: str, connection: Connection) -> Session[M]:
         session = self._sessions.get(session_id)
@@ -299,7 +303,7 @@ class OpenSessions(Generic[M]):
         self._running += 1
         if not self._is_watching:
             self._is_watching = True
-            self.tasks.start_soon(self._watch)
+            self.tasks.start_soon(self._watch, monotonic())
         try:
             attributes = {"rpc.system": "jsonrpc", "rpc.method": "session/prompt", "acp.session.id": session.id}
             with span("session/prompt", kind="server", parent=request, attributes=attributes) as set_attribute:

@@ -74,9 +74,10 @@ async def test_a_flood_of_garbage_lets_other_tasks_have_their_turns(junk: bytes)
 
 
 async def test_a_handler_that_never_waits_for_room_lets_other_tasks_run() -> None:
-    turns = 0
+    turns = seen = 0
 
     async def stream(params: Any, connection: Connection) -> int:
+        nonlocal seen
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(count)
             for number in range(1000):
@@ -419,10 +420,10 @@ async def test_a_command_with_nul_is_refused_without_showing_secrets(
 @pytest.mark.parametrize(
     ("command", "options", "says"),
     [
-        *(
-            (command, {}, "a list of a program and its arguments")
-            for command in ("agent --acp", b"agent", Path("agent"), [])
-        ),
+        ("agent --acp", {}, "a list of a program and its arguments"),
+        (b"agent", {}, "a list of a program and its arguments"),
+        (Path("agent"), {}, "a list of a program and its arguments"),
+        ([], {}, "a list of a program and its arguments"),
         (WAITING, {"handlers": {"_acme/do": len}}, "cannot be called with the params and the connection"),
         (WAITING, {"trace": "trace.log"}, "must be callable"),
         (WAITING, {"handlers": [print]}, "^handlers must be a mapping of classes or methods to handlers, not list$"),

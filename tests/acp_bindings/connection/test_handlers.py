@@ -46,7 +46,10 @@ def by_name(params: Any, connection: Connection) -> v1.NewSessionResponse:
         ),
         (
             v1.CreateElicitationRequestForm,
-            "elicitation/create does not only take CreateElicitationRequestFormSession: register CreateElicitationRequest",
+            (
+                "elicitation/create does not only take CreateElicitationRequestFormSession: register "
+                "CreateElicitationRequest"
+            ),
         ),
         *(
             (wrong, f"register a handler for a class of params or the name of a method, not for {name}")

@@ -96,14 +96,14 @@ async def test_a_task_continues_between_the_messages_before_and_after_its_respon
         await anyio.lowlevel.checkpoint()
 
     handlers: dict[Any, Any] = {"_acme/did": into(heard, waits=slow), "_acme/do": serve}
+    did = [{"method": "_acme/did", "params": [number]} for number in range(before + 3)]
+    asked = [doing(number, f"asked {number}") for number in range(before + 1)]
+    early, late = [*asked[:before], *did[:before]], [*did[before:], *asked[before:]]
     for _ in range(10):
         heard.clear()
         async with against(handlers, role="client") as (client, peer), anyio.create_task_group() as tasks:
             tasks.start_soon(ask)
             id_ = (await peer.hear())["id"]
-            did = [{"method": "_acme/did", "params": [number]} for number in range(before + 3)]
-            asked = [doing(number, f"asked {number}") for number in range(before + 1)]
-            early, late = [*asked[:before], *did[:before]], [*did[before:], *asked[before:]]
             await peer.say(*early, an_answer(id_), *late)
             for _ in asked:
                 await peer.hear()

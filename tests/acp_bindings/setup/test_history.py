@@ -39,14 +39,14 @@ def test_a_history_is_replayed_whole_and_in_its_order(name: str) -> None:
         protocol.SessionToolCallUpdate(tool_call_id="t", title="read"),
         said(protocol, "AgentMessageChunk", "Done", "m3"),
     ]
-    notifications = list(History(protocol, history).replay("s"))
+    notifications: list[Any] = list(History(protocol, history).replay("s"))
     assert [each.update for each in notifications[:5]] == history
     assert all(each.session_id == "s" for each in notifications)
     client: ReplayCollector[Any] = ReplayCollector()
     client.expect(load_session(ABLE[name], RECORD))
     for each in notifications:
         assert protocol.METHODS.notification_with(each).method == "session/update"
-        client.receive(decode(type(each), encode(each)))
+        client.receive(decode(protocol.METHODS["session/update"].notification.params, encode(each)))
     assert [each.update for each in client.opened("s")][:5] == history
 
 

@@ -120,7 +120,9 @@ def test_a_single_server_or_a_string_is_not_accepted_as_a_list(given: Any) -> No
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        *((given, r"^McpServer: mcpServers\[0\]: Input should be an object") for given in (None, 5, "{}", [])),
+        (None, r"^McpServer: mcpServers\[0\]: Input should be an object"),
+        ("{}", r"^McpServer: mcpServers\[0\]: Input should be an object"),
+        ([], r"^McpServer: mcpServers\[0\]: Input should be an object"),
         ({"type": [], "name": "x"}, r"^McpServer: mcpServers\[0\]\."),
         (STDIO_V1 | {"name": "\ud800"}, r"^McpServer: .*mcpServers\[0\]"),
     ],
