@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import Any, get_args
 
 import anyio
@@ -431,3 +433,11 @@ async def test_an_elicitation_is_closed_with_the_turn(version: int) -> None:
         await client.cancel(session)
         await closed.wait()
     assert answers == [{"action": "cancel"}]
+
+
+def test_an_incomplete_agent_ends_with_its_error_as_the_last_line() -> None:
+    # A client shows this line.
+    program = 'from acp_bindings.agent import Agent; Agent("x", version="1.0").run()'
+    done = subprocess.run([sys.executable, "-c", program], input=b"", capture_output=True, check=False)
+
+    assert done.stderr.splitlines()[-1].startswith(b"ValueError: agent x does not have a prompt handler")
