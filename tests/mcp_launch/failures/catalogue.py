@@ -430,6 +430,8 @@ def _web(group: Literal["Streamable HTTP", "SSE"]) -> list[Case]:
             "try again after 17",
             facts={"status": 429, "retry_after": "17", "body": re.compile("no entry")},
         ),
+        status(406, "http_error"),
+        status(502, "http_error"),
         case(
             "an SSE url",
             "sse",
