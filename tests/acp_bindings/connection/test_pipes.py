@@ -256,7 +256,13 @@ async def test_closing_a_writer_raises_in_the_waiting_task_and_stops_writing() -
         with pytest.raises(anyio.ClosedResourceError):
             await writer.send(b"x")
     os.close(source)
-    # Another pipe may have the descriptor by now.
+
+
+async def test_a_closed_writer_does_not_write_to_a_reused_descriptor() -> None:
+    source, writer = pipe()
+    os.close(source)
+    await writer.aclose()
+    # The lowest that are free.
     others = os.pipe()
     assert writer.send_at_once(b"x") == 0
     for descriptor in others:
