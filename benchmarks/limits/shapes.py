@@ -79,11 +79,11 @@ FILLINGS: dict[str, Callable[[int], bytes]] = {
     "spaces": lambda size: b" " * size + b"0",
     "lines": lambda size: b"[" + b"0,\n" * (size // 3) + b"0]",
 }
-"""A JSON value of about so many bytes; some are none."""
+"""About so many bytes of JSON; some are invalid."""
 
 TYPED: dict[str, bytes] = {
     "content blocks": b'{"type":"text","text":""}',
-    "blocks that are none": b"{}",
+    "empty blocks": b"{}",
     "blocks without text": b'{"type":"text"}',
     "resource links": b'{"type":"resource_link","uri":"a:","name":""}',
 }
@@ -166,7 +166,7 @@ KNOWN = [
     Shape("response", (("broken UTF-8", 31 * MB),)),
     Shape("response", (("control characters", 30 * MB), ("emoji", 1 * MB))),
     Shape("response", (("blocks without text", 300_000), ("an emoji at the end", 30 * MB))),
-    Shape("response", (("blocks that are none", 1 * MB),)),
+    Shape("response", (("empty blocks", 1 * MB),)),
     Shape("response", (("content blocks", 500_000),)),
     Shape("response", (("nested arrays", 4000),)),
     Shape("response", (("nested objects", 40_000),), id_last=True),

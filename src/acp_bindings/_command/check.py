@@ -81,6 +81,9 @@ def lines_in(name: str) -> Iterator[bytes]:
     Raises:
         Unusable: it cannot be read.
     """
+    # It is None if the parent process has closed it.
+    if name == "-" and sys.stdin is None:
+        raise Unusable("standard input is closed")
     try:
         with nullcontext(sys.stdin.buffer) if name == "-" else open(name, "rb") as file:
             for line in iter(partial(file.readline, LONGEST_LINE), b""):

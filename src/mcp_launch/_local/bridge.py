@@ -64,7 +64,7 @@ def refuse_unstartable() -> None:
     """Raise if an agent cannot start the relay.
 
     Raises:
-        UnusableInput: there is no interpreter.
+        UnusableInput: this program lacks a Python interpreter, which the agent would run.
     """
     if not sys.executable or getattr(sys, "frozen", False):
         raise UnusableInput("over stdio the agent must start Python, but this program has no interpreter; use http")

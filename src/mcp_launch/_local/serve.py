@@ -112,7 +112,7 @@ async def serve_local(
     Raises:
         NoTransport: the agent advertised neither stdio nor HTTP.
         UnusableInput: neither `agent` nor `transport` is given, the server is not one of the SDK's, or over stdio
-            there is no Python interpreter that the agent can run.
+            this program lacks a Python interpreter, which the agent would run.
     """
     chosen = choose(agent, transport)
     inner = inner_server(server)

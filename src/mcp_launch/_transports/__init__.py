@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from mcp_launch._diagnosis import Diagnosis
 from mcp_launch.failures import Code
+from mcp_launch.options import Limits
 
 if TYPE_CHECKING:
     from mcp.client import Transport as Streams
@@ -22,8 +23,8 @@ DOUBTFUL: frozenset[Code] = frozenset(("method_not_allowed", "not_found", "http_
 TRIAL = 2.0
 """Seconds for trying the other transport."""
 
-LONGEST = 32 * 1024 * 1024
-"""The longest message in bytes, so that an endless one does not fill the memory."""
+LONGEST = Limits().bytes
+"""The longest response in bytes that a library reads as a whole."""
 
 
 class Transport(Protocol):

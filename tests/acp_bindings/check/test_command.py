@@ -218,6 +218,7 @@ with written_by("acp-bindings"):
         ("check missing 2>/dev/full", 2, ""),
         ("check conversation >/dev/full 2>/dev/full", 2, ""),
         ("check conversation >&-", 0, ""),
+        ("check - <&-", 2, "acp-bindings check: -: standard input is closed\\n"),
         ("check long | true", 0, ""),
     ],
 )
