@@ -288,7 +288,7 @@ class Agent(Generic[M]):
         Raises:
             ValueError: the agent is incomplete, for example without a prompt handler.
         """
-        self._checked()  # here, so that no group of exceptions hides the error
+        self._checked()  # here, because an exception group would hide the error
         self._exit = threading.Timer(_EXIT, _abandon, [self._name])
         self._exit.daemon = True
         try:
