@@ -280,6 +280,7 @@ class AgentLink:
 
     async def _answer(self, question: PermissionQuestion) -> PermissionAnswer:
         if self.permission is None:
+            log.warning("rejected %r: to answer such questions, pass permission= to Client(…)", question.title)
             return False
         answer = self.permission(question)
         return await answer if isawaitable(answer) else answer

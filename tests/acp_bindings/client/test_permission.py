@@ -71,8 +71,9 @@ async def test_the_return_value_of_the_function_selects_an_option(version: int, 
 
 @pytest.mark.anyio
 @pytest.mark.parametrize("version", [1, 2])
-async def test_everything_is_rejected_without_a_function(version: int) -> None:
+async def test_everything_is_rejected_without_a_function(version: int, caplog: pytest.LogCaptureFixture) -> None:
     assert await outcome_of(version, None) == "n"
+    assert "to answer such questions, pass permission= to Client(…)" in caplog.text
 
 
 @pytest.mark.anyio
