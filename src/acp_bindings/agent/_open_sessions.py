@@ -191,14 +191,17 @@ class OpenSessions(Generic[M]):
         A handler may already have done so when this task begins, so *before* is the time when it was started.
         """
         while self._is_watching:
-            await anyio.sleep(_TICK)
-            now = monotonic()
-            if (blocked := now - before - _TICK) > _BLOCKED:
-                log.warning(
-                    "the event loop was blocked for %.1f s, and with it all sessions; "
-                    "call blocking functions with anyio.to_thread.run_sync",
-                    blocked,
-                )
+            try:
+                await anyio.sleep(_TICK)
+            finally:
+                # Also if this is cancelled, because the client has left meanwhile.
+                now = monotonic()
+                if (blocked := now - before - _TICK) > _BLOCKED:
+                    log.warning(
+                        "the event loop was blocked for %.1f s, and with it all sessions; "
+                        "call blocking functions with anyio.to_thread.run_sync",
+                        blocked,
+                    )
             before = now
             self._is_watching = self._running > 0
 

@@ -563,6 +563,22 @@ async def test_a_blocked_event_loop_is_reported_once(version: int, caplog: pytes
     assert [each.levelno for each in warnings] == [logging.WARNING]
 
 
+async def test_a_blocked_event_loop_is_reported_if_the_client_leaves_afterwards(
+    version: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    import time
+
+    agent = Agent("blocking", version="1.0")
+
+    @agent.prompt
+    async def block(_: Turn) -> None:
+        time.sleep(0.8)
+
+    async with talking(agent, version) as client:
+        await client.prompt(await client.new(), "block")
+    assert "event loop was blocked" in caplog.text
+
+
 async def test_usage_and_other_updates_are_sent_in_both_versions(version: int) -> None:
     agent = Agent("sender", version="1.0")
 
