@@ -24,7 +24,6 @@ from acp_bindings.decoding import decode
 from acp_bindings.errors import DecodeError, Finding, Path
 from acp_bindings.jsonrpc import ProtocolPackage
 from acp_bindings.setup._versions import name_of, package_named
-from acp_bindings.setup.errors import Remark
 
 
 class Places:
@@ -137,9 +136,11 @@ def types_of(value: object, *, protocol: ProtocolPackage) -> list[Type]:
 
 def payload_as(value: Any, type_: Type, *, at: Path = ()) -> ObservedMessage:
     """Return a payload, read as *type_*, in the form for rules."""
+    before = Conversation(type_.protocol)
     observed = ObservedMessage(
-        kind="payload", protocol=type_.protocol, body=value, at=at, message=value, top=at, type_name=type_.name
+        kind="payload", protocol=before.protocol, before=before, body=value, at=at, message=value, top=at
     )
+    observed.type_name = type_.name
     package: Any = type_.protocol
     type_to_read: Any = list[package.McpServer] if type_.name == "McpServers" else getattr(package, type_.name)
     found: list[Finding] = []
@@ -282,7 +283,8 @@ class Check:
         """Yield the findings for a message or a payload outside of a conversation."""
         value: Any = line.value
         if line.value is None and line.text.strip() != b"null":
-            yield from self._unreadable(line, number, "schema.json", "it is not JSON; write one value on each line")
+            message = "it is not JSON; write one value on each line"
+            yield Found(rule="schema.json", severity="error", message=message, path=line.at, line=number)
             return
         if not is_message(value):
             yield from self._payload(value, line.at, number)
@@ -290,24 +292,19 @@ class Check:
         self.kind = "messages"
         if self._type is None and "method" in value:
             observed = Conversation(self._protocol).hear(line, number=1)
-            # Outside of a conversation, it cannot be sent at the wrong time.
-            observed.before, observed.untimely = None, None
+            # What came before it is not known.
+            observed.before.begun_before, observed.untimely = True, None
             self._count(name_of(observed.protocol))
             yield from found_in(observed, number, show_values=self._show_values)
             return
         member = next((each for each in ("params", "result") if each in value), None)
         if value.get("jsonrpc") != "2.0":
-            yield from self._unreadable(line, number, "schema.message", 'it lacks "jsonrpc": "2.0"')
+            message = 'it lacks "jsonrpc": "2.0"'
+            yield Found(rule="schema.message", severity="error", message=message, path=line.at, line=number)
         if member is None:
             yield from self._payload(value.get("error"), (*line.at, "error"), number, Type(self._package, "Error"))
         else:
             yield from self._payload(value[member], (*line.at, member), number)
-
-    def _unreadable(self, line: Line, number: int | None, rule: str, message: str) -> Iterator[Found]:
-        observed = ObservedMessage(
-            kind="unreadable", protocol=self._package, wrong=(Remark(line.at, rule, message, "error"),)
-        )
-        yield from found_in(observed, number, show_values=False)
 
     def _payload(self, value: Any, at: Path, number: int | None, type_: Type | None = None) -> Iterator[Found]:
         named = type_ or self._type

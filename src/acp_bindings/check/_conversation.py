@@ -142,10 +142,11 @@ class Conversation:
         self.client: ClientPeer | None = None
         self.client_asking: ClientPeer | None = None
         """The client, while its `initialize` has no response yet."""
-        self._protocol: ProtocolPackage = self.named or package_named("v1")
+        self.protocol: ProtocolPackage = self.named or package_named("v1")
+        """The negotiated package, by which messages are read."""
         self._codecs: dict[Side, Codec] = {
-            "client": Codec(self._protocol, role="agent", findings=True),
-            "agent": Codec(self._protocol, role="client", findings=True),
+            "client": Codec(self.protocol, role="agent", findings=True),
+            "agent": Codec(self.protocol, role="client", findings=True),
         }
         """The codec that reads the lines of each side."""
         self._requests: dict[tuple[Side | None, Id], OpenRequest] = {}
@@ -207,7 +208,7 @@ class Conversation:
         prompt was not cancelled. Return None also in v2, where neither waits for the other, and if the sender has
         withdrawn the request, because any response is valid then.
         """
-        if request.withdrawn or request.params is None or version_of(self._protocol) > 1:
+        if request.withdrawn or request.params is None or version_of(self.protocol) > 1:
             return None
         if request.method not in (PROMPT, PERMISSION):
             return None
@@ -218,7 +219,7 @@ class Conversation:
 
         Return None if neither is known.
         """
-        session_info: Any = cast("Any", self._protocol).SessionInfo
+        session_info: Any = cast("Any", self.protocol).SessionInfo
         known = {id_: each for id_, each in self.sessions.items() if each.phase != "loading"}
         like = (each for id_, each in known.items() if loosely(id_) == loosely(session_id))
         session = known.get(session_id) or next(like, None)
@@ -235,8 +236,7 @@ class Conversation:
         """Return the message in a line, with the state that rules need. Call `take` with it afterwards."""
         sender = line.sender or sender_of(line.value, self)
         self._settle(line.value, sender)
-        observed = observed_of(self._codecs[sender or "client"].read(line.text), line, sender, self._protocol)
-        observed.before = self
+        observed = observed_of(self._codecs[sender or "client"].read(line.text), line, sender, before=self)
         self._find_request(observed)
         observed.untimely = self._untimely(observed)
         observed.replayed = self._collected(observed)
@@ -307,11 +307,11 @@ class Conversation:
 
     def _switch_to(self, version: int | None) -> None:
         if self.named is not None and version_of(self.named) == version:
-            self._protocol = self.named
+            self.protocol = self.named
         else:
-            self._protocol = package_named(f"v{version}") or self._protocol
+            self.protocol = package_named(f"v{version}") or self.protocol
         for codec in self._codecs.values():
-            codec.protocol = self._protocol
+            codec.protocol = self.protocol
 
     def _find_request(self, observed: ObservedMessage) -> None:
         """Set the request that *observed* answers, if any."""
@@ -322,7 +322,7 @@ class Conversation:
             observed.method = observed.request.method
 
     def _add_request(self, observed: ObservedMessage, method: str) -> None:
-        known = self._protocol.METHODS.get(method)
+        known = self.protocol.METHODS.get(method)
         result = known.request.result if known and known.request else Any
         request = OpenRequest(method, observed.id, self.heard, observed.sender, observed.typed, observed.body, result)
         self._requests[observed.sender, observed.id] = request
@@ -411,7 +411,7 @@ class Conversation:
         if self.requested is not None and answered is not None and answered > self.requested:
             self.mismatched = answered, self.requested
         if observed.typed is not None:
-            self.agent = AgentPeer.of(self._protocol, observed.typed, findings=observed.findings)
+            self.agent = AgentPeer.of(self.protocol, observed.typed, findings=observed.findings)
             self.client = self._client(request.body)
         self.client_asking = None
 
@@ -419,9 +419,9 @@ class Conversation:
         """Return the client that sent *params* of `initialize`, in the negotiated version; None if they are invalid."""
         if not isinstance(params, dict):  # a string would be read as JSON
             return None
-        info: Any = cast("Any", self._protocol).Implementation(name="unknown", version="0")
+        info: Any = cast("Any", self.protocol).Implementation(name="unknown", version="0")
         with suppress(AcpError):
-            return AgentHandshake(info=info, protocols=[self._protocol]).answer(params).client
+            return AgentHandshake(info=info, protocols=[self.protocol]).answer(params).client
         return None
 
     def _untimely(self, observed: ObservedMessage) -> AcpError | None:

@@ -16,7 +16,6 @@ from acp_bindings.check._sessions import Session
 from acp_bindings.errors import AcpError, Finding, Issue, Path
 from acp_bindings.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND, PARSE_ERROR, ProtocolPackage
 from acp_bindings.messages import BadLine, BadResponse, ErrorResponse, Id, Message, Notification, Request, Response
-from acp_bindings.setup._servers import servers_remarks
 from acp_bindings.setup._versions import name_of, package_named, version_of
 from acp_bindings.setup.capabilities import CLOSE, WITHDRAWN, Side
 from acp_bindings.setup.errors import Remark
@@ -39,6 +38,8 @@ class ObservedMessage:
 
     kind: Kind
     protocol: ProtocolPackage
+    before: Conversation
+    """The conversation before it. It has no messages if this is not part of a conversation."""
     body: Any = None
     """The JSON of the params, of the result, or of the payload."""
     at: Path = ()
@@ -66,8 +67,6 @@ class ObservedMessage:
     """The code of an error response."""
     request: OpenRequest | None = None
     """The request that it answers."""
-    before: Conversation | None = None
-    """The conversation before it; None for a message outside of one."""
     untimely: AcpError | None = None
     """The error of `Lifecycle` if it was sent at the wrong time."""
     replayed: tuple[Remark, ...] = ()
@@ -98,7 +97,7 @@ class ObservedMessage:
     def session(self) -> Session | None:
         """The session that it, or the request that it answers, is about."""
         id_ = self.session_id if self.request is None else members_of(self.request.body).get("sessionId")
-        return self.before.session(id_) if self.before and isinstance(id_, str) else None
+        return self.before.session(id_) if isinstance(id_, str) else None
 
     @property
     def opens(self) -> bool:
@@ -111,23 +110,14 @@ class ObservedMessage:
         return [*_objects(self.typed, self.body, ())]
 
     @cached_property
-    def servers(self) -> tuple[list[Any], Path]:
-        """The MCP servers in it as JSON, and the path to their list."""
-        if self.type_name == "McpServers":
-            return items_of(self.body), self.at
+    def servers(self) -> list[tuple[dict[str, Any], Path]]:
+        """The MCP servers in it as JSON, each with its path in `body`."""
         if self.type_name == "McpServer":
-            return [self.body], self.at
-        return items_of(self.members.get("mcpServers") if self.opens else None), (*self.at, "mcpServers")
-
-    @cached_property
-    def servers_remarks(self) -> list[Remark]:
-        """The known problems of these servers."""
-        servers, path = self.servers
-        remarks = servers_remarks(map(members_of, servers), version=self.version, path=path)
-        if self.type_name != "McpServer":
-            return remarks
-        # It is not in a list, so its path has no index.
-        return [replace(each, path=(*path, *each.path[len(path) + 1 :])) for each in remarks]
+            return [(self.members, ())]
+        servers, path = items_of(self.members.get("mcpServers")) if self.opens else [], Path(("mcpServers",))
+        if self.type_name == "McpServers":
+            servers, path = items_of(self.body), ()
+        return [(members_of(each), (*path, index)) for index, each in enumerate(servers)]
 
 
 _OPENING = {"NewSessionRequest", "LoadSessionRequest", "ResumeSessionRequest", "ForkSessionRequest"}
@@ -145,12 +135,14 @@ def _objects(value: object, raw: object, path: Path) -> Iterator[tuple[Path, Mod
             yield from _objects(each, its, (*path, index))
 
 
-def observed_of(message: Message, line: Line, sender: Side | None, protocol: ProtocolPackage) -> ObservedMessage:
-    """Return the *message* that a codec of *protocol* has read from *line*, in the form for rules."""
+def observed_of(message: Message, line: Line, sender: Side | None, before: Conversation) -> ObservedMessage:
+    """Return the *message* that a codec of the conversation *before* it has read from *line*, in the form for rules."""
     value = members_of(line.value)
     id_: Any = value.get("id")
     has_id = "id" in value and isinstance(id_, int | str) and not isinstance(id_, bool)
-    observed = ObservedMessage(kind="unreadable", protocol=protocol, sender=sender, message=line.value, top=line.at)
+    observed = ObservedMessage(
+        kind="unreadable", protocol=before.protocol, before=before, sender=sender, message=line.value, top=line.at
+    )
     observed.id, observed.has_id = (id_, True) if has_id else (None, False)
     if isinstance(method := value.get("method"), str):
         observed.method = method

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ntpath
 import posixpath
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -202,14 +202,6 @@ class _Stored(Model):
     additional_directories: list[str]
     mcp_servers: list[str]
     prompted: bool
-
-
-def new_session_remarks(session_id: str, known: Collection[str]) -> list[Remark]:
-    """Return the remark `session-id-reused` if the id of a new session is among the *known* ones."""
-    if session_id not in known:
-        return []
-    text = "the agent gave a new session the id of another one, so their messages cannot be distinguished"
-    return [Remark(("sessionId",), "session-id-reused", text, "error", {"sessionId": session_id})]
 
 
 def _listing_remarks(record: SessionRecord, listed: list[SessionInfo]) -> list[Remark]:

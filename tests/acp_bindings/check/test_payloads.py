@@ -108,7 +108,8 @@ CASES: list[tuple[Any, str | None, list[str]]] = [
     (ERROR | {"error": {"code": -1}}, None, ["schema.payload 1 error.message"]),
     ({"id": 1, "result": {"stopReason": "end_turn"}}, None, ["schema.message 1"]),
     ({"id": 1, "method": "session/list"}, None, ["schema.message 1"]),
-    ([STDIO, SECOND | {"env": dict[str, str]()}], None, ["path.command 1 [1].command", "schema.server-map 1 [1].env"]),
+    (call("session/prompt", {"sessionId": "s", "prompt": []}, id=1), None, []),
+    ([STDIO, SECOND | {"env": dict[str, str]()}], None, ["schema.server-map 1 [1].env", "path.command 1 [1].command"]),
     (SECOND, None, ["path.command 1 command"]),
     (
         {"sessionId": "s", "cwd": "/x", "mcpServers": [SECOND]},

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from acp_bindings import DecodeError, decode, v1, v2
-from acp_bindings.setup._records import ServersMissing, SessionRecord, new_session_remarks
+from acp_bindings.setup._records import ServersMissing, SessionRecord
 from acp_bindings.setup._requests import load_session, new_session
 from tests.acp_bindings.setup.agents import ABLE
 
@@ -181,11 +181,3 @@ def test_a_new_record_is_not_prompted() -> None:
     fresh = SessionRecord.of(new_session(ABLE["v1"], cwd="/"), "s")
     assert [each.rule for each in fresh.load_remarks()] == ["load-before-prompt"]
     assert fresh.after_prompt().load_remarks() == []
-
-
-@pytest.mark.requirement("R47")
-def test_a_reused_id_causes_a_remark() -> None:
-    assert new_session_remarks("s", {"t"}) == []
-    (remark,) = new_session_remarks("s", {"s", "t"})
-    assert (remark.path, remark.rule, remark.severity) == (("sessionId",), "session-id-reused", "error")
-    assert remark.facts == {"sessionId": "s"}

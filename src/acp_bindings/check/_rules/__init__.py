@@ -10,6 +10,7 @@ from acp_bindings.check._rules import (
     offer,
     path,
     permission,
+    remarks,
     schema,
     secret,
     terminal,
@@ -20,7 +21,7 @@ from acp_bindings.check._rules.rule import Look, Rule
 
 LOOKS = [
     look
-    for module in (lifecycle, turn, tool_call, permission, terminal, offer, capability, path, secret, schema)
+    for module in (lifecycle, turn, tool_call, permission, terminal, offer, capability, path, secret, remarks, schema)
     for look in vars(module).values()
     if isinstance(look, Look)
 ]

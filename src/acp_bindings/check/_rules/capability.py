@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from acp_bindings.check._observed import ObservedMessage
-from acp_bindings.check._rules.rule import remark, rule, rules, under, whole
+from acp_bindings.check._rules.rule import remark, rule, rules, whole
 from acp_bindings.errors import AcpError
 from acp_bindings.jsonrpc import METHOD_NOT_FOUND
-from acp_bindings.setup._auth import login_remarks
 from acp_bindings.setup._gates import check_message, check_method
-from acp_bindings.setup._peer import AgentPeer, Peer, initialize_remarks
-from acp_bindings.setup.capabilities import METHODS, OFFERED_IN_SESSIONS, TABLES, Side
+from acp_bindings.setup._peer import AgentPeer, Peer
+from acp_bindings.setup.capabilities import METHODS, OFFERED_IN_SESSIONS, TABLES
 from acp_bindings.setup.errors import CapabilityNotAdvertised, McpServersRefused, Remark
 
 
@@ -58,7 +56,7 @@ def not_advertised(observed: ObservedMessage) -> Iterator[Remark]:
 @rule("capability.refused", "error")
 def refused(observed: ObservedMessage) -> Iterator[Remark]:
     """The response is "method not found", but the method is mandatory or was advertised."""
-    if observed.error_code != METHOD_NOT_FOUND or observed.request is None or observed.before is None:
+    if observed.error_code != METHOD_NOT_FOUND or observed.request is None:
         return
     peer = observed.before.agent if observed.sender == "agent" else observed.before.client
     method = observed.request.method
@@ -73,32 +71,6 @@ def refused(observed: ObservedMessage) -> Iterator[Remark]:
         yield whole(observed, "capability.refused", message, "error")
 
 
-@rules(
-    {
-        "warning": {
-            "capability.unknown": "A capability is misspelt, such as `mcp` for `mcpCapabilities`, and is ignored.",
-            "capability.other-version": "A field of `initialize` belongs to another version, so that it is ignored.",
-            "lifecycle.no-info": "A client or an agent of v1 does not send its name and version, which v2 requires.",
-        }
-    }
-)
-def initialize(observed: ObservedMessage) -> Iterator[Remark]:
-    """Yield the remarks of `initialize_remarks`."""
-    side = _SIDES.get(observed.type_name or "")
-    if side is not None and observed.typed is not None:
-        for each in initialize_remarks(observed.typed, side=side, version=observed.version):
-            if id_ := _OF_INITIALIZE.get(each.rule):
-                yield under(observed, each, id_, "warning")
-
-
-_SIDES: dict[str, Side] = {"InitializeRequest": "client", "InitializeResponse": "agent"}
-_OF_INITIALIZE = {
-    "unknown-capability": "capability.unknown",
-    "other-version": "capability.other-version",
-    "no-info": "lifecycle.no-info",
-}
-
-
 @rule("capability.login", "error")
 def login(observed: ObservedMessage) -> Iterator[Remark]:
     """The client logs in with a method that the agent has not advertised, or that needs a terminal."""
@@ -109,25 +81,8 @@ def login(observed: ObservedMessage) -> Iterator[Remark]:
         yield remark(observed, "capability.login", reason, "methodId")
 
 
-@rule("capability.auth-terminal", "error")
-def terminal_login(observed: ObservedMessage) -> Iterator[Remark]:
-    """The agent offers to log in in a terminal, but the client has not advertised one."""
-    client = observed.before.client_asking if observed.before and observed.type_name == "InitializeResponse" else None
-    if client is not None and observed.typed is not None:
-        for each in login_remarks(AgentPeer.of(observed.protocol, observed.typed), client):
-            yield under(observed, each, "capability.auth-terminal")
-
-
-@rule("capability.sse-deprecated", "warning")
-def sse_deprecated(observed: ObservedMessage) -> Iterator[Remark]:
-    """An MCP server uses SSE, which MCP has deprecated and v2 does not support."""
-    for each in observed.servers_remarks:
-        if each.rule == "sse-deprecated":
-            yield replace(each, rule="capability.sse-deprecated")
-
-
 def _receiver(observed: ObservedMessage) -> Peer | None:
-    if observed.before is None or observed.sender is None:
+    if observed.sender is None:
         return None
     return observed.before.agent if observed.sender == "client" else observed.before.client
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from acp_bindings._json import members_of
 from acp_bindings.check._observed import PERMISSION, PROMPT, ObservedMessage
-from acp_bindings.check._rules.rule import remark, rule, rules, under, whole
+from acp_bindings.check._rules.rule import remark, rule, rules, whole
 from acp_bindings.check._turn_order import OF_TURNS
-from acp_bindings.setup._records import SessionRecord, new_session_remarks
 from acp_bindings.setup.capabilities import CLIENT_METHODS
 from acp_bindings.setup.errors import InitializedAlready, NotInitialized, Remark, Severity
 
@@ -33,8 +31,6 @@ def initialized_again(observed: ObservedMessage) -> Iterator[Remark]:
 def version(observed: ObservedMessage) -> Iterator[Remark]:
     """The agent chose a version that the client does not support, and the client continues."""
     before = observed.before
-    if before is None:
-        return
     if observed.type_name == "InitializeResponse" and before.requested is not None:
         answered = observed.members.get("protocolVersion")
         if type(answered) is int and answered != observed.version:
@@ -60,11 +56,7 @@ def version(observed: ObservedMessage) -> Iterator[Remark]:
 @rule("lifecycle.id-reused", "error")
 def id_reused(observed: ObservedMessage) -> Iterator[Remark]:
     """A request has the id of another open request."""
-    if (
-        observed.kind == "request"
-        and observed.before
-        and (open_ := observed.before.open_request(observed.sender, observed.id))
-    ):
+    if observed.kind == "request" and (open_ := observed.before.open_request(observed.sender, observed.id)):
         message = f"{open_.method} with this id has no response yet (line {open_.line}); use another id"
         yield whole(observed, "lifecycle.id-reused", message, "id")
 
@@ -73,12 +65,8 @@ def id_reused(observed: ObservedMessage) -> Iterator[Remark]:
 def unasked(observed: ObservedMessage) -> Iterator[Remark]:
     """A response has an id that no open request has."""
     # An error without an id is the response to an invalid message.
-    if (
-        observed.kind in ("response", "error")
-        and observed.before
-        and observed.request is None
-        and (observed.has_id or observed.kind != "error")
-    ):
+    is_response = observed.kind == "response" or (observed.kind == "error" and observed.has_id)
+    if is_response and observed.request is None:
         message = "no request with this id is open; it already has a response, or was never sent"
         severity: Severity = "warning" if observed.before.begun_before else "error"
         yield whole(observed, "lifecycle.unasked", message, "id", severity=severity)
@@ -87,24 +75,16 @@ def unasked(observed: ObservedMessage) -> Iterator[Remark]:
 @rule("lifecycle.session-id-reused", "error")
 def session_id_reused(observed: ObservedMessage) -> Iterator[Remark]:
     """The agent gives a new session the id of another one."""
-    if (
-        observed.before
-        and observed.typed is not None
-        and observed.type_name in ("NewSessionResponse", "ForkSessionResponse")
-    ):
-        for each in new_session_remarks(observed.typed.session_id, observed.before.sessions):
-            yield under(observed, each, "lifecycle.session-id-reused")
+    is_new = observed.type_name in ("NewSessionResponse", "ForkSessionResponse") and observed.typed is not None
+    if is_new and observed.typed.session_id in observed.before.sessions:
+        message = "the agent gave a new session the id of another one, so their messages cannot be distinguished"
+        yield remark(observed, "lifecycle.session-id-reused", message, "sessionId")
 
 
 @rule("lifecycle.unknown-session", "warning")
 def unknown_session(observed: ObservedMessage) -> Iterator[Remark]:
     """The client uses a session that was not created, loaded or resumed on this connection."""
-    if (
-        observed.before
-        and not observed.before.begun_before
-        and observed.method in _IN_A_SESSION
-        and observed.session_id is not None
-    ):
+    if observed.method in _IN_A_SESSION and observed.session_id is not None and not observed.before.begun_before:
         session = observed.before.sessions.get(observed.session_id)
         if session is None or session.phase in ("known", "loading"):
             message = "no session/new, session/load or session/resume on this connection has opened this session"
@@ -114,7 +94,7 @@ def unknown_session(observed: ObservedMessage) -> Iterator[Remark]:
 @rule("lifecycle.closed-session", "error")
 def closed_session(observed: ObservedMessage) -> Iterator[Remark]:
     """The client uses a session that it has closed."""
-    if observed.before and observed.method in _IN_A_SESSION and observed.session_id is not None:
+    if observed.method in _IN_A_SESSION and observed.session_id is not None:
         session = observed.before.sessions.get(observed.session_id)
         if session and session.phase == "closed":
             message = "the session is closed; load or resume it first"
@@ -139,7 +119,7 @@ _OF_AGENTS = frozenset(
 def no_session(observed: ObservedMessage) -> Iterator[Remark]:
     """Yield what the agent sends for a session that was not created, loaded, resumed or listed."""
     before, id_ = observed.before, observed.session_id
-    if before is None or before.begun_before or before.is_unclear or id_ is None:
+    if before.begun_before or before.is_unclear or id_ is None:
         return
     if observed.kind not in ("request", "notification") or id_ in before.sessions or id_ == before.last_unknown:
         return
@@ -176,70 +156,13 @@ def error_after_cancel(observed: ObservedMessage) -> Iterator[Remark]:
 
 
 def _cancelled(observed: ObservedMessage) -> int | None:
-    return observed.before.cancelled(observed.request) if observed.before and observed.request else None
-
-
-@rules(
-    {
-        "warning": {
-            "lifecycle.load-before-prompt": "A session without a prompt is loaded; many agents have not stored it.",
-        },
-        "error": {
-            "lifecycle.session-id-altered": "A session is loaded by an id that differs from its own.",
-            "path.cwd-mismatch": "A session is loaded with a `cwd` that differs from its own.",
-        },
-    }
-)
-def load(observed: ObservedMessage) -> Iterator[Remark]:
-    """Yield the remarks of `SessionRecord.load_remarks` on a session that is loaded or resumed."""
-    before = observed.before
-    if (
-        before is None
-        or observed.typed is None
-        or observed.type_name not in ("LoadSessionRequest", "ResumeSessionRequest")
-    ):
-        return
-    session = before.sessions.get(observed.typed.session_id)
-    record = SessionRecord.of(observed.typed)
-    if session is not None:
-        record = replace(record, prompted=session.prompted)
-    for each in record.load_remarks(listed=before.listing(record.session_id)):
-        if id_ := _OF_LOADS.get(each.rule):
-            yield under(observed, each, id_)
-
-
-_OF_LOADS = {each.id.partition(".")[2]: each.id for each in load.rules}
-
-
-@rules(
-    {
-        "error": {
-            "lifecycle.replay-after-answer": "History is sent after the response to the request for it.",
-            "lifecycle.replay-on-resume": "History is sent although `session/resume` did not request it.",
-            "lifecycle.update-after-close": "An update is sent for a closed session.",
-        }
-    }
-)
-def replay(observed: ObservedMessage) -> Iterator[Remark]:
-    """Yield the remarks of `ReplayCollector`, and late history that begins with a known tool call."""
-    turns = observed.session.turns if observed.session else None
-    if turns and turns.reopened and not turns.repeats and turns.begins_again(observed.update):
-        message = "this tool call is history, which must be sent before the response to the request"
-        yield remark(observed, "lifecycle.replay-after-answer", message, "update")
-    for each in observed.replayed:
-        if each.rule == "replay-after-answer" and turns and turns.repeats:
-            continue
-        if (id_ := f"lifecycle.{each.rule}") in _OF_REPLAYS:
-            yield under(observed, each, id_)
-
-
-_OF_REPLAYS = frozenset(each.id for each in replay.rules)
+    return observed.before.cancelled(observed.request) if observed.request else None
 
 
 @rule("lifecycle.replay-incomplete", "error")
 def replay_incomplete(observed: ObservedMessage) -> Iterator[Remark]:
     """A session is loaded, and less of the user's messages is replayed than this connection has seen."""
-    if observed.before and observed.kind == "response" and (message := observed.before.replay_of(observed)):
+    if observed.kind == "response" and (message := observed.before.replay_of(observed)):
         session, replayed = message
         if (had := session.transcript.turns_of_user) > (has := replayed.turns_of_user):
             text = f"{has} of {had} messages of the user are replayed; the entire conversation should be"
@@ -249,12 +172,7 @@ def replay_incomplete(observed: ObservedMessage) -> Iterator[Remark]:
 @rule("lifecycle.replay-differs", "warning")
 def replay_differs(observed: ObservedMessage) -> Iterator[Remark]:
     """The replay of a loaded session differs from the messages before, or is in another order."""
-    if (
-        observed.before
-        and observed.kind == "response"
-        and observed.version == 1
-        and (message := observed.before.replay_of(observed))
-    ):
+    if observed.kind == "response" and observed.version == 1 and (message := observed.before.replay_of(observed)):
         session, replayed = message
         if session.transcript.turns_of_user <= replayed.turns_of_user and session.transcript != replayed:
             text = "the replayed messages differ from those on this connection, or are in another order"

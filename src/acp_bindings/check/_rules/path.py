@@ -6,7 +6,6 @@ import ntpath
 import posixpath
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 from acp_bindings._json import items_of, members_of
@@ -28,14 +27,6 @@ def additional_directory(observed: ObservedMessage) -> Iterator[Remark]:
     """One of the `additionalDirectories` of a session is not an absolute path."""
     for index, _ in enumerate(items_of(observed.members.get("additionalDirectories")) if observed.opens else ()):
         yield from _absolute(observed, "path.additional-directory", "additionalDirectories", index)
-
-
-@rule("path.command", "warning", on=OPENING)
-def command(observed: ObservedMessage) -> Iterator[Remark]:
-    """The `command` of an MCP server is not an absolute path; agents refuse it, or look for it in different places."""
-    for each in observed.servers_remarks:
-        if each.rule == "relative-command":
-            yield replace(each, rule="path.command")
 
 
 @rule("path.file", "error")

@@ -57,7 +57,7 @@ def unknown_option(observed: ObservedMessage) -> Iterator[Remark]:
 def cancelled_without_cancel(observed: ObservedMessage) -> Iterator[Remark]:
     """The response to a permission request of v1 is `cancelled`, but the client has not cancelled the turn."""
     asked, session, before = observed.request, observed.session, observed.before
-    if asked is None or session is None or before is None or observed.version > 1:
+    if asked is None or session is None or observed.version > 1:
         return
     if members_of(observed.members.get("outcome")).get("outcome") != "cancelled" or asked.withdrawn:
         return

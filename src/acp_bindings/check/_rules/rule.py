@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from acp_bindings.check._observed import ObservedMessage
@@ -56,11 +56,6 @@ def rules(
     listed = tuple(Rule(id_, severity, doc) for severity, docs in severities.items() for id_, doc in docs.items())
     _SEVERITIES.update({each.id: each.severity for each in listed})
     return lambda find: Look(listed, find, None if on is None else frozenset(on))
-
-
-def under(observed: ObservedMessage, remark: Remark, id_: str, severity: Severity | None = None) -> Remark:
-    """Return a *remark* of `acp_bindings.setup`, with a path in the body, as a remark of the rule *id_*."""
-    return replace(remark, path=(*observed.at, *remark.path), rule=id_, severity=severity or remark.severity)
 
 
 def whole(

@@ -61,33 +61,6 @@ def servers_missing(observed: ObservedMessage) -> Iterator[Remark]:
         yield remark(observed, "schema.servers-missing", message, "mcpServers")
 
 
-@rules(
-    {
-        "error": {
-            "schema.server-type": "An MCP server lacks a `type`, or its type does not exist in this version.",
-            "schema.server-list": "`args`, `env` or `headers` of an MCP server is missing; v1 requires it.",
-            "schema.server-map": "`env` or `headers` of an MCP server is a map instead of a list of `{name, value}`.",
-            "schema.header-line-break": "A header of an MCP server contains a line break.",
-        },
-        "warning": {
-            "schema.server-name": "An MCP server has a name that some agents refuse.",
-            "schema.duplicate-server": "Two MCP servers of a request have the same name; an error in v2.",
-            "schema.duplicate-env": "`env` of an MCP server contains a variable twice.",
-            "schema.transport-header": "A header of an MCP server is set by the transport itself.",
-        },
-    },
-    on=OPENING,
-)
-def servers(observed: ObservedMessage) -> Iterator[Remark]:
-    """Yield the known problems of MCP servers."""
-    for each in observed.servers_remarks:
-        if (id_ := f"schema.{each.rule}") in _OF_SERVERS:
-            yield replace(each, rule=id_)
-
-
-_OF_SERVERS = frozenset(each.id for each in servers.rules)
-
-
 @rule("schema.misspelt", "warning")
 def misspelt(observed: ObservedMessage) -> Iterator[Remark]:
     """A field or a discriminator is misspelled, so that it is ignored."""

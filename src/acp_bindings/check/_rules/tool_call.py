@@ -57,7 +57,7 @@ def _unknown(observed: ObservedMessage, known: dict[str, bool], value: Any, *pat
 def unfinished(observed: ObservedMessage) -> Iterator[Remark]:
     """A turn of v1 ends, but one of its tool calls is neither completed nor failed."""
     session, request = observed.session, observed.request
-    if session is None or request is None or observed.before is None:
+    if session is None or request is None:
         return
     if observed.kind != "response" or observed.version > 1 or len(observed.before.prompts(session.id)) > 1:
         return

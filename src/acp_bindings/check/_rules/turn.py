@@ -26,7 +26,6 @@ def prompt_in_turn(observed: ObservedMessage) -> Iterator[Remark]:
     if (
         observed.kind == "request"
         and observed.version == 1
-        and observed.before
         and observed.session_id is not None
         and (open_ := observed.before.prompts(observed.session_id))
     ):
@@ -49,7 +48,7 @@ def prompt_in_turn(observed: ObservedMessage) -> Iterator[Remark]:
 def end(observed: ObservedMessage) -> Iterator[Remark]:
     """Yield what is wrong with the stop reason of a turn, in the response to the prompt or in the state of v2."""
     before, session, prompt = observed.before, observed.session, observed.request
-    if before is None or session is None or session.phase == "closed":
+    if session is None or session.phase == "closed":
         return
     turns = session.turns
     if observed.version == 1:
