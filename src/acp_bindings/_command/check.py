@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from functools import partial
+from typing import Any
 
 from acp_bindings._standard_streams import shown_on
 from acp_bindings.check._checking import Check
 from acp_bindings.check._inputs import Unusable
-from acp_bindings.check._report import SCHEMA, document_of, lines_of, printable, unusable_document
+from acp_bindings.check._report import SCHEMA, entry_of, entry_without_messages, lines_of, printable
 from acp_bindings.check._rules import RULES
 from acp_bindings.setup._versions import package_named
 
@@ -25,34 +26,34 @@ def check_files(
     show_secrets: bool = False,
 ) -> int:
     """Print the problems in *files* and return the exit status."""
-    check_one = partial(_check_one, type_name=type_name, protocol=protocol, as_json=as_json, show_secrets=show_secrets)
-    if not as_json:
-        return max(map(check_one, files))
-    status, separator = 0, ""
-    sys.stdout.write('{"files":[')
-    for each in files:
-        sys.stdout.write(separator)
-        status, separator = max(status, check_one(each)), ",\n"
-    sys.stdout.write("]}\n")
-    return status
-
-
-def _check_one(name: str, *, type_name: str | None, protocol: str | None, as_json: bool, show_secrets: bool) -> int:
     package = package_named(protocol) if protocol else None
+
+    def opened(name: str) -> Check:
+        return Check(lines_in(name), protocol=package, type=type_name, show_values=show_secrets)
+
+    if not as_json:
+        return max(_print_findings(name, opened) for name in files)
+    entries = [_entry(name, opened) for name in files]
+    sys.stdout.write(f"{json.dumps({'files': entries}, indent=2)}\n")
+    return max(2 if each["unusable"] else int(each["errors"] > 0) for each in entries)
+
+
+def _print_findings(name: str, opened: Callable[[str], Check]) -> int:
     try:
-        check = Check(lines_in(name), protocol=package, type=type_name, show_values=show_secrets)
-        lines = (shown_on(sys.stdout, line) for line in lines_of(check, name=name))
-        _write(document_of(check, name=name) if as_json else lines)
+        check = opened(name)
+        _write(shown_on(sys.stdout, line) for line in lines_of(check, name=name))
     except Unusable as error:
-        if as_json:
-            sys.stdout.write(unusable_document(name, error))
-        else:
-            sys.stdout.flush()
-            sys.stderr.write(shown_on(sys.stderr, f"acp-bindings check: {printable(name)}: {error}\n"))
+        sys.stdout.flush()
+        sys.stderr.write(shown_on(sys.stderr, f"acp-bindings check: {printable(name)}: {error}\n"))
         return 2
-    if check.unusable:
-        return 2
-    return 1 if check.errors else 0
+    return int(check.errors > 0)
+
+
+def _entry(name: str, opened: Callable[[str], Check]) -> dict[str, Any]:
+    try:
+        return entry_of(opened(name), name=name)
+    except Unusable as error:
+        return entry_without_messages(name, error)
 
 
 def print_rules() -> None:

@@ -18,7 +18,7 @@ from acp_bindings._models.base import Model
 from acp_bindings._models.fields import parts_of
 from acp_bindings.check._conversation import Conversation
 from acp_bindings.check._inputs import Document, Line, Numbered, Unusable, is_message, read_input, unwrap
-from acp_bindings.check._live import Findings, Found, found_in
+from acp_bindings.check._live import Found, LiveCheck, found_in
 from acp_bindings.check._observed import ObservedMessage, issues_as
 from acp_bindings.decoding import decode
 from acp_bindings.errors import DecodeError, Finding, Path
@@ -229,8 +229,6 @@ class Check:
         """The protocol packages, or the types, by which they were read."""
         self.errors = 0
         self.warnings = 0
-        self.unusable: str | None = None
-        """The reason why the rest of the input could not be used."""
         self._protocol = protocol
         self._show_values = show_values
         self._type = None if type is None else type_named(type, protocol=self._package)
@@ -273,11 +271,11 @@ class Check:
 
     def _conversation(self, lines: Iterable[Numbered]) -> Iterator[Found]:
         self.kind = "conversation"
-        findings = Findings(self._protocol, show_values=self._show_values, in_list=isinstance(self._input, Document))
+        check = LiveCheck(self._protocol, show_values=self._show_values, in_list=isinstance(self._input, Document))
         for number, line in lines:
-            yield from findings.hear(line, number)
-            self.messages, self.read_as = findings.messages, findings.read_as
-        yield from findings.end()
+            yield from check.hear(line, number)
+            self.messages, self.read_as = check.messages, check.read_as
+        yield from check.finish()
 
     def _one(self, line: Line, number: int | None) -> Iterator[Found]:
         """Yield the findings for a message or a payload outside of a conversation."""

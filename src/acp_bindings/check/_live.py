@@ -48,6 +48,16 @@ class Found:
         return f"{line}{self.severity}[{self.rule}]: {format_path(self.path)}{self.message}{value}"
 
 
+MOST_UNANSWERED = 20
+"""The maximum number of requests without a response that are reported."""
+
+MOST_NO_JSON = 20
+"""The maximum number of lines without valid JSON that are reported one by one."""
+
+LONGEST_VALUE = 200
+"""The maximum number of characters of a value that are shown."""
+
+
 class LiveCheck:
     """The check of a conversation while it happens, such as by a program between client and agent.
 
@@ -59,53 +69,23 @@ class LiveCheck:
     It uses the same rules as `Check`.
     """
 
-    def __init__(self, protocol: ProtocolPackage | None = None, *, show_values: bool = False) -> None:
+    def __init__(
+        self, protocol: ProtocolPackage | None = None, *, show_values: bool = False, in_list: bool = False
+    ) -> None:
         """Start before the first line.
 
         Args:
             protocol: the protocol package to use if the conversation has no `initialize`; by default `v1`.
             show_values: add the value at each path to the findings. It may be a secret.
+            in_list: the messages are items of a JSON list instead of lines.
         """
-        self._findings = Findings(protocol, show_values=show_values)
-        self._lines = 0
-
-    def feed(self, line: bytes) -> list[Found]:
-        """Return the findings for the next line of a recording: a message, possibly in a wrapper, or an event.
-
-        Each line is counted. Events of a recording and empty lines have no findings.
-        """
-        self._lines += 1
-        return [*self._findings.hear(line_of(line), self._lines)] if line.strip() else []
-
-    def finish(self) -> list[Found]:
-        """Return the findings that are only known at the end of the conversation, such as requests without a response.
-
-        Do not call `feed` after this.
-        """
-        return [*self._findings.end()]
-
-
-MOST_UNANSWERED = 20
-"""The maximum number of requests without a response that are reported."""
-
-MOST_NO_JSON = 20
-"""The maximum number of lines without valid JSON that are reported one by one."""
-
-LONGEST_VALUE = 200
-"""The maximum number of characters of a value that are shown."""
-
-
-class Findings:
-    """The findings of one conversation, whose lines are parsed already."""
-
-    def __init__(self, protocol: ProtocolPackage | None, *, show_values: bool, in_list: bool = False) -> None:
-        """Start before the first line. If *in_list*, the messages are items of a JSON list instead of lines."""
         self.messages = 0
         """The number of messages."""
         self.read_as: list[str] = []
         """The protocol packages by which they were read."""
         self.sender: Side | None = None
         """The sender of the last message, which may be inferred."""
+        self._lines = 0
         self._conversation = Conversation(protocol)
         self._show_values = show_values
         self._in_list = in_list
@@ -113,8 +93,16 @@ class Findings:
         self._not_reported: int | None = None
         """The number of the first line that is not JSON and was not reported."""
 
+    def feed(self, line: bytes) -> list[Found]:
+        """Return the findings for the next line of a recording: a message, possibly in a wrapper, or an event.
+
+        Each line is counted. Events of a recording and empty lines have no findings.
+        """
+        self._lines += 1
+        return [*self.hear(line_of(line), self._lines)] if line.strip() else []
+
     def hear(self, line: Line, number: int) -> Iterator[Found]:
-        """Yield the findings for a line."""
+        """Yield the findings for a line that is parsed already, in place of `feed`."""
         if is_event(line.value):
             self._conversation.has_left = self._conversation.has_left or "closed" in line.value
             return
@@ -130,8 +118,14 @@ class Findings:
             self._not_reported = number
         self._conversation.take(observed)
 
-    def end(self) -> Iterator[Found]:
-        """Yield what is only known at the end."""
+    def finish(self) -> list[Found]:
+        """Return the findings that are only known at the end of the conversation, such as requests without a response.
+
+        Do not call `feed` after this.
+        """
+        return [*self._at_end()]
+
+    def _at_end(self) -> Iterator[Found]:
         if self._not_reported is not None:
             message = f"this line and {self._not_json - MOST_NO_JSON - 1} more are not JSON either"
             yield Found(rule="schema.json", severity="error", message=message, line=self._not_reported)

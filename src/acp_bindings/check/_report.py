@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -35,33 +34,32 @@ def summary(check: Check) -> str:
     return f"{' and '.join(counts) or 'nothing wrong'} in {how_many} ({', '.join(check.read_as)})"
 
 
-def document_of(check: Check, *, name: str) -> Iterator[str]:
-    """Yield the parts of one entry in `files` of `SCHEMA`. It is complete even if the input cannot be used."""
-    yield '{"file":' + _json(name) + ',"findings":['
-    separator = "\n"
+def entry_of(check: Check, *, name: str) -> dict[str, Any]:
+    """Return an entry in `files` of `SCHEMA`. It is complete even if the rest of the input cannot be used."""
+    findings: list[dict[str, Any]] = []
+    unusable = None
     try:
-        for each in check:
-            yield separator + _json(as_json(each))
-            separator = ",\n"
+        findings.extend(map(as_json, check))
     except Unusable as error:
-        check.unusable = str(error)
-    rest = {
+        unusable = str(error)
+    return {
+        "file": name,
         "kind": check.kind,
         "messages": check.messages,
         "readAs": check.read_as,
         "errors": check.errors,
         "warnings": check.warnings,
-        "unusable": check.unusable,
+        "unusable": unusable,
+        "findings": findings,
     }
-    yield "\n]," + _json(rest)[1:]
 
 
-def unusable_document(name: str, error: Unusable) -> str:
+def entry_without_messages(name: str, error: Unusable) -> dict[str, Any]:
     """Return the entry for an input without any message. Its first lines are findings."""
     message = "it holds no message"
     found = [Found(rule="schema.message", severity="error", message=message, line=each) for each in error.lines]
     none: dict[str, Any] = {"kind": None, "messages": 0, "readAs": [], "errors": len(found), "warnings": 0}
-    return _json({"file": name, "findings": list(map(as_json, found)), **none, "unusable": str(error)})
+    return {"file": name, **none, "unusable": str(error), "findings": [*map(as_json, found)]}
 
 
 def as_json(found: Found) -> dict[str, Any]:
@@ -81,10 +79,6 @@ def as_json(found: Found) -> dict[str, Any]:
 def printable(text: str) -> str:
     """Return *text* without control characters, which a peer could use to manipulate the terminal."""
     return "".join(each if each.isprintable() else " " for each in text)
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, separators=(",", ":"))
 
 
 def _object(properties: dict[str, Any]) -> dict[str, Any]:
@@ -142,4 +136,4 @@ SCHEMA: dict[str, Any] = {
     **_object({"files": _FILES}),
     "$defs": {"file": _FILE, "finding": _FINDING},
 }
-"""The JSON schema of the output. `document_of` and `unusable_document` return its entries."""
+"""The JSON schema of the output. `entry_of` and `entry_without_messages` return its entries."""

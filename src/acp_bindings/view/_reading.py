@@ -17,7 +17,7 @@ from pydantic_core import to_json
 
 from acp_bindings._json import items_of, members_of, parsed_members, refuse_names
 from acp_bindings.check._inputs import Document, Line, Unusable, is_event, is_message, line_of, read_input
-from acp_bindings.check._live import Findings, Found
+from acp_bindings.check._live import Found, LiveCheck
 from acp_bindings.check._rules import END
 from acp_bindings.jsonrpc import ProtocolPackage
 from acp_bindings.recordings import Redaction
@@ -59,7 +59,7 @@ class Rows:
     """Makes the rows of one recording, a line at a time."""
 
     def __init__(self, *, protocol: ProtocolPackage | None = None, show_secrets: bool = False) -> None:
-        self._findings = Findings(protocol, show_values=False)
+        self._check = LiveCheck(protocol)
         self._redaction = Redaction(None if show_secrets else ())
 
     def read(self, number: int, raw: bytes, line: Line | None = None) -> Iterator[str]:
@@ -73,7 +73,7 @@ class Rows:
         line = line or line_of(raw)
         wrapper = parsed_members(raw) if line.at else members_of(line.value)
         head = {"line": number, "time": _time_in(wrapper, raw)}
-        found = [*self._findings.hear(line, number)]
+        found = [*self._check.hear(line, number)]
         if is_event(line.value):
             # Recorded findings are found again, by the rules of this version.
             for event in _SHOWN & wrapper.keys():
@@ -84,12 +84,12 @@ class Rows:
         if not _is_strict(message):
             message = to_json(message.decode(errors="replace"))
         what = "text" if message.startswith(b'"') else "message"
-        yield _row({**head, "from": self._findings.sender}, what, message)
+        yield _row({**head, "from": self._check.sender}, what, message)
         yield from (self._finding(each, within=len(line.at)) for each in found)
 
     def end(self) -> Iterator[str]:
         """Yield the findings that are only known at the end. The page shows by itself what has no response."""
-        yield from (self._finding(each) for each in self._findings.end() if each.rule != END.id)
+        yield from (self._finding(each) for each in self._check.finish() if each.rule != END.id)
 
     def _finding(self, found: Found, *, within: int = 0) -> str:
         about = {
