@@ -26,7 +26,7 @@ from pydantic_core import from_json, to_json
 from acp_bindings._json import items_of, members_of
 from acp_bindings._redact import MASK, Redactor
 from acp_bindings._secrets import argument_secrets, has_login, has_token, is_secret
-from acp_bindings.check._inputs import Line, line_of
+from acp_bindings.check._inputs import EVENTS, Line, line_of
 from acp_bindings.setup.capabilities import Side
 
 __all__ = ["Recorded", "Recorder", "read_recording"]
@@ -197,9 +197,6 @@ class Recorded(NamedTuple):
     """The message without its wrapper, with its sender."""
 
 
-_EVENTS = ("stderr", "receipt", "finding", "dropped", "closed", "end")
-
-
 def read_recording(lines: Iterable[bytes]) -> Iterator[Recorded]:
     """Yield the lines of a recording, also of another program's that `acp-bindings check` accepts.
 
@@ -215,7 +212,7 @@ def read_recording(lines: Iterable[bytes]) -> Iterator[Recorded]:
             wrapper = {}
             if not raw.endswith(b"\n") and text.startswith(b"{"):
                 continue
-        event = None if "message" in wrapper else next((each for each in _EVENTS if each in wrapper), None)
+        event = None if "message" in wrapper else next((each for each in EVENTS if each in wrapper), None)
         yield Recorded(number, _time(wrapper.get("time")), event, wrapper.get(event or ""), line_of(text))
 
 

@@ -42,10 +42,11 @@ def is_message(value: Any) -> bool:
 def is_event(value: Any) -> bool:
     """Return True if *value* is a line of a recording that is not about a message, such as a line of standard error."""
     members = members_of(value)
-    return "time" in members and "message" not in members and not _EVENTS.isdisjoint(members)
+    return "time" in members and "message" not in members and any(each in members for each in EVENTS)
 
 
-_EVENTS = frozenset({"stderr", "receipt", "finding", "dropped", "closed", "end"})
+EVENTS = ("stderr", "receipt", "finding", "dropped", "closed", "end")
+"""What a line of a recording may be about instead of a message."""
 
 
 def unwrap(text: bytes, value: Any) -> Line:
@@ -84,40 +85,13 @@ EXPECTED = "A recording has one JSON-RPC message on each line; a JSON document i
 """The description of valid inputs, for error messages."""
 
 
-def likeness_of(lines: Sequence[bytes]) -> str | None:
-    """Return what the first *lines* of a file look like, or None if that is not clear. It quotes nothing from them."""
-    start = b"".join(lines)[:_LOOKED_AT]
-    for begins, likeness in _BEGINNINGS.items():
-        if start.startswith(begins):
-            return likeness
-    if b"\0" in start:
-        return "binary data"
-    if all(map(is_json, lines)):
-        return "payloads or other JSON on each line; for payloads, pass --type"
-    if looks_logged(lines):
-        return "a log, in which no line ends in a message"
-    return "Markdown" if _MARKDOWN.search(start.decode(errors="replace")) else None
-
-
 def looks_logged(lines: Sequence[bytes]) -> bool:
     """Return True if the first *lines* of a file look like a log."""
     return bool(_LOG.search(b"".join(lines[:3])[:_LOOKED_AT].decode(errors="replace")))
 
 
 _LOOKED_AT = 50_000
-
-_BEGINNINGS = {
-    b"\x1f\x8b": "a file that is compressed with gzip; unpack it first",
-    b"PK\x03\x04": "a zip archive; unpack it first",
-    b"Content-Length:": "messages with headers as in LSP; ACP has one message on each line and no headers",
-    b"event:": "an event stream of HTTP",
-    b"data:": "an event stream of HTTP",
-    b"<": "HTML or XML",
-    b"#!": "a program",
-}
-
 _LOG = re.compile(r"(?m)^\W{0,9}(\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d|(TRACE|DEBUG|INFO|WARN|ERROR)\b)")
-_MARKDOWN = re.compile(r"(?m)^(```|#{1,6} \w|[-*] .*\]\()")
 
 
 class Document(NamedTuple):
@@ -207,7 +181,7 @@ def _text_of(lines: Sequence[tuple[int, bytes]]) -> bytes:
 
 
 def _no_json(error: ValueError, lines: Sequence[tuple[int, bytes]]) -> Unusable:
-    hint = _like([lines[0][1]]) or hint_about(_text_of(lines), str(error))
+    hint = hint_about(_text_of(lines), str(error))
     several = f". {EXPECTED}" if str(error).startswith("trailing characters") else ""
     return Unusable(f"it is not JSON: {error}{hint}{several}")
 
@@ -216,21 +190,22 @@ def _conversation(lines: Iterator[tuple[int, bytes]], *, of_messages: bool) -> I
     head: list[tuple[int, bytes]] = []
     for each in lines:
         head.append(each)
-        if head[0][1].startswith(b"Content-Length:"):
-            break
         value = line_of(each[1]).value
         if is_message(value) or is_event(value) or _begins_message(each[1]) or (value is not None and not of_messages):
             return ((number, line_of(line)) for number, line in chain(head, lines))
         if len(head) == MOST_WITHOUT:
             break
-    texts = [line for _, line in head]
-    if looks_logged(texts):
+    hint = ""
+    if looks_logged([line for _, line in head]):
         logged = ((number, found) for number, line in chain(head, lines) if (found := _logged(line)))
         if beginning := next(logged, None):
             return chain((beginning,), logged)
+        hint = "; it looks like a log, in which no line ends in a message"
+    elif all(is_json(line) for _, line in head):
+        hint = "; it looks like payloads or other JSON on each line; for payloads, pass --type"
     which = f"{'' if len(head) < MOST_WITHOUT else 'first '}{len(head)} line{'s' if len(head) > 1 else ''}"
     what = "a message" if of_messages else "JSON"
-    message = f"it is not a recording: none of its {which} is {what}{_like(texts)}. {EXPECTED}"
+    message = f"it is not a recording: none of its {which} is {what}{hint}. {EXPECTED}"
     raise Unusable(message, lines=[number for number, _ in head])
 
 
@@ -245,11 +220,6 @@ def _logged(line: bytes) -> Line | None:
         return None
     found = line_of(line[line.index(b"{") :]) if b"{" in line else None
     return found if found and is_message(found.value) else None
-
-
-def _like(lines: Sequence[bytes]) -> str:
-    likeness = likeness_of(lines)
-    return f"; it looks like {likeness}" if likeness else ""
 
 
 def _without_mark(raw: Iterable[bytes]) -> Iterator[bytes]:

@@ -64,7 +64,7 @@ def test_input_that_is_not_json_is_unusable(raw: bytes) -> None:
     [
         (b"{'a': 1}", "key must be a string at line 1 column 2; it is a Python dict; use json.dumps"),
         (b'{\n"a": 1,\n}\n', "trailing comma at line 3 column 1"),
-        (b'{"a":\n [1, // one\n 2]}', "expected value at line 2 column 6; JSON has no comments"),
+        (b'{"a":\n [1, // one\n 2]}', "expected value at line 2 column 6"),
         (
             b'{\n"jsonrpc": "2.0"\n}\n{\n"jsonrpc": "2.0"\n}\n',
             f"trailing characters at line 4 column 1; there is more than one value in it. {EXPECTED}",
@@ -111,20 +111,12 @@ def test_a_conversation_may_have_a_syntax_error_in_every_line() -> None:
 @pytest.mark.parametrize(
     ("text", "likeness"),
     [
-        (b"# Read me\n\nIt *is*\n", "Markdown"),
-        (b"The [start](x)\n\n```console\n$ it\n```\n", "Markdown"),
         (b"[2026-01-01T12:00:00] started\nand more\n", "a log, in which no line ends in a message"),
         (b"INFO: it is\nWARN: it is not\n", "a log, in which no line ends in a message"),
         (
             b'{"level": "info"}\n{"level": "debug"}\n',
             "payloads or other JSON on each line; for payloads, pass --type",
         ),
-        (b"\x1f\x8b\x08\n\x00\n", "a file that is compressed with gzip; unpack it first"),
-        (b"PK\x03\x04\n\x00\n", "a zip archive; unpack it first"),
-        (b"\x7fELF\x00\x00\x00\n\x00\x00\x00\n", "binary data"),
-        (b"<html>\n</html>\n", "HTML or XML"),
-        (b"data: {}\n\ndata: {}\n", "an event stream of HTTP"),
-        (b'Content-Length: 17\r\n\r\n{"jsonrpc":"2.0"}', "messages with headers as in LSP; ACP has one"),
     ],
 )
 def test_the_likely_format_of_other_input_is_named(text: bytes, likeness: str) -> None:
