@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict
 from functools import lru_cache
 from typing import Any
@@ -87,30 +87,19 @@ def line_of(head: dict[str, Any], member: str, value: Any) -> bytes:
 
 
 def issues_with_id(id_: object, open_: Mapping[Id, tuple[str, object]]) -> tuple[Issue, ...]:
-    """Return the likely error in *id_*, which does not belong to any of the *open_* requests.
+    """Return the error in *id_* if it is the id of one of the *open_* requests as a string or, the other way, a number.
 
     Args:
         id_: any JSON value.
         open_: the method of each open request and other data, by id.
     """
-    if isinstance(id_, bool) or not isinstance(id_, str | int | float):
-        return ()
-    # Without a loop over the open requests, because there may be many, each with such a response.
-    meant = next((each for each in _in_other_types(id_) if each in open_), ...)
-    if meant is ...:
+    meant: Id = None
+    if isinstance(id_, str) and re.fullmatch(r"0|-?[1-9]\d{0,18}", id_, re.ASCII):
+        meant = int(id_)
+    elif type(id_) is int:
+        meant = str(id_)
+    if meant is None or meant not in open_:
         return ()
     wrong, right = encode(id_).decode(), encode(meant).decode()
-    return (
-        Issue(("id",), "id_type", f"{wrong} is not the id of an open request; the id of {open_[meant][0]} is {right}"),
-    )
-
-
-def _in_other_types(id_: str | float) -> Iterator[Id]:
-    """Yield *id_* as an id of other types."""
-    yield str(id_)
-    if isinstance(id_, str) and re.fullmatch(r"0|-?[1-9]\d{0,18}", id_, re.ASCII):
-        yield int(id_)
-    elif id_ == "None":  # null, as Python spells it
-        yield None
-    elif isinstance(id_, float) and id_.is_integer():
-        yield int(id_)
+    message = f"{wrong} is not the id of an open request; the id of {open_[meant][0]} is {right}"
+    return (Issue(("id",), "id_type", message),)

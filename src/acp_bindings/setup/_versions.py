@@ -100,27 +100,21 @@ def read_version(message: Any) -> int:
 
 
 def _reason(value: object) -> str:
-    """Return what *value* looks like, quoted if it is a short string."""
-    if isinstance(value, str) and len(value) <= LONGEST_SHOWN:
-        for pattern, likeness in _LOOKS_LIKE:
-            if re.fullmatch(pattern, value, re.ASCII):
-                return f'"{value}" {likeness}'
-    if isinstance(value, float):
-        return f"{value!r} is not an integer" + ("" if value % 1 else "; write it without the point")
+    """Return what *value* looks like. Only a short string is quoted."""
     if type(value) is int:
         return f"this one is not between 0 and {HIGHEST}"
+    for pattern, likeness in _LOOKS_LIKE:
+        if isinstance(value, str) and re.fullmatch(pattern, value, re.ASCII):
+            return f'"{value}" {likeness}'
     return f"this is {_KINDS.get(type(value), 'an object')}"
 
 
-_KINDS: dict[type, str] = {bool: "a boolean", list: "a list", str: "a string"}
+_KINDS: dict[type, str] = {bool: "a boolean", float: "a float", list: "a list", str: "a string"}
 
 _REQUIRED = "ACP versions are integers, such as 1"
 
 _LOOKS_LIKE = (
     (r"\d{4}-\d\d-\d\d", "looks like an MCP version"),
-    (r"[vV]?\d+(\.\d+)+[\w.+-]*", "looks like the version of a program"),
-    (r"[vV]?\d+", "is a string; write it without quotes"),
+    (r"[vV]?\d{1,4}", "is a string; write it without quotes"),
+    (r"[vV]?[\d.]{1,20}", "looks like the version of a program"),
 )
-
-LONGEST_SHOWN = 20
-"""The maximum number of characters of a version that is quoted."""

@@ -82,9 +82,7 @@ def test_a_request_without_its_method_is_refused(id_: int, members: dict[str, An
     assert dict(codec.pending) == {0: "logout"}
 
 
-@pytest.mark.parametrize(
-    ("own", "id_", "said"), [(0, "0", '"0"'), (0, 0.0, "0.0"), ("7", 7, "7"), (None, "None", '"None"')]
-)
+@pytest.mark.parametrize(("own", "id_", "said"), [(0, "0", '"0"'), ("7", 7, "7")])
 def test_an_unmatched_response_names_the_request_with_a_similar_id(own: Any, id_: Any, said: str) -> None:
     codec = client()
     codec.request(v1.LogoutRequest(), id=own)
