@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, cast
 
 from codegen.tree import (
@@ -52,22 +51,11 @@ def _fold(where: str, node: Node, defs: Definitions) -> Node:
         return plain
     if rules not in WRAPPERS:
         raise CodegenError(f"{where}: no rule for {' with '.join(sorted(rules))}")
-    types = types_of(plain, defs)
-    if SKIP_ITEMS in rules and (types - {"null"} != {"array"} or len(list(_lists(plain, defs))) > 1):
+    if SKIP_ITEMS in rules and "array" not in plain.get("type", []):
         raise CodegenError(f"{where}: {SKIP_ITEMS} requires a list")
-    if ON_NULL in rules and types != {"array"} and plain.get("type") != "object":
+    if ON_NULL in rules and types_of(plain, defs) != {"array"} and plain.get("type") != "object":
         raise CodegenError(f"{where}: {ON_NULL} requires a list or a map for which null is not valid")
     return plain | {"x-reads": WRAPPERS[rules]}
-
-
-def _lists(node: Node, defs: Definitions) -> Iterator[Node]:
-    """Yield every list that *node* accepts."""
-    if (name := target(node)) is not None:
-        yield from _lists(defs[name], defs)
-    elif "array" in node.get("type", []):
-        yield node
-    for arm in arms(node):
-        yield from _lists(arm, defs)
 
 
 def settle_absence(defs: Definitions) -> Definitions:
