@@ -5,11 +5,10 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
-from acp_bindings._lazy import PACKAGES
 from acp_bindings._standard_streams import version, written_by
 
 
@@ -60,19 +59,12 @@ def _print_schema(is_given: bool) -> None:
         raise typer.Exit
 
 
-def _known_protocol(name: str | None) -> str | None:
-    if name not in (None, *PACKAGES):
-        raise typer.BadParameter(f"{name!r} is not one of {', '.join(PACKAGES)}.")
-    return name
-
-
 Protocol = Annotated[
-    str | None,
+    Literal["v1", "v1_unstable", "v2", "v2_unstable"] | None,
     typer.Option(
         "--protocol",
         metavar="PACKAGE",
-        callback=_known_protocol,
-        help=f"The protocol of messages without an initialize: {', '.join(PACKAGES)}.  [default: v1]",
+        help="The protocol of messages without an initialize: v1, v1_unstable, v2, v2_unstable.  [default: v1]",
     ),
 ]
 

@@ -138,9 +138,8 @@ def payload_as(value: Any, type_: Type, *, at: Path = ()) -> ObservedMessage:
     """Return a payload, read as *type_*, in the form for rules."""
     before = Conversation(type_.protocol)
     observed = ObservedMessage(
-        kind="payload", protocol=before.protocol, before=before, body=value, at=at, message=value, top=at
+        kind="payload", before=before, body=value, at=at, message=value, top=at, type_name=type_.name
     )
-    observed.type_name = type_.name
     package: Any = type_.protocol
     type_to_read: Any = list[package.McpServer] if type_.name == "McpServers" else getattr(package, type_.name)
     found: list[Finding] = []

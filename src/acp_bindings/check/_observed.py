@@ -37,7 +37,6 @@ class ObservedMessage:
     """
 
     kind: Kind
-    protocol: ProtocolPackage
     before: Conversation
     """The conversation before it. It has no messages if this is not part of a conversation."""
     body: Any = None
@@ -71,6 +70,11 @@ class ObservedMessage:
     """The error of `Lifecycle` if it was sent at the wrong time."""
     replayed: tuple[Remark, ...] = ()
     """The remarks of `ReplayCollector`, with paths in `body`."""
+
+    @property
+    def protocol(self) -> ProtocolPackage:
+        """The protocol package that it is read by."""
+        return self.before.protocol
 
     @property
     def version(self) -> int:
@@ -140,9 +144,7 @@ def observed_of(message: Message, line: Line, sender: Side | None, before: Conve
     value = members_of(line.value)
     id_: Any = value.get("id")
     has_id = "id" in value and isinstance(id_, int | str) and not isinstance(id_, bool)
-    observed = ObservedMessage(
-        kind="unreadable", protocol=before.protocol, before=before, sender=sender, message=line.value, top=line.at
-    )
+    observed = ObservedMessage(kind="unreadable", before=before, sender=sender, message=line.value, top=line.at)
     observed.id, observed.has_id = (id_, True) if has_id else (None, False)
     if isinstance(method := value.get("method"), str):
         observed.method = method
