@@ -289,8 +289,8 @@ class Check:
         self.kind = "messages"
         if self._type is None and "method" in value:
             observed = Conversation(self._protocol).hear(line, number=1)
-            # What came before it is not known.
-            observed.before.begun_before, observed.untimely = True, None
+            # Outside of a conversation, it cannot be sent at the wrong time.
+            observed.untimely = None
             self._count(name_of(observed.protocol))
             yield from found_in(observed, number, show_values=self._show_values)
             return

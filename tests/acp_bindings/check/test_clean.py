@@ -106,7 +106,7 @@ def test_a_finished_check_has_kind_messages_and_versions() -> None:
     inspected = Check(as_lines([*opening(), *new(cwd=".", mcpServers=[STDIO | {"command": "npx"}]), b"5"]))
     assert len(list(inspected)) == 3
     assert (inspected.kind, inspected.messages, inspected.read_as) == ("conversation", 5, ["v1"])
-    assert (inspected.errors, inspected.warnings, inspected.unusable) == (2, 1, None)
+    assert (inspected.errors, inspected.warnings) == (2, 1)
 
 
 def test_the_value_at_a_place_is_shown_on_request_and_truncated() -> None:

@@ -742,7 +742,7 @@ def test_mcp_instead_of_mcp_capabilities_is_reported_and_ignored() -> None:
 
 @pytest.mark.requirement("D9")
 @pytest.mark.parametrize(
-    ("version", "looks"), [("2025-03-26", "an MCP version"), ("1.0.0", "of a program"), (1.0, "point")]
+    ("version", "looks"), [("2025-03-26", "an MCP version"), ("1.0.0", "of a program"), (1.0, "a float")]
 )
 def test_an_invalid_protocol_version_is_reported_with_its_likely_meaning(version: Any, looks: str) -> None:
     found = the("schema.version", call("initialize", {"protocolVersion": version, "clientInfo": INFO}, id=0))
