@@ -75,8 +75,8 @@ def unasked(observed: ObservedMessage) -> Iterator[Remark]:
 @rule("lifecycle.session-id-reused", "error")
 def session_id_reused(observed: ObservedMessage) -> Iterator[Remark]:
     """The agent gives a new session the id of another one."""
-    is_new = observed.type_name in ("NewSessionResponse", "ForkSessionResponse") and observed.typed is not None
-    if is_new and observed.typed.session_id in observed.before.sessions:
+    new = observed.typed if observed.type_name in ("NewSessionResponse", "ForkSessionResponse") else None
+    if new is not None and new.session_id in observed.before.sessions:
         message = "the agent gave a new session the id of another one, so their messages cannot be distinguished"
         yield remark(observed, "lifecycle.session-id-reused", message, "sessionId")
 

@@ -21,7 +21,7 @@ class Rule:
     """A rule, known by a stable id."""
 
     id: str
-    """`family.name`. The families are the modules of this package, and `leniency`."""
+    """`family.name`. The families are the modules of this package, apart from `remarks`, and `leniency`."""
     severity: Severity
     """The usual severity of its findings."""
     doc: str
