@@ -39,10 +39,13 @@ def hint_about(text: bytes | bytearray, complaint: str) -> str:
     hints = (
         (not text or text.isspace(), "it is empty"),
         (start.startswith(b"\xef\xbb\xbf"), "it begins with a byte order mark"),
+        (b"\0" in start[:2] or start.startswith((b"\xff\xfe", b"\xfe\xff")), "it is UTF-16, and JSON is UTF-8"),
         (complaint.startswith("invalid unicode"), "it is not UTF-8"),
         (start.startswith(b"Content-Length:"), "it is a header as in LSP; ACP has no headers"),
         (_PYTHON.match(stopped), "it is a Python dict; use json.dumps"),
         (_NO_NUMBER.match(stopped), "JSON has no NaN or infinity"),
+        (_COMMENT.match(stopped), "JSON has no comments"),
+        (complaint.startswith("invalid escape"), "write a backslash twice, as in C:\\\\Users"),
         (rest.strip() and is_json(first), "there is one value on each line; decode each line separately"),
         (complaint.startswith("trailing") and stopped.startswith((b"{", b"[")), "there is more than one value in it"),
         (complaint.startswith("EOF"), "it was cut short, or is one line of several"),
@@ -74,6 +77,7 @@ _LOOKED_AT = 50_000
 """The maximum number of bytes to check, because a peer may send long texts."""
 _PYTHON = re.compile(rb"b?'|(None|True|False)\b")
 _NO_NUMBER = re.compile(rb"-?(NaN|Infinity)\b")
+_COMMENT = re.compile(rb"//|/\*|#")
 
 
 def refuse_no_type(type_: Any, data: Any) -> None:

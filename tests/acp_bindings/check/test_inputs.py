@@ -64,7 +64,7 @@ def test_input_that_is_not_json_is_unusable(raw: bytes) -> None:
     [
         (b"{'a': 1}", "key must be a string at line 1 column 2; it is a Python dict; use json.dumps"),
         (b'{\n"a": 1,\n}\n', "trailing comma at line 3 column 1"),
-        (b'{"a":\n [1, // one\n 2]}', "expected value at line 2 column 6"),
+        (b'{"a":\n [1, // one\n 2]}', "expected value at line 2 column 6; JSON has no comments"),
         (
             b'{\n"jsonrpc": "2.0"\n}\n{\n"jsonrpc": "2.0"\n}\n',
             f"trailing characters at line 4 column 1; there is more than one value in it. {EXPECTED}",
