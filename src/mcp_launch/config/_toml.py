@@ -1,6 +1,7 @@
-"""Reads TOML with line numbers: `tomllib` parses the values, and the code here finds their positions.
+"""Reads TOML with positions: `tomllib` parses the values, and the code here finds the names at the start of lines.
 
-Neither `tomllib` nor tomlkit, which writes TOML, tells positions.
+Neither `tomllib` nor tomlkit, which writes TOML, tells positions. What is inside the value of such a name, in an array
+or an inline table, has the position of that value.
 """
 
 from __future__ import annotations
@@ -13,10 +14,11 @@ from typing import Any, TypeAlias
 from mcp_launch.config._documents import DEEPEST, Place, TextDocument, place_in, unusable
 from mcp_launch.config._references import map_leaves
 
-_STRING = r'"""(?:[^\\]|\\.)*?"""(?!")|\'\'\'.*?\'\'\'(?!\')|"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\''
-_PART = re.compile(rf"(?s)[ \t]*({_STRING}|[\w-]+)[ \t]*(\.?)")
-_SCALAR = re.compile(rf"(?s){_STRING}|[^,\]}}#\n]+")
-_SPACE = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
+_KEY = r"""(?:[\w-]+|"(?:[^"\\\n]|\\.)*"|'[^'\n]*')"""
+_KEYS = rf"{_KEY}(?:[ \t]*\.[ \t]*{_KEY})*"
+_TABLE = rf"(?P<brackets>\[\[?)[ \t]*(?P<table>{_KEYS})[ \t]*\]\]?[ \t]*(?:#.*)?\r?$"
+_NAMED = re.compile(rf"(?m)^[ \t]*(?:{_TABLE}|(?P<keys>{_KEYS})[ \t]*=[ \t]*)")
+_LONG_STRING = re.compile(r'(?s)"""(?:[^\\]|\\.)*?"""|\'\'\'.*?\'\'\'')
 _Keys: TypeAlias = list[tuple[str, int]]
 """The parts of a dotted name, with their positions."""
 
@@ -70,18 +72,17 @@ class _Toml(TextDocument):
 def _nodes(text: str) -> _Node:
     """Return the root of a valid text."""
     root = table = _Node(0)
-    at = _after_space(text, 0)
-    while at < len(text):
-        if text[at] != "[":
-            at = _read_pair(text, at, table)
-        else:
-            is_item = text.startswith("[[", at)
-            keys, at = _keys(text, at + 1 + is_item)
-            table = _inside(root, keys, last=not is_item)
-            if is_item:
-                table = table.add(len(table.members), keys[-1][1], _Node(keys[-1][1]))
-            at += 1 + is_item
-        at = _after_space(text, at)
+    # Lines of a long string may look like names.
+    for found in _NAMED.finditer(_LONG_STRING.sub(lambda string: re.sub(r"[^\n]", '"', string[0]), text)):
+        if found["keys"]:
+            *parents, (name, at) = _keys(found, "keys")
+            _inside(table, parents).add(name, at, _Node(found.end()))
+            continue
+        keys = _keys(found, "table")
+        is_item = found["brackets"] == "[["
+        table = _inside(root, keys, last=not is_item)
+        if is_item:
+            table = table.add(len(table.members), keys[-1][1], _Node(keys[-1][1]))
     return root
 
 
@@ -94,48 +95,13 @@ def _inside(node: _Node, keys: _Keys, *, last: bool = True) -> _Node:
     return node
 
 
-def _read_pair(text: str, at: int, table: _Node) -> int:
-    """Add `name = value` to a table, and return the index after it."""
-    ((*parents, (name, key)), at) = _keys(text, at)
-    value, at = _read_value(text, _after_space(text, at + 1))
-    _inside(table, parents).add(name, key, value)
-    return at
-
-
-def _read_value(text: str, at: int) -> tuple[_Node, int]:
-    node = _Node(at)
-    if text[at] not in "[{":
-        found = _SCALAR.match(text, at)
-        return node, found.end() if found else at + 1
-    is_array = text[at] == "["
-    at = _after_space(text, at + 1)
-    while text[at] not in "]}":
-        if is_array:
-            item, end = _read_value(text, at)
-            node.add(len(node.members), at, item)
-        else:
-            end = _read_pair(text, at, node)
-        at = _after_space(text, end)
-        at = _after_space(text, at + 1) if text[at] == "," else at
-    return node, at + 1
-
-
-def _keys(text: str, at: int) -> tuple[_Keys, int]:
-    """Return the parts of a dotted name, and the index after it."""
+def _keys(found: re.Match[str], group: str) -> _Keys:
+    """Return the parts of a dotted name."""
     keys: _Keys = []
-    while found := _PART.match(text, at):
-        word = found[1]
-        name: str = tomllib.loads(f"_ = {word}")["_"] if word[0] in "\"'" else word
-        keys.append((name, found.start(1)))
-        at = found.end()
-        if not found[2]:
-            break
-    return keys, at
-
-
-def _after_space(text: str, at: int) -> int:
-    found = _SPACE.match(text, at)
-    return found.end() if found else at
+    for part in re.compile(_KEY).finditer(found.string, *found.span(group)):
+        word = part[0]
+        keys.append((tomllib.loads(f"_ = {word}")["_"] if word[0] in "\"'" else word, part.start()))
+    return keys
 
 
 def _finite(digits: str) -> Any:

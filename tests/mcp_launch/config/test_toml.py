@@ -1,4 +1,4 @@
-"""The positions of everything in a TOML file, and what is wrong with it."""
+"""The positions of names and values in a TOML file, and what is wrong with it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ when = 1979-05-27 07:32:00
 most = inf
 [t . u]
 v = \'\'\'
-[no.table]\'\'\'
+[no.table]
+\'\'\'
+w = 1
 [[s]]
 n = 1
 [[s]]
@@ -35,19 +37,18 @@ z = true
     [
         (("a", "b"), (2, 3), (2, 7)),
         (("q.r",), (3, 1), (3, 9)),
-        (("c", 0), (6, 8), (6, 8)),
-        (("c", 1, "e", "f"), (6, 22), (6, 26)),
-        (("c", 2), (7, 3), (7, 3)),
+        (("c", 1, "e", "f"), (6, 1), (6, 7)),
         (("when",), (9, 1), (9, 8)),
         (("t", "u"), (11, 6), (11, 6)),
         (("t", "u", "v"), (12, 1), (12, 5)),
-        (("s", 0, "n"), (15, 1), (15, 5)),
-        (("s", 1, "n"), (17, 1), (17, 5)),
-        (("s", 1, "inner", "z"), (19, 1), (19, 5)),
+        (("t", "u", "w"), (15, 1), (15, 5)),
+        (("s", 0, "n"), (17, 1), (17, 5)),
+        (("s", 1, "n"), (19, 1), (19, 5)),
+        (("s", 1, "inner", "z"), (21, 1), (21, 5)),
     ],
 )
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
-def test_every_name_and_value_has_its_position(
+def test_names_and_values_have_their_position_or_that_of_the_value_around_them(
     path: tuple[str | int, ...], key: tuple[int, int], value: tuple[int, int], newline: str
 ) -> None:
     document = read_document(TEXT.replace("\n", newline), source="f", grammar="toml")
