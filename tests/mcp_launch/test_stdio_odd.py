@@ -115,13 +115,6 @@ async def test_an_error_without_an_id_refuses_the_opening_request(marked: Marked
     assert failure.facts["jsonrpc_error"]["message"] == "no licence"
 
 
-async def test_a_timeout_mentions_responses_with_unknown_ids(marked: Marked, tmp_path: Path) -> None:
-    failure = await failure_of(odd(marked, "answers_as_another"), cwd=tmp_path)
-
-    assert (failure.stage, failure.code) == ("handshake", "timeout")
-    assert ' sent responses with unknown ids ("no-1", "no-2"; the request had the id 2)' in failure.message
-
-
 async def test_json_that_is_not_a_message_is_a_stray_line(marked: Marked, tmp_path: Path) -> None:
     log = '{"id": 1, "level": "info", "error": null}'
     script = f"read -r probe; echo '{log}'; exec {sys.executable} -S {SERVERS / 'odd.py'} works"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import re
 import threading
 import time
 import zlib
@@ -596,21 +595,6 @@ async def test_an_error_without_an_id_refuses_the_opening_request(
 
     assert (failure.stage, failure.code) == ("handshake", "rejected")
     assert failure.facts["jsonrpc_error"]["message"] == "no licence"
-
-
-@KINDS
-async def test_a_timeout_mentions_responses_with_unknown_ids(kind: str, marked: Marked, tmp_path: Path) -> None:
-    def as_another(message: dict[str, Any]) -> dict[str, Any]:
-        return result(message) | {"id": f"no-{message['id']}"}
-
-    answer: Answer = at_list(lambda request: reply(200, json.dumps(as_another(request.message)).encode()))
-    if kind == "sse":
-        answer = Sse()
-        answer.answers = as_another
-    failure = await failure_of(answer, kind=kind, cwd=tmp_path)
-
-    assert (failure.stage, failure.code) == ("list" if kind == "http" else "handshake", "timeout")
-    assert re.search(r' sent responses with unknown ids \("no-(\d)"; the request had the id \1\)', failure.message)
 
 
 @pytest.mark.parametrize("as_event", [False, True], ids=["json", "event"])

@@ -461,7 +461,7 @@ class HttpTransport:
             return None
         if waited is not None:
             late = f"did not answer within {waited:.1f} s; {self._phrases.longer}?"
-            return self._unanswered.explain(Diagnosis("timeout", late, answer.facts), waited=waited)
+            return Diagnosis("timeout", late, answer.facts)
         if answer.media_type == EVENT_STREAM and not answered:
             code: Code = "disconnected" if proven else "not_mcp"
             return advised(code, "its event stream ended without a response", "its log may say why", answer.facts)

@@ -119,7 +119,7 @@ class SseTransport:
             advice = "is this the URL of an SSE server" if nowhere else self._phrases.longer
             late = Diagnosis("timeout", f"{what} within {waited:.1f} s; {advice}?", answer.facts, stage=stage)
             late = replace(late, advice=f"{advice}?") if nowhere else late
-            return self._unanswered.explain(await self._unless_other(late, in_full=True), waited=waited)
+            return await self._unless_other(late, in_full=True)
         if answered:
             return self._misshapen
         return Diagnosis("disconnected", "its event stream ended", answer.facts, stage=stage)

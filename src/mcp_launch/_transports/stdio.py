@@ -404,7 +404,7 @@ class StdioTransport:
             proxy=self._proxy(),
             proxy_is_dead=proxy_is_dead,
         )
-        return self._unanswered.explain(diagnose_process(seen, waited=waited), waited=waited)
+        return diagnose_process(seen, waited=waited)
 
     def _farewell(self) -> ErrorData:
         """Return the error for requests that will not get a response."""

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Coroutine, Iterator
-from dataclasses import replace
 from types import TracebackType
 from typing import Any, Generic, Protocol, Self, TypeAlias, TypeVar, get_args
 
@@ -122,11 +120,6 @@ class WriteStream(_Stream[Sink]):
 _SAID = 2000
 """The longest error message for a caller in characters, because it may quote what a server wrote."""
 
-_SETTLED = 64
-"""Finished requests that are remembered, because a late or second response to them is not unknown."""
-_NAMED = 3
-"""The maximum number of unknown ids in a message."""
-
 
 def farewell(found: Diagnosis, *, hide: Redactor) -> ErrorData:
     """Return the error for a pending request that will not get a response, with code and facts as its data."""
@@ -155,13 +148,6 @@ class Unanswered:
         """The ids as sent, by their normalized form, because some servers return numbers as strings."""
         self._opening: RequestId | None = None
         """The request that opens the session, if nothing was sent after it."""
-        self._last: RequestId | None = None
-        """The last request, which may have been cancelled."""
-        # Not a deque, which takes 700 bytes in each session even if it is empty.
-        self._settled: list[RequestId] = []
-        """The last requests that are finished."""
-        self._strange: list[RequestId] = []
-        """The first unknown ids of responses while requests are pending."""
 
     def __bool__(self) -> bool:
         return bool(self._ids)
@@ -174,9 +160,6 @@ class Unanswered:
         """Note a message to the server: a request is pending, a cancelled one no longer."""
         match message:
             case JSONRPCRequest(id=number, method=method):
-                if not self._ids:
-                    self._strange.clear()
-                self._last = number
                 self._ids[coerce_request_id(number)] = number
                 self._opening = number if method in ("server/discover", "initialize") else None
             case JSONRPCNotification(method="notifications/cancelled", params={"requestId": str() | int() as number}):
@@ -196,33 +179,12 @@ class Unanswered:
     def received(self, message: JSONRPCMessage) -> bool:
         """Note a message from the server; return True if it responds to a pending request."""
         if isinstance(message, JSONRPCResponse | JSONRPCError) and message.id is not None:
-            if self._settle(message.id):
-                return True
-            known = coerce_request_id(message.id) in self._settled or message.id in self._strange
-            if not known and len(self._strange) < _NAMED:
-                self._strange.append(message.id)
+            return self._settle(message.id)
         return False
 
     def _settle(self, number: RequestId) -> bool:
         """Mark a request as finished; return True if it was pending."""
-        known = coerce_request_id(number)
-        if self._ids.pop(known, None) is None:
-            return False
-        self._settled.append(known)
-        del self._settled[:-_SETTLED]
-        return True
-
-    def explain(self, found: Diagnosis | None, *, waited: float | None) -> Diagnosis | None:
-        """Return the diagnosis; a timeout mentions unknown ids of responses, if there were any."""
-        if found is None or found.code != "timeout" or waited is None or not self._strange:
-            return found
-        came = ", ".join(map(json.dumps, self._strange))
-        advice = "is there a newer release of the server?"
-        message = (
-            f"did not answer within {waited:.1f} s, but sent responses with unknown ids ({came}; the request had "
-            f"the id {json.dumps(self._last)}); {advice}"
-        )
-        return replace(found, message=message, advice=advice)
+        return self._ids.pop(coerce_request_id(number), None) is not None
 
     def refused(self, error: ErrorData) -> Iterator[Unsaid]:
         """Yield the error as response to each pending request; afterwards none is pending."""

@@ -100,8 +100,6 @@ def send(message: dict[str, Any]) -> None:
         case "answers_what_nobody_asked":
             write(json.dumps(other))
             write(text)
-        case "answers_as_another":
-            write(json.dumps({"jsonrpc": "2.0", **message, "id": f"no-{message['id']}"}))
         case "answers_with_ids_as_text":
             write(json.dumps({"jsonrpc": "2.0", **message, "id": str(message["id"])}))
         case "writes_nul":
