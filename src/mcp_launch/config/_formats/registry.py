@@ -12,7 +12,7 @@ from mcp_launch._json_values import as_items, as_members
 from mcp_launch.config._detection import described, meant_by
 from mcp_launch.config._documents import Path
 from mcp_launch.config._entries import Entry
-from mcp_launch.config._formats.format import Format, Reading, Writing
+from mcp_launch.config._formats.format import EntryReading, Format, Reading, Writing
 from mcp_launch.config._references import Reference, Text
 from mcp_launch.failures import NoServers, Phrases
 
@@ -86,7 +86,7 @@ class Registry(Format):
             name = short if len(options) == 1 else f"{short}-{_TYPES.get(str(kind), kind)}"
             name += "" if name not in taken else f"-{at[-1]}"
             taken.add(name)
-            option = _Option(name, raw, at, reading)
+            option = _Option(raw, EntryReading(reading, name, at))
             if (entry := option.package() if at[-2] == "packages" else option.remote()) is not None:
                 yield entry
 
@@ -191,10 +191,8 @@ class Registry(Format):
 class _Option(NamedTuple):
     """A package or remote that is being read."""
 
-    name: str
     raw: dict[str, Any]
-    path: Path
-    reading: Reading
+    at: EntryReading
 
     def package(self) -> Entry | None:
         """Return the entry of a package, or None, with a finding, if it cannot be started here."""
@@ -206,11 +204,11 @@ class _Option(NamedTuple):
             return self._unread("a bundle is not downloaded here; unpack it, and check the command in its manifest")
         if (runner := _RUNNERS.get(str(kind))) is None or not isinstance(identifier, str):
             self._note_unknown(raw)
-            return self._entry({"name": self.name}, raw, ())
+            return self._entry({"name": self.at.name}, raw, ())
         hint = raw.get("runtimeHint")
         if hint is not None and hint not in runner.programs:
             message = f"only {' or '.join(runner.programs)} can start this package by its name; runtimeHint is ignored"
-            self.reading.note("not_read", message, path=(*self.path, "runtimeHint"), server=self.name)
+            self.at.note("not_read", message, "runtimeHint")
         program = str(hint) if hint in runner.programs else runner.programs[0]
         left: dict[str, Any] = {}
         before = [*self._arguments("runtimeArguments", left)]
@@ -224,7 +222,7 @@ class _Option(NamedTuple):
         version = raw.get("version")
         has_version = not isinstance(version, str) or (kind == "oci" and re.search(r"[:@][^/]*$", identifier))
         package = identifier if has_version else f"{identifier}{runner.version}{version}"
-        server = {"type": "stdio", "name": self.name, "command": program, "args": [*start, *before, package, *args]}
+        server = {"type": "stdio", "name": self.at.name, "command": program, "args": [*start, *before, package, *args]}
         used = (*("registryType", "identifier", "version", "runtimeHint", "transport"), *_INPUTS)
         return self._entry({**server, "env": env}, left, used)
 
@@ -234,19 +232,19 @@ class _Option(NamedTuple):
         kind = _TYPES.get(str(raw.get("type")))
         if kind not in ("http", "sse"):
             message = "a remote must have a type of streamable-http or sse"
-            self.reading.note("wrong_type", message, path=self.path, server=self.name)
-        url = self._filled(raw.get("url"), raw, (*self.path, "url"))
+            self.at.note("wrong_type", message)
+        url = self._filled(raw.get("url"), raw, ("url",))
         headers = [*self._pairs(raw, "headers", left)]
-        server = {"type": kind or raw.get("type"), "name": self.name, "url": url, "headers": headers}
+        server = {"type": kind or raw.get("type"), "name": self.at.name, "url": url, "headers": headers}
         return self._entry(server, left, ("type", "url", "variables", "headers"))
 
     def _entry(self, server: dict[str, Any], left: Mapping[str, Any], used: tuple[str, ...]) -> Entry:
         lost = {member: value for member, value in self.raw.items() if member not in used} if used else {}
-        place = self.reading.document.place(self.path)
-        return Entry(self.name, None, place, server, extra={**lost, **left}, path=self.path, raw=self.raw)
+        extra = {**lost, **left}
+        return Entry(self.at.name, None, self.at.place(), server, extra=extra, path=self.at.path, raw=self.raw)
 
     def _unread(self, message: str) -> None:
-        self.reading.note("not_read", message, path=self.path, server=self.name)
+        self.at.note("not_read", message)
 
     def _note_unknown(self, raw: Mapping[str, Any]) -> None:
         """Report that a package has no known type or no name, perhaps because the file is older than 2025-09-16."""
@@ -254,7 +252,7 @@ class _Option(NamedTuple):
         near = None if member in raw else closest(member, sorted(raw))
         meant = f'; is "{near}" meant to be {member}?' if near else ""
         message = f"a package must have an identifier, and a registryType of {', '.join(_RUNNERS)} or mcpb{meant}"
-        self.reading.note("wrong_type", message, path=(*self.path, member), server=self.name)
+        self.at.note("wrong_type", message, member)
 
     def _arguments(self, member: str, left: dict[str, Any]) -> Iterator[Any]:
         for index, raw in enumerate(map(as_members, as_items(self.raw.get(member)))):
@@ -263,27 +261,27 @@ class _Option(NamedTuple):
                 yield option  # a flag
                 continue
             name = option.lstrip("-") if isinstance(option, str) else raw.get("valueHint")
-            if (value := self._input(raw, name, (*self.path, member, index), left)) is not None:
+            if (value := self._input(raw, name, (member, index), left)) is not None:
                 yield from ((option, value) if option else (value,))
 
     def _pairs(self, raw: Mapping[str, Any], member: str, left: dict[str, Any]) -> Iterator[dict[str, Any]]:
         for index, each in enumerate(map(as_members, as_items(raw.get(member)))):
             name = each.get("name")
-            if (value := self._input(each, name, (*self.path, member, index), left)) is not None:
+            if (value := self._input(each, name, (member, index), left)) is not None:
                 yield {"name": name, "value": value}
 
     def _input(self, raw: Mapping[str, Any], name: Any, path: Path, left: dict[str, Any]) -> Any:
-        """Return the value of an input; None if it is optional and was not given."""
+        """Return the value of the input at a path in the option; None if it is optional and was not given."""
         if "value" in raw:
             return self._filled(raw["value"], raw, (*path, "value"))
         if not isinstance(name, str) or not name:
             message = "must have a value, or a name by which the value is given (of an argument, valueHint)"
-            self.reading.note("wrong_type", message, path=path, server=self.name)
+            self.at.note("wrong_type", message, *path)
             return None
-        if not raw.get("isRequired") and "default" not in raw and name not in self.reading.values.inputs:
+        if not raw.get("isRequired") and "default" not in raw and name not in self.at.reading.values.inputs:
             left[name] = raw
             return None
-        return Text((self._reference(raw, name, path),), self.reading.document.place(path))
+        return Text((self._reference(raw, name, path),), self.at.place(*path))
 
     def _filled(self, value: Any, raw: Mapping[str, Any], path: Path) -> Any:
         """Return a value with references to its variables."""
@@ -291,7 +289,7 @@ class _Option(NamedTuple):
         if not isinstance(value, str) or not known:
             return value
         pieces = re.split(f"\\{{({'|'.join(map(re.escape, known))})\\}}", value)
-        place = self.reading.document.place(path)
+        place = self.at.place(*path)
         parts = [
             self._reference(as_members(known[piece]), piece, (*path[:-1], "variables", piece)) if index % 2 else piece
             for index, piece in enumerate(pieces)
@@ -302,15 +300,15 @@ class _Option(NamedTuple):
         """Return the reference to an input, and remember the input in the form of VS Code."""
         if isinstance(value := raw.get("value"), str):
             return value
-        given, choices = self.reading.values.inputs.get(name), as_items(raw.get("choices"))
+        given, choices = self.at.reading.values.inputs.get(name), as_items(raw.get("choices"))
         if given is not None and choices and given not in choices:
             message = f"{name} must be one of {', '.join(map(str, choices))}"
-            raise self.reading.refuse(message, path=(*path, "choices"))
+            raise self.at.reading.refuse(message, path=(*self.at.path, *path, "choices"))
         default, secret = raw.get("default"), bool(raw.get("isSecret"))
         more = {"description": raw.get("description"), "default": default, "options": choices or None}
         asked: dict[str, Any] = {"type": "pickString" if choices else "promptString", "id": name, **more}
         asked |= {"password": True} if secret else {}
-        inputs: list[Any] = self.reading.rest.setdefault("inputs", [])
+        inputs: list[Any] = self.at.reading.rest.setdefault("inputs", [])
         if name not in [as_members(each).get("id") for each in inputs]:
             inputs.append({member: value for member, value in asked.items() if value is not None})
         default = default if isinstance(default, str) else None
