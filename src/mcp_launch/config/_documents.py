@@ -36,24 +36,26 @@ class Place(NamedTuple):
 
 
 class Document:
-    """A value that knows the positions of its parts. Subclasses define the nodes of the text."""
+    """A value that knows the positions of its parts in a text. Subclasses define the nodes of the text."""
 
-    def __init__(self, value: Any, root: Any) -> None:
+    def __init__(self, value: Any, root: Any, text: str) -> None:
         self.value = value
         """The whole value, as `json.loads` returns it."""
         self._root = root
+        self._text = text
         # Cached, because a file with many servers needs many positions.
         self._levels: dict[Any, dict[str | int, tuple[Any, Any]]] = {}
 
     def place(self, path: Path = ()) -> Place:
         """Return the position of the value at this path, or of the nearest value that contains it."""
-        return self.place_of(self._find(path)[1])
+        return self._place_of(self._find(path)[1])
 
     def key_place(self, path: Path) -> Place:
         """Return the position of the name of the member at this path, or of the item of an array."""
-        return self.place_of(self._find(path)[0])
+        return self._place_of(self._find(path)[0])
 
-    def place_of(self, node: Any) -> Place:
+    def start_of(self, node: Any) -> int:
+        """Return the index in the text at which a node begins."""
         raise NotImplementedError
 
     def members_of(self, node: Any) -> Iterable[tuple[str | int, Any, Any]]:
@@ -78,6 +80,16 @@ class Document:
                 break
             found = inside
         return found
+
+    def _place_of(self, node: Any) -> Place:
+        index = self.start_of(node)
+        line = bisect_right(self._lines, index)
+        return Place(line, index - self._lines[line - 1] + 1)
+
+    @cached_property
+    def _lines(self) -> list[int]:
+        """The index at which each line begins."""
+        return [0, *(found.end() for found in re.finditer("\n", self._text))]
 
 
 def read_json(text: str, *, source: str, comments: bool = False, trailing_commas: bool = False) -> Document:
@@ -132,31 +144,14 @@ def place_in(text: str, at: int) -> Place:
     return Place(text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at))
 
 
-class TextDocument(Document):
-    """A document that knows the lines of its text."""
-
-    def __init__(self, value: Any, root: Any, text: str) -> None:
-        super().__init__(value, root)
-        self._text = text
-
-    def place_at(self, index: int) -> Place:
-        line = bisect_right(self._lines, index)
-        return Place(line, index - self._lines[line - 1] + 1)
-
-    @cached_property
-    def _lines(self) -> list[int]:
-        """The index at which each line begins."""
-        return [0, *(found.end() for found in re.finditer("\n", self._text))]
-
-
-class _Json(TextDocument):
+class _Json(Document):
     """A document whose nodes are the indices at which values begin. The text is valid JSON."""
 
     def __init__(self, value: Any, text: str) -> None:
         super().__init__(value, _skip_space(text, 0), text)
 
-    def place_of(self, node: int) -> Place:
-        return self.place_at(node)
+    def start_of(self, node: int) -> int:
+        return node
 
     def span_of(self, node: int) -> tuple[int, int]:
         _, end = json.JSONDecoder().raw_decode(self._text, node)

@@ -11,7 +11,7 @@ import tomllib
 from math import isfinite
 from typing import Any, TypeAlias
 
-from mcp_launch.config._documents import DEEPEST, Place, TextDocument, place_in, unusable
+from mcp_launch.config._documents import DEEPEST, Document, Place, place_in, unusable
 from mcp_launch.config._references import map_leaves
 
 _KEY = r"""(?:[\w-]+|"(?:[^"\\\n]|\\.)*"|'[^'\n]*')"""
@@ -23,7 +23,7 @@ _Keys: TypeAlias = list[tuple[str, int]]
 """The parts of a dotted name, with their positions."""
 
 
-def read_toml(text: str, *, source: str) -> TextDocument:
+def read_toml(text: str, *, source: str) -> Document:
     """Parse a text.
 
     Raises:
@@ -59,11 +59,11 @@ class _Node:
         return value
 
 
-class _Toml(TextDocument):
+class _Toml(Document):
     """A document whose nodes are `_Node`s."""
 
-    def place_of(self, node: _Node) -> Place:
-        return self.place_at(node.at)
+    def start_of(self, node: _Node) -> int:
+        return node.at
 
     def members_of(self, node: _Node) -> list[tuple[str | int, _Node, _Node]]:
         return [(name, key, value) for name, (key, value) in node.members.items()]

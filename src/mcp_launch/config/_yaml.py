@@ -35,7 +35,7 @@ def read_yaml(text: str, *, source: str) -> Document:
             root: Any = reader.compose(text)
             if root is None:
                 raise unusable(source, Place(1, 1), "is empty")
-            return _Yaml(_value(root, source, reader.constructor.construct_object, iter(range(MOST_NODES))), root)
+            return _Yaml(_value(root, source, reader.constructor.construct_object, iter(range(MOST_NODES))), root, text)
     except MarkedYAMLError as raised:
         error: Any = raised
         what = " ".join(str(error.problem or error.context or "cannot be read").split())
@@ -56,8 +56,8 @@ def read_yaml(text: str, *, source: str) -> Document:
 class _Yaml(Document):
     """A document whose nodes are those of ruamel.yaml."""
 
-    def place_of(self, node: Any) -> Place:
-        return _mark(node)
+    def start_of(self, node: Any) -> int:
+        return int(node.start_mark.index)
 
     def members_of(self, node: Any) -> Iterator[tuple[str | int, Any, Any]]:
         if node.id == "mapping":
@@ -68,7 +68,7 @@ class _Yaml(Document):
                 yield index, item, item
 
     def span_of(self, node: Any) -> tuple[int, int]:
-        return int(node.start_mark.index), _end_of(node)
+        return self.start_of(node), _end_of(node)
 
 
 def _end_of(node: Any) -> int:
