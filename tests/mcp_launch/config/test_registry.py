@@ -109,6 +109,13 @@ def test_a_package_that_cannot_be_started_is_a_finding(package: dict[str, Any], 
     assert says in found.message
 
 
+def test_a_finding_about_a_package_has_the_position_of_the_field() -> None:
+    text = '{"name": "w", "packages": [\n  {"registryType": "npm", "identifier": "w", "runtimeHint": "node"}]}'
+    (found,) = read_config(text, source="server.json").findings
+
+    assert found.place == (2, 46)
+
+
 def test_the_response_of_the_registry_is_read_too() -> None:
     text = json.dumps({"server": {**SERVER, "remotes": [{"type": "sse", "url": "https://h/sse"}]}, "_meta": {}})
 
