@@ -32,13 +32,14 @@ from mcp_launch._command.show.text import (
     found_in,
     print_findings,
     refusing,
-    write,
     write_file,
+    write_json,
     write_refusal,
 )
 from mcp_launch.config import FORMATS, write_config
 from mcp_launch.config._formats import format_called
 from mcp_launch.failures import UnusableInput
+from mcp_launch.report import check_schema
 
 if TYPE_CHECKING:
     from mcp_launch.options import Listing
@@ -731,7 +732,4 @@ means the same as the old one there, or `write_config` reports the loss."""
 @app.command(cls=LightCommand)
 def schema() -> None:
     """Print the JSON schema of the report that check --json prints."""
-    from importlib.resources import files  # noqa: PLC0415 - slow to import
-
-    # Stored in a file, because generating it loads pydantic; the tests compare the two.
-    write((files("mcp_launch._command") / "report.schema.json").read_text(encoding="utf-8").rstrip())
+    write_json({"$schema": "https://json-schema.org/draft/2020-12/schema", **check_schema()})
