@@ -176,6 +176,7 @@ class _Reader:
         self._site = site if self._is_stream else None
         self._rest = b""
         self._data: list[bytes] = []
+        self._is_endpoint = False
         self.forwarded = b""
         """What to forward of the last chunk."""
 
@@ -192,9 +193,7 @@ class _Reader:
             self.forwarded = b"".join(line + b"\n" for line in lines)
         for line in lines:
             field, _, value = line.rstrip(b"\r").partition(b":")
-            if field == b"event":
-                self._is_endpoint = value.strip() == b"endpoint"
-            elif field == b"data":
+            if field == b"data":
                 self._data.append(value.removeprefix(b" "))
             elif not field and not value:
                 yield b"\n".join(self._data)
@@ -204,8 +203,6 @@ class _Reader:
         """Yield the message of a response that is not a stream."""
         if not self._is_stream and len(self._rest) <= _LONGEST:
             yield self._rest
-
-    _is_endpoint = False
 
     def _replaced(self, line: bytes) -> bytes:
         if line.startswith(b"event:"):

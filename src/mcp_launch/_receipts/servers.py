@@ -23,7 +23,7 @@ from mcp_launch.fleet import launch
 from mcp_launch.options import Budgets
 
 if TYPE_CHECKING:
-    from anyio.abc import SocketStream, TaskGroup
+    from anyio.abc import TaskGroup
 
 BUDGETS = Budgets(connect=5, handshake=5, list=5, close=1)
 PATIENCE = 15.0
@@ -38,9 +38,16 @@ class Relayed:
     """A server of a session."""
 
     def __init__(
-        self, spec: ServerSpec, *, cwd: str, tasks: TaskGroup, tell: Callable[[Mapping[str, Any]], object]
+        self,
+        spec: ServerSpec,
+        entry: object,
+        *,
+        cwd: str,
+        tasks: TaskGroup,
+        tell: Callable[[Mapping[str, Any]], object],
     ) -> None:
         self.spec = spec
+        self._entry = entry
         self._cwd = cwd
         self._tasks = tasks
         self._tell = tell
@@ -75,29 +82,17 @@ class Relayed:
             self._tasks.start_soon(self._launch, seconds)
 
     async def _launch(self, seconds: float) -> None:
-        async with launch([self._entry()], cwd=self._cwd, timeout=seconds, budgets=BUDGETS) as fleet:
+        async with launch([self._entry], cwd=self._cwd, timeout=seconds, budgets=BUDGETS) as fleet:
             failures = fleet.failures
         message = "failed for the agent, but works when mcp-launch starts it; see the messages of the agent"
         works = LaunchFailure(message, server=self.spec.name, stage="handshake", code="failed")
         self._failing = False
         self.fail(failures[0] if failures else works)
 
-    def _entry(self) -> dict[str, Any]:
-        spec = self.spec
-        if isinstance(spec, StdioServer):
-            more: dict[str, Any] = {"command": spec.command, "args": list(spec.args), "env": _pairs(spec.env)}
-        else:
-            more = {"url": spec.url, "headers": _pairs(spec.headers)}
-        return {"type": spec.transport, "name": spec.name, **more}
-
 
 def facts_of(failure: LaunchFailure) -> dict[str, Any]:
     """Return what a receipt contains of a failure."""
     return {"stage": failure.stage, "code": failure.code, "message": failure.message, "advice": failure.advice}
-
-
-def _pairs(pairs: tuple[tuple[str, str], ...]) -> list[dict[str, str]]:
-    return [{"name": name, "value": value} for name, value in pairs]
 
 
 class Process:
@@ -117,9 +112,9 @@ class Process:
         self._closed_first: bytes | None = None
         """The stream that ended first: `c` if the agent has closed the input of the server."""
 
-    async def follow(self, frames: Frames) -> None:
+    async def follow(self, stream: BufferedByteReceiveStream) -> None:
         """Observe the process until its relay ends."""
-        while frame := await frames.next():
+        while frame := await next_frame(stream):
             kind, data = frame
             match kind:
                 case b"c" | b"a" | b"e":
@@ -190,16 +185,10 @@ class Process:
         self._server.fail(found.failure(spec.name, stage=observer.stage, hide=spec.redactor))
 
 
-class Frames:
-    """Reads frames from the socket of a relay."""
-
-    def __init__(self, stream: SocketStream) -> None:
-        self._stream = BufferedByteReceiveStream(stream)
-
-    async def next(self) -> tuple[bytes, bytes] | None:
-        """Return the kind and the data of the next frame; None at the end."""
-        with suppress(anyio.IncompleteRead, anyio.BrokenResourceError, anyio.EndOfStream):
-            kind, _, size = HEADER.unpack(await self._stream.receive_exactly(HEADER.size))
-            if size <= MOST:
-                return kind, await self._stream.receive_exactly(size) if size else b""
-        return None
+async def next_frame(stream: BufferedByteReceiveStream) -> tuple[bytes, bytes] | None:
+    """Return the kind and the data of the next frame from a relay; None at the end."""
+    with suppress(anyio.IncompleteRead, anyio.BrokenResourceError, anyio.EndOfStream):
+        kind, _, size = HEADER.unpack(await stream.receive_exactly(HEADER.size))
+        if size <= MOST:
+            return kind, await stream.receive_exactly(size) if size else b""
+    return None

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 import anyio
 import anyio.to_thread
 from anyio.abc import SocketAttribute
+from anyio.streams.buffered import BufferedByteReceiveStream
 
 from acp_bindings._json import items_of, members_of, parsed_members
 from acp_bindings._tap.forwarding import framed
@@ -22,7 +23,7 @@ from acp_bindings.setup.capabilities import Side
 from mcp_launch._local.listener import serve_http
 from mcp_launch._receipts import stdio_relay
 from mcp_launch._receipts.http_relay import forwarding
-from mcp_launch._receipts.servers import Frames, Process, Relayed, facts_of
+from mcp_launch._receipts.servers import Process, Relayed, facts_of, next_frame
 from mcp_launch._servers.life import import_sdk, read_entry
 from mcp_launch._spec import StdioServer
 
@@ -152,7 +153,7 @@ class Receipts:
             if failure := record.failure:
                 session.tell({"server": record.name, "event": "failed", **facts_of(failure)})
             return entry
-        server = Relayed(spec, cwd=cwd, tasks=self._tasks, tell=session.tell)
+        server = Relayed(spec, entry, cwd=cwd, tasks=self._tasks, tell=session.tell)
         if record.failure:
             server.fail(record.failure)
         token = secrets.token_urlsafe(24)
@@ -202,14 +203,14 @@ class Session:
 
 
 async def _follow(stream: SocketStream, servers: Mapping[str, Relayed]) -> None:
-    frames = Frames(stream)
+    received = BufferedByteReceiveStream(stream)
     first = None
     with anyio.move_on_after(_FIRST):
-        first = await frames.next()
+        first = await next_frame(received)
     server = servers.get(first[1].decode(errors="replace")) if first else None
     if server is None or not isinstance(server.spec, StdioServer):
         return
     spec = server.spec
     about = {"command": spec.command, "args": list(spec.args), "env": dict(spec.env)}
     await stream.send(framed(b"s", json.dumps(about).encode()))
-    await Process(server, spec).follow(frames)
+    await Process(server, spec).follow(received)
