@@ -14,6 +14,7 @@ from anyio.from_thread import BlockingPortal
 
 from acp_bindings._standard_streams import without_ci_commands
 from mcp_launch._command.find_servers import read_file
+from mcp_launch._command.show.text import named_fact
 from mcp_launch._servers.launched import LaunchedServer
 from mcp_launch.config import Entry, Finding
 from mcp_launch.failures import LaunchFailure, Phrases, UnusableInput
@@ -157,17 +158,7 @@ def _properties(report: ServerReport) -> list[tuple[str, object]]:
 
 
 def _explained(name: str, failure: LaunchFailure, warnings: list[str]) -> str:
-    facts = [line for fact, value in failure.facts.items() if value != [] for line in _fact(fact, value)]
+    facts = [line for fact, value in failure.facts.items() if value != [] for line in named_fact(fact, value)]
     where = f"{failure.code} in {failure.stage} after {failure.elapsed:.1f} s"
     more = [where, *facts, *(f"warning: {warning}" for warning in warnings)]
     return without_ci_commands("\n    ".join([f"{name}: {failure.message}", *more]))
-
-
-def _fact(name: str, value: object) -> Iterator[str]:
-    values = cast("list[object]", value) if isinstance(value, list) else [value]
-    lines = [line for each in values for line in (each if isinstance(each, str) else json.dumps(each)).split("\n")]
-    if len(lines) == 1:
-        yield f"{name}: {lines[0]}"
-    else:
-        yield f"{name}:"
-        yield from (f"    {line}" for line in lines)

@@ -7,11 +7,11 @@ import math
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.resources import files
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from acp_bindings._reports import page_environment
 from acp_bindings._standard_streams import version
-from mcp_launch._command.show.text import elapsed, of_files, placed, with_findings
+from mcp_launch._command.show.text import elapsed, fact_lines, of_files, placed, with_findings
 from mcp_launch.failures import Stage
 from mcp_launch.options import EVERYTHING
 from mcp_launch.report import CheckReport, ServerReport
@@ -115,7 +115,7 @@ class _Server:
     def facts(self) -> list[tuple[str, str]]:
         """The facts of the failure, as texts."""
         failure = self.raw["failure"]
-        return [(name, _fact(value)) for name, value in failure["facts"].items()] if failure else []
+        return [(name, "\n".join(fact_lines(value))) for name, value in failure["facts"].items()] if failure else []
 
     @property
     def capabilities(self) -> str:
@@ -146,16 +146,6 @@ def _described(text: str) -> tuple[str, str]:
     text = text.strip()
     first = text.partition("\n")[0]
     return text, f"{first[:_SHORT].rstrip()}\u2026" if len(text) > 2 * _SHORT else ""
-
-
-def _fact(value: Any) -> str:
-    match value:
-        case str():
-            return value
-        case [*items] if items and all(isinstance(item, str) for item in items):
-            return "\n".join(cast("list[str]", items))
-        case _:
-            return json.dumps(value, ensure_ascii=False)
 
 
 def _share(seconds: float, longest: float, *, least: float = 0.0) -> str:

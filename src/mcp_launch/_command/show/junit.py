@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import itertools
-import json
 import re
 from collections.abc import Iterator
 from datetime import datetime
-from typing import Any, cast
 from xml.etree.ElementTree import Element, SubElement
 
 from acp_bindings._reports import JUnit, fit
-from mcp_launch._command.show.text import elapsed, of_files, shown, with_findings
+from mcp_launch._command.show.text import elapsed, named_fact, of_files, shown, with_findings
 from mcp_launch.failures import FailureJson
 from mcp_launch.report import CheckReport, ServerReport
 
@@ -71,7 +69,7 @@ def _failure(failure: FailureJson) -> Iterator[str]:
     yield f"what to try: {failure['advice']}"
     yield f"code: {failure['code']}, in {failure['stage']} after {failure['elapsed']:.3f} s"
     for name, value in failure["facts"].items():
-        yield from _fact(name, value)
+        yield from named_fact(name, value)
 
 
 def _facts_of(server: ServerReport) -> Iterator[str]:
@@ -91,17 +89,3 @@ def _facts_of(server: ServerReport) -> Iterator[str]:
         yield f"tool: {tool['name']}"
     for warning in server["warnings"]:
         yield f"warning: {warning}"
-
-
-def _fact(name: str, value: Any) -> Iterator[str]:
-    match value:
-        case str() if "\n" not in value:
-            yield f"{name}: {value}"
-        case str():
-            yield f"{name}:"
-            yield from (f"    {line}" for line in value.splitlines())
-        case [*items] if items and all(isinstance(item, str) for item in items):
-            yield f"{name}:"
-            yield from (f"    {line}" for line in cast("list[str]", items))
-        case _:
-            yield f"{name}: {json.dumps(value, ensure_ascii=False)}"

@@ -6,12 +6,13 @@ import json
 import os
 import sys
 import threading
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, TextIO, TypeAlias
 
 from acp_bindings._standard_streams import shown_on
 from mcp_launch._command.inputs import Session
+from mcp_launch._json_values import as_items
 from mcp_launch.config._entries import Finding
 from mcp_launch.failures import UnusableInput
 from mcp_launch.report import CheckReport, FindingReport, ServerReport
@@ -220,13 +221,31 @@ def write_refusal(command: str, reasons: Sequence[str], **known: str) -> None:
 
 @contextmanager
 def refusing(command: str, *, as_json: bool) -> Generator[None]:
-    """Also print the message of an UnusableInput as a JSON document, if *as_json*."""
+    """Also print the message of an UnusableInput as the JSON document of a command, if *as_json*."""
     try:
         yield
     except UnusableInput as error:
         if as_json:
             write_refusal(command, [str(error)])
         raise
+
+
+def fact_lines(value: object) -> list[str]:
+    """Return the lines of a fact of a failure: those of a string or a list of strings, and everything else as JSON."""
+    items = [value] if isinstance(value, str) else as_items(value)
+    if items and all(isinstance(each, str) for each in items):
+        return "\n".join(items).splitlines() or [""]
+    return [json.dumps(value, ensure_ascii=False)]
+
+
+def named_fact(name: str, value: object) -> Iterator[str]:
+    """Yield a fact of a failure after its name, or below it if it has several lines."""
+    first, *more = fact_lines(value)
+    if more:
+        yield f"{name}:"
+        yield from (f"    {line}" for line in (first, *more))
+    else:
+        yield f"{name}: {first}"
 
 
 def elapsed(server: ServerReport) -> float:
