@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, cast
 
 from mcp_launch._command.fix.packages import Package
-from mcp_launch._json_values import as_items, as_members
+from mcp_launch._json_values import as_items, as_members, texts
 from mcp_launch.config._documents import Path
 from mcp_launch.config._edit import Edit
 from mcp_launch.config._entries import Entry
@@ -62,7 +62,7 @@ class Draft:
     @cached_property
     def stderr(self) -> list[str]:
         """The last lines of standard error."""
-        return [each for each in as_items(self.failure["facts"].get("stderr")) if isinstance(each, str)]
+        return texts(self.failure["facts"].get("stderr"))
 
     @cached_property
     def output(self) -> str:
@@ -79,25 +79,15 @@ class Draft:
         return names.get(member, member)
 
     @property
-    def holder(self) -> tuple[Any, Path, Mapping[str, str]]:
-        """The object with command, args and env, its path, and its names of these. Older files of Zed nest it."""
-        command = self.name_of("command")
-        if older := as_members(self.raw.get(command)):
-            return older, (*self.entry.path, command), {"command": "path", "args": "args", "env": "env"}
-        return self.raw, self.entry.path, {each: self.name_of(each) for each in ("command", "args", "env")}
-
-    @property
     def command(self) -> str:
         """The command as in the file; empty if it is not a string."""
-        raw, _, names = self.holder
-        value = raw.get(names["command"])
+        value = self.raw.get(self.name_of("command"))
         return value if isinstance(value, str) else ""
 
     @property
     def args(self) -> list[str]:
         """The arguments as in the file, without those that are not strings."""
-        raw, _, names = self.holder
-        return [each for each in as_items(raw.get(names["args"])) if isinstance(each, str)]
+        return texts(self.raw.get("args"))
 
     @property
     def program(self) -> str:
@@ -106,12 +96,12 @@ class Draft:
 
     def run(self, command: str, args: Iterable[str], what: str, **more: Any) -> Remedy:
         """Return the remedy of another command and other arguments."""
-        _, path, names = self.holder
+        member = self.name_of("command")
         edits: list[Edit] = []
         if command != self.command:
-            edits.append(Edit((*path, names["command"]), command))
+            edits.append(Edit(self.at(member), command))
         if (given := list(args)) != self.args:
-            edits.append(Edit((*path, names["args"]), given, after=names["command"]))
+            edits.append(Edit(self.at("args"), given, after=member))
         return Remedy(what=what, edits=tuple(edits), **more)
 
     def at(self, *steps: str | int) -> Path:

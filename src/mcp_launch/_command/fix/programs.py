@@ -32,8 +32,6 @@ def other_program(draft: Draft) -> Iterator[Remedy]:
     if found := corrected_command(command, draft):
         beyond = f"the program {found.path}" if found.is_guess else None
         yield draft.run(found.path, args, f"use the command {found.path}", beyond=beyond)
-    if draft.program == "uvx" and (uv := shutil.which("uv")):
-        yield draft.run(uv, ["tool", "run", *args], "start it with uv tool run")
     if not os.path.dirname(command) and not any(each.isspace() for each in command):
         for package in similar(command) if draft.program not in RUNNERS else ():
             yield _of_package(draft, package, args)
@@ -74,8 +72,6 @@ def other_options(draft: Draft) -> Iterator[Remedy]:
         yield draft.run(_beside(command, "npx"), ["-y", *args], "start the package with npx")
     if program == "node" and args[:1] in (["-y"], ["--yes"]) and args[1:]:
         yield draft.run(_beside(command, "npx"), args, "start the package with npx")
-    if program == "uv" and re.search(r"unrecognized subcommand", said):
-        yield draft.run(_beside(command, "uvx"), args, "start the package with uvx")
     if program in ("bash", "sh", "zsh") and len(args) == 1 and " " in args[0].strip():
         yield draft.run(command, ["-c", *args], "let the shell run a command line")
     if program in ("docker", "podman"):

@@ -63,9 +63,7 @@ def missing(draft: Draft) -> Iterator[Remedy]:
     if missing is None:
         return
     called = draft.name_of("env")
-    _, path, _ = draft.holder
-    pairs = list(each_value((*path, called), draft.holder[0].get(called)))
-    given = {name: at for at, name, _ in pairs}
+    given = {name: at for at, name, _ in each_value(draft.at(called), draft.raw.get(called))}
     if missing in given:
         return
     if near := similar_variable(missing, given):
@@ -81,5 +79,5 @@ def missing(draft: Draft) -> Iterator[Remedy]:
     reference = Reference("", "env", missing)
     if written := draft.form.syntax.write(reference) if called in draft.form.expands else None:
         new = {missing: written}
-        edit = Edit((*path, called, missing), written) if called in draft.holder[0] else Edit((*path, called), new)
+        edit = Edit(draft.at(called, missing), written) if called in draft.raw else Edit(draft.at(called), new)
         yield Remedy(what=what, edits=(edit,), beyond=beyond)
