@@ -92,7 +92,7 @@ def test_nothing_is_started_if_only_the_project_has_servers(project: Project) ->
 
     files = [project.file, project.path / ".cursor" / "mcp.json"]
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == f"mcp-launch: {'; '.join(f'{file}: {NEEDS_TRUST}' for file in files)}\n"
+    assert done.stderr == "".join(f"mcp-launch: {file}: {NEEDS_TRUST}\n" for file in files)
     assert project.started == set()
 
 

@@ -8,20 +8,18 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
-from mcp_launch._command.find_servers import read_inputs, started_ahead
+from mcp_launch._command.find_servers import noted, read_inputs, started_ahead
 from mcp_launch._command.inputs import Session, Typed
 from mcp_launch._command.show.text import (
     complain,
     findings_of,
     print_findings,
     print_lines,
-    refusing,
     write,
     write_json,
     write_refusal,
 )
 from mcp_launch._command.trust import lines_of, planned
-from mcp_launch.failures import UnusableInput
 from mcp_launch.report import CheckReport
 
 if TYPE_CHECKING:
@@ -46,14 +44,16 @@ def check_once(
     must be those in the lock file.
     """
     when = datetime.now(UTC)
-    unusable: list[str] = []
     # A report in a file cannot list invalid inputs, and one of these may contain a server that --only names.
-    sessions = _sessions(typed, unusable, as_json=as_json, needs_all=bool(junit or html or typed.only))
+    sessions, unusable = _inputs(typed, needs_all=bool(junit or html or typed.only))
+    if unusable and not sessions:
+        if as_json:
+            write_refusal("check", unusable)
+        return 2
     if locked:
         from mcp_launch._command.locking import with_locks  # noqa: PLC0415 - only needed for this
 
-        with refusing("check", as_json=as_json):
-            sessions = with_locks(sessions, lock_file)
+        sessions = with_locks(sessions, lock_file)
     with started_ahead(sessions, strict=strict):
         # Imported while the servers start.
         from mcp_launch._command.run import run  # noqa: PLC0415
@@ -63,18 +63,15 @@ def check_once(
         if targets is not None:
             from mcp_launch._command.linting import targets_of  # noqa: PLC0415 - only needed for this
 
-            with refusing("check", as_json=as_json):
-                wanted = targets_of(targets)
+            wanted = targets_of(targets)
         use = partial(_report, sessions, unusable=unusable, targets=wanted)
         report = run(typed, sessions, use, options=Options(strict=strict), quiet=as_json)
     if as_json:
         write_json(report)
     else:
         print_lines(report)
-    if junit or html:
-        source = ", ".join(dict.fromkeys(session.source for session in sessions))
-        write_files(report, junit=junit, html=html, source=source, when=when, strict=strict)
-    if unusable:
+    source = ", ".join(dict.fromkeys(session.source for session in sessions))
+    if not write_files(report, junit=junit, html=html, source=source, when=when, strict=strict) or unusable:
         return 2
     warned = any(server["warnings"] for server in report["servers"])
     warned |= any(each["level"] == "warning" for each in report["findings"])
@@ -83,8 +80,8 @@ def check_once(
 
 def write_files(
     report: CheckReport, *, junit: str | None, html: str | None, source: str, when: datetime, strict: bool
-) -> None:
-    """Write the report on the servers of *source* as JUnit XML, as HTML, or both.
+) -> bool:
+    """Write the report on the servers of *source* as JUnit XML, as HTML, or both; return False if that fails.
 
     With *strict*, a server with a warning counts as failed.
     """
@@ -100,20 +97,19 @@ def write_files(
         from mcp_launch._command.show.html import page  # noqa: PLC0415
 
         files.append((html, page))
-    errors: list[str] = []
+    ok = True
     for path, text in files:
         try:
             atomic_write(path, text(report, source=source, when=when, strict=strict).encode())
         except OSError as error:
-            errors.append(f"{path}: {error.strerror}")
-    if errors:
-        raise UnusableInput("; ".join(errors))
+            complain(f"{path}: {error.strerror}")
+            ok = False
+    return ok
 
 
 def list_servers(typed: Typed, *, as_json: bool) -> int:
     """Print the servers that would be started, and return the exit status."""
-    unusable: list[str] = []
-    sessions = _sessions(replace(typed, trust=True), unusable, as_json=as_json)
+    sessions, unusable = _inputs(replace(typed, trust=True))
     found = findings_of(sessions)
     servers = planned(sessions)
     if as_json:
@@ -125,19 +121,19 @@ def list_servers(typed: Typed, *, as_json: bool) -> int:
     return 2 if unusable else 0
 
 
-def _sessions(typed: Typed, unusable: list[str], *, as_json: bool, needs_all: bool = False) -> list[Session]:
-    """Return the servers. Errors of files are printed and added to *unusable*."""
+def _inputs(typed: Typed, *, needs_all: bool = False) -> tuple[list[Session], list[str]]:
+    """Return the servers, and the errors of files that cannot be used, which are printed.
 
-    def leave_out(error: UnusableInput) -> None:
-        complain(str(error))
-        unusable.append(str(error))
-
-    try:
-        return read_inputs(typed, unusable=None if needs_all else leave_out)
-    except UnusableInput as error:
-        if as_json:
-            write_refusal("check", [*unusable, str(error)])
-        raise
+    Raises:
+        UnusableInput: a file cannot be used, and *needs_all* is true.
+    """
+    unusable: list[str] = []
+    sessions: list[Session] = []
+    with noted(None if needs_all else unusable):
+        sessions = read_inputs(typed, unusable=None if needs_all else unusable)
+    for each in unusable:
+        complain(each)
+    return sessions, unusable
 
 
 async def _report(

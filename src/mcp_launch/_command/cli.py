@@ -249,7 +249,8 @@ def _with_servers(
         def subcommand(context: typer.Context, **values: Any) -> None:
             given = {each.name: values.pop(each.name) for each in shared}
             named = {name: value for name, value in given.items() if value is not None}
-            raise typer.Exit(function(Typed(**named, command=context.obj), **values))
+            with refusing(context.info_name or "", as_json=values.get("as_json", False)):
+                raise typer.Exit(function(Typed(**named, command=context.obj), **values))
 
         _, *own = _parameters(function).values()
         context = inspect.Parameter("context", inspect.Parameter.POSITIONAL_ONLY, annotation=typer.Context)
@@ -370,13 +371,12 @@ def _add_listing(kind: Listing, text: str) -> None:
     @app.command(kind, cls=LightCommand, help=text)
     @_with_servers()
     def listing(typed: Typed, *, as_json: Json = False) -> int:
-        with refusing(kind, as_json=as_json):
-            sessions = read_inputs(typed)
-            with started_ahead(sessions):
-                # Imported while the servers start.
-                from mcp_launch._command.explore.listing import list_all  # noqa: PLC0415
+        sessions = read_inputs(typed)
+        with started_ahead(sessions):
+            # Imported while the servers start.
+            from mcp_launch._command.explore.listing import list_all  # noqa: PLC0415
 
-                return list_all(typed, sessions, kind, as_json=as_json)
+            return list_all(typed, sessions, kind, as_json=as_json)
 
 
 _add_listing(
@@ -419,13 +419,12 @@ def lint(typed: Typed, *, targets: For = None, as_json: Json = False) -> int:
     Exit status: 0 if nothing was found; 1 if something was found or a server fails; 2 if the arguments or a FILE are
     invalid; 129, 130 or 143 after a signal.
     """  # noqa: D301 - \b keeps the lines of a paragraph in the help
-    with refusing("lint", as_json=as_json):
-        sessions = read_inputs(typed)
-        with started_ahead(sessions):
-            # Imported while the servers start.
-            from mcp_launch._command.linting import lint_all, targets_of  # noqa: PLC0415
+    sessions = read_inputs(typed)
+    with started_ahead(sessions):
+        # Imported while the servers start.
+        from mcp_launch._command.linting import lint_all, targets_of  # noqa: PLC0415
 
-            return lint_all(typed, sessions, targets_of(targets or ()), as_json=as_json)
+        return lint_all(typed, sessions, targets_of(targets or ()), as_json=as_json)
 
 
 @app.command(cls=LightCommand)
@@ -505,30 +504,29 @@ def call(
     Exit status: 0 if the tool succeeded; 1 if it reported an error, or the server failed or did not respond; 2 if the
     arguments are invalid, so that no tool was called, or the result cannot be written; 129, 130 or 143 after a signal.
     """  # noqa: D301 - \b keeps the lines of a paragraph in the help
-    with refusing("call", as_json=as_json):
-        places, server, tool, arguments = read_words(words or (), tool=tool, has_command=typed.command is not None)
-        if whole == "-":
-            if "-" in places:
-                raise UnusableInput("standard input already contains the servers; use --args @FILE for the arguments")
-            whole = text_of("-", source="standard input")
-        session = chosen(read_inputs(replace(typed, servers=places)), server, tool=tool)
-        with started_ahead([session]):
-            # Imported while the server starts.
-            from mcp_launch._command.explore.calling import call_once  # noqa: PLC0415
+    places, server, tool, arguments = read_words(words or (), tool=tool, has_command=typed.command is not None)
+    if whole == "-":
+        if "-" in places:
+            raise UnusableInput("standard input already contains the servers; use --args @FILE for the arguments")
+        whole = text_of("-")
+    session = chosen(read_inputs(replace(typed, servers=places)), server, tool=tool)
+    with started_ahead([session]):
+        # Imported while the server starts.
+        from mcp_launch._command.explore.calling import call_once  # noqa: PLC0415
 
-            return call_once(
-                typed,
-                session,
-                tool=tool,
-                words=arguments,
-                whole=whole,
-                checked=not unchecked,
-                wait=wait,
-                save=save,
-                answer=answer,
-                as_json=as_json,
-                show_secrets=show_secrets,
-            )
+        return call_once(
+            typed,
+            session,
+            tool=tool,
+            words=arguments,
+            whole=whole,
+            checked=not unchecked,
+            wait=wait,
+            save=save,
+            answer=answer,
+            as_json=as_json,
+            show_secrets=show_secrets,
+        )
 
 
 @app.command(cls=LightCommand)
@@ -677,11 +675,10 @@ def fix(
     Exit status: 0 if all servers work, as they are or with the edits; 1 if a server fails and no edit helps; 2 if the
     arguments or FILE are invalid, or FILE cannot be written; 129, 130 or 143 after a signal.
     """
-    with refusing("fix", as_json=as_json):
-        # Imported late, like everything that starts servers.
-        from mcp_launch._command.fix.fixing import fix as fix_file  # noqa: PLC0415
+    # Imported late, like everything that starts servers.
+    from mcp_launch._command.fix.fixing import fix as fix_file  # noqa: PLC0415
 
-        return fix_file(replace(typed, servers=[file], trust=trust), write_it=write_it, as_json=as_json)
+    return fix_file(replace(typed, servers=[file], trust=trust), write_it=write_it, as_json=as_json)
 
 
 @app.command(cls=LightCommand)

@@ -6,9 +6,8 @@ import os
 import re
 import shutil
 import sys
-from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from itertools import takewhile
@@ -19,7 +18,6 @@ from mcp_launch._command.inputs import (
     Session,
     Typed,
     is_like_a_url,
-    is_program,
     is_url,
     name_of,
     only_named,
@@ -29,6 +27,7 @@ from mcp_launch._command.inputs import (
 )
 from mcp_launch._command.signals import signals_deferred
 from mcp_launch._command.trust import trusted
+from mcp_launch._executable import RUNNERS
 from mcp_launch._json_values import as_items, as_members, texts
 from mcp_launch._spawn_ahead import end_the_rest, start_ahead
 from mcp_launch.config._documents import Place
@@ -38,37 +37,41 @@ from mcp_launch.config._references import texts_in
 from mcp_launch.failures import NoServers, Phrases, UnusableInput, did_you_mean
 
 LONGEST = 16 * 2**20
-"""The maximum size of a config file, in bytes. Some clients keep other data in theirs."""
+"""The maximum size of a file, in bytes. Some clients keep other data in their config files."""
 _BEHIND = "; is it a command? Put commands after --"
 _SCRIPTS = (".py", ".js", ".mjs", ".cjs", ".ts", ".sh")
-_RUNNERS = frozenset(("bun", "bunx", "deno", "node", "npx", "pipx", "python", "python3", "uv", "uvx"))
 _CODE = frozenset(("-c", "-e", "--eval"))
 """Options followed by code, which cannot be used as a name."""
-_SUFFIXES = frozenset((".cjs", ".cmd", ".exe", ".js", ".mjs", ".py", ".sh", ".ts"))
 
 
-def read_inputs(typed: Typed, *, unusable: Callable[[UnusableInput], object] | None = None) -> list[Session]:
+def read_inputs(typed: Typed, *, unusable: list[str] | None = None) -> list[Session]:
     """Return a session for each file, each URL and the command.
 
-    A file that specifies directories for some of its servers yields a session for each directory. Files with errors are
-    skipped, and *unusable* is called with each error.
+    A file that specifies directories for some of its servers yields a session for each directory. With *unusable*,
+    files with errors are skipped, and the errors are added to it.
     """
     _refuse_contradictions(typed)
-    more = typed.command is not None or typed.discover
     sessions: list[Session] = []
     for each in typed.servers:
-        try:
+        with noted(unusable):
             sessions += _read(each, typed)
-        except UnusableInput as error:
-            if unusable is None or not (sessions or more or each != typed.servers[-1]):
-                raise
-            unusable(error)
     sessions += _discovered(typed, unusable) if typed.discover else []
     if typed.command is not None:
         sessions.append(command_session(typed.command, typed))
     refuse_unknown(typed.inputs, (name for session in sessions for name in session.asked))
     sessions = with_unique_names(only_named(sessions, typed.only) if typed.only else sessions)
     return sessions if typed.trust else trusted(sessions, unusable=unusable)
+
+
+@contextmanager
+def noted(unusable: list[str] | None) -> Generator[None]:
+    """Add the message of an UnusableInput to the list instead of raising it, if there is a list."""
+    try:
+        yield
+    except UnusableInput as error:
+        if unusable is None:
+            raise
+        unusable.append(str(error))
 
 
 @contextmanager
@@ -101,16 +104,14 @@ def read_file(
 
     *workspace* may be relative. *inputs* are `NAME=VALUE`, or the `NAME` of a variable.
     """
-    source = source_of(given)
-    text = text_of(given, source=source, longest=LONGEST)
     directory = None if workspace is None else os.path.abspath(workspace)
     try:
-        values = inputs_of(inputs)
-        return read_config(text, source=source, format=format, workspace=directory, inputs=values)
-    except UnusableInput as error:
-        if text.startswith("#!") or given.lower().endswith(_SCRIPTS):
-            raise UnusableInput(f"{error}{_BEHIND}") from None
+        text, values = text_of(given), inputs_of(inputs)
+        return read_config(text, source=source_of(given), format=format, workspace=directory, inputs=values)
+    except NoServers:
         raise
+    except UnusableInput as error:
+        raise UnusableInput(f"{error}{_instead(given)}") from None
 
 
 def inputs_of(given: Sequence[str]) -> dict[str, str]:
@@ -135,30 +136,25 @@ def refuse_unknown(given: Sequence[str], asked: Iterable[str]) -> None:
             )
 
 
-def text_of(file: str, *, source: str, longest: int = -1) -> str:
-    """Return the text of a file, or of standard input if that is `-`. *source* is its name in messages.
-
-    It may have at most *longest* bytes, unless that is negative.
-    """
-    size = longest + 1 if longest >= 0 else -1
+def text_of(file: str) -> str:
+    """Return the text of a file, or of standard input if that is `-`."""
+    source = source_of(file)
     # Standard input is None if the parent process has closed it.
     if file == "-" and sys.stdin is None:
         raise UnusableInput("standard input: is closed")
     try:
         if file == "-":
-            data = sys.stdin.buffer.read(size)
+            data = sys.stdin.buffer.read(LONGEST + 1)
         else:
             with open(file, "rb") as opened:
-                data = opened.read(size)
-        if len(data) > longest >= 0:
-            raise UnusableInput(f"{source}: is larger than {longest >> 20} MB; is it a config file?")
+                data = opened.read(LONGEST + 1)
+        if len(data) > LONGEST:
+            raise UnusableInput(f"{source}: is larger than {LONGEST >> 20} MB; is it a config file?")
         return data.decode("utf-8-sig")
-    except FileNotFoundError as error:
-        raise UnusableInput(f"{source}: {error.strerror}{_instead(file)}") from None
     except OSError as error:
         raise UnusableInput(f"{source}: {error.strerror}") from None
     except UnicodeDecodeError as error:
-        raise UnusableInput(f"{source}: not UTF-8 at byte {error.start}{_other_bytes(file, error.object)}") from None
+        raise UnusableInput(f"{source}: not UTF-8 at byte {error.start}") from None
     except ValueError:
         raise UnusableInput(f"{source}: is not a valid file name") from None
 
@@ -247,20 +243,14 @@ def _read(given: str, typed: Typed) -> list[Session]:
     return config_sessions(read_file(given, workspace=typed.workspace, inputs=typed.inputs), typed, origin="file")
 
 
-def _discovered(typed: Typed, unusable: Callable[[UnusableInput], object] | None) -> list[Session]:
+def _discovered(typed: Typed, unusable: list[str] | None) -> list[Session]:
     """Return the servers in the files of clients, which may also contain only other settings."""
     sessions: list[Session] = []
     for file, found in typed.found.items():
-        try:
+        with noted(unusable), suppress(NoServers):
             workspace = typed.workspace or os.getcwd()
             config = read_file(file, format=found.format, workspace=workspace, inputs=typed.inputs)
             sessions += config_sessions(config, typed, origin="project" if found.scope == "project" else "file")
-        except NoServers:
-            continue
-        except UnusableInput as error:
-            if unusable is None:
-                raise
-            unusable(error)
     if not sessions and not typed.servers and typed.command is None:
         raise UnusableInput("--discover found no servers in the files of this project or your own")
     return sessions
@@ -312,17 +302,12 @@ def _typed_session(source: str, server: dict[str, Any], typed: Typed, phrases: P
     return Session(source=source, entries=[entry], cwd=typed.directory(), phrases=phrases)
 
 
-def _other_bytes(file: str, data: bytes) -> str:
-    # As PowerShell and Notepad write it.
-    if data[:2] in (BOM_UTF16_LE, BOM_UTF16_BE):
-        return "; is it UTF-16? Save it as UTF-8"
-    return _BEHIND if os.access(file, os.X_OK) else ""
-
-
 def _instead(file: str) -> str:
+    """Return what may have been meant by a file that cannot be used."""
     if is_like_a_url(file):
         return "; is it a URL? URLs begin with http:// or https://"
-    return _BEHIND if is_program(file) else ""
+    is_script = file.lower().endswith(_SCRIPTS)
+    return _BEHIND if is_script or ("." not in os.path.basename(file) and shutil.which(file)) else ""
 
 
 def _header(text: str, number: int) -> dict[str, str]:
@@ -336,7 +321,7 @@ def _header(text: str, number: int) -> dict[str, str]:
 def _called(words: Sequence[str]) -> str:
     """Return a name for the server of a command: the program, or the script or package that a runner starts."""
     program = _stem(words[0])
-    if program not in _RUNNERS:
+    if program not in RUNNERS:
         return program
     verbs = ("run", "x", "tool")
     meant = next((word for word in words[1:] if word in _CODE or not (word.startswith("-") or word in verbs)), words[0])
@@ -349,7 +334,7 @@ def _called(words: Sequence[str]) -> str:
 def _stem(path: str) -> str:
     name = os.path.basename(path)
     stem, suffix = os.path.splitext(name)
-    return stem if suffix in _SUFFIXES else name or path
+    return stem if suffix in (*_SCRIPTS, ".cmd", ".exe") else name or path
 
 
 def _variable(text: str, number: int, *, option: str = "--env") -> dict[str, str]:

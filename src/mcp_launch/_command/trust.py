@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import TypedDict
 
 from mcp_launch._command.inputs import Session
@@ -64,10 +64,10 @@ def lines_of(servers: Iterable[PlannedServer]) -> Iterator[str]:
         yield printable(f"{place}: {each['name']}: {each['transport'] or '?'}: {what}{notes}")
 
 
-def trusted(sessions: list[Session], *, unusable: Callable[[UnusableInput], object] | None = None) -> list[Session]:
+def trusted(sessions: list[Session], *, unusable: list[str] | None = None) -> list[Session]:
     """Return the sessions that may be started. On a terminal, ask the user to confirm those of the project.
 
-    *unusable* is called with an error for each file that is skipped.
+    With *unusable*, an error for each file that is skipped is added to it.
     """
     untrusted = [each for each in sessions if each.origin == "project" and each.entries and _key(each) not in _trusted]
     if not untrusted:
@@ -82,13 +82,11 @@ def trusted(sessions: list[Session], *, unusable: Callable[[UnusableInput], obje
         if is_terminal
         else "belongs to the project; use --list to see its servers, or --trust to start them"
     )
-    errors = [UnusableInput(f"{source}: {why}") for source in dict.fromkeys(each.source for each in untrusted)]
-    rest = [each for each in sessions if each not in untrusted]
-    if unusable is None or not any(each.entries for each in rest):
-        raise UnusableInput("; ".join(map(str, errors)))
-    for error in errors:
-        unusable(error)
-    return rest
+    errors = [f"{source}: {why}" for source in dict.fromkeys(each.source for each in untrusted)]
+    if unusable is None:
+        raise UnusableInput("; ".join(errors))
+    unusable += errors
+    return [each for each in sessions if each not in untrusted]
 
 
 def _planned(session: Session, entry: Entry) -> PlannedServer:

@@ -49,7 +49,7 @@ def answers_in(file: str | None) -> Answers:
         UnusableInput: the file cannot be read, or has another form.
     """
     try:
-        value: Any = {} if file is None else json_value(text_of(file, source=file), called=f"--answer {file}")
+        value: Any = {} if file is None else json_value(text_of(file), called=f"--answer {file}")
     except WrongArguments as wrong:
         raise UnusableInput(str(wrong)) from None
     if not isinstance(value, dict) or as_members(value).keys() - {"elicitation", "sampling"}:

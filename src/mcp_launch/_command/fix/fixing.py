@@ -104,7 +104,7 @@ class _File:
         if self.path == "-" or is_url(self.path):
             raise UnusableInput("fix needs a FILE that can be edited")
         self.typed = typed
-        self.text = text_of(self.path, source=self.path, longest=16 * 2**20)
+        self.text = text_of(self.path)
         self.data = Path(self.path).read_bytes()
         self.config = self.read(self.text)
         self.form = format_called(self.config.format)
