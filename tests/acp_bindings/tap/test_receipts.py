@@ -5,11 +5,14 @@ import sys
 import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import httpx
 import pytest
 
 from acp_bindings import decode, v1
+from mcp_launch._receipts import http_relay
 from mcp_launch._receipts.observer import Observer
 from tests.acp_bindings.tap.support import TAP, lines_of, run, running
 from tests.mcp_launch.failures.catalogue import CASES, Case
@@ -196,3 +199,17 @@ def test_a_response_ends_the_wait_of_its_own_request_only() -> None:
     assert [observer.waits_for(each) for each in ids] == [False, True]
     observer.received(b'{"id": 1, "result": {"tools": []}}')
     assert not observer.waits_for([1])
+
+
+def test_only_the_endpoint_of_a_stream_is_replaced() -> None:
+    site: Any = SimpleNamespace(at_relay="/token{}".format)
+    response = httpx.Response(200, headers={"content-type": "text/event-stream"})
+    reader = http_relay._Reader(response, site)  # pyright: ignore[reportPrivateUsage]
+    chunks = [b"event: endpoint\ndata: /messages\n\n", b"data: {}\n\n"]
+
+    found = [(list(reader.feed(chunk)), reader.forwarded) for chunk in chunks]
+
+    assert found == [
+        ([b"/token/messages"], b"event: endpoint\ndata: /token/messages\n\n"),
+        ([b"{}"], b"data: {}\n\n"),
+    ]
