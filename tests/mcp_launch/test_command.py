@@ -204,7 +204,7 @@ def test_the_extra_contains_what_the_command_imports() -> None:
 @pytest.mark.parametrize(
     ("stdin", "says"),
     [
-        (b"\xff\xfe[\0]\0", ": not UTF-8 at byte 0"),
+        (b"\xff\xfe[\0]\0", ": not UTF-8 at byte 0; is it UTF-16? Save it as UTF-8"),
         (b"[" + b"1" * 5000 + b"]", ":1:1: contains a number that is too long, or NaN or Infinity"),
     ],
 )

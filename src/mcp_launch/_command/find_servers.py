@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import sys
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections import Counter
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager, suppress
@@ -154,7 +155,10 @@ def text_of(file: str) -> str:
     except OSError as error:
         raise UnusableInput(f"{source}: {error.strerror}") from None
     except UnicodeDecodeError as error:
-        raise UnusableInput(f"{source}: not UTF-8 at byte {error.start}") from None
+        # As PowerShell and Notepad write it.
+        is_utf16 = error.object.startswith((BOM_UTF16_LE, BOM_UTF16_BE))
+        hint = "; is it UTF-16? Save it as UTF-8" if is_utf16 else ""
+        raise UnusableInput(f"{source}: not UTF-8 at byte {error.start}{hint}") from None
     except ValueError:
         raise UnusableInput(f"{source}: is not a valid file name") from None
 
