@@ -112,7 +112,7 @@ def capabilities(type_: type[Any] | None = None, *, transports: Transports = ("s
     """
     wanted = frozenset[str]([transports] if isinstance(transports, str) else transports)
     if unknown := wanted.difference(_TRANSPORTS):
-        raise UnusableInput(f'there is no transport "{min(unknown)}"; the transports are {", ".join(_TRANSPORTS)}')
+        raise UnusableInput(f'unknown transport "{min(unknown)}"; the transports are {", ".join(_TRANSPORTS)}')
     if type_ is None:
         return frozenset(f"mcp.{name}" for name in wanted)
     members = type_.model_fields.keys()
@@ -146,7 +146,7 @@ class UnknownTool(LaunchError, KeyError):  # noqa: N818 - says what is wrong, wh
         """The failure of the server that the name begins with; None if that did not fail."""
         names = " or ".join(f'"{each}"' for each in self.similar)
         reason = f", because its server failed: {failure}" if failure else f"; did you mean {names}?" if names else ""
-        super().__init__(f'there is no tool "{_clipped(name)}"{reason}')
+        super().__init__(f'unknown tool "{_clipped(name)}"{reason}')
 
     def __str__(self) -> str:
         """The message, which KeyError would put in quotation marks."""

@@ -136,7 +136,7 @@ class _Command(NamedTuple):
         if advice := self.misread():
             return advice
         if os.path.dirname(self.command):
-            return f'there is no program "{os.path.join(self.cwd, self.command)}" either'
+            return f'"{os.path.join(self.cwd, self.command)}" does not exist either'
         return _INSTALLERS.get(self.command, "is it installed?")
 
     def edit(self) -> dict[str, Any] | None:

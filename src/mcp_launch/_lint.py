@@ -96,7 +96,7 @@ def lint(tools: Iterable[Tool], *, server: str = "", targets: Collection[LintTar
     """
     for unknown in (each for each in targets if each not in TARGETS):
         known = did_you_mean(unknown, TARGETS) or f"; the targets are {', '.join(TARGETS)}"
-        raise UnusableInput(f'there is no target "{unknown}"{known}')
+        raise UnusableInput(f'unknown target "{unknown}"{known}')
     listed = list(tools)
     wanted = [MCP, *(each for each in TARGETS if each in targets)]
     remarks = [remark for target in wanted for remark in _of_list(listed, target)]

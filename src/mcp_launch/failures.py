@@ -194,7 +194,7 @@ class UnknownServer(LaunchError, KeyError):  # noqa: N818 - says what is wrong, 
     """No server of the fleet has this name."""
 
     def __init__(self, name: str, known: Sequence[str]) -> None:
-        others = f"the servers are {', '.join(known)}" if known else "there are no servers"
+        others = f"the servers are {', '.join(known)}" if known else "no servers were given"
         super().__init__(f'no server is named "{name}"; {others}')
         self.name = name
         self.known = list(known)

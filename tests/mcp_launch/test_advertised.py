@@ -62,7 +62,7 @@ def test_capability_names_work_in_the_handshake_of_any_version(protocol: Any) ->
 
 @pytest.mark.parametrize(("transports", "named"), [(["http", "acp"], "acp"), ("stdioo", "stdioo"), ({"HTTP"}, "HTTP")])
 def test_an_unknown_transport_is_refused(transports: Any, named: str) -> None:
-    with pytest.raises(UnusableInput, match=f'there is no transport "{named}"; the transports are stdio, http, sse'):
+    with pytest.raises(UnusableInput, match=f'unknown transport "{named}"; the transports are stdio, http, sse'):
         capabilities(v1.McpCapabilities, transports=transports)
 
 

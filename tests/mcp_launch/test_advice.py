@@ -38,7 +38,7 @@ OLDER = "it was written for version 1 of the MCP SDK, but got version 2"
 @pytest.mark.parametrize(
     ("program", "args", "says", "edit", "advice"),
     [
-        ("npx", ["weather"], NPM_404, None, "There is no npm package weather; is its name right?"),
+        ("npx", ["weather"], NPM_404, None, "The npm package weather was not found; is its name right?"),
         ("npx", ["weather"], "no licence", None, ADVICE["exited"]),
         (
             "uvx",

@@ -154,7 +154,7 @@ def test_the_unknown_tool_message_is_a_sentence() -> None:
     with pytest.raises(UnknownTool) as caught:
         found["github_search"]
 
-    assert str(caught.value) == ('there is no tool "github_search"; did you mean "github__search" or "github__Search"?')
+    assert str(caught.value) == ('unknown tool "github_search"; did you mean "github__search" or "github__Search"?')
 
 
 def test_every_pair_of_valid_names_has_a_unique_name() -> None:

@@ -381,7 +381,7 @@ def test_verbose_shows_traffic_and_stderr_without_secrets() -> None:
         (("--",), "no command follows --"),
         (("--watch", "--", "true"), "--watch requires a FILE"),
         (("--watch", "-"), "--watch requires a FILE"),
-        (("-", "--only", "none"), 'no server is named "none"; there are no servers'),
+        (("-", "--only", "none"), 'no server is named "none"; no servers were given'),
     ],
 )
 def test_contradictory_arguments_exit_2(args: tuple[str, ...], says: str) -> None:

@@ -78,7 +78,7 @@ def test_a_relative_entry_of_path_is_relative_to_the_session(tmp_path: Path) -> 
         ("bin/program", 'write "{}/bin/program"'),
         ("./bin/program", 'write "{}/./bin/program"'),
         ("npx", "is Node.js installed?"),
-        ("bin/gone", 'there is no program "{}/bin/gone" either'),
+        ("bin/gone", '"{}/bin/gone" does not exist either'),
         ("program --stdio", 'write "command": "program", "args": ["--stdio"]'),
     ],
 )

@@ -145,7 +145,7 @@ async def test_tools_are_called_by_their_names_in_the_catalogue(
         other = next(name for name, (server, _) in names.items() if server == "plain too")
         pids = [await _pid(fleet, name) for name in ("plain__environment", other)]
         assert len({*pids, *marked.running()}) == 2
-        with pytest.raises(UnknownTool, match='there is no tool "environment"; did you mean "plain__environment"'):
+        with pytest.raises(UnknownTool, match='unknown tool "environment"; did you mean "plain__environment"'):
             await fleet.call_tool("environment")
 
         fleet.add(marked.plain(name="late"))
@@ -169,9 +169,9 @@ async def test_an_unknown_tool_of_a_failed_server_is_explained_by_its_failure(
         with pytest.raises(UnknownTool) as caught:
             await fleet.call_tool(tool)
         assert caught.value.failure is failure
-        assert str(caught.value) == f'there is no tool "{tool}", because its server failed: {failure}'
+        assert str(caught.value) == f'unknown tool "{tool}", because its server failed: {failure}'
 
-        with pytest.raises(UnknownTool, match=r'there is no tool "other__add"$'):
+        with pytest.raises(UnknownTool, match=r'unknown tool "other__add"$'):
             await fleet.call_tool("other__add")
 
 

@@ -29,7 +29,7 @@ def test_each_hint_is_given_for_its_sample(hint: Hint) -> None:
 @pytest.mark.parametrize(
     ("said", "hint"),
     [
-        ("npm ERR! 404  'weather-mcp@*' is not in this registry.", "there is no npm package weather-mcp;"),
+        ("npm ERR! 404  'weather-mcp@*' is not in this registry.", "the npm package weather-mcp was not found;"),
         ("npm error code SELF_SIGNED_CERT_IN_CHAIN\nnpm error errno SELF_SIGNED_CERT_IN_CHAIN", "NODE_EXTRA_CA_CERTS"),
         ("error: Failed to spawn: server.py\n  cause: No such file or directory", "cannot find the program server.py;"),
         ("OSError: [Errno 98] Address already in use", "its port is in use"),
@@ -37,8 +37,8 @@ def test_each_hint_is_given_for_its_sample(hint: Hint) -> None:
         ("ModuleNotFoundError: No module named 'mcp.shared.session'", "for version 1 of the MCP SDK"),
         ("ModuleNotFoundError: No module named 'mcp.server'; 'mcp' is not a package", "no module mcp.server"),
         ("cannot attach stdin to a TTY-enabled container because stdin is not a terminal", "remove -t from"),
-        ("bash: nope-cmd: command not found", "no program nope-cmd;"),
-        ("sh: 1: nope-cmd: not found", "no program nope-cmd;"),
+        ("bash: nope-cmd: command not found", "the program nope-cmd was not found;"),
+        ("sh: 1: nope-cmd: not found", "the program nope-cmd was not found;"),
         (r"Error: Cannot find module 'C:\srv\%USERPROFILE%\x.js'", "variables are not expanded here"),
         (
             "Error: Cannot find module '/me/My%20MCP%20Server/caf%C3%A9.js'",
@@ -57,10 +57,10 @@ def test_other_forms_of_known_errors_have_hints(said: str, hint: str) -> None:
     ("command", "hint"),
     [
         ([sys.executable, "-m", "no_such_module"], "no module no_such_module"),
-        ([sys.executable, "/no/such/file.py"], "no file /no/such/file.py"),
+        ([sys.executable, "/no/such/file.py"], "the file /no/such/file.py was not found"),
         ([sys.executable, "-c", "import no_such_module.sub"], "no module no_such_module"),
-        (["/bin/sh", "-c", "no-such-program"], "no program no-such-program"),
-        (["/usr/bin/env", "no-such-program"], "no program no-such-program"),
+        (["/bin/sh", "-c", "no-such-program"], "the program no-such-program was not found"),
+        (["/usr/bin/env", "no-such-program"], "the program no-such-program was not found"),
     ],
 )
 def test_installed_programs_write_known_errors(command: list[str], hint: str) -> None:

@@ -133,7 +133,7 @@ def _errors_as_answers() -> Generator[None]:
     except AcpError:
         raise
     except FileNotFoundError as error:
-        raise RequestError(NOT_FOUND, "there is no such file") from error
+        raise RequestError(NOT_FOUND, "the file does not exist") from error
     except OSError as error:
         raise InvalidParams(f"path: {error.strerror or 'it cannot be opened'}") from error
     except ValueError as error:

@@ -289,7 +289,7 @@ class Bench:
         result: Any = call.result
         session_id = cast("Message", result).get("sessionId") if isinstance(result, dict) else None
         if not isinstance(session_id, str) or not session_id:
-            raise Failed("`session/new` was refused" if call.error else "there is no `sessionId`", call.lines)
+            raise Failed("`session/new` was refused" if call.error else "the response lacks `sessionId`", call.lines)
         return Session(agent, self.version, call, session_id, params["cwd"])
 
     async def once(self, make: Callable[[Bench], Awaitable[T]]) -> T:

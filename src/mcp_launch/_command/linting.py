@@ -25,7 +25,7 @@ def targets_of(named: Sequence[str]) -> tuple[LintTarget, ...]:
     """
     for unknown in (each for each in named if each not in TARGETS and each != "all"):
         hint = did_you_mean(unknown, TARGETS) or f"; use {', '.join(TARGETS)} or all"
-        raise UnusableInput(f'--for: there is no target "{unknown}"{hint}')
+        raise UnusableInput(f'--for: unknown target "{unknown}"{hint}')
     known: tuple[LintTarget, ...] = get_args(LintTarget)
     return tuple(each for each in known if each in named or "all" in named) or DEFAULT_TARGETS
 

@@ -61,8 +61,8 @@ def explain_variable(lines: Sequence[str], *, given: Collection[str]) -> str | N
 
 _NPM = r"npm (?:error|ERR!) "
 _NO_FILE = r"(?:Cannot find module|can't open file) '"
-_MISSING_PROGRAM = "there is no program {}; is it installed, and on the PATH that the server gets?"
-_MISSING_PACKAGE = "there is no Python package {}; is its name right?"
+_MISSING_PROGRAM = "the program {} was not found; is it installed, and on the PATH that the server gets?"
+_MISSING_PACKAGE = "the Python package {} was not found; is its name right?"
 NEEDS_PROXY = "is there a network, and does it need a proxy (HTTPS_PROXY)?"
 OLDER_SDK = "it was written for version 1 of the MCP SDK, but got version 2"
 _SDK = r"[/\\]site-packages[/\\]mcp[/\\]"
@@ -71,13 +71,13 @@ HINTS = (
     # The first row that matches is used, so specific rows come first. npm:
     Hint(
         _NPM + r"404\s+(?:The requested resource )?'((?:@[^@'\n]+)?[^@'\n]+)@[^'\n]*' (?:could not|is not)",
-        "there is no npm package {}; is its name right?",
+        "the npm package {} was not found; is its name right?",
         "npm error code E404\n"
         "npm error 404  The requested resource '@scope/server@*' could not be found or you do not have permission",
     ),
     Hint(
         _NPM + r"No versions available for (\S+)$",
-        "there is no npm package {}; is its name right?",
+        "the npm package {} was not found; is its name right?",
         "npm error code ENOVERSIONS\nnpm error No versions available for weather-mcp",
     ),
     Hint(
@@ -107,7 +107,7 @@ HINTS = (
     ),
     Hint(
         _NPM + r"enoent Could not read package\.json: .*'([^'\n]+)'",
-        "there is no file {}; is the path right?",
+        "the file {} was not found; is the path right?",
         "npm error enoent Could not read package.json: Error: ENOENT: no such file or directory, open '/package.json'",
     ),
     Hint(
@@ -148,7 +148,7 @@ HINTS = (
     ),
     Hint(
         r"Because there is no version of (\S+)",
-        "there is no Python package {}; is the version right?",
+        "the Python package {} was not found; is the version right?",
         "  cause: Because there is no version of weather-mcp==99.9 and you require weather-mcp==99.9, we can conclude",
     ),
     Hint(
@@ -200,7 +200,7 @@ HINTS = (
     ),
     Hint(
         r"docker: .*(?:pull access denied|manifest unknown|repository does not exist)",
-        "there is no such image",
+        "the image was not found",
         "docker: Error response from daemon: pull access denied for me/mcp.",
     ),
     Hint(
@@ -258,17 +258,17 @@ HINTS = (
     # Paths, in Python and Node.js:
     Hint(
         rf"{_NO_FILE}([^'\n]*[/\\]~[/\\][^'\n]*)'",
-        'there is no file {}; "~" is not expanded here; write the full path',
+        'the file {} was not found; "~" is not expanded here; write the full path',
         "Error: Cannot find module '/srv/~/weather/index.js'",
     ),
     Hint(
         rf"{_NO_FILE}([^'\n]*(?:\$\{{?\w|%[A-Za-z_]{{3,}}%)[^'\n]*)'",
-        "there is no file {}; variables are not expanded here; write the value",
+        "the file {} was not found; variables are not expanded here; write the value",
         "python: can't open file '/srv/$HOME/x.py': [Errno 2] No such file or directory",
     ),
     Hint(
         r"can't open file '([^'\n]+)'",
-        "there is no file {}; is the path right?",
+        "the file {} was not found; is the path right?",
         "python: can't open file '/srv/x.py': [Errno 2] No such file or directory",
     ),
     # Node.js:
@@ -311,7 +311,7 @@ HINTS = (
     # Others:
     Hint(
         r"Unable to access jarfile (\S+)",
-        "there is no file {}; is the path right?",
+        "the file {} was not found; is the path right?",
         "Error: Unable to access jarfile server.jar",
     ),
     Hint(

@@ -145,7 +145,7 @@ async def test_anything_but_a_text_file_is_refused_immediately(tmp_path: Path) -
             "binary": "path: the file is not UTF-8 text",
             "large": "path: the file has more than 100 bytes",
             "folder": errors["folder"].message,
-            "none": "there is no such file",
+            "none": "the file does not exist",
         }
         assert errors["none"].code == -32002
         for name in ("pipe", "folder"):

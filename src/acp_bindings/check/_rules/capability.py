@@ -27,8 +27,8 @@ _NOT_ADVERTISED = {
     for each in TABLES[side]
     if side == "agent" or each.startswith("elicitation") or each in METHODS["client"].values()
 } | {
-    "capability.mcp-other": "An MCP server has a transport for which there is no capability.",
-    "capability.prompt-other": "A prompt has a kind of content for which there is no capability.",
+    "capability.mcp-other": "An MCP server has a transport that no capability covers.",
+    "capability.prompt-other": "A prompt has a kind of content that no capability covers.",
 }
 
 

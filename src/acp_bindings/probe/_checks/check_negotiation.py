@@ -45,7 +45,7 @@ async def info(bench: Bench) -> None:
     if not isinstance(agent.initialized.get(name), dict):
         # v1 says that a later version will require it.
         outcome = Warned if bench.version == 1 else Failed
-        raise outcome(f"there is no `{name}`", agent.opening)
+        raise outcome(f"the response lacks `{name}`", agent.opening)
 
 
 @check(_VERSIONS, "If you do not support the version, answer with the latest one that you support.")

@@ -37,7 +37,7 @@ async def output(bench: Bench) -> None:
     """The agent says something in its turn."""
     first = (await bench.once(first_turn)).turns[0]
     if not first.content:
-        raise Warned("there were no updates", first.lines)
+        raise Warned("the agent sent no updates", first.lines)
 
 
 @check(
@@ -50,7 +50,7 @@ async def user_message(bench: Bench) -> None:
     first = (await bench.once(first_turn)).turns[0]
     message_id = first.call.result.get("messageId")
     if not isinstance(message_id, str):
-        raise Failed("there is no `messageId` in the response", first.call.lines)
+        raise Failed("the response lacks `messageId`", first.call.lines)
     if not any(
         str(each.get("sessionUpdate")).startswith("user_message") and each.get("messageId") == message_id
         for _, each in first.updates

@@ -103,7 +103,7 @@ class Panel {
         ),
       ),
       item.text ? element("div", { class: "prose" }, ...cut(item.text)) : null,
-      item.isOpen ? element("p", { class: "none" }, "There is no response in this recording.") : null,
+      item.isOpen ? element("p", { class: "none" }, "This recording does not contain the response.") : null,
       this.#messages(request),
       response ? this.#messages(response) : null,
     );

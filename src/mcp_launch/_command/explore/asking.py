@@ -243,7 +243,7 @@ class Asker:
     def _has_terminal(self) -> bool:
         has_one = has_terminal()
         if not has_one:
-            self._say("refused, because there is no terminal; use --answer FILE")
+            self._say("refused, because standard input is not a terminal; use --answer FILE")
         return has_one
 
     async def _agrees(self, question: str, *, usual: bool = False) -> bool:
