@@ -23,7 +23,7 @@ from mcp_launch.logins import StoredLogins
 from mcp_launch.options import EVERYTHING, Budgets, Options
 from mcp_launch.report import ServerReport
 from mcp_launch.testing import _settings as settings
-from mcp_launch.testing._loop import held, portal_of
+from mcp_launch.testing._loop import Kept, held, portal_of
 
 
 class McpServerWarning(pytest.PytestWarning):
@@ -65,7 +65,7 @@ class McpConfig(pytest.File):
         own = [item for item in self.session.items if isinstance(item, McpServer) and item.parent is self]
         self._fleets: dict[str, Fleet] = {}
         for cwd in {item.cwd for item in own}:
-            block = launch([], cwd=cwd, budgets=budgets, lists=EVERYTHING)
+            block = Kept(launch([], cwd=cwd, budgets=budgets, lists=EVERYTHING))
             self._fleets[cwd] = self._running.enter_context(held(self.portal, block))
         # A worker of pytest-xdist gets its tests one by one, and starts each server with its test.
         if not hasattr(self.config, "workerinput"):

@@ -6,7 +6,6 @@ import asyncio
 import contextvars
 import signal
 from collections.abc import Awaitable, Callable, Generator
-from concurrent.futures import Future
 from contextlib import AbstractAsyncContextManager, ExitStack, contextmanager
 from typing import ClassVar, Generic, TypeVar
 
@@ -35,37 +34,21 @@ def portal_of(config: pytest.Config) -> BlockingPortal:
 
 @contextmanager
 def held(portal: BlockingPortal, block: AbstractAsyncContextManager[T]) -> Generator[T]:
-    """Enter an async context manager in a task of the portal, yield its value, and exit it at the end.
+    """Enter a block in the event loop of the portal, yield its value, and exit it at the end, in another task.
 
-    Unlike `BlockingPortal.wrap_async_context_manager`, this cancels the task if waiting for it is interrupted, by
+    Unlike `BlockingPortal.wrap_async_context_manager`, this cancels the block if waiting for it is interrupted, by
     Ctrl-C or by a plugin for timeouts.
     """
-    opened: Future[tuple[T, anyio.Event]] = Future()
-
-    async def live() -> None:
-        try:
-            async with block as value:
-                leave = anyio.Event()
-                opened.set_result((value, leave))
-                await leave.wait()
-        except Exception as error:
-            if opened.done():
-                raise
-            opened.set_exception(error)
-        finally:
-            opened.cancel()
-
-    life = portal.start_task_soon(live)
+    entering = portal.start_task_soon(block.__aenter__)
     try:
-        value, leave = opened.result()
+        value = entering.result()
     except BaseException:
-        life.cancel()
+        entering.cancel()
         raise
     try:
         yield value
     finally:
-        portal.call(leave.set)
-        life.result()
+        portal.call(block.__aexit__, None, None, None)
 
 
 class Kept(AbstractAsyncContextManager[T], Generic[T]):
