@@ -138,7 +138,7 @@ def test_a_problem_in_several_places_is_one_finding_with_all_paths() -> None:
 
 
 def test_an_unknown_target_is_refused_with_a_guess() -> None:
-    with pytest.raises(UnusableInput, match='no target "openia"; did you mean "openai"'):
+    with pytest.raises(UnusableInput, match='unknown target "openia"; did you mean "openai"'):
         lint([], targets=["openia"])  # type: ignore[list-item]
 
 
@@ -207,5 +207,5 @@ def test_an_unknown_target_is_refused_by_the_command(config: Path) -> None:
     status, out, err = command("check", "--json", "--for", "openia", str(config))
 
     assert status == 2
-    assert 'no target "openia"; did you mean "openai"' in err
+    assert 'unknown target "openia"; did you mean "openai"' in err
     assert json.loads(out)["unusable"]
