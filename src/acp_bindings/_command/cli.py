@@ -5,10 +5,11 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Sequence
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
+from acp_bindings._lazy import PACKAGES
 from acp_bindings._standard_streams import version, written_by
 
 
@@ -59,12 +60,19 @@ def _print_schema(is_given: bool) -> None:
         raise typer.Exit
 
 
+def _known_protocol(name: str | None) -> str | None:
+    if name not in (None, *PACKAGES):
+        raise typer.BadParameter(f"{name!r} is not one of {', '.join(PACKAGES)}.")
+    return name
+
+
 Protocol = Annotated[
-    Literal["v1", "v1_unstable", "v2", "v2_unstable"] | None,
+    str | None,
     typer.Option(
         "--protocol",
         metavar="PACKAGE",
-        help="The protocol of messages without an initialize: v1, v1_unstable, v2, v2_unstable.  [default: v1]",
+        callback=_known_protocol,
+        help=f"The protocol of messages without an initialize: {', '.join(PACKAGES)}.  [default: v1]",
     ),
 ]
 

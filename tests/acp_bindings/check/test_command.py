@@ -83,7 +83,7 @@ def test_output_cannot_contain_commands_for_a_ci_runner() -> None:
         (["check", "-"], b"{", "it is not JSON"),
         (["check", "-"], b"{}", "--type"),
         (["check", "-", "--type", "v1.Nothing"], b"{}", 'v1 has no type "Nothing"'),
-        (["check", "-", "--protocol", "v9"], b"{}", "'v9' is not one of 'v1'"),
+        (["check", "-", "--protocol", "v9"], b"{}", "'v9' is not one of v1"),
         (["check", "/"], b"", "it cannot be read"),
         (["check"], b"", "FILE"),
         ([], b"", "COMMAND"),
