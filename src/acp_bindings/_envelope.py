@@ -87,7 +87,7 @@ def line_of(head: dict[str, Any], member: str, value: Any) -> bytes:
 
 
 def issues_with_id(id_: object, open_: Mapping[Id, tuple[str, object]]) -> tuple[Issue, ...]:
-    """Return the error in *id_* if it is the id of one of the *open_* requests as a string or, the other way, a number.
+    """Return the error in *id_* if an open request has it as a string instead of a number, or the other way round.
 
     Args:
         id_: any JSON value.

@@ -118,10 +118,10 @@ class ObservedMessage:
         """The MCP servers in it as JSON, each with its path in `body`."""
         if self.type_name == "McpServer":
             return [(self.members, ())]
-        servers, path = items_of(self.members.get("mcpServers")) if self.opens else [], Path(("mcpServers",))
         if self.type_name == "McpServers":
-            servers, path = items_of(self.body), ()
-        return [(members_of(each), (*path, index)) for index, each in enumerate(servers)]
+            return [(members_of(each), (index,)) for index, each in enumerate(items_of(self.body))]
+        listed = items_of(self.members.get("mcpServers")) if self.opens else []
+        return [(members_of(each), ("mcpServers", index)) for index, each in enumerate(listed)]
 
 
 _OPENING = {"NewSessionRequest", "LoadSessionRequest", "ResumeSessionRequest", "ForkSessionRequest"}

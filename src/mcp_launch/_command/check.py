@@ -127,10 +127,12 @@ def _inputs(typed: Typed, *, needs_all: bool = False) -> tuple[list[Session], li
     Raises:
         UnusableInput: a file cannot be used, and *needs_all* is true.
     """
+    if needs_all:
+        return read_inputs(typed), []
     unusable: list[str] = []
     sessions: list[Session] = []
-    with noted(None if needs_all else unusable):
-        sessions = read_inputs(typed, unusable=None if needs_all else unusable)
+    with noted(unusable):
+        sessions = read_inputs(typed, unusable=unusable)
     for each in unusable:
         complain(each)
     return sessions, unusable
