@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from contextvars import copy_context
 from dataclasses import dataclass
 from functools import partial
 from inspect import isawaitable
@@ -249,7 +250,7 @@ class AgentLink:
         conversation = self._conversations[record.session_id] = Conversation(self, record)
         session = self.sessions[record.session_id] = Session(conversation, refused=refused)
         if self.on_update is not None:
-            conversation.listener = partial(self.on_update, session)
+            conversation.listener = partial(_in_context, self.on_update, session)
         return conversation, session
 
     def _drop(self, session_id: str) -> None:
@@ -318,6 +319,11 @@ class AgentLink:
         if conversation is None:
             raise InvalidParams("sessionId: the session is not open in this client")
         return (conversation.record.cwd, *conversation.record.additional_directories)
+
+
+def _in_context(on_update: OnUpdate, *arguments: Any) -> None:
+    """Call a function of the program in a context of its own, as the connection calls other handlers."""
+    copy_context().run(on_update, *arguments)
 
 
 async def _elicited(elicit: Elicitation, request: v1.CreateElicitationRequest) -> v1.CreateElicitationResponse:

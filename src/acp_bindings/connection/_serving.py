@@ -527,13 +527,14 @@ class Serving:
 
     def _told(self, message: Notification, handler: Handler) -> Awaitable[Any] | None:
         """Call a handler now, and return its result if that must be awaited."""
-        result = self._run(message.method, handler.handle, message.params, self._connection)
+        # In a context of its own, as other handlers.
+        result = self._run(message.method, copy_context().run, handler.handle, message.params, self._connection)
         return result if result is not None and isawaitable(result) else None
 
     def _run(self, method: str, handle: Callable[..., Any], *arguments: object) -> Any:
-        """Call a handler in its own context, and return its result, or None if it failed."""
+        """Call a handler, and return its result, or None if it failed."""
         try:
-            return copy_context().run(handle, *arguments)
+            return handle(*arguments)
         except BaseException as error:
             if not is_failure(error):
                 raise

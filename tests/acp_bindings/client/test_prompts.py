@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextvars import ContextVar
 from typing import Any
 
 import anyio
@@ -432,6 +433,25 @@ async def test_an_on_update_that_fails_loses_no_update(version: int, caplog: pyt
         assert [said(update) async for update in session.prompt("Hi")] == ["Hel", "lo"]
     failures = [each for each in caplog.messages if each == "the handler of session/update failed"]
     assert len(failures) >= len(["Hel", "lo"])
+
+
+async def test_a_context_variable_that_on_update_sets_does_not_reach_its_next_call(version: int) -> None:
+    bound: ContextVar[str] = ContextVar("bound", default="nothing")
+    seen: list[str] = []
+
+    def bind(*_: object) -> None:
+        seen.append(bound.get())
+        bound.set("something")
+
+    async def count(turn: Turn) -> str:
+        for number in range(5):
+            await turn.say(str(number))
+        return "end_turn"
+
+    async with connected(Agent(version, count), on_update=bind) as agent, agent.session(cwd="/project") as session:
+        await session.prompt("Hi")
+    assert {*seen} == {"nothing"}
+    assert len(seen) >= 5
 
 
 async def test_the_updates_of_two_sessions_reach_their_own_turns(version: int) -> None:
