@@ -62,7 +62,6 @@ REQUESTS = {
     ),
 }
 """Those of requests."""
-TASKS = STREAMS | REQUESTS
 
 
 def main() -> None:
@@ -72,15 +71,14 @@ def main() -> None:
     chosen = options.parse_args()
     print(WHO)
     # In processes of their own, because an agent keeps the thousands of sessions that requests create.
-    figures: Figures = {}
     for tasks in (STREAMS, REQUESTS):
-        figures |= race("benchmarks.connection.clients", chosen.only, dict.fromkeys(tasks, chosen.rounds))
-    for task in TASKS:
-        report(task, figures)
+        figures = race("benchmarks.connection.clients", chosen.only, dict.fromkeys(tasks, chosen.rounds))
+        for task, description in tasks.items():
+            report(task, description, figures)
 
 
-def report(task: str, figures: Figures) -> None:
-    what, row, goal, wanted = TASKS[task]
+def report(task: str, description: tuple[str, str, str, float], figures: Figures) -> None:
+    what, row, goal, wanted = description
     best = {name: min(seen) * 1e6 for (of, name), seen in figures.items() if of == task}
     others = "".join(f"{name:>20}" for name in OTHERS)
     print(f"\n{what}\n{'':18}{'ours':>10}{others}   (others: their figure, and it / ours)")

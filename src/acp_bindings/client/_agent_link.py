@@ -249,8 +249,9 @@ class AgentLink:
     def _add(self, record: SessionRecord, refused: tuple[RefusedServer, ...]) -> tuple[Conversation, Session]:
         conversation = self._conversations[record.session_id] = Conversation(self, record)
         session = self.sessions[record.session_id] = Session(conversation, refused=refused)
-        if self.on_update is not None:
-            conversation.listener = partial(_in_context, self.on_update, session)
+        if (on_update := self.on_update) is not None:
+            # In a context of its own, as other handlers.
+            conversation.listener = lambda update, replay: copy_context().run(on_update, session, update, replay)
         return conversation, session
 
     def _drop(self, session_id: str) -> None:
@@ -319,11 +320,6 @@ class AgentLink:
         if conversation is None:
             raise InvalidParams("sessionId: the session is not open in this client")
         return (conversation.record.cwd, *conversation.record.additional_directories)
-
-
-def _in_context(on_update: OnUpdate, *arguments: Any) -> None:
-    """Call a function of the program in a context of its own, as the connection calls other handlers."""
-    copy_context().run(on_update, *arguments)
 
 
 async def _elicited(elicit: Elicitation, request: v1.CreateElicitationRequest) -> v1.CreateElicitationResponse:

@@ -345,13 +345,12 @@ class Folding:
             self._own.add(index)
             self._changed.add(index)
         values = cast("dict[str, Any]", vars(update))
-        merged, said = vars(call), call.__pydantic_fields_set__
         for name in update.__pydantic_fields_set__ - _NOT_MERGED:
             value = values[name] if name in values else getattr(update, name)
             if value is not None or name in _MAY_BE_NULL:
                 # The types are those of a tool call, and the values were checked when they were read.
-                merged[name] = value
-                said.add(name)
+                vars(call)[name] = value
+                call.__pydantic_fields_set__.add(name)
 
     def _appended(self, update: Any) -> SessionUpdate:
         """Return the whole content of a tool call to which an update of v2 appends something."""

@@ -299,14 +299,11 @@ class Conversation:
             finally:
                 self._questions.discard(scope)
 
-    @property
-    def take(self) -> Callable[[Any], None]:
-        """The function that handles an update that is not history."""
-        return self._take_one if self._is_v1 else self._take_other
-
-    def _take_other(self, update: Any) -> None:
-        """Handle an update of a version other than v1."""
-        if update.session_update == "agent_message_chunk":
+    def take(self, update: Any) -> None:
+        """Handle an update that is not history."""
+        if self._is_v1:
+            self._take_one(update)
+        elif update.session_update == "agent_message_chunk":
             self._take_one(to_v1(update))
         elif update.session_update == "state_update":
             self._take_state(update)
