@@ -28,7 +28,7 @@ from acp_bindings.jsonrpc import CANCEL, ProtocolPackage
 from acp_bindings.messages import BadResponse, ErrorResponse, Id, Message, Notification, Request, Response
 from acp_bindings.methods import Method, Methods, NotificationType, RequestType
 from acp_bindings.setup._auth import auth_methods_for, login_remarks
-from acp_bindings.setup._peer import WORDS, AgentPeer, ClientPeer, message_type, parsed
+from acp_bindings.setup._peer import WORDS, AgentPeer, ClientPeer, parsed
 from acp_bindings.setup._versions import by_version, name_of, negotiate, read_version, version_of
 from acp_bindings.setup.capabilities import V2_BASELINE, AgentCapability, ClientCapability, Side, has_word, written
 from acp_bindings.setup.errors import InitializedAlready, InvalidParams, NotInitialized
@@ -91,18 +91,16 @@ class _Handshake(Generic[C]):
             raise ValueError("info is missing: pass info=v1.Implementation(name=…, version=…), or anonymous=True")
         if info is None and max(self._protocols) > 1:
             raise ValueError("v2 requires info; pass info=…, or offer only v1")
-        side = self._side
         for name in sorted(self._capabilities):
-            if not any(has_word(message_type(each, side), side, n, name) for n, each in self._protocols.items()):
+            if not any(has_word(each, self._side, name) for each in self._protocols.values()):
                 offered = ", ".join(map(name_of, self._protocols.values()))
                 raise ValueError(f"{offered} does not have the capability {name}; use another protocol package")
 
     def _part(self, protocol: ProtocolPackage) -> dict[str, Any]:
         """Return the fields of `initialize` with the info and the capabilities."""
-        version = version_of(protocol)
-        capabilities, info = WORDS[self._side][version]
+        capabilities, info = WORDS[self._side][version_of(protocol)]
         fields: dict[str, Any] = {capabilities: {}}
-        fields |= written(message_type(protocol, self._side), self._side, version, self._capabilities)
+        fields |= written(protocol, self._side, self._capabilities)
         if self._meta is not None:
             fields[capabilities]["_meta"] = dict(self._meta)
         if self._info is not None:

@@ -51,13 +51,6 @@ def repeated_version(answer: object, version: int) -> str | None:
     )
 
 
-def message_type(protocol: ProtocolPackage, side: Side) -> type[Model]:
-    """Return the class of the message of *side* in `initialize`: the agent's response or the client's request."""
-    package: Any = protocol
-    type_: type[Model] = package.InitializeResponse if side == "agent" else package.InitializeRequest
-    return type_
-
-
 def initialize_remarks(message: Model, *, side: Side, version: int) -> Iterator[Remark]:
     """Yield likely mistakes in the *message* of *side*, although it could be read.
 
@@ -131,7 +124,7 @@ def in_form_of(
 
     asked = {"protocolVersion": requested, "info": _UNKNOWN, "capabilities": raw.get("capabilities", {})}
     newer = ClientPeer.of(v2, decode(v2.InitializeRequest, asked, findings=findings))
-    fields = written(v1.InitializeRequest, "client", 1, newer.names())
+    fields = written(v1, "client", newer.names())
     if newer.capabilities.meta is not None:
         fields["clientCapabilities"]["_meta"] = newer.capabilities.meta
     return {**raw, **fields, "clientInfo": raw.get("info")}, True
@@ -194,11 +187,9 @@ class Peer:
             UnknownCapability: this side does not have a capability of this name.
         """
         place = known(self.side, capability).of(self.version)
-        if place is None or not has_word(message_type(self.protocol, self.side), self.side, self.version, capability):
+        if place is None or not has_word(self.protocol, self.side, capability):
             return f"{name_of(self.protocol)} does not have the capability {capability}"
-        if place == ALWAYS:
-            return None
-        if says(self._message, place):
+        if place == ALWAYS or says(self._message, place):
             return None
         return f"the {self.side} has not advertised {place}{self._mistake_at(place)}"
 

@@ -249,12 +249,13 @@ def says(message: Mapping[str, Any], place: str) -> bool:
     return value is True or isinstance(value, Model) or (isinstance(value, tuple) and value != ())
 
 
-def written(initialize: type[Model], side: Side, version: int, names: Collection[str]) -> dict[str, Any]:
+def written(protocol: ProtocolPackage, side: Side, names: Collection[str]) -> dict[str, Any]:
     """Return the JSON for the capabilities in *names*, for the message of `initialize`. Other booleans are `false`.
 
     Capabilities that the version or the package does not have are left out.
     """
     fields: dict[str, Any] = {}
+    initialize, version = message_type(protocol, side), version_of(protocol)
     for name, places in TABLES[side].items():
         place = places.of(version)
         if not place or place == "authMethods":
@@ -273,10 +274,19 @@ def written(initialize: type[Model], side: Side, version: int, names: Collection
     return fields
 
 
-def has_word(initialize: type[Model], side: Side, version: int, name: str) -> bool:
+def has_word(protocol: ProtocolPackage, side: Side, name: str) -> bool:
     """Return True if a protocol package has a capability, also if every peer has it."""
-    place = known(side, name).of(version)
-    return place is not None and (place == ALWAYS or member_type(initialize, place.split(".")) is not None)
+    place = known(side, name).of(version_of(protocol))
+    if not place:
+        return place == ALWAYS
+    return member_type(message_type(protocol, side), place.split(".")) is not None
+
+
+def message_type(protocol: ProtocolPackage, side: Side) -> type[Model]:
+    """Return the class of the message of *side* in `initialize`: the agent's response or the client's request."""
+    package: Any = protocol
+    type_: type[Model] = package.InitializeResponse if side == "agent" else package.InitializeRequest
+    return type_
 
 
 def member_type(model: type[Model], way: Collection[str]) -> type | None:
