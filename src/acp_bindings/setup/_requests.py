@@ -60,7 +60,7 @@ def new_session(
     """
     check_method(agent, "session/new", assume=assume)
     fields = _fields(agent, cwd, additional_directories, mcp_servers, flavour)
-    request: NewSessionRequest = _request(agent, "NewSessionRequest", assume, meta, **fields)
+    request: NewSessionRequest = _request(agent, "session/new", assume, meta, **fields)
     return request
 
 
@@ -93,14 +93,14 @@ def load_session(
         TypeError: *record* is not a `SessionRecord`, such as an id.
     """
     if agent.version == 1:
-        method, name, more = "session/load", "LoadSessionRequest", {}
+        method, more = "session/load", {}
     else:
         # In v2 loading is a `session/resume`, for which the check would require `session.resume` instead.
         check_capability(agent, "session.load", method="session/resume", assume=assume)
         assume = {*assume, "session.resume"}
         replay = cast("Any", agent.protocol).ReplayFromStart()
-        method, name, more = "session/resume", "ResumeSessionRequest", {"replay_from": replay}
-    request: LoadSessionRequest = _again(agent, method, name, record, mcp_servers, flavour, assume, meta, **more)
+        method, more = "session/resume", {"replay_from": replay}
+    request: LoadSessionRequest = _again(agent, method, record, mcp_servers, flavour, assume, meta, **more)
     return request
 
 
@@ -114,9 +114,7 @@ def resume_session(
     meta: Mapping[str, Any] | None = None,
 ) -> ResumeSessionRequest:
     """Return the request to continue an earlier session without its history. Arguments are those of `load_session`."""
-    request: ResumeSessionRequest = _again(
-        agent, "session/resume", "ResumeSessionRequest", record, mcp_servers, flavour, assume, meta
-    )
+    request: ResumeSessionRequest = _again(agent, "session/resume", record, mcp_servers, flavour, assume, meta)
     return request
 
 
@@ -135,9 +133,7 @@ def fork_session(
     """
     # A package without the method does not have the capability either. The error about the capability is more useful.
     check_capability(agent, "session.fork", method="session/fork", assume=assume)
-    request: ForkSessionRequest = _again(
-        agent, "session/fork", "ForkSessionRequest", record, mcp_servers, flavour, assume, meta
-    )
+    request: ForkSessionRequest = _again(agent, "session/fork", record, mcp_servers, flavour, assume, meta)
     return request
 
 
@@ -155,8 +151,7 @@ def close_session(
     Raises:
         CapabilityNotAdvertised: the agent does not support it.
     """
-    check_method(agent, "session/close", assume=assume)
-    request: CloseSessionRequest = _request(agent, "CloseSessionRequest", assume, meta, session_id=_id(session))
+    request: CloseSessionRequest = _request(agent, "session/close", assume, meta, session_id=_id(session))
     return request
 
 
@@ -172,8 +167,7 @@ def delete_session(
     Raises:
         CapabilityNotAdvertised: the agent does not support it.
     """
-    check_method(agent, "session/delete", assume=assume)
-    request: DeleteSessionRequest = _request(agent, "DeleteSessionRequest", assume, meta, session_id=_id(session))
+    request: DeleteSessionRequest = _request(agent, "session/delete", assume, meta, session_id=_id(session))
     return request
 
 
@@ -204,7 +198,7 @@ def list_sessions(
     fields = {} if cwd is None else {"cwd": require_absolute(cwd, flavour=flavour)}
     if cursor is not None:
         fields["cursor"] = cursor
-    request: ListSessionsRequest = _request(agent, "ListSessionsRequest", assume, meta, **fields)
+    request: ListSessionsRequest = _request(agent, "session/list", assume, meta, **fields)
     return request
 
 
@@ -225,7 +219,6 @@ def _fields(
 def _again(  # noqa: PLR0917 - the arguments of the public functions
     agent: AgentPeer,
     method: str,
-    name: str,
     record: SessionRecord,
     servers: Iterable[McpServerLike] | None,
     flavour: Flavour,
@@ -233,22 +226,23 @@ def _again(  # noqa: PLR0917 - the arguments of the public functions
     meta: Mapping[str, Any] | None,
     **more: Any,
 ) -> Any:
-    """Return the params of a request for an existing session, of the class *name* of the negotiated package."""
+    """Return the params of *method*, a request for an existing session, of the negotiated package."""
     check_method(agent, method, assume=assume)
     if not isinstance(record, SessionRecord):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(f"{type(record).__name__} is not a SessionRecord; {_AS_RECORD}")
     servers = record.servers() if servers is None else servers
     fields = _fields(agent, record.cwd, record.additional_directories, servers, flavour)
-    return _request(agent, name, assume, meta, session_id=record.session_id, **fields, **more)
+    return _request(agent, method, assume, meta, session_id=record.session_id, **fields, **more)
 
 
 def _request(
-    agent: AgentPeer, name: str, assume: Collection[str], meta: Mapping[str, Any] | None, **fields: Any
+    agent: AgentPeer, method: str, assume: Collection[str], meta: Mapping[str, Any] | None, **fields: Any
 ) -> Any:
-    """Return the params, of the class *name* of the negotiated package."""
+    """Return the params of *method*, of the negotiated package."""
     if meta is not None:
         fields["meta"] = dict(meta)
-    request = getattr(agent.protocol, name)(**fields)
+    methods: Any = agent.protocol.METHODS
+    request = methods[method].request.params(**fields)
     # Unsupported fields raise instead of being dropped, because the session would seem to have them.
     check_message(agent, request, assume=assume)
     return request
