@@ -285,9 +285,9 @@ class Roots:
         """
         text = os.fspath(path)
         real = None if likeness(text) in _MISLEADING else _real(os.path.join(self.directories[0], text))
-        if real is None or not any(_within(real, root) for root in self._real):
+        if real is None or not any(map(real.is_relative_to, self._real)):
             raise OutsideRoots(text)
-        return Path(real)
+        return real
 
     def __repr__(self) -> str:
         """`Roots('/home/me/project', '/data')`."""
@@ -299,13 +299,7 @@ _HERE: Flavour = "windows" if os.name == "nt" else "posix"
 _MISLEADING = {"empty", "nul", "home", "url"}
 
 
-def _within(path: str, root: str) -> bool:
-    """Return True if *path* is *root* or in it; both are resolved."""
-    path, root = os.path.normcase(path), os.path.normcase(root)
-    return path == root or path.startswith(root if root.endswith(os.sep) else root + os.sep)
-
-
-def _real(path: str) -> str | None:
+def _real(path: str) -> Path | None:
     """Return *path* with links resolved, or None if that fails.
 
     `realpath` keeps parts that it cannot access, so its result is checked for links again.
@@ -316,7 +310,7 @@ def _real(path: str) -> str | None:
             return None
     except (OSError, ValueError):
         return None
-    return str(real)
+    return real
 
 
 def _is_link(path: Path) -> bool:
