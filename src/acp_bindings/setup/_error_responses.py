@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any, Protocol, TypeGuard
+from typing import Any, Protocol
 
 from pydantic_core import from_json
 
@@ -85,13 +85,9 @@ def _unsupported_version(data: Any) -> UnsupportedProtocolVersion:
     """Return the error -32022 with *data*, which should be `{requested, supported}`."""
     members = members_of(data)
     requested: Any = members.get("requested")
-    supported = [each for each in items_of(members.get("supported")) if _is_int(each)]
-    known = requested if _is_int(requested) else None
+    supported = [each for each in items_of(members.get("supported")) if type(each) is int]
+    known = requested if type(requested) is int else None
     return UnsupportedProtocolVersion(requested=known, answered=None, supported=supported)
-
-
-def _is_int(value: object) -> TypeGuard[int]:
-    return type(value) is int
 
 
 def _says_lost(text: str, session_id: str | None) -> bool:
