@@ -13,7 +13,6 @@ You report requests and responses to it; it does not send anything.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
@@ -61,14 +60,13 @@ class ReplayCollector(Generic[N]):
         """Create a collector without sessions.
 
         Args:
-            keep: how many updates of unknown sessions are stored. Beyond that, the oldest are lost, with a remark.
+            keep: how many updates of unknown sessions are stored. Beyond that, the oldest are dropped.
         """
         self.remarks: list[Remark] = []
-        """Mistakes of the agent, with the rules `replay-after-answer`, `replay-on-resume`, `update-after-close` and
-        `early-updates-lost`, each once for a session."""
-        self._keep = keep
+        """Mistakes of the agent, with the rules `replay-after-answer`, `replay-on-resume` and `update-after-close`,
+        each once for a session."""
         self._sessions: dict[str, _Session[N]] = {}
-        self._early: deque[N] = deque()
+        self._early: deque[N] = deque(maxlen=keep)
         self._said: set[tuple[str, str]] = set()
 
     def expect(self, request: LoadSessionRequest | ResumeSessionRequest) -> list[Update[N]]:
@@ -86,7 +84,7 @@ class ReplayCollector(Generic[N]):
         """Return the updates to handle now: *notification*, or none if it is stored or the session is closed."""
         session = self._sessions.get(notification.session_id)
         if session is None:
-            self._put_by(notification)
+            self._early.append(notification)
             return []
         self._look_at(notification, session)
         return [] if session.phase == "closed" else [session.take(notification)]
@@ -112,7 +110,7 @@ class ReplayCollector(Generic[N]):
             The history, which is not stored any longer; for a session that was not expected, its stored updates. What
             comes late is not in it.
         """
-        session = self._sessions.get(session_id) or _Session[N]("opened", list(self._take_early(session_id)))
+        session = self._sessions.get(session_id) or _Session[N]("opened", self._take_early(session_id))
         loaded: _Phase = "live" if session.is_busy else "loaded"
         self._sessions[session_id] = _Session[N](loaded if session.phase == "replaying" else "opened")
         return tuple(session.history)
@@ -145,23 +143,15 @@ class ReplayCollector(Generic[N]):
             text = "this is history, which session/resume does not request"
             self._remark(notification, "replay-on-resume", text)
 
-    def _put_by(self, notification: N) -> None:
-        self._early.append(notification)
-        if len(self._early) > self._keep:
-            lost = self._early.popleft()
-            text = "too many updates of unknown sessions; the oldest are lost"
-            self._remark(lost, "early-updates-lost", text)
-
-    def _take_early(self, session_id: str) -> Iterable[N]:
-        early = self._early
-        self._early = deque(each for each in early if each.session_id != session_id)
+    def _take_early(self, session_id: str) -> list[N]:
+        early = list(self._early)
+        self._early.clear()
+        self._early.extend(each for each in early if each.session_id != session_id)
         return [each for each in early if each.session_id == session_id]
 
     def _remark(self, notification: N, rule: str, text: str) -> None:
-        # There may be any number of unknown sessions.
-        whose = "" if rule == "early-updates-lost" else notification.session_id
-        if (rule, whose) not in self._said:
-            self._said.add((rule, whose))
+        if (rule, notification.session_id) not in self._said:
+            self._said.add((rule, notification.session_id))
             facts = {"sessionId": notification.session_id, "sessionUpdate": notification.update.session_update}
             self.remarks.append(Remark(("update",), rule, text, "error", facts))
 
