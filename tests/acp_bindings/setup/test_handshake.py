@@ -336,6 +336,7 @@ REFUSED: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
     (AgentHandshake, {"capabilities": {"terminal"}}, UnknownCapability, "of the client, not of the agent"),
     (ClientHandshake, {"capabilities": {"session.load"}}, UnknownCapability, "of the agent, not of the client"),
     (AgentHandshake, {"capabilities": {"session.fork"}}, ValueError, r"v1 does not have the capability session\.fork"),
+    (ClientHandshake, {"protocols": [v2], "capabilities": {"terminal"}}, ValueError, "v2 does not have the capability"),
     (ClientHandshake, {"capabilities": "terminal"}, TypeError, "capabilities must be a set of names"),
     (ClientHandshake, {"capabilities": v1.ClientCapabilities()}, TypeError, r"a set of names.*not ClientCapabilities"),
     (
