@@ -80,22 +80,41 @@ def test_the_shell_takes_the_answers_in_order(command: Command, tmp_path: Path) 
     assert (done.status, done.out) == (0, f"{FILLED}decline\n")
 
 
+class Person(asking.Asker):
+    """An asker at whose terminal these lines are typed."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, *lines: bytes) -> None:
+        self.said: list[str] = []
+        super().__init__("s", self.said.append, asking.answers_in(None))
+        left = iter(lines)
+
+        async def read() -> bytes:
+            assert self.is_asking
+            return next(left)
+
+        monkeypatch.setattr(asking, "has_terminal", lambda: True)
+        monkeypatch.setattr(asking, "read_chunk", read)
+
+    async def fill(self, schema: dict[str, Any]) -> dict[str, Any] | None:
+        async with self.answering():
+            answer = await self.elicit(None, ElicitRequestFormParams(message="Please", requested_schema=schema))
+        assert not self.is_asking
+        return answer.content
+
+
 @pytest.mark.anyio
 async def test_items_of_an_array_are_separated_by_commas_and_may_be_titles(monkeypatch: pytest.MonkeyPatch) -> None:
     inks = {"type": "array", "items": {"anyOf": [{"const": "a", "title": "Alpha"}, {"const": "b"}]}}
     names = {"type": "array", "items": {"type": "string"}, "minItems": 1}
-    lines = iter([b"Alpha, b,\n", b"\n", b'["x, y"]\n', b"\n"])
-    said: list[str] = []
-
-    async def read() -> bytes:
-        return next(lines)
-
-    monkeypatch.setattr(asking, "has_terminal", lambda: True)
-    monkeypatch.setattr(asking, "read_chunk", read)
-    asker = asking.Asker("s", said.append, asking.answers_in(None))
     schema = {"type": "object", "properties": {"inks": inks, "names": names}, "required": ["inks", "names"]}
-    async with asker.answering():
-        answer = await asker.elicit(None, ElicitRequestFormParams(message="Please", requested_schema=schema))
+    person = Person(monkeypatch, b"Alpha, b,\n", b"\n", b'["x, y"]\n', b"\n")
 
-    assert answer.content == {"inks": ["a", "b"], "names": ["x, y"]}
-    assert said[-1] == "  names: [] should be non-empty"
+    assert await person.fill(schema) == {"inks": ["a", "b"], "names": ["x, y"]}
+    assert person.said[-1] == "  names: [] should be non-empty"
+
+
+@pytest.mark.anyio
+async def test_an_empty_line_sends_the_whole_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    schema = {"type": "object", "properties": {"note": {"type": "string", "default": "long " * 20}}}
+
+    assert await Person(monkeypatch, b"\n", b"\n").fill(schema) == {"note": "long " * 20}

@@ -68,8 +68,12 @@ class Asker:
         self._lock = anyio.Lock()
         self._is_open = False
         self._scopes: set[anyio.CancelScope] = set()
-        self.is_asking = False
-        """True while the user is asked."""
+        """Those of the open questions."""
+
+    @property
+    def is_asking(self) -> bool:
+        """True while the server waits for an answer."""
+        return bool(self._scopes)
 
     @asynccontextmanager
     async def answering(self) -> AsyncGenerator[None]:
@@ -174,7 +178,6 @@ class Asker:
         """Ask the user, who may decline with Ctrl-D."""
         if not self._has_terminal():
             return {"action": "cancel"}
-        self.is_asking = True
         try:
             if url is not None:
                 self._say(f"  {url}")
@@ -195,14 +198,12 @@ class Asker:
         except TooManySteps:
             self._say("the form is too large; cancelled")
             return {"action": "cancel"}
-        finally:
-            self.is_asking = False
         return {"action": "accept", "content": content} if is_sent else {"action": "decline"}
 
     async def _ask(self, field: Argument, schema: dict[str, Any], content: dict[str, Any]) -> None:
         """Ask for one member until its value is valid."""
-        part = as_members(schema.get("properties")).get(field.name)
-        about = [str(each) for each in (as_members(part).get("title"), field.description, *field.limits) if each]
+        part = as_members(as_members(schema.get("properties")).get(field.name))
+        about = [str(each) for each in (part.get("title"), field.description, *field.limits) if each]
         self._say(f"  {'; '.join([str(field), *about])}")
         with limited_steps(STEPS):
             titles = dict(_titles(part, schema))
@@ -212,8 +213,8 @@ class Asker:
         while True:
             text = await self._line(f"  {field.name}: ")
             if not text and not field.required:
-                if field.default is not None:
-                    content[field.name] = json.loads(field.default)
+                if "default" in part:
+                    content[field.name] = part["default"]
                 return
             items = text.split(",") if is_array and not text.startswith("[") else [text]
             known = [titles.get(item.strip(), item.strip()) for item in items if item.strip() or not is_array]
@@ -229,15 +230,12 @@ class Asker:
         if not self._has_terminal():
             return None
         self._say("Type the response of the model; an empty line ends it, Ctrl-D declines.")
-        self.is_asking = True
         lines: list[str] = []
         try:
             while (line := await self._line("> ")) or not lines:
                 lines.append(line)
         except EOFError:
             return None
-        finally:
-            self.is_asking = False
         return "\n".join(lines)
 
     def _has_terminal(self) -> bool:
