@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic_core import from_json
 
-from acp_bindings._json import package_of
 from acp_bindings.decoding import decode
 from acp_bindings.encoding import encode
-from acp_bindings.setup._versions import name_of, version_of
+from acp_bindings.setup._versions import version_of
 
 if TYPE_CHECKING:
     from acp_bindings.jsonrpc import ProtocolPackage
@@ -27,12 +26,12 @@ def from_v1(protocol: ProtocolPackage, update: Any) -> Any:
     Raises:
         DecodeError: the protocol does not have such an update. Modes, for example, are config options in v2.
     """
-    if package_of(type(update).__module__) == name_of(protocol):
+    package: Any = protocol
+    if type(update).__module__.startswith(f"{package.__name__}."):
         return update
     json = from_json(encode(update))
     if version_of(protocol) > 1 and (convert := _TO_V2.get(json["sessionUpdate"])):
         json = convert(json)
-    package: Any = protocol
     return decode(package.SessionUpdate, json)
 
 
