@@ -74,12 +74,12 @@ def proxy_for(scheme: str, host: str, *, proxy: str | None, trust_env: bool) -> 
     return Via(shown_proxy(found), variable if value == found else None)
 
 
-def tls_reason(error: ssl.SSLError) -> tuple[str, str | None]:
-    """Return the reason of the TLS library, and advice if there is any."""
+def tls_reason(error: ssl.SSLError, *, plain: str = "http") -> tuple[str, str | None]:
+    """Return the reason of the TLS library, and advice if there is any; *plain* is the scheme without TLS."""
     reason = getattr(error, "verify_message", "") or (error.reason or str(error)).replace("_", " ").lower()
     match error.reason:
         case "WRONG_VERSION_NUMBER" | "RECORD_LAYER_FAILURE":
-            return reason, "should the URL start with http://?"
+            return reason, f"should the URL start with {plain}://?"
         case "CERTIFICATE_VERIFY_FAILED":
             advice = _CERTIFICATE_ADVICE.get(getattr(error, "verify_code", 0), _TRUST)
             return reason.rstrip("."), advice

@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Map
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from http.cookies import CookieError, SimpleCookie
+from importlib.util import find_spec
 from ipaddress import ip_address
 from secrets import token_hex
 from typing import Any, Protocol, TypeAlias
@@ -150,6 +151,12 @@ class AcpApp:
             **options: more settings of `uvicorn.Config`.
         """
         import uvicorn  # noqa: PLC0415 - only used here
+
+        if find_spec("websockets") is None:
+            log.warning("WebSockets are refused, because websockets is missing: pip install 'acp-bindings[remote]'")
+        # uvicorn takes the response to a handshake for none.
+        wrong = "without completing handshake"
+        logging.getLogger("uvicorn.error").addFilter(lambda record: wrong not in str(record.msg))
 
         app = self
 

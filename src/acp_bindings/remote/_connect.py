@@ -116,9 +116,7 @@ async def open_link(
     if scheme not in ("http", "https", "ws", "wss"):
         raise ValueError(f"the URL must begin with http, https, ws or wss, not {scheme!r}")
     is_websocket = scheme in ("ws", "wss")
-    # httpx knows only its own schemes.
-    base = url.replace("ws", "http", 1) if is_websocket else url
-    network = Network(base, timeout=timeout, is_websocket=is_websocket, **_DEFAULTS | options)
+    network = Network(url, timeout=timeout, is_websocket=is_websocket, **_DEFAULTS | options)
     error: BaseException | None = None
     async with AsyncExitStack() as stack:
         stack.enter_context(kept_out_of_logs(network.hide))

@@ -69,12 +69,16 @@ class Network:
         timeout: float,
         is_websocket: bool,
     ) -> None:
+        # httpx knows only its own schemes.
+        base = url.replace("ws", "http", 1) if is_websocket else url
         try:
-            self.url = httpx.URL(url)
+            self.url = httpx.URL(base)
         except httpx.InvalidURL as error:
             raise ValueError(f"the URL is not valid: {error}") from None
         if not self.url.host:
             raise ValueError("the URL has no host")
+        self._given = httpx.URL(shown_url(url))
+        """The URL as it was given, in a form to show."""
         self.timeout, self._is_websocket = timeout, is_websocket
         self.hide = Redactor((headers or {}).values(), urls=[url, *([proxy] if isinstance(proxy, str) else ())])
         match auth:
@@ -196,7 +200,7 @@ class Network:
         return Unreachable(
             self.hide(reason or meaning),
             code="disconnected" if reason else code,
-            url=shown_url(str(self.url)),
+            url=str(self._given),
             status=reply.status_code,
             headers=tuple((name, self.hide(value)) for name, value in reply.headers.items() if name != "set-cookie"),
             body=body,
@@ -205,12 +209,12 @@ class Network:
 
     def lost(self, reason: str, *, code: Reason = "disconnected") -> Unreachable:
         """Return the error for a connection that was lost."""
-        return Unreachable(self.hide(reason), code=code, url=shown_url(str(self.url)))
+        return Unreachable(self.hide(reason), code=code, url=str(self._given))
 
     def explain(self, error: Exception, *, silence: float | None = None) -> Unreachable:
         """Return the error for an exception of the network."""
         code, reason = reason_of_error(
-            error, self.url, via=self._via, timeout=self.timeout, silence=silence or self.timeout
+            error, self._given, via=self._via, timeout=self.timeout, silence=silence or self.timeout
         )
         failure = self.lost(reason, code=code)
         if not self.hide.hides("".join(format_exception(error))):

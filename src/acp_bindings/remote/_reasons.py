@@ -66,11 +66,11 @@ def reason_of_error(  # noqa: PLR0911, PLR0912 - a table
     error: Exception, url: httpx.URL, *, via: Via | None, timeout: float, silence: float
 ) -> tuple[Reason, str]:
     """Return the code and the explanation of an error of the network, by its deepest known cause."""
-    where = f"{url.host}:{url.port or {'http': 80, 'https': 443}.get(url.scheme)}"
+    where = f"{url.host}:{url.port or {'http': 80, 'ws': 80}.get(url.scheme, 443)}"
     for cause in _causes(error):
         match cause:
             case ssl.SSLError():
-                reason, advice = tls_reason(cause)
+                reason, advice = tls_reason(cause, plain=url.scheme.removesuffix("s"))
                 if advice and "SSL_CERT_FILE" in advice:
                     advice += " or pass verify="
                 return "tls", f"TLS with {where} failed: {'; '.join(filter(None, (reason, advice)))}"

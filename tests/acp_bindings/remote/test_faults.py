@@ -6,8 +6,8 @@ import gzip
 import json
 import queue
 import sys
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ import anyio
 import anyio.lowlevel
 import httpx
 import pytest
-from anyio.abc import SocketStream
+from anyio.abc import Process, SocketStream
 from anyio.streams.text import TextReceiveStream
 from websockets.protocol import CLIENT, OPEN, Protocol
 from websockets.utils import accept_key, generate_key
@@ -54,27 +54,44 @@ def to(origin: str, profile: str) -> str:
 # -- the network
 
 
-@BOTH
-async def test_the_server_is_killed(profile: str) -> None:
+@asynccontextmanager
+async def uvicorn_server() -> AsyncGenerator[tuple[str, Process, TextReceiveStream]]:
+    """Serve with `AcpApp.run` in a process; yield its origin, the process, and the rest of its log."""
     command = [sys.executable, "-m", "tests.acp_bindings.remote.speaking", str(free_port())]
     async with await anyio.open_process(command, stdin=None, stdout=None) as server:
         with anyio.fail_after(60):
             assert server.stderr is not None
-            log = ""
-            async for text in TextReceiveStream(server.stderr):
+            log, stderr = "", TextReceiveStream(server.stderr)
+            async for text in stderr:
                 log += text
                 if "running on " in log and " (Press" in log:
                     break
-            origin = log.partition("running on ")[2].partition(" ")[0]
-            client = Client("test", version="1.0")
-            async with client.connect(to(origin, profile), reconnect=Reconnect(attempts=1, wait=0.01)) as connected:
-                session = await connected.session(cwd="/tmp")
-                with pytest.raises(ConnectionClosed):  # noqa: PT012 - the turn must have begun
-                    async for _ in session.prompt("wait"):
-                        server.kill()
-                with pytest.raises(Unreachable) as caught:
-                    await session.prompt("hello")
+            yield log.partition("running on ")[2].partition(" ")[0], server, stderr
+
+
+@BOTH
+async def test_the_server_is_killed(profile: str) -> None:
+    async with uvicorn_server() as (origin, server, _):
+        client = Client("test", version="1.0")
+        async with client.connect(to(origin, profile), reconnect=Reconnect(attempts=1, wait=0.01)) as connected:
+            session = await connected.session(cwd="/tmp")
+            with pytest.raises(ConnectionClosed):  # noqa: PT012 - the turn must have begun
+                async for _ in session.prompt("wait"):
+                    server.kill()
+            with pytest.raises(Unreachable) as caught:
+                await session.prompt("hello")
     assert caught.value.code == "refused"
+
+
+async def test_a_refused_websocket_is_not_logged_as_an_error() -> None:
+    async with uvicorn_server() as (origin, server, stderr):
+        with pytest.raises(Unreachable, match="does not serve ACP at this path"):
+            async with connect_url(f"{to(origin, 'ws')}/other", protocol=NEGOTIATED):
+                pass
+        server.terminate()
+        log = "".join([text async for text in stderr])
+    assert "404" in log
+    assert "ERROR" not in log
 
 
 @BOTH

@@ -38,6 +38,7 @@ async def unreachable(origin: str, profile: str, **options: Any) -> Unreachable:
         async with Client("test", version="1.0").connect(connect_url(url, protocol=OPENING, **options)):
             pass
     error = caught.value
+    assert error.url == url.partition("?")[0]
     shown = "".join(traceback.format_exception(error))
     assert not any(secret in f"{shown}{vars(error)}" for secret in (TOKEN, PROXY_PASSWORD))
     return error
@@ -136,7 +137,7 @@ async def test_a_response_that_is_not_acp_is_explained(profile: str, row: str) -
         error = await unreachable(server.origin, profile)
     assert error.code == code
     assert reason in str(error)
-    assert f"{server.origin}/acp: " in str(error)
+    assert f"{error.url}: " in str(error)
 
 
 async def test_an_mcp_server_is_recognized(profile: str, serve: Serve) -> None:
@@ -179,7 +180,7 @@ async def test_https_for_a_server_without_tls_is_explained(profile: str) -> None
 
     async with listening(refuse) as origin:
         error = await unreachable(origin.replace("http", "https"), profile)
-        assert (error.code, "should the URL start with http://?" in str(error)) == ("tls", True)
+        assert (error.code, f"should the URL start with {profile}://?" in str(error)) == ("tls", True)
 
 
 async def test_a_closed_port_is_explained(profile: str) -> None:
