@@ -144,6 +144,10 @@ def probe(
     auth: Annotated[
         str | None, typer.Option("--auth", metavar="METHOD", help="Log in with this authentication method.")
     ] = None,
+    headers: Annotated[
+        list[str] | None,
+        typer.Option("--header", "-H", metavar="'NAME: VALUE'", help="Send this header to the URL; repeatable."),
+    ] = None,
     only: Annotated[
         list[str] | None, typer.Option("--only", metavar="CHECK", help="Run only this check or family; repeatable.")
     ] = None,
@@ -185,6 +189,7 @@ def probe(
         version=version,
         prompt=prompt,
         auth=auth,
+        headers=headers or [],
         only=only or [],
         skip=skip or [],
         timeout=timeout,

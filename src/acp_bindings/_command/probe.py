@@ -19,7 +19,7 @@ from acp_bindings.errors import AcpError
 from acp_bindings.probe import Report, Result
 from acp_bindings.probe._bench import Options
 from acp_bindings.probe._probe_report import json_of, lines_of, summary_of
-from acp_bindings.probe._probing import choose, fill, is_url
+from acp_bindings.probe._probing import choose, fill, headers_in, is_url
 
 
 def probe_agent(
@@ -28,6 +28,7 @@ def probe_agent(
     version: int,
     prompt: str | None,
     auth: str | None,
+    headers: Sequence[str],
     only: Sequence[str],
     skip: Sequence[str],
     timeout: float,
@@ -46,6 +47,10 @@ def probe_agent(
         chosen = choose(only=only, skip=skip, version=version)
     except ValueError as error:
         return _refuse(f"{error}; --list lists them")
+    try:
+        sent = headers_in(headers)
+    except ValueError as error:
+        return _refuse(f"--header: {error}")
     if problem := _problem(target, {"--record": record, "--junit": junit, "--html": html}):
         return _refuse(problem)
     report = Report(version=version, when=datetime.now(UTC))
@@ -55,6 +60,7 @@ def probe_agent(
         prompt=prompt,
         auth=auth,
         timeout=timeout,
+        headers=sent,
     )
     ended_by = 0
     with _sigterm_as_interrupt() as signal_number:
@@ -63,7 +69,8 @@ def probe_agent(
         except KeyboardInterrupt:
             ended_by = signal_number()
         except (AcpError, ImportError) as error:
-            return _refuse(str(error))
+            # The message has the arguments of Python functions.
+            return _refuse(str(error).replace("pass headers= or auth=", "pass --header 'Authorization: …'"))
     _write(f"{json_of(report) if as_json else summary_of(report)}\n")
     for option, path, form in (("--junit", junit, _junit), ("--html", html, _html)):
         if path is not None:

@@ -47,6 +47,8 @@ class Options:
     """The id of the authentication method to log in with."""
     timeout: float = 30.0
     env: Mapping[str, str] = field(default_factory=dict[str, str])
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The headers of all requests to a URL."""
 
 
 class Bench:
@@ -63,7 +65,7 @@ class Bench:
         """The id of the check that runs."""
         target, variables = options.target, {**os.environ, **options.env}
         arguments, urls = ((), [target]) if isinstance(target, str) else (target, ())
-        self._secrets = [*environment_secrets(variables), *argument_secrets(arguments)]
+        self._secrets = [*environment_secrets(variables), *argument_secrets(arguments), *options.headers.values()]
         self.hide = Redactor(self._secrets, urls=urls)
         """Replaces secrets in a text."""
         self._tasks = tasks
@@ -166,7 +168,7 @@ class Bench:
         target = self.options.target
         shared: Any = {"tasks": self._tasks, "timeout": self.options.timeout, "serve": client.serve}
         if isinstance(target, str):
-            agent = await start_url(target, **shared)
+            agent = await start_url(target, headers=self.options.headers, **shared)
         else:
             agent = await start_process(target, env=self.options.env, **shared)
         self.agents.append(agent)

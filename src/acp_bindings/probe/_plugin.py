@@ -19,30 +19,35 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--acp-version", type=int, choices=(1, 2), default=1, help="The version of the protocol (1).")
     group.addoption("--acp-prompt", metavar="TEXT", help="The text of all prompts.")
     group.addoption("--acp-auth", metavar="METHOD", help="Log in with this authentication method.")
+    group.addoption("--acp-header", action="append", metavar="'NAME: VALUE'", help="Send this header to the URL.")
     group.addoption("--acp-timeout", type=float, metavar="SECONDS", help="Seconds to wait for an answer (30).")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Reject an agent that cannot be tried before the first test."""
     agent: str | None = config.getoption("acp_agent")
-    if agent is not None and (problem := _problem(agent)):
-        raise pytest.UsageError(f"--acp-agent: {problem}")
+    if agent is not None and (problem := _problem(agent, config.getoption("acp_header") or [])):
+        raise pytest.UsageError(problem)
 
 
-def _problem(agent: str) -> str | None:
+def _problem(agent: str, headers: list[str]) -> str | None:
     if find_spec("anyio") is None:
-        return "anyio is missing: pip install 'acp-bindings[tools]'"
-    from acp_bindings.probe._probing import is_url  # noqa: PLC0415 - not before it is used
+        return "--acp-agent: anyio is missing: pip install 'acp-bindings[tools]'"
+    from acp_bindings.probe._probing import headers_in, is_url  # noqa: PLC0415 - not before it is used
 
+    try:
+        headers_in(headers)
+    except ValueError as error:
+        return f"--acp-header: {error}"
     if is_url(agent):
-        return None if find_spec("httpx") else "a URL requires httpx: pip install 'acp-bindings[remote]'"
+        return None if find_spec("httpx") else "--acp-agent: a URL requires httpx: pip install 'acp-bindings[remote]'"
     try:
         program = next(iter(shlex.split(agent)), None)
     except ValueError as error:
-        return f"the command cannot be split into arguments: {error}"
+        return f"--acp-agent: the command cannot be split into arguments: {error}"
     if program is None:
-        return "give the command of an agent, or its URL"
-    return None if shutil.which(program) else f"command not found: {program}"
+        return "--acp-agent: give the command of an agent, or its URL"
+    return None if shutil.which(program) else f"--acp-agent: command not found: {program}"
 
 
 @pytest.hookimpl(tryfirst=True)

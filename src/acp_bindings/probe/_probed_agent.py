@@ -374,13 +374,13 @@ class _UrlTransport:
         return self._lines.pop(0)
 
 
-async def start_url(url: str, *, tasks: TaskGroup, timeout: float, serve: Serve) -> Agent:
+async def start_url(url: str, *, headers: Mapping[str, str], tasks: TaskGroup, timeout: float, serve: Serve) -> Agent:
     """Connect to an agent at a URL."""
 
     async def run(*, task_status: TaskStatus[Agent]) -> None:
         from acp_bindings.remote._connect import open_link  # noqa: PLC0415 - needs the extra `remote`
 
-        async with open_link(url, limit=LONGEST) as link:
+        async with open_link(url, limit=LONGEST, headers=headers) as link:
             agent = Agent(_UrlTransport(link), timeout, serve)
             task_status.started(agent)
             await agent.read(tasks)

@@ -35,6 +35,7 @@ async def probe(
     skip: Collection[str] = (),
     timeout: float = TIMEOUT,
     env: Mapping[str, str] | None = None,
+    headers: Mapping[str, str] | None = None,
     record: str | PathLike[str] | None = None,
     done: Callable[[Result], object] | None = None,
 ) -> Report:
@@ -49,6 +50,7 @@ async def probe(
         skip: the checks to leave out, by id or by family.
         timeout: seconds to wait for an answer or, in a turn, for any message.
         env: environment variables to add for the agent.
+        headers: headers of all requests to a URL, such as `Authorization`. Their values are redacted.
         record: a file for a recording of the conversations, without secrets.
         done: called with each result.
 
@@ -60,7 +62,15 @@ async def probe(
         raise ValueError(f"version must be 1 or 2, not {version}")
     chosen = choose(only=only, skip=skip, version=version)
     command = target if isinstance(target, str) else [fspath(each) for each in target]
-    options = Options(target=command, version=version, prompt=prompt, auth=auth, timeout=timeout, env=env or {})
+    options = Options(
+        target=command,
+        version=version,
+        prompt=prompt,
+        auth=auth,
+        timeout=timeout,
+        env=env or {},
+        headers=headers or {},
+    )
     report = Report(version=version, when=datetime.now(UTC))
     await fill(report, options, chosen, record=record, done=done)
     return report
@@ -175,3 +185,19 @@ def _name(bench: Bench) -> str:
     )
     info = cast("Message", info) if isinstance(info, dict) else {}
     return " ".join(str(info[each]) for each in ("name", "version") if each in info)
+
+
+def headers_in(options: Sequence[str]) -> dict[str, str]:
+    """Return the headers of options such as `--header 'NAME: VALUE'`.
+
+    Raises:
+        ValueError: one has no colon.
+    """
+    headers: dict[str, str] = {}
+    for each in options:
+        name, colon, value = each.partition(":")
+        if not colon:
+            # Not quoted, because it may be a secret.
+            raise ValueError("write it as 'NAME: VALUE'; the colon is missing")
+        headers[name.strip()] = value.strip()
+    return headers

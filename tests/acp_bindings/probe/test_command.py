@@ -56,6 +56,7 @@ def test_a_failed_check_has_status_1_and_is_explained(capsys: pytest.CaptureFixt
         (("--only", "sessions.modes", "--version", "2", "--", "agent"), "no check of version 2 is selected"),
         (("agent",), "put -- before a command"),
         (("ftp://localhost",), "put -- before a command"),
+        (("--header", "secret", "http://localhost"), "--header: write it as 'NAME: VALUE'; the colon is missing"),
         (("--junit", "/", "--", "agent"), "--junit /: it is a directory"),
         (("--html", "no/such/probe.html", "--", "agent"), "--html no/such/probe.html: its directory does not exist"),
         (("--record", "no/such", "--", "agent"), "--record no/such: its directory does not exist"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from acp_bindings.agent import Agent, Turn
@@ -32,6 +34,29 @@ async def test_an_agent_at_a_url_fails_no_check(serve: Serve, scheme: str, versi
     assert by_id["prompts.turn"].status == "ok"
     assert by_id["ending.stdin"].message == "it is about standard streams"
     assert by_id["messages.batch"].status == ("skip" if scheme == "http" else "ok")
+
+
+@pytest.mark.parametrize("scheme", ["http", "ws"])
+async def test_a_token_is_sent_and_not_recorded(serve: Serve, scheme: str, tmp_path: Path) -> None:
+    token = "s3cret-of-ada"
+    agent = Agent("remote", version="1.0")
+
+    @agent.prompt
+    async def say(turn: Turn) -> None:
+        await turn.say("Hello.")
+
+    app = agent.asgi(authenticate=lambda caller: "ada" if caller.bearer == token else None)
+    record = tmp_path / "probe.ndjson"
+
+    async with serve(app) as base:
+        url = f"{base.replace('http', scheme)}/acp"
+        with pytest.raises(Unreachable, match="requires a login"):
+            await probe(url, only=["negotiation.info"], timeout=5)
+        headers = {"Authorization": f"Bearer {token}"}
+        report = await probe(url, only=["negotiation.info"], timeout=10, headers=headers, record=record)
+
+    assert [each.status for each in report.results] == ["ok"]
+    assert token not in record.read_text() + repr(report)
 
 
 @pytest.mark.parametrize("scheme", ["http", "ws"])
