@@ -288,14 +288,22 @@ def _tag(entry: object, *, name: str, phrases: Phrases) -> str | None:
 
 
 def _invalid(name: str, issues: list[Issue], phrases: Phrases, tag: str | None = None) -> LaunchFailure:
-    message = "; ".join(f"{_place(issue['path'], phrases, tag)}: {issue['message']}" for issue in issues)
+    message = "; ".join(_shown(issue, phrases, tag) for issue in issues)
     return LaunchFailure(message, server=name, stage="spec", code="invalid_spec", facts={"issues": issues})
 
 
-def _place(path: str, phrases: Phrases, tag: str | None) -> str:
-    _, *steps = path.split("/", maxsplit=2)
+def _shown(issue: Issue, phrases: Phrases, tag: str | None) -> str:
+    """Return an issue in the terms of the format."""
+    message = issue["message"]
+    _, *steps = issue["path"].split("/", maxsplit=2)
+    if phrases.has_maps and (named := _NAMED.search(message)):
+        steps[1:] = [named[1]]
+        message = message.replace(named[0], "", 1)
     called = (phrases.url_of(tag) if step == "url" else phrases.called(step) for step in steps)
-    return "".join(f"/{each}" for each in called) or "the entry"
+    return f"{''.join(f'/{each}' for each in called) or 'the entry'}: {message}"
+
+
+_NAMED = re.compile(r" \(of ([^)]+)\)")
 
 
 # Only v2 writes the type of stdio, and makes `args`, `env` and `headers` optional; only v1 has sse. An http entry has

@@ -238,6 +238,8 @@ class Phrases(NamedTuple):
     """The rule for commands that are not absolute paths, as the end of a warning; empty if there is no rule."""
     words: tuple[tuple[str, str], ...] = ()
     """Fields and types whose names differ from those of ACP, as pairs of both names."""
+    has_maps: bool = False
+    """True if variables and headers are maps, so that messages have their names in place of their numbers."""
     urls: tuple[tuple[str, str], ...] = ()
     """Transports that are chosen by a URL without a type, each with the field of the URL."""
     variables: tuple[tuple[str, str], ...] = ()

@@ -235,7 +235,7 @@ _NO_TYPE = "is not a transport; the transports are stdio, streamable_http and ss
         (
             "goose",
             {"type": "stdio", "cmd": "c", "envs": {"A": 3}},
-            "/envs/0/value: input should be a valid string (of A); write it in quotes",
+            "/envs/A: input should be a valid string; write it in quotes",
         ),
         ("goose", {"type": "streamable_http", "url": "http://h"}, "/uri: field required"),
         ("goose", {"type": "sse", "uri": "h"}, "/uri: must start with http:// or https://"),

@@ -19,7 +19,7 @@ from mcp_launch.failures import NoServers, Phrases, did_you_mean
 MEMBERS = frozenset({"command", "args", "env", "url", "headers"})
 """The members in which most clients replace references."""
 # "stdio" has this name in all of them, unlike in ACP, where it depends on the version.
-OF_CLIENTS = Phrases(absolute="", words=(("stdio", "stdio"),))
+OF_CLIENTS = Phrases(absolute="", words=(("stdio", "stdio"),), has_maps=True)
 """The wording for clients, which find programs on PATH themselves."""
 
 _OF_PROCESS, _OF_URL = frozenset({"command", "args", "env"}), frozenset({"url", "headers"})
