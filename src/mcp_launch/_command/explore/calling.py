@@ -20,7 +20,6 @@ import anyio
 from rich.filesize import decimal
 
 from mcp_launch._command.explore.arguments import WrongArguments, read_untrusted
-from mcp_launch._command.explore.asking import answers_in
 from mcp_launch._command.explore.opened import Opened, dumped, use_one
 from mcp_launch._command.explore.schemas import signature
 from mcp_launch._command.inputs import Session, Typed
@@ -108,8 +107,7 @@ def call_once(
             known = {"server": report["name"], "tool": tool, "failure": report["failure"]}
             write_json({"ok": False, **DOCUMENTS["call"], **known})
 
-    answers = answers_in(answer)
-    return use_one(typed, session, ready, lists=TOOLS, show_secrets=show_secrets, answers=answers, failed=failed)
+    return use_one(typed, session, ready, lists=TOOLS, show_secrets=show_secrets, answer=answer, failed=failed)
 
 
 async def call_tool(

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import anyio
 
 from mcp_launch._command.explore.arguments import WrongArguments, read_untrusted
-from mcp_launch._command.explore.asking import answers_in
 from mcp_launch._command.explore.calling import call_tool, complain_of, pieces_of, print_answer, write_pieces
 from mcp_launch._command.explore.listing import blocks_of, in_short, offer_of, tool_lines, write_blocks
 from mcp_launch._command.explore.opened import Opened, use_one
@@ -53,10 +52,7 @@ def explore(typed: Typed, session: Session, *, save: str | None, show_secrets: b
     async def ready(opened: Opened) -> int:
         return await _Shell(opened, stale, save).run()
 
-    answers = answers_in(answer)
-    return use_one(
-        typed, session, ready, lists=EVERYTHING, show_secrets=show_secrets, answers=answers, changed=stale.add
-    )
+    return use_one(typed, session, ready, lists=EVERYTHING, show_secrets=show_secrets, answer=answer, changed=stale.add)
 
 
 class _Shell:
