@@ -39,7 +39,7 @@ def test_progress_is_printed_as_reported(
 def test_a_log_message_is_printed_with_its_logger(
     logger: str | None, data: Any, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    log: Any = Notices(Redactor([SECRET])).options.logging
+    log: Any = Notices(Redactor([SECRET])).log
 
     anyio.run(log, LoggingMessageNotificationParams(level="info", logger=logger, data=data))
 

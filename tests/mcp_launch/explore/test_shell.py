@@ -76,6 +76,14 @@ def test_lists_are_current_even_without_a_notification(file: str, command: Comma
     assert done.out.endswith("\ngrown()\ngrown()\n")
 
 
+def test_a_changed_list_is_listed_again_once(file: str, command: Command) -> None:
+    done = command("shell", file, "odd", "--verbose", stdin="call grow\ntool grown\ntool grown\n")
+
+    assert (done.status, done.out) == (0, "grew\ngrown()\ngrown()\n")
+    # At the start, and before the first use after the change.
+    assert done.err.count('"method":"resources/list"') == 2
+
+
 def test_a_tool_is_shown_with_its_output_schema(file: str, command: Command) -> None:
     done = command("shell", file, "odd", stdin="tool structured\ntool typed\nresources\nhelp\ntools")
 

@@ -36,17 +36,15 @@ def use_one(
     show_secrets: bool,
     answer: str | None,
     failed: Callable[[ServerReport], object] | None = None,
-    changed: Callable[[str], None] | None = None,
 ) -> int:
     """Start the server of a session and return the exit status: that of *ready*, or 1 if the server cannot be used.
 
-    In that case the reason is printed, and *failed* is called. *answer* is the file of --answer. *changed* is called
-    with `tools`, `resources` or `prompts` when the server reports that this list has changed.
+    In that case the reason is printed, and *failed* is called. *answer* is the file of --answer.
     """
     answers = answers_in(answer)
     print_findings(findings_of([session]))
     (hide,) = redactors_of(session)
-    notices = Notices(hide, changed=changed)
+    notices = Notices(hide)
     asker = Asker(session.entries[0].name, notices.say, answers)
 
     async def use(fleets: Sequence[Fleet]) -> int:
@@ -62,9 +60,15 @@ def use_one(
         opened = Opened(fleet=fleet, server=server, notices=notices, asker=asker, hide=hide, hide_result=hide_result)
         return await ready(opened)
 
-    # A refreshed token is redacted in results too.
-    auth = StoredLogins(learn=hide.learn)
-    options = replace(notices.options, auth=auth, elicitation=asker.elicit, sampling=asker.sample)
+    options = Options(
+        # A refreshed token is redacted in results too.
+        auth=StoredLogins(learn=hide.learn),
+        elicitation=asker.elicit,
+        sampling=asker.sample,
+        logging=notices.log,
+        log_level="info",
+        message=notices.notice_change,
+    )
     return run(typed, [session], use, options=options, lists=lists)
 
 
@@ -105,16 +109,12 @@ class Opened:
 
 
 class Notices:
-    """Prints what one server sends while it works, without its secrets."""
+    """Prints what one server sends while it works, without its secrets, and notices changed lists."""
 
-    def __init__(self, hide: Redactor, *, changed: Callable[[str], None] | None = None) -> None:
+    def __init__(self, hide: Redactor) -> None:
         self._hide = hide
-        self._changed = changed
-
-    @property
-    def options(self) -> Options:
-        """Options that direct the server's log and notifications to this object."""
-        return Options(logging=self._log, log_level="info", message=self._message if self._changed else None)
+        self.has_change = False
+        """True if the server has reported a changed list since the shell last listed."""
 
     async def progress(self, progress: float, total: float | None, message: str | None) -> None:
         """Print the progress of a call; a `ProgressFnT` of the SDK."""
@@ -127,16 +127,17 @@ class Notices:
     def complain(self, text: str) -> None:
         self.say(f"mcp-launch: {text}")
 
-    async def _log(self, params: LoggingMessageNotificationParams) -> None:
+    async def log(self, params: LoggingMessageNotificationParams) -> None:
+        """Print a log message; a `LoggingFnT` of the SDK."""
         data: Any = params.data
         text = data if isinstance(data, str) else json.dumps(data, ensure_ascii=False)
         logger = f" {params.logger}" if params.logger else ""
         self.say(f"{params.level}{logger}: {text}")
 
-    async def _message(self, message: Any) -> None:
-        method = getattr(message, "method", None)
-        if isinstance(method, str) and method.endswith("/list_changed") and self._changed:
-            self._changed(method.split("/")[1])
+    async def notice_change(self, message: Any) -> None:
+        """Set `has_change` if a notification reports a changed list; a `MessageHandlerFnT` of the SDK."""
+        if str(getattr(message, "method", "")).endswith("/list_changed"):
+            self.has_change = True
 
 
 def dumped(model: BaseModel) -> dict[str, Any]:

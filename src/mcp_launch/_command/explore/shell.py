@@ -47,21 +47,18 @@ def explore(typed: Typed, session: Session, *, save: str | None, show_secrets: b
     On a terminal there are history and completion, and Ctrl-C cancels the running command. Otherwise commands are read
     from standard input, and the exit status is that of the first command that failed.
     """
-    stale: set[str] = set()
 
     async def ready(opened: Opened) -> int:
-        return await _Shell(opened, stale, save).run()
+        return await _Shell(opened, save).run()
 
-    return use_one(typed, session, ready, lists=EVERYTHING, show_secrets=show_secrets, answer=answer, changed=stale.add)
+    return use_one(typed, session, ready, lists=EVERYTHING, show_secrets=show_secrets, answer=answer)
 
 
 class _Shell:
     """Reads lines and runs their commands, one at a time."""
 
-    def __init__(self, opened: Opened, stale: set[str], save: str | None) -> None:
+    def __init__(self, opened: Opened, save: str | None) -> None:
         self._opened = opened
-        self._stale = stale
-        """The kinds whose lists have changed, according to the server."""
         self._save = save
         (report,) = opened.fleet.report["servers"]
         self._offer = offer_of(opened.server, report)
@@ -166,12 +163,12 @@ class _Shell:
 
     async def _refresh(self, *, force: bool) -> None:
         """List what has changed; with *force* everything, because not every server reports changes."""
-        if not self._stale and not force:
+        if not self._opened.notices.has_change and not force:
             return
         # Imported with the SDK.
         from mcp_launch._servers.owner import list_offer  # noqa: PLC0415
 
-        self._stale.clear()
+        self._opened.notices.has_change = False
         self._offer = await list_offer(self._opened.server.session, EVERYTHING, seconds=_LISTING, warn=self._warn)
 
     async def _tool(self, words: list[str]) -> int:
