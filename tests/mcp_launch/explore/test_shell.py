@@ -85,7 +85,7 @@ def test_a_changed_list_is_listed_again_once(file: str, command: Command) -> Non
 
 
 def test_a_tool_is_shown_with_its_output_schema(file: str, command: Command) -> None:
-    done = command("shell", file, "odd", stdin="tool structured\ntool typed\nresources\nhelp\ntools")
+    done = command("shell", file, "odd", stdin="tool structured\ntool typed\nresources\nhelp call\ntools")
 
     assert done.out.startswith("structured() -> {n?: integer}\ntyped(path: string")
     assert "    annotations: read-only, not destructive\n" in done.out
@@ -103,6 +103,7 @@ def test_a_tool_is_shown_with_its_output_schema(file: str, command: Command) -> 
         ("call tpyed", 2, 'mcp-launch: odd: no tool is called "tpyed"; did you mean "typed"?'),
         ("read", 2, "mcp-launch: usage: read URI"),
         ("read memo://no", 1, "mcp-launch: odd: no resources/read"),
+        ("quit now", 2, "mcp-launch: usage: quit"),
         ("get greet", 2, "mcp-launch: greet: name: missing"),
         ("get greet nmae=Ada", 2, 'mcp-launch: greet: nmae: unknown argument; did you mean "name"?'),
         ("get great", 2, 'mcp-launch: odd: no prompt is called "great"; did you mean "greet"?'),
@@ -182,18 +183,26 @@ def test_completion_offers_commands_names_and_arguments(line: str, texts: list[s
         ],
     )
 
-    found = candidates(line, offer, {"tools": "list them", "call": "call one"})
+    found = candidates(line, offer, {"tools": ("tools", "list them"), "call": ("call NAME", "call one")})
 
     assert [each.text for each in found] == texts
 
 
 @pytest.mark.parametrize(
-    ("line", "about"), [("call ", "Tell."), ("call typed p", "string, Where to look."), ("", "list them")]
+    ("line", "about"),
+    [
+        ("call ", "Tell."),
+        ("call typed p", "string, Where to look."),
+        ("get greet ", "Whom."),
+        ("", "list them"),
+    ],
 )
 def test_completion_describes_its_offers(line: str, about: str) -> None:
-    offer = Offer(tools=[Tool(name="typed", description="\n  Tell.\n  More.", input_schema=TYPED)])
+    greet = Prompt(name="greet", arguments=[PromptArgument(name="name", description="Whom.\nMore.")])
+    tool = Tool(name="typed", description="\n  Tell.\n  More.", input_schema=TYPED)
+    offer = Offer(tools=[tool], prompts=[greet])
 
-    assert [each.about for each in candidates(line, offer, {"tools": "list them"})] == [about]
+    assert [each.about for each in candidates(line, offer, {"tools": ("tools", "list them")})] == [about]
 
 
 @pytest.mark.parametrize("line", ["call ", "tool ", "call typed ", "read ", "get ", "get greet "])

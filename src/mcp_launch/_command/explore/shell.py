@@ -7,7 +7,6 @@ import signal
 import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from contextlib import aclosing, contextmanager, suppress
-from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import anyio
@@ -65,23 +64,14 @@ class _Shell:
         """The last lists of the server."""
         self._is_reported = False
         """True if the exit of the server has been reported, or the running command will report it."""
-        self._actions: dict[str, Callable[[list[str]], Awaitable[int]]] = {
-            **{kind: partial(self._list, kind) for kind in EVERYTHING},
-            "tool": self._tool,
-            "call": self._call,
-            "read": self._read,
-            "get": self._get,
-            "help": self._help,
-        }
 
     async def run(self) -> int:
         """Run all commands. Return 0 on a terminal, otherwise the status of the first command that failed."""
         if not (sys.stdin and sys.stdin.isatty() and sys.stdout and sys.stdout.isatty()):
             return await self._run(piped_lines(), self._do)
-        commands = {name: about for name, (_, about) in COMMANDS.items()}
 
         def complete(line: str) -> list[Candidate]:
-            return candidates(line, self._offer, commands)
+            return candidates(line, self._offer, COMMANDS)
 
         self._greet()
         async with anyio.create_task_group() as tasks:
@@ -134,23 +124,11 @@ class _Shell:
 
     async def _do(self, words: list[str]) -> int:
         """Run the command of a line, print its errors, and return the exit status."""
-        command, *rest = words
-        action = self._actions.get(command)
         try:
-            if action is None:
-                is_tool = any(each.name == command for each in self._offer.tools or ())
-                mistaken = f"; it is a tool: call {command} key=value ..." if is_tool else ""
-                known = mistaken or did_you_mean(command, COMMANDS) or "; type help for a list"
-                raise UnusableInput(f'unknown command "{command}"{known}')
-            usage, _ = COMMANDS[command]
-            is_fitting = bool(rest) if usage.endswith("...") else len(rest) == usage.count(" ")
-            if not is_fitting and command != "help":
-                raise UnusableInput(f"usage: {usage}")
             # The server may be exiting: wait until the reason is known.
             await self._opened.server.settled()
-            await self._refresh(force=command in EVERYTHING)
             async with self._opened.asker.answering():
-                return await action(rest)
+                return await self._execute(words)
         except BrokenPipeError:
             raise
         except (UnusableInput, OSError) as error:
@@ -161,24 +139,45 @@ class _Shell:
             self._opened.notices.complain(self._opened.why(error))
             return 1
 
-    async def _refresh(self, *, force: bool) -> None:
-        """List what has changed; with *force* everything, because not every server reports changes."""
-        if not self._opened.notices.has_change and not force:
-            return
+    async def _execute(self, words: list[str]) -> int:
+        """Run the command of a line and return the exit status, but raise its errors."""
+        match words:
+            case ["tools" | "resources" | "prompts" as kind]:
+                await self._list(kind)
+            case ["tool", name]:
+                write_blocks([tool_lines(await self._find("tool", name), self._opened.hide, whole=True)])
+            case ["call", name, *given]:
+                return await self._call(name, given)
+            case ["read", uri]:
+                result = await self._opened.server.session.read_resource(uri)
+                write_pieces(self._opened, pieces_of(result.contents), stem="resource", save=self._save)
+            case ["get", name, *given]:
+                return await self._get(name, given)
+            case ["help", *_]:
+                width = max(len(usage) for usage, _ in COMMANDS.values())
+                for usage, about in COMMANDS.values():
+                    write((usage.ljust(width), "bold"), f" {about}")
+            case [command, *_] if command in COMMANDS:
+                raise UnusableInput(f"usage: {COMMANDS[command][0]}")
+            case [command, *_] if any(each.name == command for each in self._offer.tools or ()):
+                raise UnusableInput(f'unknown command "{command}"; it is a tool: call {command} key=value ...')
+            case _:
+                hint = did_you_mean(words[0], COMMANDS) or "; type help for a list"
+                raise UnusableInput(f'unknown command "{words[0]}"{hint}')
+        return 0
+
+    async def _refresh(self) -> None:
+        """List again what the server offers."""
         # Imported with the SDK.
         from mcp_launch._servers.owner import list_offer  # noqa: PLC0415
 
         self._opened.notices.has_change = False
         self._offer = await list_offer(self._opened.server.session, EVERYTHING, seconds=_LISTING, warn=self._warn)
 
-    async def _tool(self, words: list[str]) -> int:
-        write_blocks([tool_lines(await self._find("tool", words[0]), self._opened.hide, whole=True)])
-        return 0
-
-    async def _call(self, words: list[str]) -> int:
-        tool: Tool = await self._find("tool", words[0])
+    async def _call(self, name: str, words: list[str]) -> int:
+        tool: Tool = await self._find("tool", name)
         try:
-            arguments = await read_untrusted(words[1:], tool.input_schema)
+            arguments = await read_untrusted(words, tool.input_schema)
         except WrongArguments as wrong:
             complain_of(wrong, self._opened, tool)
             return 2
@@ -186,45 +185,36 @@ class _Shell:
         print_answer(self._opened, tool, answer, save=self._save)
         return 0 if answer.ok else 1
 
-    async def _list(self, kind: Listing, _: list[str]) -> int:
+    async def _list(self, kind: Listing) -> None:
+        # Not every server reports changes.
+        await self._refresh()
         nothing = in_short(kind, self._offer, self._opened.server.capabilities)
         write_blocks(blocks_of(self._offer, kind, self._opened.hide) or [[(nothing, "")]])
-        return 0
 
-    async def _read(self, words: list[str]) -> int:
-        result = await self._opened.server.session.read_resource(words[0])
-        write_pieces(self._opened, pieces_of(result.contents), stem="resource", save=self._save)
-        return 0
-
-    async def _get(self, words: list[str]) -> int:
-        prompt: Prompt = await self._find("prompt", words[0])
-        arguments = dict(_pair(word) for word in words[1:])
+    async def _get(self, name: str, words: list[str]) -> int:
+        prompt: Prompt = await self._find("prompt", name)
+        arguments = dict(_pair(word) for word in words)
         known = [each.name for each in prompt.arguments or ()]
-        for name in arguments:
-            if name not in known:
-                raise UnusableInput(f"{prompt.name}: {name}: unknown argument{did_you_mean(name, known)}")
+        for given in arguments:
+            if given not in known:
+                raise UnusableInput(f"{name}: {given}: unknown argument{did_you_mean(given, known)}")
         missing = [each.name for each in prompt.arguments or () if each.required and each.name not in arguments]
         if missing:
-            raise UnusableInput(f"{prompt.name}: {', '.join(missing)}: missing")
-        result = await self._opened.server.session.get_prompt(prompt.name, arguments)
+            raise UnusableInput(f"{name}: {', '.join(missing)}: missing")
+        result = await self._opened.server.session.get_prompt(name, arguments)
         for message in result.messages:
             write((f"{message.role}:", "bold"))
-            write_pieces(self._opened, pieces_of([message.content]), stem=prompt.name, save=self._save)
-        return 0
-
-    async def _help(self, _: list[str]) -> int:
-        width = max(len(usage) for usage, _ in COMMANDS.values())
-        for usage, about in COMMANDS.values():
-            write((usage.ljust(width), "bold"), f" {about}")
+            write_pieces(self._opened, pieces_of([message.content]), stem=name, save=self._save)
         return 0
 
     def _warn(self, text: str) -> None:
         self._opened.notices.say(f"warning: {self._opened.name}: {text}")
 
     async def _find(self, kind: Literal["tool", "prompt"], name: str) -> Any:
-        """Return the tool or prompt with this name. If it is unknown, list them again first."""
-        if all(each.name != name for each in getattr(self._offer, f"{kind}s") or ()):
-            await self._refresh(force=True)
+        """Return the tool or prompt with this name. If it is unknown or a list has changed, list again first."""
+        is_unknown = all(each.name != name for each in getattr(self._offer, f"{kind}s") or ())
+        if is_unknown or self._opened.notices.has_change:
+            await self._refresh()
         return self._opened.find(kind, name, getattr(self._offer, f"{kind}s") or [])
 
 

@@ -114,8 +114,8 @@ def split_words(line: str) -> list[str]:
     return words
 
 
-def candidates(line: str, offer: Offer, commands: Mapping[str, str]) -> list[Candidate]:
-    """Return the completions of the last word of *line*. *commands* are those of the shell, with descriptions."""
+def candidates(line: str, offer: Offer, commands: Mapping[str, tuple[str, str]]) -> list[Candidate]:
+    """Return the completions of the last word of *line*. *commands* has the usage and description of each command."""
     before, _, begun = line.rpartition(" ")
     words = before.split()
     found: list[Candidate] = []
@@ -171,10 +171,10 @@ def _json_end(line: str, start: int) -> int | None:
     return end if end == len(line) or line[end].isspace() else None
 
 
-def _all(words: list[str], begun: str, offer: Offer, commands: Mapping[str, str]) -> Iterable[Candidate]:  # noqa: PLR0911 - a list of cases
+def _all(words: list[str], begun: str, offer: Offer, commands: Mapping[str, tuple[str, str]]) -> Iterable[Candidate]:  # noqa: PLR0911 - a list of cases
     match words:
         case []:
-            return (Candidate(text=name, about=about) for name, about in commands.items())
+            return (Candidate(text=name, about=about) for name, (_, about) in commands.items())
         case ["tool" | "call"]:
             return (Candidate(text=tool.name, about=_first(tool.description)) for tool in offer.tools or ())
         case ["call", name, *given]:
