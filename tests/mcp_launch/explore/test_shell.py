@@ -26,6 +26,7 @@ prompts
 quit
 call typed path=never
 """
+USAGE = "usage: greet(name: string, tone?: string)"
 
 
 def test_lines_are_executed_in_order(file: str, command: Command) -> None:
@@ -104,8 +105,10 @@ def test_a_tool_is_shown_with_its_output_schema(file: str, command: Command) -> 
         ("read", 2, "mcp-launch: usage: read URI"),
         ("read memo://no", 1, "mcp-launch: odd: no resources/read"),
         ("quit now", 2, "mcp-launch: usage: quit"),
-        ("get greet", 2, "mcp-launch: greet: name: missing"),
-        ("get greet nmae=Ada", 2, 'mcp-launch: greet: nmae: unknown argument; did you mean "name"?'),
+        ("get greet", 2, f"mcp-launch: greet: name: is missing; must be string: Whom.\n{USAGE}"),
+        ("get greet Ada", 2, f"mcp-launch: greet: Ada: must be name=value, or name:=JSON\n{USAGE}"),
+        ("get greet nmae=Ada", 2, f'mcp-launch: greet: nmae: unknown argument; did you mean "name"?\n{USAGE}'),
+        ("get greet name=Ada zz:=1", 2, f"mcp-launch: greet: zz: unknown argument\n{USAGE}"),
         ("get great", 2, 'mcp-launch: odd: no prompt is called "great"; did you mean "greet"?'),
         ("get zzz", 2, 'mcp-launch: odd: no prompt is called "zzz"; there are greet'),
         ("call typed 'a", 2, "mcp-launch: no closing quotation"),
@@ -169,6 +172,7 @@ def test_standard_input_cannot_be_two_things(command: Command) -> None:
         ("get ", ["greet", "other"]),
         ("get greet ", ["name=", "tone="]),
         ("get greet name=a ", ["tone="]),
+        ("get greet name=", []),
         ("help ", []),
         ("quit ", []),
     ],
@@ -193,7 +197,7 @@ def test_completion_offers_commands_names_and_arguments(line: str, texts: list[s
     [
         ("call ", "Tell."),
         ("call typed p", "string, Where to look."),
-        ("get greet ", "Whom."),
+        ("get greet ", "string, Whom."),
         ("", "list them"),
     ],
 )

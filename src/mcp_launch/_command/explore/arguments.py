@@ -1,4 +1,4 @@
-"""Reads the arguments of a tool from words such as `name=value`, and validates them by the tool's schema."""
+"""Reads the arguments of a tool or prompt from words such as `name=value`, and validates them by its schema."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _SIMPLE_TYPES = ("string", "null", "integer", "number", "boolean")
 
 
 class WrongArguments(ValueError):  # noqa: N818 - the name says what is wrong
-    """The arguments do not fit the tool."""
+    """The arguments do not fit the tool or prompt."""
 
     def __init__(self, *faults: str) -> None:
         self.faults = faults

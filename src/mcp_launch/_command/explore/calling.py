@@ -21,7 +21,7 @@ from rich.filesize import decimal
 
 from mcp_launch._command.explore.arguments import WrongArguments, read_untrusted
 from mcp_launch._command.explore.opened import Opened, dumped, use_one
-from mcp_launch._command.explore.schemas import signature
+from mcp_launch._command.explore.schemas import Schema, signature
 from mcp_launch._command.inputs import Session, Typed
 from mcp_launch._command.show.text import DOCUMENTS, harmless, remark, write, write_json, write_refusal
 from mcp_launch.failures import InvalidResult, LaunchFailure, UnusableInput
@@ -89,7 +89,7 @@ def call_once(
         try:
             arguments = await read_untrusted(words, found.input_schema, whole=whole, checked=checked)
         except WrongArguments as wrong:
-            complain_of(wrong, opened, found)
+            complain_of(wrong, opened, tool, found.input_schema)
             if as_json:
                 reasons = [opened.hide(f"{tool}: {fault}") for fault in wrong.faults]
                 write_refusal("call", reasons, server=opened.name, tool=tool)
@@ -151,11 +151,11 @@ def print_answer(opened: Opened, tool: Tool, answer: Answer, *, save: str | None
     write_pieces(opened, pieces, stem=tool.name, save=save, failed=answer.result.is_error)
 
 
-def complain_of(wrong: WrongArguments, opened: Opened, tool: Tool) -> None:
-    """Print what is wrong with the arguments of a tool, and its signature."""
+def complain_of(wrong: WrongArguments, opened: Opened, name: str, schema: Schema) -> None:
+    """Print what is wrong with the arguments of a tool or prompt, and its signature."""
     for fault in wrong.faults:
-        opened.notices.complain(f"{tool.name}: {fault}")
-    opened.notices.say(f"usage: {signature(tool.name, tool.input_schema)}")
+        opened.notices.complain(f"{name}: {fault}")
+    opened.notices.say(f"usage: {signature(name, schema)}")
 
 
 def pieces_of(blocks: Iterable[BaseModel | dict[str, Any]]) -> list[Piece]:

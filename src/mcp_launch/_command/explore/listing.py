@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from acp_bindings._redact import Redactor
 from mcp_launch._command.explore.opened import dumped, redactors_of
-from mcp_launch._command.explore.schemas import Argument, described_arguments, signature
+from mcp_launch._command.explore.schemas import Argument, arguments_of, described_arguments, schema_of, signature
 from mcp_launch._command.inputs import Session, Typed
 from mcp_launch._command.run import run
 from mcp_launch._command.show.text import (
@@ -174,11 +174,8 @@ def _resource_lines(resource: Resource | ResourceTemplate, hide: Redactor) -> It
 
 
 def _prompt_lines(prompt: Prompt, hide: Redactor) -> Iterator[Styled]:
-    """Yield the signature and description of a prompt, and its arguments, which are strings."""
-    arguments = [
-        Argument(name=each.name, type="string", required=bool(each.required), description=each.description or "")
-        for each in prompt.arguments or ()
-    ]
+    """Yield the signature of a prompt without the types, its description, and its arguments."""
+    arguments = list(arguments_of(schema_of(prompt)))
     names = ", ".join(f"{each.name}{'' if each.required else '?'}" for each in arguments)
     yield printable(hide(f"{prompt.name}({names})")), "bold"
     yield from _prose(prompt.description, hide, indent=4)

@@ -1,4 +1,4 @@
-"""Reads JSON schemas, and describes the arguments of tools as text."""
+"""Reads JSON schemas, and describes the arguments of tools and prompts as text."""
 
 from __future__ import annotations
 
@@ -8,11 +8,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
-from typing import Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from urllib.parse import unquote
 
 from mcp_launch._json_values import as_items, as_members, at_pointer
 from mcp_launch._validation import TooManySteps, limited_steps, spend
+
+if TYPE_CHECKING:
+    from mcp_types import Prompt
 
 Schema: TypeAlias = Mapping[str, Any]
 _MOST = 1000
@@ -60,7 +63,7 @@ _WIDEST = frozenset((1 - 2**53, 2**53 - 1))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Argument:
-    """The description of one argument of a tool."""
+    """The description of one argument of a tool or prompt."""
 
     name: str
     type: str
@@ -103,6 +106,17 @@ def described_arguments(schema: Schema) -> tuple[list[Argument], bool]:
     except TooManySteps:
         return found, False
     return found[:ARGUMENTS], len(found) <= ARGUMENTS
+
+
+def schema_of(prompt: Prompt) -> dict[str, Any]:
+    """Return the schema of the arguments of a prompt, which are strings."""
+    arguments = prompt.arguments or ()
+    return {
+        "type": "object",
+        "properties": {each.name: {"type": "string", "description": each.description or ""} for each in arguments},
+        "required": [each.name for each in arguments if each.required],
+        "additionalProperties": False,
+    }
 
 
 def arguments_of(schema: Schema) -> Iterator[Argument]:

@@ -15,6 +15,7 @@ from mcp_launch._command.explore.arguments import WrongArguments, read_untrusted
 from mcp_launch._command.explore.calling import call_tool, complain_of, pieces_of, print_answer, write_pieces
 from mcp_launch._command.explore.listing import blocks_of, in_short, offer_of, tool_lines, write_blocks
 from mcp_launch._command.explore.opened import Opened, use_one
+from mcp_launch._command.explore.schemas import schema_of
 from mcp_launch._command.explore.terminal import Candidate, candidates, piped_lines, split_words, terminal_lines
 from mcp_launch._command.inputs import Session, Typed
 from mcp_launch._command.show.text import printable, write
@@ -179,7 +180,7 @@ class _Shell:
         try:
             arguments = await read_untrusted(words, tool.input_schema)
         except WrongArguments as wrong:
-            complain_of(wrong, self._opened, tool)
+            complain_of(wrong, self._opened, name, tool.input_schema)
             return 2
         answer = await call_tool(self._opened, tool, arguments, progress=True)
         print_answer(self._opened, tool, answer, save=self._save)
@@ -193,14 +194,12 @@ class _Shell:
 
     async def _get(self, name: str, words: list[str]) -> int:
         prompt: Prompt = await self._find("prompt", name)
-        arguments = dict(_pair(word) for word in words)
-        known = [each.name for each in prompt.arguments or ()]
-        for given in arguments:
-            if given not in known:
-                raise UnusableInput(f"{name}: {given}: unknown argument{did_you_mean(given, known)}")
-        missing = [each.name for each in prompt.arguments or () if each.required and each.name not in arguments]
-        if missing:
-            raise UnusableInput(f"{name}: {', '.join(missing)}: missing")
+        schema = schema_of(prompt)
+        try:
+            arguments = await read_untrusted(words, schema)
+        except WrongArguments as wrong:
+            complain_of(wrong, self._opened, name, schema)
+            return 2
         result = await self._opened.server.session.get_prompt(name, arguments)
         for message in result.messages:
             write((f"{message.role}:", "bold"))
@@ -216,13 +215,6 @@ class _Shell:
         if is_unknown or self._opened.notices.has_change:
             await self._refresh()
         return self._opened.find(kind, name, getattr(self._offer, f"{kind}s") or [])
-
-
-def _pair(word: str) -> tuple[str, str]:
-    name, equals, value = word.partition("=")
-    if not name or not equals:
-        raise UnusableInput(f"{word}: must be name=value")
-    return name, value
 
 
 @contextmanager

@@ -25,6 +25,7 @@ from mcp_launch._command.explore.schemas import (
     fixed_values,
     kind_of,
     properties_of,
+    schema_of,
 )
 from mcp_launch._command.show.text import printable
 from mcp_launch._validation import TooManySteps, limited_steps
@@ -185,14 +186,8 @@ def _all(words: list[str], begun: str, offer: Offer, commands: Mapping[str, tupl
         case ["get"]:
             return (Candidate(text=each.name, about=_first(each.description)) for each in offer.prompts or ())
         case ["get", name, *given]:
-            typed = {word.partition("=")[0] for word in given}
-            return (
-                Candidate(text=f"{each.name}=", about=_first(each.description))
-                for prompt in offer.prompts or ()
-                if prompt.name == name
-                for each in prompt.arguments or ()
-                if each.name not in typed
-            )
+            schemas = [schema_of(prompt) for prompt in offer.prompts or () if prompt.name == name]
+            return _arguments(schemas[0], given, begun) if schemas else ()
         case _:
             return ()
 
