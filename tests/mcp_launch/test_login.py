@@ -272,6 +272,15 @@ async def test_an_expired_token_is_refreshed_once_for_all_sessions(kind: str, ma
 
 
 @KINDS
+async def test_a_refresh_token_is_redacted_before_it_is_used(kind: str, marked: Marked, tmp_path: Path) -> None:
+    with oauth_servers(kind) as login:
+        tokens = logins.tokens_of(await log_in(login, kind=kind))
+        async with launch([http(login.url, kind=kind)], cwd=tmp_path, options=STORED) as fleet:
+            (server,) = fleet.servers
+            assert server.redact([tokens.access_token, tokens.refresh_token]) == ["[redacted]"] * 2
+
+
+@KINDS
 async def test_a_rejected_token_is_refreshed_or_the_failure_says_to_log_in_again(
     kind: str, marked: Marked, tmp_path: Path
 ) -> None:

@@ -41,7 +41,13 @@ def stored_auth(spec: HttpServer, logins: StoredLogins) -> StoredAuth | None:
         login = find(spec.url)
     except UnusableInput as error:
         raise ValueError(str(error)) from None
-    return None if login is None else StoredAuth(login, learn=logins.learn or (lambda _: None))
+
+    def learn(token: str) -> None:
+        spec.redactor.learn(token)
+        if logins.learn:
+            logins.learn(token)
+
+    return None if login is None else StoredAuth(login, learn=learn)
 
 
 def has_credentials(spec: HttpServer) -> bool:
