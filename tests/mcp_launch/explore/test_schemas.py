@@ -226,6 +226,13 @@ def test_a_long_description_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     assert sum(map(len, lines)) < 1200
 
 
+def test_a_secret_at_the_cut_of_a_description_is_redacted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(offered, "CHARACTERS", 12)
+    tool = Tool(name="t", description=f"the key {SECRET}", input_schema=ANY)
+
+    assert [text for text, _ in tool_lines(tool, Redactor([SECRET]))] == ["t()", "    the key [red"]
+
+
 def test_tools_with_endless_schemas_are_listed_quickly(tmp_path: Path, command: Command) -> None:
     tools = [{"name": name, "inputSchema": schema} for name, schema in ENDLESS.items()]
 

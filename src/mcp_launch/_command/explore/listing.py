@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import inspect
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from acp_bindings._redact import Redactor
-from mcp_launch._command.explore.opened import dumped, redactors_of
+from mcp_launch._command.explore.opened import dumped
 from mcp_launch._command.explore.schemas import Argument, arguments_of, described_arguments, schema_of, signature
 from mcp_launch._command.inputs import Session, Typed
 from mcp_launch._command.run import run
@@ -27,8 +25,7 @@ from mcp_launch._command.show.text import (
 from mcp_launch._servers.launched import LaunchedServer
 from mcp_launch._servers.record import Offer
 from mcp_launch.fleet import Fleet
-from mcp_launch.logins import StoredLogins
-from mcp_launch.options import Listing, Options
+from mcp_launch.options import Listing
 from mcp_launch.report import ServerReport
 
 if TYPE_CHECKING:
@@ -39,7 +36,10 @@ CHARACTERS = 100_000
 """The maximum length of a description, and of the arguments of one tool."""
 _WIDEST = 100
 """The maximum width of prose; longer lines are hard to read."""
-_Listed: TypeAlias = tuple[ServerReport, Offer, Redactor]
+_Hide: TypeAlias = Callable[[str], str]
+"""Returns a text without the secrets of a server."""
+_Listed: TypeAlias = tuple[ServerReport, Offer, Callable[[Any], Any]]
+"""A server: its report, its lists, and what redacts its secrets in text and JSON."""
 _LABEL = 60
 """The maximum width of the column of names; longer names stick out."""
 
@@ -47,20 +47,15 @@ _LABEL = 60
 def list_all(typed: Typed, sessions: Sequence[Session], kind: Listing, *, as_json: bool) -> int:
     """Start all servers, print what they offer of a kind, and return 1 if one failed or could not list it, else 0."""
     print_findings(findings_of(sessions))
-    hides = [redactors_of(session) for session in sessions]
-
-    def learn(token: str) -> None:
-        for hide in chain.from_iterable(hides):
-            hide.add([token])
 
     async def use(fleets: Sequence[Fleet]) -> list[_Listed]:
         return [
-            (report, offer_of(server, report), hide)
-            for fleet, of_fleet in zip(fleets, hides, strict=True)
-            for server, report, hide in zip(fleet.servers, fleet.report["servers"], of_fleet, strict=True)
+            (report, offer_of(server, report), server.redact)
+            for fleet in fleets
+            for server, report in zip(fleet.servers, fleet.report["servers"], strict=True)
         ]
 
-    listed = run(typed, sessions, use, options=Options(auth=StoredLogins(learn=learn)), lists=(kind,))
+    listed = run(typed, sessions, use, lists=(kind,))
     ok = all(getattr(offer, kind) is not None for _, offer, _ in listed)
     if as_json:
         write_json({"ok": ok, "servers": [_json(each, kind) for each in listed]})
@@ -70,7 +65,7 @@ def list_all(typed: Typed, sessions: Sequence[Session], kind: Listing, *, as_jso
     return 0 if ok else 1
 
 
-def blocks_of(offer: Offer, kind: Listing, hide: Redactor) -> list[list[Styled]]:
+def blocks_of(offer: Offer, kind: Listing, hide: _Hide) -> list[list[Styled]]:
     """Return a block of lines for each item of a kind."""
     match kind:
         case "tools":
@@ -109,7 +104,7 @@ def kinds_of(kind: Listing) -> tuple[str, ...]:
     return ("resources", "resource_templates") if kind == "resources" else (kind,)
 
 
-def tool_lines(tool: Tool, hide: Redactor, *, whole: bool = False) -> Iterator[Styled]:
+def tool_lines(tool: Tool, hide: _Hide, *, whole: bool = False) -> Iterator[Styled]:
     """Yield the signature and description of a tool, and its arguments if the schema describes them.
 
     With *whole*, add the type of its result, and its annotations, such as read-only.
@@ -155,16 +150,13 @@ def _json(listed: _Listed, kind: Listing) -> dict[str, Any]:
     return {
         "name": report["name"],
         "offered": None if report["capabilities"] is None else kind in report["capabilities"],
-        **{
-            each: None if items is None else [hide.json(dumped(item)) for item in items]
-            for each, items in lists.items()
-        },
+        **{each: None if items is None else [hide(dumped(item)) for item in items] for each, items in lists.items()},
         "warnings": report["warnings"],
         "failure": report["failure"],
     }
 
 
-def _resource_lines(resource: Resource | ResourceTemplate, hide: Redactor) -> Iterator[Styled]:
+def _resource_lines(resource: Resource | ResourceTemplate, hide: _Hide) -> Iterator[Styled]:
     uri = getattr(resource, "uri_template", None) or getattr(resource, "uri", "")
     size = getattr(resource, "size", None)
     kind = [resource.mime_type or "", "" if size is None else f"{size} bytes"]
@@ -173,7 +165,7 @@ def _resource_lines(resource: Resource | ResourceTemplate, hide: Redactor) -> It
     yield from _prose(resource.description, hide, indent=4)
 
 
-def _prompt_lines(prompt: Prompt, hide: Redactor) -> Iterator[Styled]:
+def _prompt_lines(prompt: Prompt, hide: _Hide) -> Iterator[Styled]:
     """Yield the signature of a prompt without the types, its description, and its arguments."""
     arguments = list(arguments_of(schema_of(prompt)))
     names = ", ".join(f"{each.name}{'' if each.required else '?'}" for each in arguments)
@@ -182,7 +174,7 @@ def _prompt_lines(prompt: Prompt, hide: Redactor) -> Iterator[Styled]:
     yield from _arguments(arguments, hide)
 
 
-def _arguments(arguments: Sequence[Argument], hide: Redactor) -> Iterator[Styled]:
+def _arguments(arguments: Sequence[Argument], hide: _Hide) -> Iterator[Styled]:
     if not any(each.description or each.limits or each.inner for each in arguments):
         return
     names = [f"{each.name}?" if each.inner and not each.required else each.name for each in arguments]
@@ -196,7 +188,7 @@ def _arguments(arguments: Sequence[Argument], hide: Redactor) -> Iterator[Styled
         yield from _prose(text, hide, indent=6, label=f"{name.ljust(width)}  ")
 
 
-def _prose(text: str | None, hide: Redactor, *, indent: int, label: str = "") -> Iterator[Styled]:
+def _prose(text: str | None, hide: _Hide, *, indent: int, label: str = "") -> Iterator[Styled]:
     """Yield the lines of a description after its label, wrapped to the terminal, with their own indentation."""
     # rich knows the width of characters.
     from rich.console import Console  # noqa: PLC0415
@@ -206,7 +198,8 @@ def _prose(text: str | None, hide: Redactor, *, indent: int, label: str = "") ->
     hanging = " " * min(len(label), _LABEL + 2)
     room = max(20, min(shutil.get_terminal_size().columns, _WIDEST) - indent - len(hanging))
     console = Console(width=room)
-    for line in harmless(inspect.cleandoc(hide.start(text or "", CHARACTERS))).splitlines():
+    # Cut after redaction, because half a secret would not be recognized.
+    for line in harmless(inspect.cleandoc(hide(text or "")[:CHARACTERS])).splitlines():
         inner = len(line) - len(line.lstrip())
         for part in Text(line.strip()).wrap(console, room - inner) or [""]:
             shown = f"{' ' * indent}{label}{' ' * inner}{str(part).rstrip()}"

@@ -43,7 +43,7 @@ def use_one(
     """
     answers = answers_in(answer)
     print_findings(findings_of([session]))
-    (hide,) = redactors_of(session)
+    hide = _redactor_of(session)
     notices = Notices(hide)
     asker = Asker(session.entries[0].name, notices.say, answers)
 
@@ -145,12 +145,10 @@ def dumped(model: BaseModel) -> dict[str, Any]:
     return model.model_dump(mode="json", by_alias=True, exclude_none=True)
 
 
-def redactors_of(session: Session) -> list[Redactor]:
-    """Return the redactor of each server, which redacts nothing if its entry is invalid."""
-    found: list[Redactor] = []
-    for server in session.servers:
-        try:
-            found.append(replace(parse_server(server), secrets=tuple(session.secrets)).redactor)
-        except LaunchFailure:
-            found.append(Redactor())
-    return found
+def _redactor_of(session: Session) -> Redactor:
+    """Return the redactor of the only server, which redacts nothing if its entry is invalid."""
+    (server,) = session.servers
+    try:
+        return replace(parse_server(server), secrets=tuple(session.secrets)).redactor
+    except LaunchFailure:
+        return Redactor()
