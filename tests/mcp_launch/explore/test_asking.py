@@ -118,3 +118,26 @@ async def test_an_empty_line_sends_the_whole_default(monkeypatch: pytest.MonkeyP
     schema = {"type": "object", "properties": {"note": {"type": "string", "default": "long " * 20}}}
 
     assert await Person(monkeypatch, b"\n", b"\n").fill(schema) == {"note": "long " * 20}
+
+
+MEMBERS = ("building", "street", "town", "region", "country")
+HOME = {"type": "object", "properties": {name: {"type": "string"} for name in MEMBERS}, "required": ["town"]}
+"""It has more members than a line has space for."""
+
+
+@pytest.mark.anyio
+async def test_a_field_that_is_an_object_is_one_question(monkeypatch: pytest.MonkeyPatch) -> None:
+    schema = {"type": "object", "properties": {"home": HOME, "name": {"type": "string"}}}
+    person = Person(monkeypatch, b"\n", b"Ada\n", b"\n")
+
+    assert await person.fill(schema) == {"name": "Ada"}
+    assert [line for line in person.said if line.startswith("  ")] == ["  home?: object", "  name?: string"]
+
+
+@pytest.mark.anyio
+async def test_a_form_that_is_too_large_is_cancelled(monkeypatch: pytest.MonkeyPatch) -> None:
+    schema = {"type": "object", "properties": {f"field_{number}": {"type": "string"} for number in range(5000)}}
+    person = Person(monkeypatch)
+
+    assert await person.fill(schema) is None
+    assert person.said[-1] == "the form is too large; cancelled"

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 import anyio
 
 from mcp_launch._command.explore.arguments import WrongArguments, json_value, read_untrusted
-from mcp_launch._command.explore.schemas import Argument, alternatives, described_arguments, fixed_values, kind_of
+from mcp_launch._command.explore.schemas import Argument, alternatives, arguments_of, fixed_values, kind_of
 from mcp_launch._command.explore.terminal import read_chunk
 from mcp_launch._command.find_servers import text_of
 from mcp_launch._command.show.text import harmless, has_terminal
@@ -184,7 +184,7 @@ class Asker:
                 return {"action": "accept" if await self._agrees("Will you open this URL? [y/N] ") else "decline"}
             self._say("An empty line leaves out what is optional; Ctrl-D declines.")
             with limited_steps(STEPS):
-                fields = described_arguments(schema)[0]
+                fields = list(arguments_of(schema))
             content: dict[str, Any] = {}
             for field in fields:
                 await self._ask(field, schema, content)
