@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mcp_types import ElicitRequestFormParams
+from mcp_types import ElicitRequestFormParams, ElicitResult
 
 from mcp_launch._command.explore import asking
 from tests.mcp_launch.explore.here import Command
@@ -132,6 +132,18 @@ async def test_a_field_that_is_an_object_is_one_question(monkeypatch: pytest.Mon
 
     assert await person.fill(schema) == {"name": "Ada"}
     assert [line for line in person.said if line.startswith("  ")] == ["  home?: object", "  name?: string"]
+
+
+@pytest.mark.anyio
+async def test_an_object_cannot_be_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    person = Person(monkeypatch, b'{"town": "Bath"}\n', b"\n")
+
+    async with person.answering():
+        schema = {"type": "object", "properties": {"home": HOME}}
+        answer = await person.elicit(None, ElicitRequestFormParams(message="Please", requested_schema=schema))
+
+    assert answer == ElicitResult(action="cancel")
+    assert person.said[-1] == "MCP only allows strings, numbers, booleans and lists of strings in a form; cancelled"
 
 
 @pytest.mark.anyio

@@ -15,6 +15,7 @@ from itertools import repeat
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import anyio
+from pydantic_core import ValidationError
 
 from mcp_launch._command.explore.arguments import WrongArguments, json_value, read_untrusted
 from mcp_launch._command.explore.schemas import Argument, alternatives, arguments_of, fixed_values, kind_of
@@ -96,7 +97,11 @@ class Asker:
         from mcp_types import ElicitResult  # noqa: PLC0415 - slow to import
 
         answer = await self._in_turn(partial(self._elicited, params), refused={"action": "cancel"})
-        return ElicitResult.model_validate(answer)
+        try:
+            return ElicitResult.model_validate(answer)
+        except ValidationError:
+            self._say("MCP only allows strings, numbers, booleans and lists of strings in a form; cancelled")
+            return ElicitResult(action="cancel")
 
     async def sample(self, context: Any, params: CreateMessageRequestParams) -> CreateMessageResult | ErrorData:  # noqa: ARG002
         """Answer a request to the model; a `SamplingFnT` of the SDK."""
