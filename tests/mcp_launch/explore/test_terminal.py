@@ -163,3 +163,10 @@ def test_the_history_is_stored_and_private(odd_file: str, tmp_path: Path) -> Non
         shown.type(b"\x1b[A\x1b[A\r")
         shown.see("nothing")
         assert end(shown) == 0
+
+
+def test_a_relative_folder_for_the_history_is_ignored(odd_file: str, tmp_path: Path) -> None:
+    with terminal("shell", odd_file, columns=WIDE, XDG_STATE_HOME="state", HOME=str(tmp_path)) as shown:
+        assert end(shown) == 0
+
+    assert (tmp_path / ".local" / "state" / "mcp-launch" / "history").is_file()

@@ -126,19 +126,14 @@ def candidates(line: str, offer: Offer, commands: Mapping[str, tuple[str, str]])
     return found
 
 
-def history_file() -> Path:
-    """Return the history file, in the state directory of the XDG base directory specification."""
-    # The specification requires that relative paths are ignored.
-    given = os.environ.get("XDG_STATE_HOME", "")
-    state = Path(given) if os.path.isabs(given) else Path.home() / ".local" / "state"
-    return state / "mcp-launch" / "history"
-
-
 def _history() -> History:
     """Return the history, which is only in memory if its file cannot be written."""
     from prompt_toolkit.history import FileHistory, InMemoryHistory  # noqa: PLC0415
 
-    path = history_file()
+    # The XDG base directory specification requires that relative paths are ignored.
+    given = os.environ.get("XDG_STATE_HOME", "")
+    state = Path(given) if os.path.isabs(given) else Path.home() / ".local" / "state"
+    path = state / "mcp-launch" / "history"
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         # Lines may contain secrets.
