@@ -202,6 +202,11 @@ def test_arguments_that_are_given_whole_are_looked_at_too(whole: str, fault: str
             ['a.paht: unknown argument; did you mean "path"?'],
         ),
         (
+            {"properties": {"a": {"properties": {"path": {"properties": {"begin": {}}}}}}},
+            ["a.paht.begni=1"],
+            ['a.paht.begni: unknown argument; did you mean "a.path.begin"?'],
+        ),
+        (
             {"properties": {"a": {"anyOf": [{"type": "string"}, {"type": "null"}]}}},
             ["a:=1"],
             ["a: must be string | null, not 1"],
