@@ -12,12 +12,12 @@ from typing import Any
 import anyio
 import httpx2
 import pytest
-from mcp.shared.message import SessionMessage
-from mcp_types import ErrorData, JSONRPCError, JSONRPCRequest
+from mcp import MCPError
+from mcp_types import UNSUPPORTED_PROTOCOL_VERSION
 
 import mcp_launch
 from mcp_launch import Budgets, Options
-from mcp_launch._transports.era import bound_probe
+from mcp_launch._transports.era import Probe
 from tests.mcp_launch.servers.raw import Request, head, raw_server, reply, works
 from tests.mcp_launch.support import SERVERS, Marked, http
 
@@ -106,21 +106,51 @@ async def test_a_login_does_not_count_against_the_probe(
     assert (era, asked[:2]) == ("2026-07-28", ["server/discover"] * 2)
 
 
-async def test_a_late_refusal_of_the_probe_does_not_refuse_the_handshake() -> None:
-    to_session, read = anyio.create_memory_object_stream[SessionMessage | Exception](1)
-    write, from_session = anyio.create_memory_object_stream[SessionMessage](2)
-    late = SessionMessage(JSONRPCError(jsonrpc="2.0", id=1, error=ErrorData(code=-32601, message="Method not found")))
-    async with to_session, read, write, from_session, anyio.create_task_group() as tasks:
-        reader, writer = bound_probe(read, write, seconds=0, was_read=lambda: True)
-        probe = JSONRPCRequest(jsonrpc="2.0", id=1, method="server/discover")
-        tasks.start_soon(writer.send, SessionMessage(probe))
-        with anyio.fail_after(5):
-            await from_session.receive()
-            assert await reader.receive() != late
+@pytest.mark.parametrize("late", [{"supportedVersions": ["2025-11-25"]}, MCPError(-32601, "Method not found")])
+async def test_a_late_response_to_the_probe_does_not_end_the_handshake(late: dict[str, Any] | MCPError) -> None:
+    probe, is_late = Probe(seconds=0.05, was_read=lambda: True), anyio.Event()
 
-            await to_session.send(late)
-            assert await reader.receive() == late
-            await writer.send(SessionMessage(JSONRPCRequest(jsonrpc="2.0", id=2, method="initialize")))
+    async def discover() -> dict[str, Any]:
+        await is_late.wait()
+        if isinstance(late, MCPError):
+            raise late
+        return late
+
+    async def initialize() -> str:
+        is_late.set()
+        await anyio.wait_all_tasks_blocked()
+        return "initialized"
+
+    async with anyio.create_task_group() as tasks:
+        with pytest.raises(MCPError, match="not answered in time"):
+            await probe.discover(discover, tasks=tasks)
+        assert await probe.initialize(initialize) == "initialized"
+
+
+@pytest.mark.parametrize("is_early", [True, False])
+async def test_a_late_response_to_the_probe_counts_if_the_handshake_gets_none(*, is_early: bool) -> None:
+    probe, is_late = Probe(seconds=0.05, was_read=lambda: True), anyio.Event()
+    found = {"supportedVersions": ["2026-07-28"]}
+
+    async def discover() -> dict[str, Any]:
+        await is_late.wait()
+        return found
+
+    async def initialize() -> None:
+        is_late.set()
+        await anyio.sleep_forever()
+
+    with anyio.fail_after(10):
+        async with anyio.create_task_group() as tasks:
+            with pytest.raises(MCPError, match="not answered in time"):
+                await probe.discover(discover, tasks=tasks)
+            if is_early:
+                is_late.set()
+                await anyio.wait_all_tasks_blocked()
+            with pytest.raises(MCPError, match="initialize was not answered") as raised:
+                await probe.initialize(initialize)
+            assert raised.value.code == UNSUPPORTED_PROTOCOL_VERSION
+            assert await probe.discover(discover, tasks=tasks) == found
 
 
 async def test_a_slow_start_may_support_only_the_newer_era(

@@ -223,7 +223,9 @@ class _Owner:
         self._allow(budgets.connect)
         async with transport.open() as streams:
             self._enter("handshake", budgets.handshake)
-            protection = Protection(server=record.name, hide=self._spec.redactor, seconds=budgets.validate)
+            protection = Protection(
+                server=record.name, hide=self._spec.redactor, seconds=budgets.validate, probe=transport.probe
+            )
             async with connected_client(
                 streams,
                 mode,

@@ -11,13 +11,14 @@ from typing import Any, TypeVar, cast
 
 import anyio.to_thread
 from mcp import ClientSession, MCPError
-from mcp.shared.dispatcher import Dispatcher
-from mcp_types import CallToolResult, ClientRequest, ErrorData, Request
+from mcp.shared.dispatcher import CallOptions, Dispatcher
+from mcp_types import CallToolResult, ClientRequest, ErrorData, InitializeResult, Request
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from acp_bindings._redact import Redactor
 from mcp_launch._diagnosis.protocol import invalid_field
 from mcp_launch._killable import CallFailed, KillableProcess
+from mcp_launch._transports.era import Probe
 from mcp_launch._validation import (
     STEPS,
     InvalidSchema,
@@ -41,7 +42,7 @@ _REASON = 1000
 
 @dataclass(slots=True, kw_only=True)
 class Protection:
-    """What a `Session` needs for redaction and validation."""
+    """What a `Session` needs for redaction, for validation and for its opening."""
 
     server: str = "server"
     """The name of the server, for messages."""
@@ -53,6 +54,8 @@ class Protection:
     """The validators of the tools whose results were validated; None for a tool that the server does not list."""
     process: KillableProcess | None = None
     """The process that validates results, once it is needed."""
+    probe: Probe | None = None
+    """Limits the wait for the newer era; None to wait as long as the SDK."""
 
     def validator(self, name: str, schema: dict[str, Any]) -> ResultValidator:
         """Return the validator of a tool's results."""
@@ -82,6 +85,25 @@ class Session(ClientSession):
     def _protection(self) -> Protection:
         # As an attribute, it would add 2 KB, because the class of the session was changed.
         return cast("_Redacting", self._dispatcher).protection
+
+    async def send_discover(self, version: str) -> dict[str, Any]:
+        """Send `server/discover` and return its result, as the SDK does, but give up sooner.
+
+        Raises:
+            MCPError: the server refused the request, or did not respond in time.
+        """
+        send = partial(super().send_discover, version)
+        probe, tasks = self._protection.probe, self._task_group
+        return await probe.discover(send, tasks=tasks) if probe and tasks else await send()
+
+    async def initialize(self) -> InitializeResult:
+        """Do the handshake, as the SDK does.
+
+        Raises:
+            MCPError: the server refused it, or did not respond in time.
+        """
+        send, probe = super().initialize, self._protection.probe
+        return await (probe.initialize(send) if probe else send())
 
     async def send_request(
         self,
@@ -220,14 +242,18 @@ class _Redacting:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._dispatcher, name)
 
-    async def send_raw_request(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
+    async def send_raw_request(
+        self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None, **kwargs: Any
+    ) -> dict[str, Any]:
         """Send a request and return its result.
 
         Raises:
             MCPError: the server refused it, or did not respond in time.
         """
+        if method == "server/discover" and self.protection.probe:
+            opts = {**(opts or {}), **self.protection.probe.options}
         try:
-            return await self._dispatcher.send_raw_request(*args, **kwargs)
+            return await self._dispatcher.send_raw_request(method, params, opts, **kwargs)
         except MCPError as error:
             hidden = self.protection.hide.json(error.error.model_dump())
             error.error = ErrorData(**hidden)

@@ -11,6 +11,7 @@ from mcp_launch.options import Limits
 if TYPE_CHECKING:
     from mcp.client import Transport as Streams
 
+    from mcp_launch._transports.era import Probe
     from mcp_launch._transports.messages import Reader
 
 
@@ -34,6 +35,11 @@ class Transport(Protocol):
     """Problems that do not stop the server."""
     reader: Reader
     """Reads the messages of the server and counts them."""
+
+    @property
+    def probe(self) -> Probe | None:
+        """Limits the wait for the newer era, if the transport has that."""
+        ...
 
     def open(self) -> Streams:
         """Connect the SDK's two streams to the server, and close everything when the block ends."""

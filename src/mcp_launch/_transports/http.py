@@ -26,7 +26,7 @@ from mcp_launch._http_types import EVENT_STREAM, JSON, media_type
 from mcp_launch._json_values import as_members
 from mcp_launch._spec import HttpServer
 from mcp_launch._transports import DOUBTFUL, TRIAL
-from mcp_launch._transports.era import bound_probe
+from mcp_launch._transports.era import Probe
 from mcp_launch._transports.http_reading import EventBody, ResponseReader, message_in_full
 from mcp_launch._transports.memory import Memory
 from mcp_launch._transports.messages import UNWRITABLE, Invalid, Reader, cancelled_by
@@ -420,7 +420,8 @@ class HttpTransport:
         self._network = network(spec, options)
         self._client = WebClient(spec, self._network, connect=budgets.connect, limits=options.limits)
         self.reader = self._client.reader
-        self._probe = budgets.probe
+        # Withdrawing closes its request, which might be an event stream without an end.
+        self.probe = Probe(seconds=budgets.probe, was_read=lambda: self._client.probed, withdraws=True)
         self._listens = bool(options.roots or options.sampling or options.elicitation)
         self._unanswered = Unanswered()
         self.warnings = [*self._client.rule.warnings, *self._network.warnings]
@@ -439,12 +440,8 @@ class HttpTransport:
             async with streams as (read, write):
                 watched = ReadStream(read, partial(self._receive, read))
                 noted = WriteStream(write, partial(self._send, write, posts))
-                watched, noted = limited(
+                yield limited(
                     *shown(watched, noted, self._traffic), is_behind=posts.are_behind, warn=self.warnings.append
-                )
-                # Withdrawing closes its request, so that a late response is not mistaken for that of another one.
-                yield bound_probe(
-                    watched, noted, seconds=self._probe, was_read=lambda: self._client.probed, withdraws=True
                 )
             tasks.cancel_scope.cancel()
 

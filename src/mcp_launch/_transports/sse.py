@@ -68,6 +68,7 @@ class SseTransport:
         self._network = network(spec, options)
         self._client = EventClient(spec, self._network, connect=budgets.connect, limits=options.limits)
         self.reader = self._client.reader
+        self.probe = None
         self.warnings = [*self._client.rule.warnings, *self._network.warnings]
         self._on_lost = on_lost
         self._give_up = give_up

@@ -34,7 +34,7 @@ from mcp_launch._diagnosis import Diagnosis
 from mcp_launch._diagnosis.process import SHOWN, Seen, diagnose_process, downloads
 from mcp_launch._executable import child_environment
 from mcp_launch._spec import StdioServer
-from mcp_launch._transports.era import bound_probe
+from mcp_launch._transports.era import Probe
 from mcp_launch._transports.messages import UNWRITABLE, Invalid, Reader, UnwritableError, cancelled_by, written
 from mcp_launch._transports.streams import Traffic, Unanswered, Unsaid, farewell, limited, shown
 from mcp_launch.options import Budgets, Options
@@ -215,6 +215,7 @@ class StdioTransport:
     ) -> None:
         self.warnings: list[str] = []
         self.reader = Reader(options.limits)
+        self.probe = Probe(seconds=budgets.probe, was_read=lambda: process.read_input)
         self._process = process
         self._spec = spec
         self._hide = spec.redactor
@@ -264,12 +265,11 @@ class StdioTransport:
         """Connect the streams, and end the process when the block ends."""
         async with attended(self._process, watch=self._ending.watch, lines=self._stderr) as self._tasks:
             try:
-                read, write = limited(
+                yield limited(
                     *shown(self, self, self._traffic),
                     is_behind=lambda: self._outbox.owes_much,
                     warn=self.warnings.append,
                 )
-                yield bound_probe(read, write, seconds=self._budgets.probe, was_read=lambda: self._process.read_input)
             finally:
                 with anyio.CancelScope(shield=True):
                     await self._end()

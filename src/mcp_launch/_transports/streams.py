@@ -80,10 +80,6 @@ class ReadStream(_Stream[Source]):
         """Return the next message."""
         return self._receive()
 
-    def pass_on(self) -> None:
-        """Return the messages of the source as they are, from the next one on."""
-        self._receive = self._inner.receive
-
     @property
     def last_context(self) -> object:
         """The context in which the last message was sent, if it is known."""
@@ -111,10 +107,6 @@ class WriteStream(_Stream[Sink]):
     def send(self, item: SessionMessage, /) -> Coroutine[Any, Any, None]:
         """Forward the message."""
         return self._send(item)
-
-    def pass_on(self) -> None:
-        """Send the messages as they are, from the next one on."""
-        self._send = self._inner.send
 
 
 _SAID = 2000
