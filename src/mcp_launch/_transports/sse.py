@@ -18,6 +18,7 @@ from mcp_types import ErrorData, JSONRPCError, JSONRPCMessage, JSONRPCRequest, J
 
 from mcp_launch._diagnosis import Diagnosis
 from mcp_launch._diagnosis.responses import UNMAPPED, TooLong
+from mcp_launch._http_types import JSON
 from mcp_launch._spec import HttpServer
 from mcp_launch._transports import DOUBTFUL
 from mcp_launch._transports.http import speaks_http
@@ -267,6 +268,7 @@ class SseTransport:
             return UNWRITABLE
         # Errors are in the memory.
         with contextlib.suppress(httpx.RequestError, TooLong, *UNMAPPED):
-            await self._client.send_within_origin(self._client.message_to(endpoint, body))
+            request = self._client.build_request("POST", endpoint, content=body, headers={"content-type": JSON})
+            await self._client.send_within_origin(request)
         found = self._client.memory.found
         return None if found is None else farewell(found, hide=self._client.hide)

@@ -19,7 +19,7 @@ from acp_bindings._events import Event, EventBuffer, EventTooLong
 from acp_bindings._http import cookie_jar
 from mcp_launch._diagnosis import Diagnosis
 from mcp_launch._diagnosis.responses import UNMAPPED, TooLong
-from mcp_launch._http_types import EVENT_STREAM, JSON, media_type
+from mcp_launch._http_types import EVENT_STREAM, media_type
 from mcp_launch._spec import HttpServer
 from mcp_launch._transports import TRIAL
 from mcp_launch._transports.memory import Memory
@@ -108,6 +108,7 @@ class EventClient(httpx.AsyncClient):
         with usable(spec, network.names_proxy, library="httpx"):
             super().__init__(
                 auth=BridgedAuth(network.auth) if network.auth else None,
+                cookies=cookie_jar(),
                 verify=network.verify,
                 proxy=bridged_proxy(network.proxy),
                 trust_env=network.trust_env,
@@ -116,8 +117,6 @@ class EventClient(httpx.AsyncClient):
                 event_hooks={"request": [self._apply_rule] if self.rule.adds else [], "response": [_UNPACK]},
             )
         self._network = network
-        self._kept_cookies = _Cookies(cookie_jar())
-        self._timeouts = self.timeout.as_dict()
         self.hide = spec.redactor
         self.reader = Reader(limits or Limits())
         self.memory = Memory(self.rule, network, usual="/sse", hide=self.hide, connect=connect)
@@ -127,15 +126,6 @@ class EventClient(httpx.AsyncClient):
         """The response by which the server has lost the session, if it has."""
         self.reads = False
         """True once the event stream is open."""
-
-    @property
-    def cookies(self) -> httpx.Cookies:
-        """The cookies that the server has set."""
-        return self._kept_cookies
-
-    @cookies.setter
-    def cookies(self, cookies: Any) -> None:
-        self._kept_cookies = _Cookies(cookies)
 
     @asynccontextmanager
     async def events(self, url: str) -> AsyncGenerator[Events]:
@@ -161,19 +151,6 @@ class EventClient(httpx.AsyncClient):
                     await response.aclose()
         if reading.cancelled_caught:
             raise TooLong(f"sent an event that exceeds a limit: {events.wrong}")
-
-    def message_to(self, endpoint: httpx.URL, body: bytes) -> httpx.Request:
-        """Return the POST of a message, like `build_request`, which takes four times as long to merge headers."""
-        headers = [
-            (b"Host", endpoint.netloc),
-            *self.headers.raw,
-            (b"Content-Type", JSON.encode()),
-            (b"Content-Length", b"%d" % len(body)),
-        ]
-        kept = {"timeout": self._timeouts}
-        return httpx.Request(
-            "POST", endpoint, headers=headers, cookies=self.cookies, stream=httpx.ByteStream(body), extensions=kept
-        )
 
     async def send_within_origin(self, request: httpx.Request) -> httpx.Response:
         """Send, and follow redirects that keep the method and the origin; any other one is the answer."""
@@ -274,14 +251,6 @@ class _Blocks(httpx.AsyncByteStream):
 
 
 _UNPACK = partial(unpack_slowly, HttpxBody, httpx.DecodingError)
-
-
-class _Cookies(httpx.Cookies):
-    """Cookies that skip responses without any, because httpx creates a urllib request for each response."""
-
-    def extract_cookies(self, response: httpx.Response) -> None:
-        if "set-cookie" in response.headers:
-            super().extract_cookies(response)
 
 
 async def speaks_sse(spec: HttpServer, network: Network) -> bool:
