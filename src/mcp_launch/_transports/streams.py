@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Iterator
-from types import TracebackType
-from typing import Any, Generic, Protocol, Self, TypeAlias, TypeVar, get_args
+from typing import Any, Protocol, TypeAlias, get_args
 
-import anyio
+from anyio.abc import ObjectReceiveStream, ObjectSendStream
 from anyio.lowlevel import checkpoint
 from mcp.shared.dispatcher import coerce_request_id
 from mcp.shared.message import SessionMessage
@@ -45,68 +44,43 @@ class Sink(Protocol):
 
 Receive: TypeAlias = Callable[[], Coroutine[Any, Any, SessionMessage | Exception]]
 Send: TypeAlias = Callable[[SessionMessage], Coroutine[Any, Any, None]]
-T = TypeVar("T", bound=Source | Sink)
 
 
-class _Stream(Generic[T]):
-    __slots__ = ("_inner",)
-
-    def __init__(self, inner: T) -> None:
-        self._inner = inner
-
-    async def aclose(self) -> None:
-        """Close it."""
-        await self._inner.aclose()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, exc_type: type[BaseException] | None, exc_val: BaseException | None, exc_tb: TracebackType | None
-    ) -> None:
-        await self.aclose()
-
-
-class ReadStream(_Stream[Source]):
+class ReadStream(ObjectReceiveStream[SessionMessage | Exception]):
     """A source in the form that the SDK reads, with another `receive` if one is given."""
 
-    __slots__ = ("_receive",)
-
     def __init__(self, inner: Source, receive: Receive | None = None) -> None:
-        super().__init__(inner)
+        self._inner = inner
         self._receive = receive or inner.receive
 
-    def receive(self) -> Coroutine[Any, Any, SessionMessage | Exception]:
+    async def receive(self) -> SessionMessage | Exception:
         """Return the next message."""
-        return self._receive()
+        return await self._receive()
+
+    async def aclose(self) -> None:
+        """Close the source."""
+        await self._inner.aclose()
 
     @property
     def last_context(self) -> object:
         """The context in which the last message was sent, if it is known."""
         return getattr(self._inner, "last_context", None)
 
-    def __aiter__(self) -> Self:
-        return self
 
-    async def __anext__(self) -> SessionMessage | Exception:
-        try:
-            return await self.receive()
-        except anyio.EndOfStream:
-            raise StopAsyncIteration from None
-
-
-class WriteStream(_Stream[Sink]):
+class WriteStream(ObjectSendStream[SessionMessage]):
     """A sink in the form that the SDK writes to, with another `send`."""
 
-    __slots__ = ("_send",)
-
     def __init__(self, inner: Sink, send: Send) -> None:
-        super().__init__(inner)
+        self._inner = inner
         self._send = send
 
-    def send(self, item: SessionMessage, /) -> Coroutine[Any, Any, None]:
+    async def send(self, item: SessionMessage) -> None:
         """Forward the message."""
-        return self._send(item)
+        await self._send(item)
+
+    async def aclose(self) -> None:
+        """Close the sink."""
+        await self._inner.aclose()
 
 
 _SAID = 2000
