@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import AsyncGenerator, Collection, Iterator, Mapping
 from contextlib import asynccontextmanager
 from http import HTTPStatus
@@ -11,6 +12,7 @@ from urllib.parse import urljoin, urlsplit
 import anyio
 import httpx
 
+from acp_bindings._events import EventBuffer, event_of
 from mcp_launch._receipts.servers import HASTE, Relayed
 from mcp_launch._spec import HttpServer
 from mcp_launch.failures import LaunchFailure
@@ -174,9 +176,8 @@ class _Reader:
     def __init__(self, response: httpx.Response, site: _Site | None) -> None:
         self._is_stream = response.headers.get("content-type", "").startswith("text/event-stream")
         self._site = site if self._is_stream else None
-        self._rest = b""
-        self._data: list[bytes] = []
-        self._is_endpoint = False
+        self._events = EventBuffer(sys.maxsize)
+        self._body = b""
         self.forwarded = b""
         """What to forward of the last chunk."""
 
@@ -184,34 +185,26 @@ class _Reader:
         """Yield the messages that *chunk* completes."""
         self.forwarded = chunk
         if not self._is_stream:
-            self._rest = (self._rest + chunk)[: _LONGEST + 1]
+            self._body = (self._body + chunk)[: _LONGEST + 1]
             return
-        *lines, self._rest = (self._rest + chunk).split(b"\n")
+        blocks: list[bytes] = []
+        for block in self._events.feed(chunk):
+            event = event_of(block)
+            if self._site and event and event.name == "endpoint":
+                endpoint = self._site.at_relay(event.data.decode())
+                blocks.append(b"event: endpoint\ndata: %b\n\n" % endpoint.encode())
+            else:
+                blocks.append(block)
+            if event:
+                yield event.data
         if self._site:
-            # Whole lines, because one of them may have to be replaced.
-            lines = [self._replaced(line) for line in lines]
-            self.forwarded = b"".join(line + b"\n" for line in lines)
-        for line in lines:
-            field, _, value = line.rstrip(b"\r").partition(b":")
-            if field == b"data":
-                self._data.append(value.removeprefix(b" "))
-            elif not field and not value:
-                yield b"\n".join(self._data)
-                self._data.clear()
+            # Whole events, because one of them was replaced.
+            self.forwarded = b"".join(blocks)
 
     def rest(self) -> Iterator[bytes]:
         """Yield the message of a response that is not a stream."""
-        if not self._is_stream and len(self._rest) <= _LONGEST:
-            yield self._rest
-
-    def _replaced(self, line: bytes) -> bytes:
-        if line.startswith(b"event:"):
-            self._is_endpoint = line.partition(b":")[2].strip() == b"endpoint"
-        elif self._site and self._is_endpoint and line.startswith(b"data:"):
-            self._is_endpoint = False
-            end = b"\r" if line.endswith(b"\r") else b""
-            return b"data: " + self._site.at_relay(line[5:].strip().decode()).encode() + end
-        return line
+        if not self._is_stream and len(self._body) <= _LONGEST:
+            yield self._body
 
 
 async def _body(receive: Receive) -> bytes:

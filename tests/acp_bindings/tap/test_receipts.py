@@ -205,11 +205,12 @@ def test_only_the_endpoint_of_a_stream_is_replaced() -> None:
     site: Any = SimpleNamespace(at_relay="/token{}".format)
     response = httpx.Response(200, headers={"content-type": "text/event-stream"})
     reader = http_relay._Reader(response, site)  # pyright: ignore[reportPrivateUsage]
-    chunks = [b"event: endpoint\ndata: /messages\n\n", b"data: {}\n\n"]
+    chunks = [b"event: endpoint\r\ndata: /messages\r\n\r\n", b"id: 1\ndata: {}\n", b"\n"]
 
     found = [(list(reader.feed(chunk)), reader.forwarded) for chunk in chunks]
 
     assert found == [
-        ([b"/token/messages"], b"event: endpoint\ndata: /token/messages\n\n"),
-        ([b"{}"], b"data: {}\n\n"),
+        ([b"/messages"], b"event: endpoint\ndata: /token/messages\n\n"),
+        ([], b""),
+        ([b"{}"], b"id: 1\ndata: {}\n\n"),
     ]
