@@ -12,7 +12,6 @@ from typing import Any
 
 import anyio
 import pytest
-from anyio.lowlevel import checkpoint
 from mcp import Client, MCPError
 from mcp.shared.message import SessionMessage
 from mcp_types import REQUEST_TIMEOUT, JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
@@ -347,23 +346,3 @@ async def test_a_request_is_in_progress_until_its_response_or_cancellation() -> 
     assert await taken() == [7]
     assert len(ends.got) == 1
     assert [warning.partition(" ")[0] for warning in warnings] == ["sent", "sent", "sends"]
-
-
-async def test_messages_that_are_put_are_sent_in_order() -> None:
-    class Slow:
-        async def send(self, item: SessionMessage, /) -> None:
-            await checkpoint()
-            sent.append(item)
-
-        async def aclose(self) -> None: ...
-
-    sent: list[SessionMessage] = []
-    messages = [
-        SessionMessage(JSONRPCNotification(jsonrpc="2.0", method="notifications/progress", params={"progress": number}))
-        for number in range(50)
-    ]
-    async with anyio.create_task_group() as tasks:
-        some = posts.Posts(tasks)
-        for each in messages:
-            some.put(each, Slow())
-    assert sent == messages

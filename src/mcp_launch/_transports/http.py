@@ -15,7 +15,7 @@ import anyio
 import httpx2
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
-from mcp_types import CONNECTION_CLOSED, ErrorData, JSONRPCError, JSONRPCNotification, JSONRPCRequest
+from mcp_types import CONNECTION_CLOSED, ErrorData, JSONRPCError
 from pydantic_core import PydanticSerializationError, to_json
 from typing_extensions import override
 
@@ -502,10 +502,6 @@ class HttpTransport:
     async def _send(self, write: Sink, posts: Posts, item: SessionMessage) -> None:
         """Give a message to the SDK's transport; a request is noted as pending."""
         self._unanswered.sent(item.message)
-        match item.message:
-            case JSONRPCRequest() | JSONRPCNotification(method="notifications/initialized"):
-                await write.send(item)
-            case message:
-                if (number := cancelled_by(message)) is not None:
-                    posts.abandon(number)
-                posts.put(item, write)
+        if (number := cancelled_by(item.message)) is not None:
+            posts.abandon(number)
+        await write.send(item)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
@@ -11,10 +10,7 @@ from weakref import WeakValueDictionary
 import anyio
 import httpx2
 from anyio.abc import TaskGroup
-from mcp.shared.message import SessionMessage
 from mcp_types import RequestId
-
-from mcp_launch._transports.streams import Sink
 
 T = TypeVar("T")
 
@@ -78,9 +74,7 @@ class Posts:
         self._stream: anyio.Event | None = None
         """Set when the event stream is open or refused; None unless requests wait for it."""
         self._waiting = 0
-        # Lists, because an empty deque takes ten times the memory, and these are nearly always empty.
-        self._messages: list[SessionMessage] = []
-        self._forwarding = False
+        # A list, because an empty deque takes ten times the memory, and this is nearly always empty.
         self._posts: list[tuple[Callable[[], Awaitable[object]], anyio.Event]] = []
         self._workers = 0
         self._initialized: anyio.Event | None = None
@@ -91,25 +85,6 @@ class Posts:
     def are_behind(self) -> bool:
         """Return True if so many wait for the server that another one would be dropped."""
         return self._waiting >= _MOST
-
-    def put(self, item: SessionMessage, sink: Sink) -> None:
-        """Send a message to *sink* in a task, so that many of them do not delay a request that is sent directly.
-
-        It is dropped if too many wait.
-        """
-        if not self.are_behind():
-            self._waiting += 1
-            self._messages.append(item)
-            if not self._forwarding:
-                self._forwarding = True
-                self._tasks.start_soon(self._forward, sink)
-
-    async def _forward(self, sink: Sink) -> None:
-        with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
-            while self._messages:
-                await sink.send(self._messages.pop(0))
-                self._waiting -= 1
-        self._forwarding = False
 
     def start(self, method: str | None, post: Callable[[], Awaitable[object]]) -> None:
         """Post a notification, or a response if *method* is None. It is dropped if too many wait."""
