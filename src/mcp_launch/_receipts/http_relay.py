@@ -6,13 +6,16 @@ import sys
 from collections.abc import AsyncGenerator, Collection, Iterator, Mapping
 from contextlib import asynccontextmanager
 from http import HTTPStatus
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
 
 import anyio
-import httpx
+import httpx2
+from typing_extensions import override
 
 from acp_bindings._events import EventBuffer, event_of
+from acp_bindings._http import is_loopback
 from mcp_launch._receipts.servers import HASTE, Relayed
 from mcp_launch._spec import HttpServer
 from mcp_launch.failures import LaunchFailure
@@ -29,7 +32,7 @@ _OF_CONNECTION = frozenset((b"connection", b"keep-alive", b"transfer-encoding", 
 @asynccontextmanager
 async def forwarding(servers: Mapping[str, Relayed]) -> AsyncGenerator[Application]:
     """Yield the application that forwards requests to the servers, by the token at the start of their path."""
-    async with httpx.AsyncClient(timeout=None, follow_redirects=False) as client:  # noqa: S113 - the agent waits
+    async with Client() as client:
 
         async def app(scope: Scope, receive: Receive, send: Send) -> None:
             token, _, path = scope["raw_path"].decode("latin-1").lstrip("/").partition("/")
@@ -64,6 +67,18 @@ async def forwarding(servers: Mapping[str, Relayed]) -> AsyncGenerator[Applicati
         yield app
 
 
+class Client(httpx2.AsyncClient):
+    """An HTTP client that leaves timeouts and cookies to the agent. Like the launcher, it reaches loopback directly."""
+
+    def __init__(self) -> None:
+        no_cookies = CookieJar(DefaultCookiePolicy(allowed_domains=()))
+        super().__init__(timeout=None, follow_redirects=False, cookies=no_cookies)
+
+    @override
+    def _transport_for_url(self, url: httpx2.URL) -> httpx2.AsyncBaseTransport:
+        return self._transport if is_loopback(url.host) else super()._transport_for_url(url)
+
+
 class _Site:
     """A server with a URL, and the observer of its messages."""
 
@@ -82,7 +97,7 @@ class _Site:
             self._server.check(seconds=HASTE)
 
     async def exchange(
-        self, client: httpx.AsyncClient, scope: Scope, path: str, body: bytes, *, ids: list[str | int], send: Send
+        self, client: httpx2.AsyncClient, scope: Scope, path: str, body: bytes, *, ids: list[str | int], send: Send
     ) -> bool:
         """Forward a request and its response, except for its end; return False if there is no response to end."""
         observer, has_begun = self.observer, False
@@ -126,7 +141,7 @@ class _Site:
                 await response.aclose()
             if self._is_unanswered(scope, response.status_code, ids):
                 self._server.check()
-        except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
+        except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
             # Agents do without the stream of events and the responses to notifications.
             if ids or (self.is_sse and not observer.started):
                 self._server.check()
@@ -162,7 +177,7 @@ class _Site:
             return url
         return parts._replace(scheme="", netloc="", path=f"/{self._token}{parts.path}").geturl()
 
-    def _headers(self, response: httpx.Response) -> Iterator[tuple[bytes, bytes]]:
+    def _headers(self, response: httpx2.Response) -> Iterator[tuple[bytes, bytes]]:
         for name, value in response.headers.raw:
             if name.lower() == b"location":
                 yield name, self.at_relay(value.decode("latin-1")).encode("latin-1")
@@ -173,7 +188,7 @@ class _Site:
 class _Reader:
     """Finds the messages in a response. For a server over SSE, it replaces the endpoint by that of the relay."""
 
-    def __init__(self, response: httpx.Response, site: _Site | None) -> None:
+    def __init__(self, response: httpx2.Response, site: _Site | None) -> None:
         self._is_stream = response.headers.get("content-type", "").startswith("text/event-stream")
         self._site = site if self._is_stream else None
         self._events = EventBuffer(sys.maxsize)

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from acp_bindings import decode, v1
@@ -18,7 +18,7 @@ from tests.acp_bindings.tap.support import TAP, lines_of, run, running
 from tests.mcp_launch.failures.catalogue import CASES, Case
 from tests.mcp_launch.failures.scene import Scene
 from tests.mcp_launch.failures.secrets import Planted
-from tests.mcp_launch.servers.raw import Request, head, raw_server, works
+from tests.mcp_launch.servers.raw import Request, head, raw_server, reply, works
 from tests.mcp_launch.servers.web import misbehaving_web
 from tests.mcp_launch.support import Marked, http, web_server
 
@@ -94,6 +94,19 @@ def test_a_server_with_a_url_gets_its_headers_and_query(tmp_path: Path) -> None:
         seen = [(path, headers["X-Key"], headers["Host"]) for _, path, headers in web.seen]
     assert events_of(receipts, "web") == ["started", "listed", "called"], receipts
     assert set(seen) == {("/works?key=swordfish-42", "herring", f"127.0.0.1:{web.port}")}
+
+
+@pytest.mark.anyio
+async def test_a_relay_uses_neither_a_proxy_for_loopback_nor_cookies_of_its_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    with raw_server(lambda _: [reply(Set_Cookie="session=1")]) as raw:
+        async with http_relay.Client() as client:
+            for _ in range(2):
+                response = await client.get(raw.origin)
+                assert response.headers["set-cookie"] == "session=1"
+        assert ["cookie" in request.headers for request in raw.seen] == [False, False]
 
 
 def test_a_refused_stream_that_the_agent_closes_is_not_a_failure_of_a_slow_list(tmp_path: Path) -> None:
@@ -203,7 +216,7 @@ def test_a_response_ends_the_wait_of_its_own_request_only() -> None:
 
 def test_only_the_endpoint_of_a_stream_is_replaced() -> None:
     site: Any = SimpleNamespace(at_relay="/token{}".format)
-    response = httpx.Response(200, headers={"content-type": "text/event-stream"})
+    response = httpx2.Response(200, headers={"content-type": "text/event-stream"})
     reader = http_relay._Reader(response, site)  # pyright: ignore[reportPrivateUsage]
     chunks = [b"event: endpoint\r\ndata: /messages\r\n\r\n", b"id: 1\ndata: {}\n", b"\n"]
 
