@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import ssl
+from collections.abc import Callable
 from functools import cache, lru_cache
 from http.cookiejar import Cookie, CookieJar, DefaultCookiePolicy
 from ipaddress import IPv4Address, IPv6Address
@@ -21,8 +22,13 @@ CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
 """The variables with the path of trusted certificates; the first that is set counts."""
 
 
-def ssl_context(verify: Verify, cert: Cert, *, trust_env: bool) -> ssl.SSLContext:
+def ssl_context(
+    verify: Verify, cert: Cert, *, trust_env: bool, create: Callable[..., ssl.SSLContext]
+) -> ssl.SSLContext:
     """Return the SSL context for the options.
+
+    *create* is the `create_ssl_context` of a library: that of httpx2 trusts the certificates of the system, that of
+    httpx those of certifi.
 
     Raises:
         OSError: a file cannot be read or does not contain certificates.
@@ -35,11 +41,9 @@ def ssl_context(verify: Verify, cert: Cert, *, trust_env: bool) -> ssl.SSLContex
             return context
         case True if not cert:
             names = CERTIFICATES if trust_env else ()
-            return trusting_the_system(*(os.environ.get(name) for name in names))
+            return shared_context(create, *(os.environ.get(name) for name in names))
         case bool():
-            import httpx  # noqa: PLC0415 - some users of this module have only httpx2
-
-            context = httpx.create_ssl_context(verify=verify, trust_env=trust_env)
+            context = create(verify=verify, trust_env=trust_env)
         case path:
             where = os.fspath(path)
             # Without this the error would not name the file.
@@ -63,11 +67,9 @@ def _show_certificate(
 
 
 @cache
-def trusting_the_system(*environment: str | None) -> ssl.SSLContext:
+def shared_context(create: Callable[..., ssl.SSLContext], *environment: str | None) -> ssl.SSLContext:
     """Return a shared context, because reading the certificates is the slowest part of creating a client."""
-    import httpx  # noqa: PLC0415
-
-    return httpx.create_ssl_context(trust_env=bool(environment))
+    return create(trust_env=bool(environment))
 
 
 def _no_password() -> NoReturn:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import ssl
+import sys
 import traceback
 from collections.abc import AsyncGenerator, Callable, Iterator
 from pathlib import Path
@@ -21,7 +22,7 @@ from mcp.shared.auth import OAuthClientInformationFull, OAuthToken
 
 import mcp_launch
 from acp_bindings import v1
-from acp_bindings._http import is_loopback
+from acp_bindings._http import CERTIFICATES, is_loopback, shared_context
 from mcp_launch import Budgets, LaunchFailure, Options
 from mcp_launch._spec import HttpServer
 from mcp_launch._transports import web
@@ -104,6 +105,23 @@ async def test_a_private_authority_is_trusted_by_file_or_context(
     assert "to trust its issuer, set SSL_CERT_FILE" in without.message
 
 
+@pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="the system has its own store")
+@KINDS
+async def test_an_authority_of_the_system_is_trusted(
+    kind: str, certified: Certificates, marked: Marked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in CERTIFICATES:
+        monkeypatch.delenv(name, raising=False)
+    paths = ssl.get_default_verify_paths()._replace(openssl_cafile=str(certified.authority), openssl_capath="")
+    monkeypatch.setattr(ssl, "get_default_verify_paths", lambda: paths)
+    shared_context.cache_clear()
+    try:
+        with raw_server(server_of(kind), tls=certified.serving()) as raw:
+            assert await outcome(http(f"{raw.origin}/mcp", kind=kind), Options(), cwd=tmp_path) == []
+    finally:
+        shared_context.cache_clear()
+
+
 async def test_other_faults_of_a_trusted_certificate_are_named(
     certified: Certificates, marked: Marked, tmp_path: Path
 ) -> None:
@@ -128,7 +146,8 @@ async def test_disabled_verification_causes_a_warning(
     kind: str, certified: Certificates, marked: Marked, tmp_path: Path
 ) -> None:
     with raw_server(server_of(kind), tls=certified.serving()) as raw:
-        warnings = await outcome(http(f"{raw.origin}/mcp", kind=kind), Options(verify=False), cwd=tmp_path)
+        url = f"{raw.origin}/mcp".replace("https", "HTTPS")
+        warnings = await outcome(http(url, kind=kind), Options(verify=False), cwd=tmp_path)
 
     assert warnings == ["its TLS certificate is not verified, so others could read and change the connection"]
 

@@ -95,7 +95,7 @@ class Network:
             headers={"accept-encoding": "identity", **(headers or {})},
             auth=cast("Any", auth),
             cookies=cookie_jar(),
-            verify=ssl_context(verify, cert, trust_env=trust_env),
+            verify=ssl_context(verify, cert, trust_env=trust_env, create=httpx.create_ssl_context),
             proxy=proxy,
             trust_env=trust_env and not is_loopback(self.url.host),
             timeout=httpx.Timeout(timeout, pool=None),

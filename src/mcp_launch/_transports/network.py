@@ -15,7 +15,7 @@ from urllib.request import getproxies
 
 import httpx2
 
-from acp_bindings._http import CERTIFICATES, is_loopback, ssl_context, trusting_the_system
+from acp_bindings._http import CERTIFICATES, is_loopback, shared_context, ssl_context
 from acp_bindings._redact import Redactor, shown_proxy
 from acp_bindings._responses import Via, proxy_for, proxy_of
 from mcp_launch._diagnosis.responses import TooLong
@@ -157,18 +157,21 @@ def network(spec: HttpServer, options: Options) -> Network:
     if options.verify is True and options.trust_env:
         # First, so that a variable is not mistaken for the option `cert`. The context is used again.
         with usable(spec, "verify", trust_env=True):
-            trusting_the_system(*map(os.environ.get, CERTIFICATES))
+            shared_context(httpx2.create_ssl_context, *map(os.environ.get, CERTIFICATES))
     with usable(spec, "cert" if options.cert else "verify"):
-        verify = ssl_context(options.verify, options.cert, trust_env=options.trust_env)
+        verify = ssl_context(
+            options.verify, options.cert, trust_env=options.trust_env, create=httpx2.create_ssl_context
+        )
     with usable(spec, "auth"):
         auth = _auth(options.auth, spec)
-    insecure = spec.url.startswith("https:") and verify.verify_mode is ssl.CERT_NONE
+    url = urlsplit(spec.url)
+    insecure = url.scheme == "https" and verify.verify_mode is ssl.CERT_NONE
     return Network(
         verify=verify,
         proxy=proxy,
         auth=WatchedAuth(auth, hide=hide) if auth else None,
         # An invalid proxy must not matter for a server on loopback, unless a login is elsewhere.
-        trust_env=options.trust_env and (auth is not None or not is_loopback(urlsplit(spec.url).hostname or "")),
+        trust_env=options.trust_env and (auth is not None or not is_loopback(url.hostname or "")),
         warnings=("its TLS certificate is not verified, so others could read and change the connection",)
         if insecure
         else (),
