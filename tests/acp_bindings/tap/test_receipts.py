@@ -132,7 +132,8 @@ def test_a_refused_stream_that_the_agent_closes_is_not_a_failure_of_a_slow_list(
 def test_invalid_entries_and_servers_that_are_not_opened_are_recorded(tmp_path: Path) -> None:
     works = Marked().plain(name="twice")
     never = {**Marked().plain(name="never"), "type": "stdio"}
-    servers = [works, works, {"name": "no command"}, {"type": "carrier pigeon", "name": "bird"}, never]
+    own = {"type": "acp", "name": "of the client", "serverId": "1"}
+    servers = [works, works, {"name": "no command"}, {"type": "carrier pigeon", "name": "bird"}, never, own]
     deaf = 'import sys\nfor line in sys.stdin: print(\'{"jsonrpc":"2.0","id":1,"result":{}}\', flush=True)'
     request = {"jsonrpc": "2.0", "id": 1, "method": "session/new", "params": {"cwd": "/", "mcpServers": servers}}
     command = [*TAP, "-o", str(tmp_path / "talk"), "--receipts", "--", sys.executable, "-c", deaf]
