@@ -13,12 +13,10 @@ from anyio.lowlevel import cancel_shielded_checkpoint
 from mcp_types import (
     INVALID_PARAMS,
     ErrorData,
-    JSONRPCError,
     JSONRPCMessage,
     JSONRPCNotification,
-    JSONRPCRequest,
-    JSONRPCResponse,
     RequestId,
+    jsonrpc_message_adapter,
 )
 from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError, from_json
@@ -298,28 +296,12 @@ _Json: TypeAlias = dict[str, Any]
 
 
 def _message(value: object) -> JSONRPCMessage | Invalid:
-    """Return the message; if several kinds match, the one that pydantic would choose."""
     if not isinstance(value, dict):
         return Invalid("it is not an object")
-    given = cast("_Json", value)
-    if given.get("jsonrpc") == "2.0":
-        for kind in _kinds(given):
-            try:
-                return kind.model_validate(given, by_name=False)
-            except ValidationError:
-                continue
-    return _misshapen(given)
-
-
-def _kinds(given: _Json) -> Iterator[type[JSONRPCMessage]]:
-    if "error" in given:
-        yield JSONRPCError
-    if "method" in given:
-        if "id" in given:
-            yield JSONRPCRequest
-        yield JSONRPCNotification
-    if "result" in given:
-        yield JSONRPCResponse
+    try:
+        return jsonrpc_message_adapter.validate_python(value, by_name=False)
+    except ValidationError:
+        return _misshapen(cast("_Json", value))
 
 
 def _misshapen(given: _Json) -> Invalid:
