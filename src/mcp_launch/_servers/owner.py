@@ -196,27 +196,24 @@ class _Owner:
 
     async def attempt(self, mode: Mode, transport: Transport) -> LaunchFailure | None:
         """Open, serve and close the session once."""
+        record = self._record
+        error: Exception | None = None
         # Until the end, because a diagnosis may send another request.
         with kept_out_of_logs(self._spec.redactor):
-            return await self._attempt(mode, transport)
-
-    async def _attempt(self, mode: Mode, transport: Transport) -> LaunchFailure | None:
-        error: Exception | None = None
-        try:
-            with anyio.CancelScope() as self._scope:
-                await self._live(mode, transport)
-        # Outside of the scope because on trio, an error at the moment of a cancellation is in one group with it.
-        except Exception as caught:  # noqa: BLE001 - whatever it is, it costs this server and no other
-            error = caught
-        record = self._record
-        for warning in transport.warnings:
-            record.warn(warning)
-        if not record.wanted:
+            try:
+                with anyio.CancelScope() as self._scope:
+                    await self._live(mode, transport)
+            # Outside of the scope because on trio, an error at the moment of a cancellation is in one group with it.
+            except Exception as caught:  # noqa: BLE001 - whatever it is, it costs this server and no other
+                error = caught
+            for warning in transport.warnings:
+                record.warn(warning)
+            if record.wanted:
+                self._failure = self._changed or await self._explain(transport, error, waited=self._waited())
+                return self._failure
             if self._scope.cancelled_caught:
                 record.warn(f"did not end its session within {self._budgets.close:g} s")
             return None
-        self._failure = self._changed or await self._explain(transport, error, waited=self._waited())
-        return self._failure
 
     async def _live(self, mode: Mode, transport: Transport) -> None:
         record, budgets = self._record, self._budgets
