@@ -68,15 +68,15 @@ class Seen:
     """True if it echoed its input and wrote nothing else for long enough."""
     unfinished: str
     """The start of a line without a newline."""
-    gave_up_at: int | None
-    """The limit in bytes that a line exceeded, if one did."""
     stderr: Sequence[str]
     """The last lines of its standard error."""
     status: int | None
     """Its exit status, negative for a signal; None if it is running or the status is unknown."""
-    closed: Literal["input", "output"] | None
+    gave_up_at: int | None = None
+    """The limit in bytes that a line exceeded, if one did."""
+    closed: Literal["input", "output"] | None = None
     """The standard stream that it closed first, if any."""
-    proxy: tuple[str, str] | None
+    proxy: tuple[str, str] | None = None
     """The variable that sets the proxy for its downloads, and the URL without user-info."""
     proxy_is_dead: bool = False
     """True if the proxy did not accept a connection."""

@@ -32,8 +32,6 @@ class Observer:
         self._began = time.monotonic()
         self._opened: dict[str, Any] | None = None
         """The result of the handshake."""
-        self.spoke = False
-        """True if the server has sent a message."""
         self.started = False
         """True if the agent has accepted the handshake."""
 
@@ -72,7 +70,6 @@ class Observer:
     def received(self, text: bytes) -> None:
         """Follow a message of the server."""
         for message in _messages(text):
-            self.spoke = True
             number = message.get("id")
             if "method" in message or not isinstance(number, str | int) or number not in self._pending:
                 continue

@@ -14,13 +14,14 @@ from anyio.streams.buffered import BufferedByteReceiveStream
 
 from acp_bindings._tap.forwarding import HEADER, MOST
 from mcp_launch._diagnosis import Diagnosis
-from mcp_launch._diagnosis.process import SHOWN, Seen, diagnose_process
+from mcp_launch._diagnosis.process import Seen, diagnose_process
 from mcp_launch._receipts.observer import Observer
 from mcp_launch._spec import ServerSpec, StdioServer
-from mcp_launch._transports.stdio import trimmed, uncoloured
+from mcp_launch._transports.messages import Reader
+from mcp_launch._transports.stdio import Stdout, trimmed, uncoloured
 from mcp_launch.failures import LaunchFailure, Phrases
 from mcp_launch.fleet import launch
-from mcp_launch.options import Budgets
+from mcp_launch.options import Budgets, Limits
 
 if TYPE_CHECKING:
     from anyio.abc import TaskGroup
@@ -103,10 +104,7 @@ class Process:
         self._spec = spec
         self._observer = server.observer()
         self._rest = {b"c": b"", b"a": b"", b"e": b""}
-        self._ours: deque[bytes] = deque(maxlen=8)
-        """The last lines of the agent, to recognize an echo."""
-        self._echoes = False
-        self._stray: list[str] = []
+        self._stdout = Stdout(Reader(Limits()), hide=spec.redactor, warn=lambda _: None, awaited=lambda _: False)
         self._stderr: deque[str] = deque(maxlen=_LAST_LINES)
         self._pid: int | None = None
         self._closed_first: bytes | None = None
@@ -122,7 +120,7 @@ class Process:
                         self._closed_first = self._closed_first or kind
                     *lines, self._rest[kind] = (self._rest[kind] + data).split(b"\n")
                     for line in lines:
-                        self._hear(kind, trimmed(line))
+                        await self._hear(kind, trimmed(line))
                 case b"s":
                     self._pid = int(data)
                 case b"n":
@@ -139,22 +137,17 @@ class Process:
                 os.kill(self._pid, getattr(signal, "SIGKILL", signal.SIGTERM))
             self._end(0)
 
-    def _hear(self, kind: bytes, line: bytes) -> None:
+    async def _hear(self, kind: bytes, line: bytes) -> None:
         if kind == b"c":
-            self._ours.append(line)
+            self._stdout.sent(line)
             self._observer.sent(line)
         elif kind == b"e":
             self._stderr.append(uncoloured(line.decode(errors="replace")))
-        elif line in self._ours:
-            self._echoes = True
-            if b'"initialize"' in line and not self._observer.spoke:
-                self._fail(waited=self._observer.seconds)
         else:
-            spoke = self._observer.spoke
+            await self._stdout.read(line)
             self._observer.received(line)
-            if line and not spoke and not self._observer.spoke and len(self._stray) < _LAST_LINES:
-                text = uncoloured(line.decode(errors="replace"))
-                self._stray.append(self._spec.redactor.start(text, SHOWN))
+            if self._stdout.only_echoes:
+                self._fail(waited=self._observer.seconds)
 
     def _end(self, status: int) -> None:
         gave_up = self._closed_first == b"c" or status in _ENDED_BY_AGENT
@@ -170,16 +163,13 @@ class Process:
         seen = Seen(
             spec=spec,
             phrases=Phrases(),
-            spoke=observer.spoke,
-            stray=self._stray,
-            echoes=self._echoes,
-            only_echoes=self._echoes and not observer.spoke and not self._stray,
+            spoke=self._stdout.spoke,
+            stray=self._stdout.stray,
+            echoes=self._stdout.echoes,
+            only_echoes=self._stdout.only_echoes,
             unfinished=uncoloured(trimmed(self._rest[b"a"]).decode(errors="replace")),
-            gave_up_at=None,
             stderr=[*self._stderr],
             status=status,
-            closed=None,
-            proxy=None,
         )
         found = diagnose_process(seen, waited=waited) or Diagnosis("disconnected", "the connection was closed")
         self._server.fail(found.failure(spec.name, stage=observer.stage, hide=spec.redactor))

@@ -138,7 +138,7 @@ class Stdout:
         line = trimmed(line)
         if self._ours is not None and line in self._ours:
             self.echoes = True
-            if b'"method":"initialize"' in line:
+            if b'"initialize"' in line:
                 self._echoed_opening = True
             return []
         self._wrote = True
