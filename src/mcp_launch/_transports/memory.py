@@ -6,9 +6,7 @@ import contextlib
 import ssl
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import partial
 from http import HTTPStatus
-from typing import Any
 from urllib.parse import urljoin
 
 import anyio
@@ -17,7 +15,7 @@ from acp_bindings._redact import Redactor, shown_url
 from acp_bindings._responses import title_of
 from mcp_launch._diagnosis import Diagnosis
 from mcp_launch._diagnosis.responses import Answer, judge, trouble
-from mcp_launch._http_types import Headers, Request, Response, Url, media_type
+from mcp_launch._http_types import Request, Response, Url, media_type
 from mcp_launch._transports.network import Network
 from mcp_launch._transports.web import ENOUGH, HeaderRule
 from mcp_launch.failures import Phrases, Stage
@@ -64,22 +62,32 @@ class Memory:
     ) -> None:
         """Remember a response; `body` is its start if that may explain an error."""
         # Not the request and response themselves, because their bodies may be large.
-        self._tell = partial(
-            self._answer_of,
-            method=request.method,
-            url=request.url,
-            status=response.status_code,
-            reason=response.reason_phrase,
-            headers=response.headers,
-            body=body[:ENOUGH],
-            is_mcp=is_mcp,
-            in_session=in_session,
-            named=named,
-            sent=request.headers,
-        )
+        method, url, sent = request.method, request.url, request.headers
+        status, reason, headers, start = response.status_code, response.reason_phrase, response.headers, body[:ENOUGH]
+
+        def answer() -> Answer:
+            # Redacted before it is cut, because part of a secret would not be recognized.
+            text, kind = self._hide(start.decode(errors="replace")), media_type(headers)
+            return Answer(
+                method=method,
+                url=shown_url(str(url)),
+                status=status,
+                reason=self._hide(reason),
+                media_type=kind,
+                headers=self._hide.json(_relevant_headers(url, headers)),
+                body=text[:_SHOWN],
+                title=title_of(text, kind),
+                is_mcp=is_mcp,
+                had_session=in_session or "mcp-session-id" in sent,
+                named=named,
+                # Over TLS the proxy is only a tunnel.
+                via=self._network.via(url) if url.scheme == "http" else None,
+            )
+
+        self._tell = answer
         # Valid responses are not examined, because every call of a tool comes here.
         fine = is_mcp and response.status_code < HTTPStatus.BAD_REQUEST
-        self.found = None if fine else self._judged(self._tell())
+        self.found = None if fine else self._judged(answer())
 
     def _judged(self, answer: Answer) -> Diagnosis | None:
         auth = self._network.auth
@@ -90,33 +98,6 @@ class Memory:
             usual=self._usual,
             rejected=auth.slip if auth else None,
             offers_login=self._offers_login,
-        )
-
-    def _answer_of(
-        self,
-        *,
-        url: Url,
-        reason: str,
-        headers: Mapping[str, str],
-        body: bytes,
-        in_session: bool,
-        sent: Headers,
-        **others: Any,
-    ) -> Answer:
-        # Over TLS the proxy is only a tunnel.
-        via = self._network.via(url) if url.scheme == "http" else None
-        # Redacted before it is cut, because part of a secret would not be recognized.
-        text, kind = self._hide(body.decode(errors="replace")), media_type(headers)
-        return Answer(
-            via=via,
-            had_session=in_session or "mcp-session-id" in sent,
-            url=shown_url(str(url)),
-            reason=self._hide(reason),
-            media_type=kind,
-            headers=self._hide.json(_relevant_headers(url, headers)),
-            body=text[:_SHOWN],
-            title=title_of(text, kind),
-            **others,
         )
 
     def failed(self, url: Url, error: Exception) -> None:
