@@ -261,7 +261,7 @@ class Fleet:
         Args:
             server: an `McpServer` model of any protocol version, or its raw JSON. If it does not parse, the returned
                 server has failed. If its name is taken, it has failed too and is not part of the fleet.
-            options: further settings of the server.
+            options: further settings of the server; by default those of the launch.
             timeout: seconds for it to become ready.
 
         Raises:
@@ -269,7 +269,7 @@ class Fleet:
             UnusableInput: `options` are not `Options`, or `timeout` is not a non-negative number.
         """
         refuse_no_numbers(timeout=timeout)
-        return self._start(server, options=options, timeout=timeout)
+        return self._start(server, options=self._options if options is None else options, timeout=timeout)
 
     def _start(
         self, entry: object, *, options: OptionsFor | None, timeout: float, keeps_twins: bool = False

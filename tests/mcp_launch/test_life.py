@@ -138,12 +138,17 @@ async def test_a_transport_that_was_not_advertised_is_a_failure(
 
 
 async def test_a_server_is_added_to_a_running_fleet(marked: Marked, tmp_path: Path) -> None:
-    async with mcp_launch.launch([marked.plain()], cwd=tmp_path) as fleet:
+    shown = set[str]()
+    options = Options(traffic=lambda name, _direction, _line: shown.add(name))
+    async with mcp_launch.launch([marked.plain()], cwd=tmp_path, options=options) as fleet:
         added = fleet.add(marked.plain(name="late"))
         assert (added.state, added is fleet["late"]) == ("starting", True)
         await ask(await added.ready(), "environment")
+        await fleet.add(marked.plain(name="quiet"), options=Options()).ready()
+        await fleet.remove("quiet")
+        assert shown == {"plain", "late"}
         nonsense = fleet.add({"command": "/bin/true"})
-        assert [server.name for server in fleet] == ["plain", "late", "mcpServers[2]"]
+        assert [server.name for server in fleet] == ["plain", "late", "mcpServers[3]"]
         assert [failure.code for failure in fleet.failures] == ["invalid_spec"]
         await nonsense.settled()
 
