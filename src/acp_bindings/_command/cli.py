@@ -19,9 +19,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         # Escape characters that the terminal cannot show.
         reconfigure(errors="backslashreplace")
     arguments = sys.argv[1:] if arguments is None else list(arguments)
-    # The command of an agent follows "--"; typer must not read its options.
-    end = arguments.index("--") if "--" in arguments else len(arguments)
-    command = arguments[end + 1 :] if end < len(arguments) else None
+    # In these, the command of an agent follows "--"; typer must not read its options.
+    has_command = "--" in arguments and arguments[0] in ("probe", "tap")
+    end = arguments.index("--") if has_command else len(arguments)
+    command = arguments[end + 1 :] if has_command else None
     with written_by("acp-bindings"):
         app(arguments[:end], prog_name="acp-bindings", obj=command)
 

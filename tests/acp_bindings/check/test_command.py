@@ -146,6 +146,15 @@ def test_the_exit_status_is_that_of_the_worst_file(tmp_path: Path) -> None:
     assert told.startswith("acp-bindings check: no/such/file: it cannot be read")
 
 
+def test_files_can_follow_two_hyphens(tmp_path: Path) -> None:
+    good, bad = tmp_path / "good.ndjson", tmp_path / "bad.ndjson"
+    good.write_bytes(text_of(CLEAN))
+    bad.write_bytes(text_of(BROKEN["capability.load"]))
+    status, printed, _ = run("check", str(good), "--", str(bad))
+    assert status == 1
+    assert f"{bad}:" in printed
+
+
 def test_json_output_has_an_entry_for_each_file(tmp_path: Path) -> None:
     file = tmp_path / "talk.ndjson"
     file.write_bytes(text_of([*opening(), *new(cwd=".")]))
