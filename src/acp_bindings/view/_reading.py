@@ -120,12 +120,13 @@ _LOGGED = re.compile(rb"\W{0,9}(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:
 
 
 def _time_in(wrapper: dict[str, Any], raw: bytes) -> float | None:
-    """Return the time of a line in milliseconds since the epoch; None if it has none."""
+    """Return the time of a line in milliseconds since the epoch; None if it has none that browsers can show."""
     value = next((wrapper[each] for each in _TIMES if each in wrapper), None)
     if value is None and (logged := _LOGGED.match(raw)):
         value = logged[1].decode().replace(",", ".")
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return value if value > _IN_MILLISECONDS else value * 1000
+        milliseconds = value if value > _IN_MILLISECONDS else value * 1000
+        return milliseconds if -_LATEST <= milliseconds <= _LATEST else None
     try:
         moment = datetime.fromisoformat(value) if isinstance(value, str) else None
     except ValueError:
@@ -137,6 +138,8 @@ def _time_in(wrapper: dict[str, Any], raw: bytes) -> float | None:
 
 _IN_MILLISECONDS = 1e11
 """Greater numbers are milliseconds; in seconds, this is the year 5138."""
+_LATEST = 8.64e15
+"""The greatest time of JavaScript. Some logs have nanoseconds, and Python also reads NaN and Infinity."""
 
 
 def _row(head: dict[str, Any], name: str, value: bytes) -> str:

@@ -107,6 +107,12 @@ def test_times_have_several_forms(name: str, value: Any) -> None:
     assert {each["time"] for each in messages(lines)} == {NOON}
 
 
+@pytest.mark.parametrize("value", ["NaN", "Infinity", "1764243949123456789", "-1e300"])
+def test_a_time_that_browsers_cannot_show_is_left_out(value: str) -> None:
+    message = json.dumps(json.loads(TURN[0])["message"])
+    assert "time" not in messages([f'{{"time": {value}, "from": "client", "message": {message}}}\n'.encode()])[0]
+
+
 def test_a_line_that_is_not_json_is_text_with_its_finding() -> None:
     row, finding = rows([*TURN, b'{"time": "%b", "from": "agent", "message": "Loading ..."}\n' % at(6000).encode()])[9:]
     assert row == {"line": 10, "time": NOON + 6000, "from": "agent", "text": "Loading ..."}
