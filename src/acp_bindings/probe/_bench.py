@@ -242,7 +242,9 @@ class Bench:
                 if line is agent.left:
                     recorder.event("closed", {"from": "client"}, time=line.time.timestamp())
                 else:
-                    recorder.message(line.sender, line.text.encode(errors="replace"), time=line.time.timestamp())
+                    recorder.message(
+                        line.sender, line.text.encode(errors="backslashreplace"), time=line.time.timestamp()
+                    )
         return file.getvalue()
 
     # What the agent can do

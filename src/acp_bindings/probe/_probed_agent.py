@@ -161,7 +161,7 @@ class Agent:
     async def _answer(self, request: Message) -> None:
         try:
             served = await self.serve(request)
-        except (LookupError, TypeError, AttributeError, ValueError):
+        except (ArithmeticError, LookupError, TypeError, AttributeError, OSError, ValueError):
             # `conversation.schema` says what is wrong with it.
             served = {"error": {"code": -32602, "message": "Invalid params"}}
         if served is not None and not self.has_ended:
@@ -209,7 +209,8 @@ class Agent:
         return line
 
     async def _write(self, line: Line, *, end: str = "\n", pieces: int = 1) -> None:
-        data = f"{line.text}{end}".encode()
+        # An agent may have sent half a surrogate pair, which only JSON can represent, as an escape.
+        data = f"{line.text}{end}".encode(errors="backslashreplace")
         size = -(-len(data) // pieces)
         with anyio.move_on_after(self.timeout) as scope:
             try:

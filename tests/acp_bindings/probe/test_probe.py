@@ -288,6 +288,21 @@ async def test_a_malformed_request_of_the_agent_is_a_failure(tmp_path: Path) -> 
 
 
 @pytest.mark.anyio
+async def test_unusual_requests_of_the_agent_are_answered(tmp_path: Path) -> None:
+    record = tmp_path / "talk.ndjson"
+
+    report = await probe(_script(tmp_path, UNUSUAL), timeout=5, only=["prompts.turn"], record=record)
+
+    assert [each.status for each in report.results] == ["ok"]
+    sent = [each["message"] for each in map(json.loads, record.read_text().splitlines()) if each["from"] == "client"]
+    # A message with half a surrogate pair is recorded as text.
+    messages = [json.loads(each) if isinstance(each, str) else each for each in sent]
+    answers = {each.get("id"): each for each in messages}
+    assert answers["half"]["result"] == {"content": "\ud83d"}
+    assert [answers[each]["error"]["code"] for each in ("endless", "long")] == [-32602, -32602]
+
+
+@pytest.mark.anyio
 async def test_findings_are_grouped_by_rule_and_path_and_follow_only_from_the_agent(tmp_path: Path) -> None:
     only = ["prompts", "conversation.lifecycle", "conversation.schema"]
 
@@ -358,6 +373,18 @@ MALFORMED = (
     elif message.get("id") == "ask":
         send(id="read", method="fs/read_text_file", params={"sessionId": session, "path": __file__, "line": "x"})
     elif message.get("id") == "read":
+        send(id=prompt, result={"stopReason": "end_turn"})
+"""
+)
+UNUSUAL = (
+    START.replace('str(message["id"])', 'message["params"]["cwd"]')
+    + """
+    elif message.get("method") == "session/prompt":
+        prompt, session = message["id"], message["params"]["sessionId"]
+        send(id="write", method="fs/write_text_file", params={"sessionId": session, "path": "/a", "content": "\\ud83d"})
+        for id, path, limit in (("half", "/a", 1), ("endless", "/a", 1e999), ("long", session + "/" + "a" * 300, 1)):
+            send(id=id, method="fs/read_text_file", params={"sessionId": session, "path": path, "limit": limit})
+    elif message.get("id") == "long":
         send(id=prompt, result={"stopReason": "end_turn"})
 """
 )
