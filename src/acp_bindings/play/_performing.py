@@ -7,7 +7,7 @@ import shlex
 import sys
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
-from typing import Any, cast, get_args
+from typing import Any, cast
 
 import anyio
 from pydantic_core import from_json, to_json
@@ -24,7 +24,7 @@ from acp_bindings.encoding import encode
 from acp_bindings.errors import DecodeError
 from acp_bindings.jsonrpc import INTERNAL_ERROR
 from acp_bindings.play._rude import EXIT
-from acp_bindings.play._script import Step, as_text, filled, fits, looked_up, number
+from acp_bindings.play._script import Step, as_text, checked, filled, fits, looked_up
 from acp_bindings.setup import InvalidParams, RequestError
 
 _FILE = "acp-bindings-play.txt"
@@ -90,12 +90,10 @@ class Performance:
             if any(not _is_one_of(self._look_up(path), wanted) for path, wanted in step.condition.items()):
                 continue
             try:
-                for _ in range(number("times", filled(step.times, self._look_up))):
+                for _ in range(checked("times", filled(step.times, self._look_up))):
                     value: Any = filled(step.value, self._look_up)
-                    value = as_text(value) if isinstance(step.value, str) else value
+                    value = checked(step.kind, as_text(value) if isinstance(step.value, str) else value)
                     if step.kind == "stop":
-                        if value not in get_args(StopReason):
-                            raise ValueError(f"must be one of {', '.join(get_args(StopReason))}, not {value!r}")
                         return cast("StopReason", value)
                     if self._lacks(step):
                         await self._turn.say(f"Left out, because the client has not advertised {value}.\n")
@@ -134,18 +132,18 @@ class Performance:
             case "title":
                 await session.set_title(value)
             case "wait":
-                await (anyio.sleep_forever() if value is None else anyio.sleep(number("wait", value)))
+                await (anyio.sleep_forever() if value is None else anyio.sleep(value))
             case "until" if self._until:
                 await self._until(session.id, value)
             case "error":
-                raise RequestError(number("code", value["code"]), value["message"], data=value.get("data"))
+                raise RequestError(value["code"], value["message"], data=value.get("data"))
             case "raw":
                 await self._raw(value.encode())
             case "stderr":
                 sys.stderr.write(f"{value}\n")
                 sys.stderr.flush()
             case "exit":
-                await self._raw(EXIT + str(number("exit", value)).encode())
+                await self._raw(EXIT + str(value).encode())
                 await anyio.sleep_forever()
             case _:
                 pass

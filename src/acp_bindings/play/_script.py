@@ -5,11 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from math import inf
+from functools import cache
 from pathlib import Path as FilePath
-from typing import Any, get_args
+from typing import Annotated, Any, NotRequired, get_args
 
+from pydantic import (
+    AfterValidator,
+    Field,
+    TypeAdapter,
+    ValidationError,
+    ValidationInfo,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+)
 from pydantic_core import from_json, to_json
+from typing_extensions import TypedDict
 
 from acp_bindings._json import items_of, members_of
 from acp_bindings.agent._session import StopReason
@@ -18,29 +28,6 @@ from acp_bindings.errors import AcpError
 from acp_bindings.setup._versions import package_named
 from acp_bindings.setup.capabilities import CLIENT
 
-KINDS: Mapping[str, tuple[type, ...]] = {
-    "error": (dict,),
-    "exit": (int, str),
-    "mode": (str,),
-    "needs": (str,),
-    "notify": (dict,),
-    "option": (dict,),
-    "prompt": (str, type(None)),
-    "raw": (str,),
-    "request": (dict,),
-    "say": (str,),
-    "stderr": (str,),
-    "stop": (str,),
-    "think": (str,),
-    "title": (str,),
-    "until": (str,),
-    "update": (dict,),
-    "version": (int,),
-    "wait": (int, float, str, type(None)),
-}
-"""The kinds of steps, and the JSON types of their values."""
-_WITHOUT_TURN = {"exit", "mode", "notify", "option", "raw", "stderr", "title", "update", "wait"}
-"""The steps that can be performed when a session opens."""
 MODES: Mapping[str, str] = {"ask": "Asks before it does anything", "code": "Does everything"}
 """The modes of the agent, with their descriptions."""
 OPTIONS: Mapping[str, tuple[Any, ...]] = {
@@ -50,33 +37,95 @@ OPTIONS: Mapping[str, tuple[Any, ...]] = {
     "web": (False, True),
 }
 """The config options of the agent, with their values."""
-_VALUES: Mapping[str, Collection[Any]] = {
-    "mode": MODES,
-    "needs": CLIENT,
-    "stop": get_args(StopReason),
-    "until": ("terminal/cancel", "tool_call/cancel"),
-    "version": (1, 2),
+
+
+def _one_of(values: Collection[Any]) -> AfterValidator:
+    def check(value: Any) -> Any:
+        if value not in values:
+            raise ValueError(f"must be one of {', '.join(map(str, values))}")
+        return value
+
+    return AfterValidator(check)
+
+
+def _check_options(options: dict[str, Any]) -> dict[str, Any]:
+    for id_, chosen in options.items():
+        if id_ not in OPTIONS:
+            raise ValueError(f"{id_!r} does not exist; there are {', '.join(OPTIONS)}")
+        if not _has_place(chosen) and (type(chosen), chosen) not in [(type(each), each) for each in OPTIONS[id_]]:
+            raise ValueError(f"{id_} must be one of {', '.join(map(as_text, OPTIONS[id_]))}")
+    return options
+
+
+def _accept_place(value: Any, check: ValidatorFunctionWrapHandler, info: ValidationInfo) -> Any:
+    """Accept a string with a `${…}` in a script. Its value is checked when the step is performed."""
+    return value if info.context == "script" and _has_place(value) else check(value)
+
+
+_LATER = WrapValidator(_accept_place)
+
+
+class _Error(TypedDict):
+    code: Annotated[int, Field(ge=-(2**31), lt=2**31), _LATER]
+    message: str
+    data: NotRequired[Any]
+
+
+class _Call(TypedDict):
+    method: str
+    params: NotRequired[Any]
+
+
+KINDS: Mapping[str, Any] = {
+    "error": _Error,
+    "exit": Annotated[int, Field(ge=0, le=255), _LATER],
+    "mode": Annotated[str, _one_of(MODES), _LATER],
+    "needs": Annotated[str, _one_of(CLIENT), _LATER],
+    "notify": _Call,
+    "option": Annotated[dict[str, Any], AfterValidator(_check_options)],
+    "prompt": str | None,
+    "raw": str,
+    "request": _Call,
+    "say": str,
+    "stderr": str,
+    "stop": Annotated[str, _one_of(get_args(StopReason)), _LATER],
+    "think": str,
+    "title": str,
+    "until": Annotated[str, _one_of(("terminal/cancel", "tool_call/cancel")), _LATER],
+    "update": dict[str, Any],
+    "version": Annotated[int, _one_of((1, 2))],
+    "wait": Annotated[float | None, Field(ge=0), _LATER],
 }
-"""The values of kinds that do not accept others."""
-_NUMBERS: Mapping[str, tuple[type[float], float, float]] = {
-    "code": (int, -(2**31), 2**31 - 1),
-    "exit": (int, 0, 255),
-    "timeout": (float, 0, inf),
-    "times": (int, 1, inf),
-    "wait": (float, 0, inf),
-}
-"""The fields that are numbers: their type, the least and the greatest."""
-_ALWAYS: Mapping[str, tuple[type, ...]] = {"if": (dict,), "times": (int, str)}
-_OF_REQUEST: Mapping[str, tuple[type, ...]] = {"as": (str,), "expect": (object,), "timeout": (int, float)}
-_TYPES: Mapping[type, str] = {
-    bool: "true or false",
-    dict: "an object",
-    float: "a number",
-    int: "an integer",
-    list: "a list",
-    str: "a string",
-    type(None): "null",
-}
+"""The kinds of steps, and the types of their values."""
+_WITHOUT_TURN = {"exit", "mode", "notify", "option", "raw", "stderr", "title", "update", "wait"}
+"""The steps that can be performed when a session opens."""
+_ALWAYS: Mapping[str, Any] = {"if": dict[str, Any], "times": Annotated[int, Field(ge=1), _LATER]}
+_OF_REQUEST: Mapping[str, Any] = {"as": str, "expect": Any, "timeout": Annotated[float, Field(ge=0)]}
+
+
+@cache
+def _adapter(name: str) -> TypeAdapter[Any]:
+    return TypeAdapter({**KINDS, **_ALWAYS, **_OF_REQUEST}[name])
+
+
+def checked(name: str, value: Any) -> Any:
+    """Return the *value* of a field when its step is performed. Text may be a number.
+
+    Raises:
+        ValueError: it is not valid.
+    """
+    try:
+        return _adapter(name).validate_python(value)
+    except ValidationError as error:
+        raise ValueError("; ".join(_problems_in(error))) from None
+
+
+def _problems_in(error: ValidationError, *at: str) -> Iterator[str]:
+    for each in error.errors():
+        where = ".".join(map(str, (*at, *each["loc"])))
+        yield f"{where}: {each['msg']}".removeprefix(": ").replace("Value error, ", "", 1)
+
+
 _PLACE = re.compile(r"\$\{([^}]*)\}")
 NAMES: Mapping[str, str] = {
     "arguments": "the text after a slash command",
@@ -229,7 +278,7 @@ class _Reader:
         except ValueError as error:
             return self._refuse(number, f"not JSON: {error}")
         if not isinstance(given, dict):
-            return self._refuse(number, f"a step must be an object, not {_TYPES[type(given)]}")
+            return self._refuse(number, "a step must be an object")
         values: dict[str, Any] = members_of(given)
         kinds = values.keys() & KINDS.keys()
         if len(kinds) != 1:
@@ -264,30 +313,16 @@ class _Reader:
         named = {*_names_in(values), *(each.partition(".")[0] for each in values.get("if", {}))}
         for name in sorted(named - self._names):
             yield f"${{{name}}} does not exist here; there are {', '.join(sorted(self._names))}"
-        for name in _NUMBERS.keys() & values.keys():
-            yield from _number_errors(name, values[name])
-        yield from self._value_errors(kind, values[kind], is_first=is_first)
-
-    def _value_errors(self, kind: str, value: Any, *, is_first: bool) -> Iterator[str]:
         if kind == "update":
-            yield from self._invalid("SessionUpdate", value, ("update",))
+            yield from self._invalid("SessionUpdate", values[kind], ("update",))
         elif kind in ("request", "notify"):
-            yield from self._call_errors(kind, value)
-        elif kind == "error":
-            yield from _error_errors(value)
-        elif kind == "option":
-            yield from _option_errors(value)
+            yield from self._call_errors(kind, values[kind])
         elif kind == "version" and not is_first:
             yield "version: must be the first step"
-        elif kind in _VALUES and value not in _VALUES[kind] and not _has_place(value):
-            yield f"{kind}: must be one of {', '.join(map(str, _VALUES[kind]))}"
 
     def _call_errors(self, kind: str, value: Mapping[str, Any]) -> Iterator[str]:
-        method: Any = value.get("method")
+        method: str = value["method"]
         params: Any = value.get("params", {})
-        if not isinstance(method, str):
-            yield f"{kind}.method: missing"
-            return
         if method.startswith("_"):
             return
         types = package_named(f"v{self.version}").METHODS.get(method)
@@ -296,7 +331,7 @@ class _Reader:
             yield f"{kind}.method: agents of v{self.version} do not send {method!r}; use raw to do it anyway"
             return
         if not isinstance(params, dict):
-            yield f"{kind}.params: must be an object, not {_TYPES[type(params)]}"
+            yield f"{kind}.params: must be an object"
             return
         yield from self._invalid(type_.params_name, {"sessionId": "${session}", **params}, (kind, "params"))
 
@@ -313,60 +348,16 @@ def _sample(path: str) -> Any:
 
 
 def _wrong_fields(kind: str, values: Mapping[str, Any]) -> Iterator[str]:
-    known = {kind: KINDS[kind], **({} if kind in ("prompt", "version") else _ALWAYS)}
-    known |= _OF_REQUEST if kind == "request" else {}
+    known = {kind} if kind in ("prompt", "version") else {kind, *_ALWAYS}
+    known |= _OF_REQUEST.keys() if kind == "request" else set()
     for name, value in values.items():
         if name not in known:
             yield f"{name}: a step of the kind {kind} does not have this field"
-        elif not isinstance(value, known[name]) or (isinstance(value, bool) and name != "expect"):
-            yield f"{name}: must be {' or '.join(_TYPES[each] for each in known[name])}, not {_TYPES[type(value)]}"
-
-
-def number(field: str, value: Any) -> Any:
-    """Return the number that *value* is, or that it has as text, for a field of a step.
-
-    Raises:
-        ValueError: it is not a number, or out of range.
-    """
-    type_, least, greatest = _NUMBERS[field]
-    try:
-        found = type_(value)
-    except (TypeError, ValueError):
-        raise ValueError(f"must be {_TYPES[type_]}, not {value!r}") from None
-    if not least <= found <= greatest:
-        limits = f"at least {least}" if greatest == inf else f"from {least} to {greatest}"
-        raise ValueError(f"must be {limits}, not {found}")
-    return found
-
-
-def _number_errors(field: str, value: Any) -> Iterator[str]:
-    if isinstance(value, str) and not _has_place(value):
-        yield f"{field}: must be {_TYPES[_NUMBERS[field][0]]}, not {value!r}"
-    elif not isinstance(value, str | None):
+            continue
         try:
-            number(field, value)
-        except ValueError as error:
-            yield f"{field}: {error}"
-
-
-def _error_errors(value: Mapping[str, Any]) -> Iterator[str]:
-    if not ("message" in value and "code" in value):
-        yield "error: must have a code and a message"
-        return
-    if not isinstance(value["code"], int | str) or isinstance(value["code"], bool):
-        yield f"error.code: must be an integer, not {_TYPES[type(value['code'])]}"
-    else:
-        yield from (f"error.{each}" for each in _number_errors("code", value["code"]))
-    if not isinstance(value["message"], str):
-        yield f"error.message: must be a string, not {_TYPES[type(value['message'])]}"
-
-
-def _option_errors(value: Mapping[str, Any]) -> Iterator[str]:
-    for id_, chosen in value.items():
-        if id_ not in OPTIONS:
-            yield f"option.{id_}: does not exist; there are {', '.join(OPTIONS)}"
-        elif not _has_place(chosen) and (type(chosen), chosen) not in [(type(each), each) for each in OPTIONS[id_]]:
-            yield f"option.{id_}: must be one of {', '.join(map(as_text, OPTIONS[id_]))}"
+            _adapter(name).validate_python(value, strict=True, context="script")
+        except ValidationError as error:
+            yield from _problems_in(error, name)
 
 
 def _has_place(value: Any) -> bool:

@@ -212,7 +212,7 @@ class Play(Served):
             performance = self._performance(turn.session, turn, turn.arguments or scene.default)
             return await performance.perform(scene.read(version))
         except ValueError as error:
-            raise InvalidParams(f"/{scene.name}: {(scene.hint or '').upper()} {error}") from None
+            raise InvalidParams(f"/{scene.name}: {(scene.hint or '').upper()}: {error}") from None
 
     async def _everything(self, turn: Turn) -> None:
         for scene in SCENES.values():

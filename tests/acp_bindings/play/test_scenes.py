@@ -152,14 +152,14 @@ async def test_prompts_that_are_no_command_are_described(version: int) -> None:
 @pytest.mark.parametrize(
     ("command", "problem"),
     [
-        ("/stop whenever", "/stop: REASON must be one of end_turn, "),
-        ("/flood x", "/flood: COUNT must be an integer, not 'x'"),
-        ("/flood 0", "/flood: COUNT must be at least 1, not 0"),
-        ("/crash abc", "/crash: STATUS must be an integer, not 'abc'"),
-        ("/crash 300", "/crash: STATUS must be from 0 to 255, not 300"),
-        ("/slow -1", "/slow: SECONDS must be at least 0, not -1.0"),
-        ("/error x", "/error: CODE must be an integer, not 'x'"),
-        ("/terminal echo 'a", "/terminal: COMMAND cannot be split: No closing quotation"),
+        ("/stop whenever", "/stop: REASON: must be one of end_turn, "),
+        ("/flood x", "/flood: COUNT: Input should be a valid integer, unable to parse string as an integer"),
+        ("/flood 0", "/flood: COUNT: Input should be greater than or equal to 1"),
+        ("/crash abc", "/crash: STATUS: Input should be a valid integer, unable to parse string as an integer"),
+        ("/crash 300", "/crash: STATUS: Input should be less than or equal to 255"),
+        ("/slow -1", "/slow: SECONDS: Input should be greater than or equal to 0"),
+        ("/error x", "/error: CODE: code: Input should be a valid integer, unable to parse string as an integer"),
+        ("/terminal echo 'a", "/terminal: COMMAND: cannot be split: No closing quotation"),
     ],
 )
 async def test_invalid_arguments_are_reported(command: str, problem: str) -> None:
