@@ -226,7 +226,7 @@ def test_keys_move_through_the_messages(open_page: Open) -> None:
     wrong = line(6000, "agent", id=9, method="fs/read_text_file", params={"sessionId": "s1", "path": "notes.txt"})
     tab = open_page([*TURN, wrong, prompt(7000, 3, "Next")])
     seen: list[str] = []
-    for key in ("Home", "ArrowDown", "j", "r", "r", "k", "End", "p", "n"):
+    for key in ("Home", "ArrowDown", "ArrowDown", "r", "r", "ArrowUp", "End", "p", "n"):
         tab.keyboard.press(key)
         seen.append(chosen(tab).split(" ")[0] + (" ↩" if "end_turn" in chosen(tab) else ""))
     wanted = ["initialize", "session/new", "session/prompt", "session/prompt ↩", "session/prompt", "session/new"]
@@ -385,7 +385,7 @@ def test_a_growing_recording_is_followed(browser: Any, tmp_path: Path) -> None:
         wait_for_text(tab, "#live", "live")
         assert tab.locator(".row.open .badge").inner_text() == "no response"
         tab.keyboard.press("End")
-        tab.keyboard.press("k")
+        tab.keyboard.press("ArrowUp")
         assert "does not contain the response" in tab.locator("#panel").inner_text()
         with file.open("ab") as more:
             more.write(TURN[-1])

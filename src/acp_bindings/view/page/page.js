@@ -132,8 +132,6 @@ function goTo(index) {
 const ACTIONS = {
   ArrowDown: () => move(1),
   ArrowUp: () => move(-1),
-  j: () => move(1),
-  k: () => move(-1),
   PageDown: () => move(diagram.pageSize),
   PageUp: () => move(-diagram.pageSize),
   Home: () => goTo(0),
