@@ -178,6 +178,7 @@ def probe(
     command line is invalid; 130 after Ctrl-C.
     """
     from acp_bindings._command.probe import print_checks, probe_agent  # noqa: PLC0415
+    from acp_bindings.probe._bench import Options  # noqa: PLC0415
 
     if list_checks:
         raise typer.Exit(print_checks(version=version, only=only or [], skip=skip or []))
@@ -185,15 +186,12 @@ def probe(
     command: list[str] | None = context.obj
     if (url is None) == (not command):
         raise typer.BadParameter('Give the command of an agent after "--", or a URL.')
+    options = Options(target=url or command or [], version=version, prompt=prompt, auth=auth, timeout=timeout)
     status = probe_agent(
-        url or command or [],
-        version=version,
-        prompt=prompt,
-        auth=auth,
+        options,
         headers=headers or [],
         only=only or [],
         skip=skip or [],
-        timeout=timeout,
         record=record,
         as_json=as_json,
         junit=junit,

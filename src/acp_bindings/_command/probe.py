@@ -7,6 +7,7 @@ import signal
 import sys
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from importlib.util import find_spec
@@ -23,15 +24,11 @@ from acp_bindings.probe._probing import choose, fill, headers_in, is_url
 
 
 def probe_agent(
-    target: Sequence[str] | str,
+    options: Options,
     *,
-    version: int,
-    prompt: str | None,
-    auth: str | None,
     headers: Sequence[str],
     only: Sequence[str],
     skip: Sequence[str],
-    timeout: float,
     record: str | None,
     as_json: bool,
     junit: str | None,
@@ -44,24 +41,16 @@ def probe_agent(
             _write("".join(f"{line}\n" for line in lines_of(result)))
 
     try:
-        chosen = choose(only=only, skip=skip, version=version)
+        chosen = choose(only=only, skip=skip, version=options.version)
     except ValueError as error:
         return _refuse(f"{error}; --list lists them")
     try:
-        sent = headers_in(headers)
+        options = replace(options, headers=headers_in(headers))
     except ValueError as error:
         return _refuse(f"--header: {error}")
-    if problem := _problem(target, {"--record": record, "--junit": junit, "--html": html}):
+    if problem := _problem(options.target, {"--record": record, "--junit": junit, "--html": html}):
         return _refuse(problem)
-    report = Report(version=version, when=datetime.now(UTC))
-    options = Options(
-        target=target if isinstance(target, str) else [*target],
-        version=version,
-        prompt=prompt,
-        auth=auth,
-        timeout=timeout,
-        headers=sent,
-    )
+    report = Report(version=options.version, when=datetime.now(UTC))
     ended_by = 0
     with _sigterm_as_interrupt() as signal_number:
         try:
@@ -72,10 +61,10 @@ def probe_agent(
             # The message has the arguments of Python functions.
             return _refuse(str(error).replace("pass headers= or auth=", "pass --header 'Authorization: …'"))
     _write(f"{json_of(report) if as_json else summary_of(report)}\n")
-    for option, path, form in (("--junit", junit, _junit), ("--html", html, _html)):
+    for option, path, text_of in (("--junit", junit, _junit_of), ("--html", html, _html_of)):
         if path is not None:
             try:
-                atomic_write(path, form()(report).encode())
+                atomic_write(path, text_of(report).encode())
             except OSError as error:
                 return _refuse(f"{option} {path}: {error.strerror}")
     return 128 + ended_by if ended_by else int(report.has_failed)
@@ -92,16 +81,16 @@ def print_checks(*, version: int, only: Sequence[str], skip: Sequence[str]) -> i
     return 0
 
 
-def _junit() -> Callable[[Report], str]:
+def _junit_of(report: Report) -> str:
     from acp_bindings.probe._junit import junit_of  # noqa: PLC0415 - only if it is asked for
 
-    return junit_of
+    return junit_of(report)
 
 
-def _html() -> Callable[[Report], str]:
+def _html_of(report: Report) -> str:
     from acp_bindings.probe._html import html_of  # noqa: PLC0415 - needs jinja2
 
-    return html_of
+    return html_of(report)
 
 
 def _problem(target: Sequence[str] | str, files: Mapping[str, str | None]) -> str | None:
