@@ -6,11 +6,10 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TypedDict
+from typing import Any
 
 from acp_bindings.check._report import printable
-from acp_bindings.probe._check import Check
-from acp_bindings.probe._outcome import Status
+from acp_bindings.probe._check import Check, Status
 
 _COUNTED: dict[Status, str] = {"ok": "ok", "fail": "failed", "warn": "warned", "skip": "skipped"}
 WORDS: dict[Status, str] = {"ok": "ok", "fail": "FAIL", "warn": "warn", "skip": "skip"}
@@ -59,7 +58,7 @@ class Report:
         """The counts: `52 ok, 1 failed, 2 warnings, 8 skipped`."""
         return ", ".join(f"{self.count(status)} {word}" for status, word in _COUNTED.items() if self.count(status))
 
-    def as_json(self) -> ReportJson:
+    def as_json(self) -> dict[str, Any]:
         """Return the report as JSON."""
         return {
             "target": self.target,
@@ -82,31 +81,6 @@ class Report:
                 for each in self.results
             ],
         }
-
-
-class ResultJson(TypedDict):
-    """A result as JSON."""
-
-    id: str
-    status: Status
-    requires: str
-    source: str
-    message: str
-    lines: list[str]
-    cure: str
-    seconds: float
-
-
-class ReportJson(TypedDict):
-    """A report as JSON."""
-
-    target: str
-    version: int
-    agent: str
-    time: str
-    seconds: float
-    counts: dict[Status, int]
-    results: list[ResultJson]
 
 
 def lines_of(result: Result) -> Iterator[str]:
