@@ -14,18 +14,16 @@ from typing import TYPE_CHECKING
 from acp_bindings._lazy import lazy_names
 
 if TYPE_CHECKING:
-    from acp_bindings.probe._check import Check
+    from acp_bindings.probe._check import Check, Status
     from acp_bindings.probe._checks import CHECKS
-    from acp_bindings.probe._outcome import Status
     from acp_bindings.probe._probe_report import Report, Result
     from acp_bindings.probe._probing import probe
 else:
     _, __getattr__, __dir__ = lazy_names(
         __name__,
         {
-            "_check": "Check",
+            "_check": "Check Status",
             "_checks": "CHECKS",
-            "_outcome": "Status",
             "_probing": "probe",
             "_probe_report": "Report Result",
         },

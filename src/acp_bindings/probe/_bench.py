@@ -19,9 +19,9 @@ from acp_bindings._redact import Redactor
 from acp_bindings._secrets import argument_secrets, environment_secrets
 from acp_bindings._standard_streams import version as own_version
 from acp_bindings.connection.errors import ConnectionClosed
+from acp_bindings.probe._check import Failed, Outcome, Skipped
 from acp_bindings.probe._client_side import Client
 from acp_bindings.probe._mcp_servers import Servers
-from acp_bindings.probe._outcome import Failed, Outcome, Skipped
 from acp_bindings.probe._probed_agent import Agent, Call, Line, Message, start_process, start_url
 from acp_bindings.probe._probed_session import Session, needs_login
 from acp_bindings.recordings import Recorder
@@ -71,7 +71,6 @@ class Bench:
         self._tasks = tasks
         self._folder = folder
         self._of_check: list[Agent] = []
-        self._blank: Agent | None = None
         self._made: dict[Callable[..., Any], tuple[str, Any]] = {}
 
     @property
@@ -110,19 +109,6 @@ class Bench:
         agent = await self._start()
         self._of_check.append(agent)
         return agent
-
-    async def blank(self) -> Agent:
-        """Return an agent that was not initialized, perhaps one that has refused to be."""
-        agent, self._blank = self._blank, None
-        if agent is None or agent.has_ended:
-            return await self.started()
-        self._of_check.append(agent)
-        return agent
-
-    def keep_blank(self, agent: Agent) -> None:
-        """Use an agent again that has refused to be initialized."""
-        self._of_check.remove(agent)
-        self._blank = agent
 
     async def fresh(self, **more: Any) -> Agent:
         """Return an initialized agent of its own for a check. *more* are fields of the request."""

@@ -7,7 +7,7 @@ from itertools import groupby
 
 from acp_bindings._reports import page_environment
 from acp_bindings._standard_streams import version
-from acp_bindings.probe._outcome import Status
+from acp_bindings.probe._check import Status
 from acp_bindings.probe._probe_report import Report, Result
 
 

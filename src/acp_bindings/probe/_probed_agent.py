@@ -18,7 +18,7 @@ from anyio.abc import TaskGroup, TaskStatus
 from acp_bindings._processes.process import ChildProcess, LineBuffer, how_it_ended
 from acp_bindings.connection._child import start_child
 from acp_bindings.connection.errors import ConnectionClosed
-from acp_bindings.probe._outcome import Failed
+from acp_bindings.probe._check import Failed
 from acp_bindings.setup.capabilities import Side
 
 Message: TypeAlias = dict[str, Any]

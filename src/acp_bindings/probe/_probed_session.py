@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from acp_bindings.probe._outcome import Failed, Skipped
+from acp_bindings.probe._check import Failed, Skipped
 from acp_bindings.probe._probed_agent import Agent, Call, Line, Message
 
 AUTH_REQUIRED = -32000

@@ -16,9 +16,8 @@ import anyio.to_thread
 
 from acp_bindings._atomic_write import atomic_write
 from acp_bindings.probe._bench import Bench, Options
-from acp_bindings.probe._check import Check
+from acp_bindings.probe._check import Check, Failed, Outcome, Skipped
 from acp_bindings.probe._checks import CHECKS
-from acp_bindings.probe._outcome import Failed, Outcome, Skipped
 from acp_bindings.probe._probe_report import Report, Result
 from acp_bindings.probe._probed_agent import Message
 

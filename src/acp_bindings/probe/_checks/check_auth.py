@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 from acp_bindings.probe._bench import Bench
-from acp_bindings.probe._check import check
-from acp_bindings.probe._outcome import Failed, Skipped, Warned
+from acp_bindings.probe._check import Failed, Skipped, Warned, check
 from acp_bindings.probe._probed_agent import Message
 from acp_bindings.probe._probed_session import AUTH_REQUIRED, needs_login
 

@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from acp_bindings.probe._bench import WORK, Bench, first_turn
-from acp_bindings.probe._check import check
+from acp_bindings.probe._check import Failed, Skipped, Warned, check
 from acp_bindings.probe._checks.check_permission import worked
-from acp_bindings.probe._outcome import Failed, Skipped, Warned
 
 _FILES = "protocol, File System"
 _TERMINALS = "protocol, Terminals"

@@ -9,9 +9,8 @@ from contextlib import suppress
 from acp_bindings.check import RULES, Found, LiveCheck
 from acp_bindings.errors import Path, format_path
 from acp_bindings.probe._bench import Bench
-from acp_bindings.probe._check import Check, check
+from acp_bindings.probe._check import Check, Failed, Outcome, Warned, check
 from acp_bindings.probe._checks.check_permission import worked
-from acp_bindings.probe._outcome import Failed, Outcome, Warned
 from acp_bindings.probe._probed_agent import Agent, Line, Message
 
 

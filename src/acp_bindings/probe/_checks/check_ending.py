@@ -10,9 +10,8 @@ import anyio
 
 from acp_bindings._processes.process import ChildProcess
 from acp_bindings.probe._bench import COUNT, Bench, first_turn
-from acp_bindings.probe._check import check
+from acp_bindings.probe._check import Failed, Outcome, Skipped, Warned, check
 from acp_bindings.probe._checks.check_servers import with_stdio
-from acp_bindings.probe._outcome import Failed, Outcome, Skipped, Warned
 from acp_bindings.probe._probed_agent import Agent, Message
 
 _SOURCE = "protocol, Transports: stdio"

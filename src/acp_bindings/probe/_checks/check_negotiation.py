@@ -7,8 +7,7 @@ from typing import Any, cast
 from acp_bindings.decoding import decode
 from acp_bindings.errors import DecodeError, Finding
 from acp_bindings.probe._bench import Bench
-from acp_bindings.probe._check import check
-from acp_bindings.probe._outcome import Failed, Warned
+from acp_bindings.probe._check import Failed, Warned, check
 from acp_bindings.probe._probed_agent import Agent, Call, Message
 from acp_bindings.setup._versions import HIGHEST, package_named
 
@@ -125,11 +124,8 @@ async def _offered(bench: Bench, version: Any) -> tuple[Agent, Call]:
     del params["protocolVersion"]
     if version is not None:
         params["protocolVersion"] = version
-    agent = await bench.blank()
-    call = await agent.request("initialize", params, is_wrong=True)
-    if call.error and version is not None and not bench.is_http:
-        bench.keep_blank(agent)
-    return agent, call
+    agent = await bench.started()
+    return agent, await agent.request("initialize", params, is_wrong=True)
 
 
 async def _refused_or_known(bench: Bench, version: Any) -> tuple[Agent, Call]:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from acp_bindings.probe._bench import WORK, Bench, first_turn
-from acp_bindings.probe._check import check
+from acp_bindings.probe._check import Failed, Skipped, check
 from acp_bindings.probe._client_side import Policy
-from acp_bindings.probe._outcome import Failed, Skipped
 from acp_bindings.probe._probed_agent import Line
 from acp_bindings.probe._probed_session import Turn
 

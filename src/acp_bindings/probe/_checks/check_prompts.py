@@ -5,8 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from acp_bindings.probe._bench import COUNT, HELLO, Bench, first_turn
-from acp_bindings.probe._check import check
-from acp_bindings.probe._outcome import Failed, Skipped, Warned
+from acp_bindings.probe._check import Failed, Skipped, Warned, check
 from acp_bindings.probe._probed_agent import Message
 from acp_bindings.probe._probed_session import Session, Turn, is_of_turn, update_of
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from acp_bindings.probe._bench import HELLO, TOOL, Bench, first_session
-from acp_bindings.probe._check import check
+from acp_bindings.probe._check import Failed, Outcome, Skipped, Warned, check
 from acp_bindings.probe._mcp_servers import ARGUMENTS, HEADER, VARIABLE, WORD
-from acp_bindings.probe._outcome import Failed, Outcome, Skipped, Warned
 from acp_bindings.probe._probed_agent import Message
 from acp_bindings.probe._probed_session import Session
 

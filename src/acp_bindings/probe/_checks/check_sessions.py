@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from acp_bindings.probe._bench import COUNT, HELLO, Bench, first_session, first_turn
-from acp_bindings.probe._check import check
-from acp_bindings.probe._outcome import Failed, Skipped, Warned
+from acp_bindings.probe._check import Failed, Skipped, Warned, check
 from acp_bindings.probe._probed_agent import Agent, Call, Line, Message
 from acp_bindings.probe._probed_session import Session, said
 
