@@ -39,13 +39,13 @@ class Performance:
     def __init__(
         self,
         session: Session,
-        turn: Turn | None = None,
+        turn: Turn | None,
         *,
-        arguments: str = "",
-        raw: bool = True,
-        name: str = "",
-        failed: Callable[[str], object] = print,
-        until: Callable[[str, str], Awaitable[object]] | None = None,
+        arguments: str,
+        raw: bool,
+        name: str,
+        failed: Callable[[str], object],
+        until: Callable[[str, str], Awaitable[object]],
     ) -> None:
         """Prepare to perform in *session*.
 
@@ -95,7 +95,7 @@ class Performance:
                     value = checked(step.kind, as_text(value) if isinstance(step.value, str) else value)
                     if step.kind == "stop":
                         return cast("StopReason", value)
-                    if self._lacks(step):
+                    if step.kind == "needs" and not self._session.client.supports(value):
                         await self._turn.say(f"Left out, because the client has not advertised {value}.\n")
                         return None
                     await self._do(step, value)
@@ -104,9 +104,6 @@ class Performance:
                     raise
                 raise InvalidParams(f"line {step.line}: {step.kind}: {error}") from None
         return None
-
-    def _lacks(self, step: Step) -> bool:
-        return step.kind == "needs" and not self._session.client.supports(step.value)
 
     async def _do(self, step: Step, value: Any) -> None:  # noqa: PLR0912 - a case for each kind of step
         session = self._session
@@ -133,7 +130,7 @@ class Performance:
                 await session.set_title(value)
             case "wait":
                 await (anyio.sleep_forever() if value is None else anyio.sleep(value))
-            case "until" if self._until:
+            case "until":
                 await self._until(session.id, value)
             case "error":
                 raise RequestError(value["code"], value["message"], data=value.get("data"))

@@ -184,6 +184,12 @@ async def test_a_value_that_is_filled_in_and_does_not_fit_ends_the_turn() -> Non
     assert ends[1]["result"]["stopReason"] == "end_turn"
 
 
+async def test_a_needed_capability_can_be_filled_in() -> None:
+    play = Play(script({"prompt": None}, {"needs": "${prompt}"}, {"say": "It is there"}))
+    client, _ = await conversation(play, "fs.read_text_file", "auth.terminal")
+    assert texts(client) == ["It is there", "Left out, because the client has not advertised auth.terminal.\n"]
+
+
 BROKEN: list[tuple[list[Any], str]] = [
     ([{"version": 3}], "1: version: must be one of 1, 2"),
     ([{"prompt": None}, {"version": 1}], "2: version: must be the first step"),
