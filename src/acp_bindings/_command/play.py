@@ -9,9 +9,6 @@ from typing import Any
 
 from acp_bindings.play import SCENES, Play, Replay, Script, ScriptError
 
-_SHOWN = 5
-"""The errors of a script that are printed."""
-
 
 def run_play(
     script: str | None,
@@ -65,8 +62,7 @@ def _read(path: str) -> Script:
         try:
             _replayed(path)
         except ValueError:
-            shown, more = ScriptError(path, error.problems[:_SHOWN]), len(error.problems) - _SHOWN
-            raise ValueError(f"{shown}\nand {more} more errors" if more > 0 else str(shown)) from None
+            raise error from None
         raise ValueError(f"{path} is a recording; use --replay {path}") from None
 
 

@@ -179,15 +179,6 @@ def test_a_file_that_is_not_a_script_has_one_error(capsys: pytest.CaptureFixture
     assert len(capsys.readouterr().err.splitlines()) == 1
 
 
-def test_a_few_errors_of_a_script_are_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = tmp_path / "talk.ndjson"
-    path.write_text('{"prompt": null}\n' + "{\n" * 9)
-    with pytest.raises(SystemExit):
-        main(["play", str(path)])
-    lines = capsys.readouterr().err.splitlines()
-    assert (len(lines), lines[-1]) == (6, "and 4 more errors")
-
-
 @pytest.mark.parametrize(
     ("address", "served"),
     [
