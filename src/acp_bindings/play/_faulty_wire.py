@@ -14,7 +14,7 @@ from acp_bindings.play._rude import EXIT, OWN_ID, RUDE, Moment, Place, Rude
 
 
 class Wire:
-    """The two streams of a connection, with the rude behaviour that was asked for."""
+    """Both streams of a connection, with the rude behaviour that was asked for."""
 
     def __init__(
         self, source: ByteSource, sink: ByteSink, *, rude: Collection[str], leave: Callable[[int], Awaitable[object]]
@@ -27,7 +27,6 @@ class Wire:
             rude: the kinds of rude behaviour that last; the client asks for others by `/rude KIND`, which happen once.
             leave: ends the agent with an exit status.
         """
-        self.source, self.sink = _Source(self, source), _Sink(self, sink)
         self.cancelled = anyio.Event()
         """Set when the client cancels a turn of a deaf agent."""
         self._inner, self._outer = source, sink
@@ -49,7 +48,7 @@ class Wire:
         """Return True if the agent ignores it."""
         return any(each.ignores == what for each in self._kinds)
 
-    async def receive(self) -> bytes:
+    async def receive(self, _: int = 65536, /) -> bytes:
         """Return the next lines for the agent."""
         while True:
             if self.is_ignored("input"):
@@ -89,7 +88,14 @@ class Wire:
     def _kind_at(self, place: Place, *, holds: bool = False) -> Rude | None:
         return next((each for each in self._kinds if each.place == place and each.holds >= holds and each.spoil), None)
 
-    async def send(self, data: bytes) -> None:
+    async def aclose(self) -> None:
+        """Close both streams."""
+        try:
+            await self._inner.aclose()
+        finally:
+            await self._outer.aclose()
+
+    async def send(self, data: bytes, /) -> None:
         """Write the lines of the agent, or what takes their place."""
         for line in data.split(b"\n")[:-1]:
             for piece in self._spoiled(line + b"\n"):
@@ -138,25 +144,3 @@ class Wire:
         names: dict[str, Place] = {"session/resume": "session/load"}
         place: Any = names.get(method, method)
         return place, session
-
-
-class _Source:
-    def __init__(self, wire: Wire, inner: ByteSource) -> None:
-        self._wire, self._inner = wire, inner
-
-    async def receive(self, _: int = 65536, /) -> bytes:
-        return await self._wire.receive()
-
-    async def aclose(self) -> None:
-        await self._inner.aclose()
-
-
-class _Sink:
-    def __init__(self, wire: Wire, outer: ByteSink) -> None:
-        self._wire, self._outer = wire, outer
-
-    async def send(self, item: bytes, /) -> None:
-        await self._wire.send(item)
-
-    async def aclose(self) -> None:
-        await self._outer.aclose()

@@ -138,15 +138,13 @@ class Play(Served):
         self._wire = wire = Wire(source, sink, rude=self._rude, leave=leave)
         async with (
             self.agent.serving() as handlers,
-            Connection(
-                wire.source, wire.sink, protocol=OPENING, role="agent", handlers=handlers, grace=GRACE
-            ) as connection,
+            Connection(wire, wire, protocol=OPENING, role="agent", handlers=handlers, grace=GRACE) as connection,
         ):
             await self.agent.attend(connection)
 
     def _add_commands(self) -> None:
         for scene in SCENES.values():
-            self.agent.command(scene.name, scene.description, hint=scene.hint)(_of(self._scene, scene))
+            self.agent.command(scene.name, scene.description, hint=scene.hint)(partial(self._scene, scene))
         self.agent.command("everything", "All scenes, one after the other")(self._everything)
         self.agent.command("rude", "Break the protocol, once", hint="kind")(self._be_rude)
         self.agent.command("servers", "The MCP servers of the session")(_servers)
@@ -259,14 +257,6 @@ class _Sessions(MemorySessions):
         page = await super().list(cwd=cwd, cursor=cursor)
         fixed = [replace(each, updated_at="2026-01-01T00:00:00.000000Z") for each in page.sessions]
         return SessionPage(fixed, page.next_cursor)
-
-
-def _of(perform: Any, scene: Scene) -> Any:
-    async def command(turn: Turn) -> StopReason | None:
-        result: StopReason | None = await perform(scene, turn)
-        return result
-
-    return command
 
 
 def _count(session: Session) -> int:
