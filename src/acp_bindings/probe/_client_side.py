@@ -38,13 +38,18 @@ class Client:
         params = cast("Message", params) if isinstance(params, dict) else {}
         if method == "session/request_permission":
             return await self._permission(params)
-        family = str(method).partition("/")[0]
-        if family not in ("fs", "terminal") or method not in _SERVED:
+        if method not in _SERVED:
             return _error(-32601, "Method not found")
         if self.refuses:
             return _error(-32603, "The probe refuses this on purpose")
-        result = getattr(self, _SERVED[method])(params)
-        return _error(-32002, "Resource not found") if result is None else {"result": result}
+        if method == "fs/read_text_file":
+            return self._read(params)
+        if method == "fs/write_text_file":
+            self._written[str(params.get("path"))] = str(params.get("content"))
+        if method == "terminal/create":
+            self._terminals += 1
+            return {"result": {"terminalId": f"term_{self._terminals}"}}
+        return {"result": _SERVED[method]}
 
     async def _permission(self, params: Message) -> Message | None:
         policy = self.policy
@@ -59,46 +64,30 @@ class Client:
             return {"result": {"outcome": {"outcome": "cancelled"}}}
         return {"result": {"outcome": {"outcome": "selected", "optionId": chosen}}}
 
-    def _read(self, params: Message) -> Message | None:
+    def _read(self, params: Message) -> Message:
         path = str(params.get("path"))
         text = self._written.get(path)
         if text is None:
             file = Path(path)
             if not (file.is_relative_to(self.cwd) and file.is_file()):
-                return None
+                return _error(-32002, "Resource not found")
             text = file.read_text(encoding="utf-8", errors="replace")
         lines = text.splitlines(keepends=True)
         first = max(int(params.get("line") or 1), 1) - 1
         limit = params.get("limit")
-        return {"content": "".join(lines[first : None if limit is None else first + int(limit)])}
-
-    def _write(self, params: Message) -> Message:
-        self._written[str(params.get("path"))] = str(params.get("content"))
-        return {}
-
-    def _create(self, _: Message) -> Message:
-        self._terminals += 1
-        return {"terminalId": f"term_{self._terminals}"}
-
-    def _output(self, _: Message) -> Message:
-        return {"output": "", "truncated": False, "exitStatus": {"exitCode": 0}}
-
-    def _wait(self, _: Message) -> Message:
-        return {"exitCode": 0}
-
-    def _done(self, _: Message) -> Message:
-        return {}
+        return {"result": {"content": "".join(lines[first : None if limit is None else first + int(limit)])}}
 
 
-_SERVED = {
-    "fs/read_text_file": "_read",
-    "fs/write_text_file": "_write",
-    "terminal/create": "_create",
-    "terminal/output": "_output",
-    "terminal/wait_for_exit": "_wait",
-    "terminal/kill": "_done",
-    "terminal/release": "_done",
+_SERVED: dict[Any, Message] = {
+    "fs/read_text_file": {},
+    "fs/write_text_file": {},
+    "terminal/create": {},
+    "terminal/output": {"output": "", "truncated": False, "exitStatus": {"exitCode": 0}},
+    "terminal/wait_for_exit": {"exitCode": 0},
+    "terminal/kill": {},
+    "terminal/release": {},
 }
+"""The methods that are served, with the results that are always the same."""
 
 
 def _error(code: int, message: str) -> Message:
