@@ -243,6 +243,16 @@ class Bench:
             value = cast("Message", value).get(step) if isinstance(value, dict) else None
         return value is not None and value is not False
 
+    async def need(self, v1: str, v2: str) -> None:
+        """Skip the check unless the shared agent advertises the capability *v1* or *v2*, by its version.
+
+        Raises:
+            Skipped: it does not.
+        """
+        place = v1 if self.version == 1 else v2
+        if not await self.advertises(place):
+            raise Skipped(f"`{place}` is not advertised")
+
     # Sessions
 
     def session_params(self, **more: Any) -> Message:

@@ -214,8 +214,6 @@ async def _is_cancelled(bench: Bench, turn: Turn, *, times: int = 1) -> None:
 
 
 async def _content(bench: Bench, name: str, block: Message) -> None:
-    place = f"promptCapabilities.{name}" if bench.version == 1 else f"session.prompt.{name}"
-    if not await bench.advertises(place):
-        raise Skipped(f"`{place}` is not advertised")
+    await bench.need(f"promptCapabilities.{name}", f"session.prompt.{name}")
     session = await _session(bench)
     await session.turn(bench.text(HELLO), block)

@@ -98,21 +98,18 @@ async def broken(bench: Bench) -> None:
 
 async def with_stdio(bench: Bench) -> tuple[Session, Message]:
     """Return a session with a stdio server of the probe, once the agent has initialized it."""
-    if bench.version > 1 and not await bench.advertises("session.mcp.stdio"):
-        raise Skipped("`session.mcp.stdio` is not advertised")
+    if bench.version > 1:
+        await bench.need("", "session.mcp.stdio")
     return await _with(bench, bench.servers.stdio(), is_advertised=bench.version > 1)
 
 
 async def _with_http(bench: Bench) -> tuple[Session, Message]:
-    place = "mcpCapabilities.http" if bench.version == 1 else "session.mcp.http"
-    if not await bench.advertises(place):
-        raise Skipped(f"`{place}` is not advertised")
+    await bench.need("mcpCapabilities.http", "session.mcp.http")
     return await _with(bench, bench.servers.remote("http"), is_advertised=True)
 
 
 async def _with_sse(bench: Bench) -> tuple[Session, Message]:
-    if not await bench.advertises("mcpCapabilities.sse"):
-        raise Skipped("`mcpCapabilities.sse` is not advertised")
+    await bench.need("mcpCapabilities.sse", "")
     return await _with(bench, bench.servers.remote("sse"), is_advertised=True)
 
 

@@ -62,7 +62,7 @@ async def omitted_servers(bench: Bench) -> None:
 @check(f"{_SETUP}: Additional Directories", "Create the session, or do not advertise the capability.")
 async def additional_directories(bench: Bench) -> None:
     """`additionalDirectories` are accepted if they are advertised."""
-    await _need(bench, "sessionCapabilities.additionalDirectories", "session.additionalDirectories")
+    await bench.need("sessionCapabilities.additionalDirectories", "session.additionalDirectories")
     agent = (await bench.once(first_session)).agent
     params = bench.session_params(additionalDirectories=[str(bench.new_cwd())])
     call = await agent.request("session/new", params)
@@ -93,7 +93,7 @@ async def missing_prompt(bench: Bench) -> None:
 @check("protocol, Session List", "List each session that can be opened again.")
 async def list_(bench: Bench) -> None:
     """`session/list` lists a session after a prompt."""
-    await _need(bench, "sessionCapabilities.list", "session")
+    await bench.need("sessionCapabilities.list", "session")
     session = await bench.once(first_turn)
     found, call = await _listed(session.agent)
     if session.id not in found:
@@ -105,7 +105,7 @@ async def list_(bench: Bench) -> None:
 @check("protocol, Session List: cwd", "Leave out the sessions of other directories.")
 async def list_by_cwd(bench: Bench) -> None:
     """`session/list` with a `cwd` lists only sessions of that directory."""
-    await _need(bench, "sessionCapabilities.list", "session")
+    await bench.need("sessionCapabilities.list", "session")
     session = await bench.once(first_turn)
     found, call = await _listed(session.agent, cwd=str(bench.new_cwd()))
     if session.id in found:
@@ -120,7 +120,7 @@ async def load_unknown(bench: Bench) -> None:
     """A session that does not exist cannot be loaded or resumed."""
     agent = (await bench.once(first_session)).agent
     method = "session/load" if bench.version == 1 else "session/resume"
-    await _need(bench, "loadSession", "session")
+    await bench.need("loadSession", "session")
     params: Message = bench.session_params(sessionId="probe-none")
     call = await agent.request(method, params | _replay(bench), is_wrong=True)
     if call.error is None:
@@ -148,7 +148,7 @@ async def load_equal(bench: Bench) -> None:
 @check(f"{_SETUP}: Resuming Sessions", "Open the session without sending its history.")
 async def resume(bench: Bench) -> None:
     """A session can be resumed without its history, and goes on."""
-    await _need(bench, "sessionCapabilities.resume", "session")
+    await bench.need("sessionCapabilities.resume", "session")
     session = await bench.once(first_turn)
     call = await session.agent.request("session/resume", _open_again(session))
     if call.error:
@@ -164,7 +164,7 @@ async def resume(bench: Bench) -> None:
 @check(f"{_SETUP}: Closing Sessions", "Free what the session uses, and refuse its id from then on.")
 async def close(bench: Bench) -> None:
     """A closed session takes no more prompts."""
-    await _need(bench, "sessionCapabilities.close", "session")
+    await bench.need("sessionCapabilities.close", "session")
     session = await _another(bench)
     agent = session.agent
     closed = await agent.request("session/close", {"sessionId": session.id})
@@ -179,7 +179,7 @@ async def close(bench: Bench) -> None:
 @check("schema, CloseSessionRequest: as if `session/cancel` was called", "Cancel the turn before you answer.")
 async def close_in_turn(bench: Bench) -> None:
     """Closing a session ends its turn."""
-    await _need(bench, "sessionCapabilities.close", "session")
+    await bench.need("sessionCapabilities.close", "session")
     agent = (await bench.once(first_turn)).agent
     session = await bench.new_session(agent)
     turn = await session.prompt(bench.text(COUNT))
@@ -194,7 +194,7 @@ async def close_in_turn(bench: Bench) -> None:
 @check("protocol, Session Delete", "Remove the session from the list and from the disk.")
 async def delete(bench: Bench) -> None:
     """A deleted session is neither listed nor loaded."""
-    await _need(bench, "sessionCapabilities.delete", "session.delete")
+    await bench.need("sessionCapabilities.delete", "session.delete")
     session = await _another(bench)
     agent = session.agent
     await session.turn(bench.text(HELLO))
@@ -265,7 +265,7 @@ async def _another(bench: Bench) -> Session:
 
 async def _loaded(bench: Bench) -> tuple[Session, Call]:
     """Load the session of the first turn. It is closed first if that is possible."""
-    await _need(bench, "loadSession", "session")
+    await bench.need("loadSession", "session")
     session = await bench.once(first_turn)
     agent = session.agent
     if bench.version > 1 or await bench.advertises("sessionCapabilities.close"):
@@ -297,12 +297,6 @@ def _is_message(update: Message) -> bool:
 
 def _is_before(call: Call, line: Line) -> bool:
     return call.response is not None and line.number < call.response.number
-
-
-async def _need(bench: Bench, v1: str, v2: str) -> None:
-    place = v1 if bench.version == 1 else v2
-    if not await bench.advertises(place):
-        raise Skipped(f"`{place}` is not advertised")
 
 
 async def _listed(agent: Agent, **params: Any) -> tuple[dict[str, Message], Call]:
