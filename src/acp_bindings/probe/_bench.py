@@ -70,6 +70,8 @@ class Bench:
         """Replaces secrets in a text."""
         self._tasks = tasks
         self._folder = folder
+        self._shared: Agent | None = None
+        """The agent that most checks share, while it is initialized."""
         self._of_check: list[Agent] = []
         self._made: dict[Callable[..., Any], tuple[str, Any]] = {}
 
@@ -118,10 +120,10 @@ class Bench:
 
     async def shared(self) -> Agent:
         """Return the initialized agent that most checks share."""
-        made = self._made.get(_shared)
-        if made and isinstance(made[1], Agent) and made[1].has_ended:
+        if self._shared and self._shared.has_ended:
+            self._shared = None
             self._made.clear()
-        return await self.once(_shared)
+        return await self.once(Bench.start_shared)
 
     async def start_shared(self) -> Agent:
         """Start the agent that `shared` returns."""
@@ -132,6 +134,7 @@ class Bench:
             if isinstance(error.__cause__, ConnectionClosed):
                 raise error.__cause__ from None
             raise
+        self._shared = agent
         return agent
 
     async def still_works(self, agent: Agent, what: str, lines: Sequence[Line]) -> None:
@@ -202,8 +205,7 @@ class Bench:
 
     def ended_in_check(self) -> Agent | None:
         """Return an agent that has ended in the current check, which did not end it on purpose."""
-        made = self._made.get(_shared, ("", None))[1]
-        used = [*([made] if isinstance(made, Agent) else []), *self._of_check]
+        used = [*([self._shared] if self._shared else []), *self._of_check]
         return next((each for each in used if each.has_ended and not self.current.startswith("ending.")), None)
 
     def check_done(self) -> None:
@@ -322,10 +324,6 @@ async def first_turn(bench: Bench) -> Session:
     link = {"type": "resource_link", "name": "probe.txt", "uri": Path(session.cwd, "probe.txt").as_uri()}
     await session.turn(bench.text(HELLO), link)
     return session
-
-
-async def _shared(bench: Bench) -> Agent:
-    return await bench.start_shared()
 
 
 async def _answered_method(bench: Bench) -> str:
