@@ -7,19 +7,19 @@
 It needs the extra `connection`, and for an agent at a URL the extra `remote`.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
-from acp_bindings._lazy import lazy_names
-
 if TYPE_CHECKING:
-    from acp_bindings.probe._check import Check, Status
-    from acp_bindings.probe._checks import CHECKS
-    from acp_bindings.probe._probe_report import Report, Result
-    from acp_bindings.probe._probing import probe
+    from ._check import Check as Check
+    from ._check import Status as Status
+    from ._checks import CHECKS as CHECKS
+    from ._probe_report import Report as Report
+    from ._probe_report import Result as Result
+    from ._probing import probe as probe
 else:
-    _, __getattr__, __dir__ = lazy_names(
+    from acp_bindings._lazy import lazy_names
+
+    __all__, __getattr__, __dir__ = lazy_names(
         __name__,
         {
             "_check": "Check Status",
@@ -27,6 +27,5 @@ else:
             "_probing": "probe",
             "_probe_report": "Report Result",
         },
+        extra="connection",
     )
-
-__all__ = ["CHECKS", "Check", "Report", "Result", "Status", "probe"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 
@@ -27,6 +28,13 @@ async def test_only_and_skip_name_checks_and_families() -> None:
     assert ids[-1] == "sessions.new"
     assert "negotiation.newer-version" not in ids
     assert not report.has_failed
+
+
+def test_importing_a_name_without_the_extra_names_the_package_to_install() -> None:
+    code = "import sys; sys.modules['anyio'] = None; from acp_bindings.probe import probe"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=30)
+    says = "ImportError: acp_bindings.probe.probe needs anyio: pip install 'acp-bindings[connection]'"
+    assert done.stderr.splitlines()[-1] == says
 
 
 @pytest.mark.anyio
