@@ -7,6 +7,7 @@ import tomllib
 
 from tests.docs.blocks import versions
 from tests.docs.embed import ROOT
+from tests.mcp_launch.failures.catalogue import CASES, codes_of
 
 COMPARISON = (ROOT / "docs" / "comparison.md").read_text(encoding="utf-8")
 SECURITY = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
@@ -28,6 +29,16 @@ def test_every_other_comparison_names_a_command() -> None:
 
     assert claims
     assert [row for row in claims if not re.search(r"`nox -s \w+[^`]*` *$", row)] == []
+
+
+def test_the_pages_have_the_numbers_of_the_failure_catalogue() -> None:
+    codes = codes_of(CASES)
+    failing, kinds = len(codes), len(set(codes))
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+
+    assert f"Each of {failing} ways in which a server fails is reported with one of {kinds} codes" in readme
+    assert f"Each of {len(CASES)} cases ends as expected" in COMPARISON
+    assert f"{failing} of them are failures, with {kinds} [codes]" in COMPARISON
 
 
 def test_every_security_promise_names_a_test_or_command() -> None:

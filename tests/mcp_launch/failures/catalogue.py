@@ -6,7 +6,7 @@ The tests play every case on both event loops; `python -m tests.mcp_launch.failu
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from operator import methodcaller
 from typing import Any, Literal, TypeAlias
@@ -71,6 +71,11 @@ class Scenario:
 
     def __str__(self) -> str:
         return f"{self.group}: {self.what}"
+
+
+def codes_of(cases: Iterable[Case | Scenario]) -> list[str]:
+    """Return the code of each case in which a server fails."""
+    return [case.must.rpartition(": ")[2] for case in cases if ": " in case.must]
 
 
 def _stdio() -> list[Case]:

@@ -20,7 +20,7 @@ from typing import TextIO, TypeAlias
 import anyio
 
 from tests.mcp_launch.failures.beside import beside
-from tests.mcp_launch.failures.catalogue import CASES, Case, Scenario
+from tests.mcp_launch.failures.catalogue import CASES, Case, Scenario, codes_of
 from tests.mcp_launch.failures.command import Checked, check_all
 from tests.mcp_launch.failures.play import Outcome, play
 from tests.mcp_launch.failures.secrets import Leak, leaks
@@ -168,6 +168,8 @@ class _Table:
     ) -> None:
         """Print how many cases are right, and what is left."""
         self.print("")
+        codes = codes_of(cases)
+        self.print(f"{len(cases)} cases: {len(codes)} ways in which a server fails, with {len(set(codes))} codes")
         self.print("s: seconds until it failed, or was ready and used; end: until all was closed;")
         self.print(f"left: processes, descriptors and tasks; wrong is also a wait {_GRACE:g} s past its budget")
         for backend, found in outcomes.items():
