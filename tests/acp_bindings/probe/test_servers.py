@@ -36,6 +36,20 @@ async def test_a_post_after_the_end_of_its_stream_is_accepted() -> None:
     assert answer.startswith("HTTP/1.1 202 Accepted")
 
 
+@pytest.mark.anyio
+async def test_the_servers_listen_on_loopback_only() -> None:
+    servers = Servers(1)
+    async with anyio.create_task_group() as tasks:
+        await servers.start(tasks)
+        ports = [int(servers.stdio()["args"][2]), urlsplit(str(servers.remote("http")["url"])).port or 0]
+        for port in ports:
+            await (await anyio.connect_tcp("127.0.0.1", port)).aclose()
+            # All of 127.0.0.0/8 is this machine, and a server on all addresses would accept it.
+            with pytest.raises(OSError):  # noqa: PT011 - of several kinds, by system
+                await anyio.connect_tcp("127.0.0.2", port)
+        tasks.cancel_scope.cancel()
+
+
 async def _talk(kind: str, request: str, *, stream: bool = False) -> str:
     """Return the response of a server that still answers afterwards."""
     servers, answers = Servers(1), list[str]()

@@ -7,12 +7,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from urllib.parse import urlsplit
 
+import anyio
 import httpx2
 import pytest
 
 from acp_bindings import decode, v1
-from mcp_launch._receipts import http_relay
+from mcp_launch._receipts import http_relay, session_requests
 from mcp_launch._receipts.observer import Observer
 from tests.acp_bindings.tap.support import TAP, lines_of, run, running
 from tests.mcp_launch.failures.catalogue import CASES, Case
@@ -199,6 +201,21 @@ def test_a_client_that_shows_notices_is_told_which_servers_failed(tmp_path: Path
     told = {(each.session_id, each.update.title) for each in notices if isinstance(each.update, v1.Notice)}
     failed = ("MCP server broken failed: exited", "MCP server no command failed: invalid_spec")
     assert told == ({("session 1", each) for each in failed} if shows else set())
+
+
+@pytest.mark.anyio
+async def test_the_relays_listen_on_loopback_only() -> None:
+    def ignore(*_: object) -> None: ...
+
+    servers = [Marked().plain(name="files"), http("http://example.invalid", name="web")]
+    opened = {"jsonrpc": "2.0", "id": 1, "method": "session/new", "params": {"cwd": "/", "mcpServers": servers}}
+    async with session_requests.receipts(ignore, ignore) as relays:
+        [process, web] = json.loads(await relays.replaced(json.dumps(opened).encode()))["params"]["mcpServers"]
+        for port in (int(process["args"][-1]), urlsplit(str(web["url"])).port or 0):
+            await (await anyio.connect_tcp("127.0.0.1", port)).aclose()
+            # All of 127.0.0.0/8 is this machine, and a server on all addresses would accept it.
+            with pytest.raises(OSError):  # noqa: PT011 - of several kinds, by system
+                await anyio.connect_tcp("127.0.0.2", port)
 
 
 def test_a_response_ends_the_wait_of_its_own_request_only() -> None:
