@@ -158,7 +158,7 @@ async def test_a_sign_in_page_is_recognized_by_its_title(marked: Marked, tmp_pat
         failure = await failed(http(f"http://127.0.0.1:{web.port}/mcp"), cwd=tmp_path)
 
     assert failure.advice == "It is a page for signing in, so the server requires credentials."
-    assert failure.message.endswith('; the page is titled "Sign in \u00b7 Example"')
+    assert '; the page is titled "Sign in \u00b7 Example"; it is a page for signing in' in failure.message
 
 
 @pytest.mark.parametrize("kind", ["http", "sse"])

@@ -297,7 +297,7 @@ async def test_early_hints_and_slow_bytes_are_accepted(kind: str, marked: Marked
         (502, "is the server behind it running?"),
         (503, "try again later"),
         (504, "is the server behind it running?"),
-        (599, " returned 599 Said; it had an internal error; its log may say why"),
+        (599, ' returned 599 Said: "not today"; it had an internal error; its log may say why'),
     ],
 )
 async def test_an_http_error_is_reported_with_advice_and_the_servers_message(
@@ -306,8 +306,8 @@ async def test_an_http_error_is_reported_with_advice_and_the_servers_message(
     failure = await failure_of(once(reply(status, b'{"error": {"message": "not today"}}')), cwd=tmp_path)
 
     assert failure.code == "http_error"
+    assert f' {status} Said: "not today"; ' in failure.message
     assert says in failure.message
-    assert failure.message.endswith('; it says "not today"')
 
 
 PROBLEM = "application/problem+json"
@@ -338,8 +338,8 @@ async def test_text_and_the_plainest_message_of_a_json_error_are_quoted_and_html
     failure = await failure_of(once(reply(403, body, content_type=content_type)), cwd=tmp_path)
 
     assert failure.code == "forbidden"
-    quoted = f'; it says "{said}"' if said else ""
-    assert failure.message.endswith(f"; is this user allowed to use it?{quoted}")
+    quoted = f': "{said}"' if said else ""
+    assert failure.message.endswith(f" returned 403 Said{quoted}; is this user allowed to use it?")
 
 
 @pytest.mark.parametrize(
@@ -426,7 +426,7 @@ async def test_the_reason_phrase_of_the_server_is_quoted(
     failure = await failure_of(once(answer), kind=kind, cwd=tmp_path)
 
     told = f"403 {words}" if words else "403"
-    assert f"/mcp returned {told}; is this user allowed" in failure.message
+    assert f'/mcp returned {told}: "no"; is this user allowed' in failure.message
 
 
 SCHEMES = (
@@ -460,9 +460,7 @@ async def test_a_json_error_of_another_api_is_quoted(marked: Marked, tmp_path: P
     failure = await failure_of(once(reply(200, b'{"error": {"message": "no key"}}')), cwd=tmp_path)
 
     assert failure.code == "not_mcp"
-    assert failure.message.endswith(
-        ' with application/json instead of an MCP message; is the path right?; it says "no key"'
-    )
+    assert failure.message.endswith(' with application/json instead of an MCP message: "no key"; is the path right?')
 
 
 @pytest.mark.parametrize(
@@ -497,9 +495,9 @@ async def test_a_mistake_in_an_authorization_header_is_recognized(
     ("location", "says"),
     [
         ("/mcp", "that is the same URL"),
-        ("http://127.0.0.1:9/mcp", "to http://127.0.0.1:9/mcp; if that is the server, use its URL"),
-        ("http://user:pw@{host}/other", "/other; if that is the server"),
-        ("https://127.0.0.1/mcp", "https://127.0.0.1/mcp; if that is the server"),
+        ("http://127.0.0.1:9/mcp", "to http://127.0.0.1:9/mcp (307 Said); if that is the server, use its URL"),
+        ("http://user:pw@{host}/other", "/other (307 Said); if that is the server"),
+        ("https://127.0.0.1/mcp", "https://127.0.0.1/mcp (307 Said); if that is the server"),
     ],
     ids=["circle", "port", "user-info", "https"],
 )

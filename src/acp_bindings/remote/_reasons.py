@@ -127,24 +127,24 @@ def reason_of_reply(  # noqa: PLR0911 - a table
     type_ = reply.headers.get("content-type", "").partition(";")[0].strip().lower()
     title = title_of(body, type_)
     text = " ".join(message_in(body).split())[:QUOTED] if type_ in _READABLE else ""
-    said = f'; it says "{text}"' if text else ""
+    said = f': "{text}"' if text else ""
     through = f" through the proxy {via}" if via else ""
     match status:
         case 401:
             asked = login_required_by(reply.headers.get("www-authenticate", ""))
             advice = "is the login still valid?" if has_login else "pass headers= or auth="
-            return "unauthorized", f"requires a login (401{through}){asked}; {advice}{said}"
+            return "unauthorized", f"requires a login (401{through}){asked}{said}; {advice}"
         case 403:
             # Many servers have no other response to a WebSocket that they do not accept.
             advice = "is the path right, and is this user" if is_websocket else "is this user"
-            return "forbidden", f"refuses access (403{through}); {advice} allowed to use it?{said}"
+            return "forbidden", f"refuses access (403{through}){said}; {advice} allowed to use it?"
         case 301 | 302 | 303 | 307 | 308:
             target = shown_url(reply.headers.get("location", ""))
             advice = "if that is the agent, use its URL; if it is a login page, the agent requires credentials"
             return "redirected", f"redirects to {target or 'no URL'} ({status}{through}); {advice}"
         case 429:
             when = f"after {reply.retry_after:g} s" if reply.retry_after is not None else "later"
-            return "rate_limited", f"has too many connections or requests (429{through}); try again {when}{said}"
+            return "rate_limited", f"has too many connections or requests (429{through}){said}; try again {when}"
         case _ if reply.is_compressed:
             return (
                 "not_acp",
@@ -153,19 +153,19 @@ def reason_of_reply(  # noqa: PLR0911 - a table
         case _ if status == 406 or "mcp-session-id" in reply.headers or (text and _MCP.search(body)):
             return (
                 "not_acp",
-                f"looks like an MCP server ({status}); pass it to a session instead{said}",
+                f"looks like an MCP server ({status}){said}; pass it to a session instead",
             )
         case 404 | 405:
-            return "not_found", f"does not serve ACP at this path ({status}{through}); it is often /acp{said}"
+            return "not_found", f"does not serve ACP at this path ({status}{through}){said}; it is often /acp"
         case _ if status >= 400:
             known = f"; {STATUS_ADVICE[status]}" if status in STATUS_ADVICE else ""
-            return "http_error", f"responded with {status}{through}{known}{said}"
+            return "http_error", f"responded with {status}{through}{said}{known}"
         case _:
             if '"jsonrpc"' in body:
                 return "not_acp", "responded without a usable Acp-Connection-Id; does a proxy remove headers?"
             page = f'a page titled "{title}"' if title else type_ or "no content type"
             advice = "it requires credentials" if is_sign_in(title) else "is this the URL of the agent?"
-            return "not_acp", f"responded with {page}{through} instead of ACP; {advice}{said}"
+            return "not_acp", f"responded with {page}{through} instead of ACP{said}; {advice}"
 
 
 _READABLE = ("text/plain", "application/json", "application/problem+json")

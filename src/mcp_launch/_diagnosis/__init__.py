@@ -37,5 +37,5 @@ class Diagnosis:
 
 
 def advised(code: Code, event: str, advice: str, facts: dict[str, Any], *, said: str = "") -> Diagnosis:
-    """Return a diagnosis whose message has the event, the advice, and what the server said."""
-    return Diagnosis(code, f"{event}; {advice}{said}", facts, advice=advice)
+    """Return a diagnosis whose message has the event, what the server said, and the advice."""
+    return Diagnosis(code, f"{event}{said}; {advice}", facts, advice=advice)

@@ -173,10 +173,10 @@ def judge(  # noqa: PLR0911 - a list of cases
             again = f"{rejected}; {command} again" if rejected else None
             advice = again or slip or _login(command if offers_login else None, authorized=authorized)
             known = advice if again or slip or authorized or offers_login else None
-            return Diagnosis("unauthorized", f"{summary}; {advice}{_said(answer)}", facts, advice=known)
+            return Diagnosis("unauthorized", f"{summary}{_said(answer)}; {advice}", facts, advice=known)
         case HTTPStatus.FORBIDDEN:
             advice = slip or "is this user allowed to use it?"
-            return Diagnosis("forbidden", f"{summary}; {advice}{_said(answer)}", facts, advice=slip)
+            return Diagnosis("forbidden", f"{summary}{_said(answer)}; {advice}", facts, advice=slip)
         case HTTPStatus.NOT_FOUND | HTTPStatus.BAD_REQUEST if _lost(answer):
             return Diagnosis("session_lost", f"{summary}: the server no longer has this session; open a new one", facts)
         case _ if answer.is_mcp:
@@ -184,7 +184,7 @@ def judge(  # noqa: PLR0911 - a list of cases
         case HTTPStatus.NOT_FOUND:
             often = _OTHER[usual] if answer.url.endswith(usual) else f"It is often {usual}"
             own = _NAMED if answer.named else None
-            message = f"{summary}; {own or f'is the path right? {often}'}{_said(answer) if answer.title else ''}"
+            message = f"{summary}{_said(answer) if answer.title else ''}; {own or f'is the path right? {often}'}"
             return Diagnosis("not_found", message, facts, advice=own)
         case HTTPStatus.METHOD_NOT_ALLOWED:
             own = _NAMED if answer.named else None
@@ -200,7 +200,8 @@ def judge(  # noqa: PLR0911 - a list of cases
             advice = "if that is the server, use its URL; if it is a login page, the server requires credentials"
             if target == answer.url:
                 advice = "that is the same URL; is a login or a proxy in the way?"
-            return advised("redirected", f"{summary} with a redirect to {target}", advice, facts)
+            event = f"{answer.route} redirects to {target} ({f'{status} {answer.reason}'.strip()})"
+            return advised("redirected", event, advice, facts)
         case _:
             misfit, advice = _misfit(answer)
             return advised("not_mcp", f"{summary} with {misfit}", advice, facts, said=_said(answer))
@@ -258,4 +259,4 @@ def _said(answer: Answer) -> str:
     if not answer.media_type and answer.body.lstrip().startswith("<"):
         return ""
     text = " ".join(message_in(answer.body).split())
-    return f'; it says "{text[:QUOTED]}"' if text else ""
+    return f': "{text[:QUOTED]}"' if text else ""

@@ -71,7 +71,7 @@ RESPONSES: dict[str, tuple[Answer, str, str]] = {
     "the user is not allowed": (
         always(reply(403, b"not for you", content_type="text/plain")),
         "forbidden",
-        'allowed to use it?; it says "not for you"',
+        'refuses access (403): "not for you"; is',
     ),
     "another path": (
         always(reply(404, b"<h1>Not Found</h1>", content_type="text/html")),
@@ -117,7 +117,7 @@ RESPONSES: dict[str, tuple[Answer, str, str]] = {
     "the token comes back": (
         lambda request: [reply(500, request.headers["authorization"].encode(), content_type="text/plain")],
         "http_error",
-        'responded with 500; it had an internal error; its log may say why; it says "[redacted]"',
+        'responded with 500: "[redacted]"; it had an internal error; its log may say why',
     ),
     "not HTTP": (always(b"SSH-2.0-OpenSSH_9.9\r\n\r\n"), "not_acp", "is the port right?"),
     "no response": (always(b""), "disconnected", "the connection was lost"),
@@ -150,7 +150,8 @@ async def test_an_mcp_server_is_recognized(profile: str, serve: Serve) -> None:
         assert "refuses access (403); is the path right, and is this user allowed to use it?" in str(error)
     else:
         assert error.code == "not_acp"
-        assert "looks like an MCP server (406); pass it to a session instead" in str(error)
+        assert 'looks like an MCP server (406): "Not Acceptable: ' in str(error)
+        assert str(error).endswith("; pass it to a session instead")
 
 
 @pytest.mark.parametrize(
