@@ -114,6 +114,6 @@ def test_our_agent_answers_a_client_of_the_sdk(theirs: str, version: int, ours: 
     else:
         assert outcome["error"] == {
             "code": -32022,
-            "message": "ACP version 1 is not supported by the agent, which has 2",
+            "message": "the agent does not support ACP version 1; it supports 2",
             "data": {"requested": 1, "supported": [2]},
         }

@@ -302,9 +302,10 @@ class UnsupportedProtocolVersion(RequestError):
         self.requested = requested
         self.answered = answered
         self.supported = tuple(sorted(supported))
-        known = ", ".join(map(str, self.supported)) or "none that it names"
+        known = ", ".join(map(str, self.supported))
         if answered is None:
-            message = f"ACP version {requested} is not supported by the agent, which has {known}"
+            versions = f"; it supports {known}" if known else ", and did not say which versions it supports"
+            message = f"the agent does not support ACP version {requested}{versions}"
         else:
             message = f"the agent chose ACP version {answered}; the client requested {requested} and supports {known}"
         data = {"requested": requested, "supported": list(self.supported)}

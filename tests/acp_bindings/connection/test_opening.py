@@ -208,7 +208,7 @@ async def test_an_error_of_the_setup_rules_is_sent_to_the_peer() -> None:
         await bare.say({"id": 1, "method": "_acme/do"})
         assert (await bare.hear())["error"] == {
             "code": -32022,
-            "message": "ACP version 7 is not supported by the agent, which has 1",
+            "message": "the agent does not support ACP version 7; it supports 1",
             "data": {"requested": 7, "supported": [1]},
         }
 

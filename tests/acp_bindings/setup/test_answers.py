@@ -209,11 +209,11 @@ LEAVE_OUT = "or leave them out with on_refusal='drop'"
         (EndlessListing(3), "session/list does not end: after 3 pages the agent repeats a cursor"),
         (
             UnsupportedProtocolVersion(requested=3, answered=None, supported={2, 1}),
-            "ACP version 3 is not supported by the agent, which has 1, 2 (-32022)",
+            "the agent does not support ACP version 3; it supports 1, 2 (-32022)",
         ),
         (
             UnsupportedProtocolVersion(requested=3, answered=None, supported=()),
-            "ACP version 3 is not supported by the agent, which has none that it names (-32022)",
+            "the agent does not support ACP version 3, and did not say which versions it supports (-32022)",
         ),
         (
             UnsupportedProtocolVersion(requested=3, answered=9, supported={2, 1}),
