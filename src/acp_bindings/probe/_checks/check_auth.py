@@ -18,7 +18,7 @@ async def methods(bench: Bench) -> None:
     agent = await bench.shared()
     ids = [each.get("id", each.get("methodId")) for each in await _methods(bench)]
     if len(set(ids)) < len(ids):
-        raise Failed(f"an id is there twice: {ids}", agent.opening)
+        raise Failed(f"an id is used twice: {ids}", agent.opening)
 
 
 @check(_SOURCE, "Refuse it with -32602.")

@@ -59,7 +59,7 @@ async def sigterm(bench: Bench) -> None:
         raise Warned(f"it still runs {_seconds(bench):g} s after SIGTERM")
 
 
-@check(_SOURCE, "Start children so that they notice your end, such as by a closed input.", over="stdio")
+@check(_SOURCE, "Start child processes so that they notice when you exit, such as by a closed input.", over="stdio")
 async def killed(bench: Bench) -> None:
     """Nothing is left when the agent is killed: no MCP server, and no other process."""
     agent = await bench.fresh()
@@ -102,12 +102,12 @@ async def _nothing_left(bench: Bench, agent: Agent, entry: Message) -> None:
     if not await servers.wait(
         lambda: len(servers.of(entry, "ended")) == len(servers.of(entry, "started")), _seconds(bench)
     ):
-        raise Failed("the MCP server that it has started still runs")
+        raise Failed("the MCP server that it has started is still running")
     with anyio.move_on_after(_seconds(bench)):
         while process.has_children:
             await anyio.sleep(0.02)  # the system does not report it
     if process.has_children:
-        raise Failed("a child process of it still runs")
+        raise Failed("one of its child processes is still running")
 
 
 def _signal(agent: Agent, name: str) -> None:

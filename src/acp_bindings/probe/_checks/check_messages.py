@@ -29,7 +29,7 @@ async def unknown_method(bench: Bench) -> None:
 
 @check(_RPC + ", 4.1 Notification", "Ignore notifications that you do not know.")
 async def unknown_notification(bench: Bench) -> None:
-    """An unknown notification gets no answer and does no harm."""
+    """An unknown notification gets no response and does no harm."""
     agent = await bench.shared()
     sent = [
         await agent.notify(method, params, is_wrong=True)
@@ -44,12 +44,12 @@ async def unknown_notification(bench: Bench) -> None:
     await _no_answer(agent, sent, "a notification was answered")
 
 
-@check(_RPC + ", 5 Response object", "Ignore a response to what you have not asked.")
+@check(_RPC + ", 5 Response object", "Ignore a response to a request that you did not send.")
 async def unasked_response(bench: Bench) -> None:
-    """A response that the agent has not asked for is ignored."""
+    """A response to a request that the agent has not sent is ignored."""
     agent = await bench.shared()
     sent = await agent.send({"jsonrpc": "2.0", "id": _UNASKED, "result": {}}, is_wrong=True)
-    await bench.still_works(agent, "a response that it had not asked for", [sent])
+    await bench.still_works(agent, "a response to a request that it had not sent", [sent])
     await _no_answer(agent, [sent], "a response was answered")
 
 

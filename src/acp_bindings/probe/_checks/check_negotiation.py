@@ -38,7 +38,7 @@ async def response(bench: Bench) -> None:
 
 @check("protocol, Initialization: Implementation Information", "Send your name and your version.")
 async def info(bench: Bench) -> None:
-    """The agent tells its name and version."""
+    """The agent sends its name and version."""
     agent = await bench.shared()
     name = "agentInfo" if bench.version == 1 else "info"
     if not isinstance(agent.initialized.get(name), dict):

@@ -33,7 +33,7 @@ async def listed(bench: Bench) -> None:
     """The tools of a server are listed."""
     session, entry = await bench.once(with_stdio)
     if not await _after_prompt(bench, session, entry, "listed"):
-        raise Warned("`tools/list` was not requested, also not for a prompt", session.call.lines)
+        raise Warned("`tools/list` was not requested, not even during a prompt", session.call.lines)
 
 
 @check(_SOURCE, "Offer the tools of the servers to the model.")
@@ -83,7 +83,7 @@ async def unadvertised(bench: Bench) -> None:
 
 @check(_SOURCE, "Report the server that failed, and go on with the others.")
 async def broken(bench: Bench) -> None:
-    """A server that cannot be started does not cost the others."""
+    """A server that cannot be started does not affect the others."""
     await bench.once(with_stdio)
     agent = await bench.shared()
     entry = bench.servers.stdio()
@@ -122,7 +122,7 @@ async def _with(bench: Bench, entry: Message, *, is_advertised: bool) -> tuple[S
         raise Failed("the server was started or reached, and not initialized", session.call.lines)
     # v1 says that agents should connect to all servers.
     outcome = Failed if is_advertised else Warned
-    raise outcome("the server was not started, also not for a prompt", session.call.lines)
+    raise outcome("the server was not started, not even during a prompt", session.call.lines)
 
 
 async def _after_prompt(bench: Bench, session: Session, entry: Message, event: str) -> bool:

@@ -129,7 +129,7 @@ async def load_unknown(bench: Bench) -> None:
 
 @check(f"{_SETUP}: Loading Sessions", "Send the history as updates first, then answer.")
 async def load(bench: Bench) -> None:
-    """A session can be loaded, and its history comes before the answer."""
+    """A session can be loaded, and its history comes before the response."""
     await bench.once(_loaded)
 
 
@@ -310,7 +310,7 @@ async def _listed(agent: Agent, **params: Any) -> tuple[dict[str, Message], Call
         result = cast("Message", result)
         for each in result["sessions"]:
             if each["sessionId"] in found:
-                raise Failed(f"the session {each['sessionId']!r} is there twice", call.lines)
+                raise Failed(f"the session {each['sessionId']!r} is listed twice", call.lines)
             found[each["sessionId"]] = each
         cursor = result.get("nextCursor")
         if cursor is None or not result["sessions"]:
