@@ -105,8 +105,8 @@ def check(
     FILE contains a conversation, with one message on each line; or one JSON document: a message, the params or the
     result of one, an mcpServers array, or a list of any of these.
 
-    Exit status: 0 if no error is found, warnings aside; 1 if there are errors; 2 if a FILE cannot be
-    used or the command line is invalid; 130 after Ctrl-C.
+    Exit status: 0 if no error is found, even with warnings; 1 if there are errors; 2 if a FILE cannot be used or the
+    command line is invalid; 130 after Ctrl-C.
     """
     # Imported here, like the code of each subcommand, so that --help stays fast.
     from acp_bindings._command.check import check_files  # noqa: PLC0415
@@ -135,7 +135,7 @@ def _refuse_arguments(context: typer.Context, *before: str) -> None:
 @app.command(context_settings={"allow_extra_args": True})
 def probe(
     context: typer.Context,
-    url: Annotated[str | None, typer.Argument(metavar="URL", help="The URL of an agent that is not a command.")] = None,
+    url: Annotated[str | None, typer.Argument(metavar="URL", help="The URL of a remote agent.")] = None,
     *,
     version: Annotated[int, typer.Option("--version", min=1, max=2, help="The version of the protocol.")] = 1,
     prompt: Annotated[
@@ -174,8 +174,8 @@ def probe(
 
     Give the agent's command after "--", or its URL: acp-bindings probe -- python my_agent.py
 
-    Exit status: 0 if no check has failed, warnings aside; 1 if one has; 2 if the agent cannot be started or the
-    command line is invalid; 130 after Ctrl-C.
+    Exit status: 0 if no check failed, even with warnings; 1 if a check failed; 2 if the agent cannot be started, a file
+    cannot be written or the command line is invalid; 130 or 143 after Ctrl-C or SIGTERM.
     """
     from acp_bindings._command.probe import print_checks, probe_agent  # noqa: PLC0415
     from acp_bindings.probe._bench import Options  # noqa: PLC0415
@@ -253,7 +253,7 @@ def play(
     ] = None,
     protocol: Annotated[
         int | None,
-        typer.Option("--version", min=1, max=2, help="The only version of the protocol.  [default: both]"),
+        typer.Option("--version", min=1, max=2, help="Support only this version of the protocol.  [default: both]"),
     ] = None,
     without: Annotated[
         list[str] | None,
@@ -275,8 +275,9 @@ def play(
     Without SCRIPT, each slash command is a scene, such as /tool, /permission, /everything and /rude KIND. /help lists
     them.
 
-    Exit status: 1 if the client has not met an expectation of the script; 2 if the command line or the script is
-    invalid.
+    Exit status: 0 when the client disconnects; 1 if it did not meet an expectation of the script; 2 if the command line
+    or the script is invalid; 130 after Ctrl-C. The step exit of a script has its own status, and --replay that of the
+    recorded agent.
     """
     from acp_bindings._command.play import run_play  # noqa: PLC0415
 

@@ -159,7 +159,7 @@ LockFile = Annotated[
 ]
 Answer = Annotated[
     str | None,
-    typer.Option("--answer", metavar="FILE", help="Answer what the server asks by this JSON, without a terminal."),
+    typer.Option("--answer", metavar="FILE", help="Answer the server's questions from this JSON, without a terminal."),
 ]
 ShowSecrets = Annotated[bool, typer.Option("--show-secrets", help="Do not redact secrets in results.")]
 Workspace = Annotated[
@@ -233,16 +233,21 @@ def _servers(
 
 
 def _with_servers(
-    *, several: bool = True, left_out: Sequence[str] = ()
+    *, several: bool = True, left_out: Sequence[str] = (), timeout: str = ""
 ) -> Callable[[Callable[..., int]], Callable[..., None]]:
     """Return a decorator for subcommands that start servers.
 
     It adds the options of `_servers`, passes their values as the first argument, and exits with the returned status.
     With *several* there may be any number of files and URLs; otherwise the subcommand's own options are first. The
-    options in *left_out* do not concern it.
+    options in *left_out* do not concern it. *timeout* is the help of that option.
     """
     left_out = left_out if several else (*left_out, "servers", "discover", "trust")
     shared = [each for name, each in _parameters(_servers).items() if name not in left_out]
+    if timeout:
+        option = typer.Option("--timeout", metavar="SECONDS", help=timeout, min=0.1)
+        shared = [
+            each.replace(annotation=Annotated[float, option]) if each.name == "timeout" else each for each in shared
+        ]
 
     def decorate(function: Callable[..., int]) -> Callable[..., None]:
         @wraps(function)
@@ -453,7 +458,7 @@ def lock(
 
 
 @app.command(cls=LightCommand)
-@_with_servers(several=False)
+@_with_servers(several=False, timeout="Seconds until the server must be ready.")
 def call(
     typed: Typed,
     words: Annotated[
@@ -497,7 +502,7 @@ def call(
     mcp-launch call find query=mcp -- npx -y some-server --flag
 
     VALUE is converted to the type of NAME in the tool's schema. Repeat NAME to add items to an array. Use
-    OUTER.INNER=VALUE for a member of an object. Use NAME:=JSON or NAME:=@FILE to pass an exact value.
+    OUTER.INNER=VALUE for a field of an object. Use NAME:=JSON or NAME:=@FILE to pass an exact value.
 
     If the server asks you something, answer it at the terminal or with --answer; see docs/explore.md.
 
@@ -530,7 +535,7 @@ def call(
 
 
 @app.command(cls=LightCommand)
-@_with_servers(several=False)
+@_with_servers(several=False, timeout="Seconds until the server must be ready.")
 def shell(
     typed: Typed,
     place: Place = None,
@@ -651,7 +656,7 @@ def whoami(place: Place = None, server: Server = None, *, as_json: Json = False)
 
 
 @app.command(cls=LightCommand)
-@_with_servers(several=False, left_out=("headers", "env", "sse"))
+@_with_servers(several=False, left_out=("headers", "env", "sse"), timeout="Seconds for each attempt.")
 def fix(
     typed: Typed,
     file: Annotated[str, typer.Argument(metavar="FILE", hidden=True)],
@@ -669,8 +674,8 @@ def fix(
     output is a unified diff of FILE without secrets. FILE is changed only with --write. Comments, order, permissions
     and line endings are preserved. Servers that work are not touched.
 
-    The commands in FILE run with your permissions, as with check. An edit that starts a program or package that FILE
-    does not name, or passes on such a variable, is tried only if you confirm it or pass --trust.
+    The commands in FILE run with your permissions, as with check. Some edits start a program or package that FILE does
+    not name, or pass on a variable that it does not name. They are tried only if you confirm them or pass --trust.
 
     Exit status: 0 if all servers work, as they are or with the edits; 1 if a server fails and no edit helps; 2 if the
     arguments or FILE are invalid, or FILE cannot be written; 129, 130 or 143 after a signal.

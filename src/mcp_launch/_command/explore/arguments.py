@@ -88,9 +88,9 @@ def read_arguments(
 
     Args:
         words: `name=value` by the type in the schema, repeated for the items of an array; `name:=JSON` for an exact
-            value; `outer.inner=value` for a member of an object.
+            value; `outer.inner=value` for a field of an object.
         schema: the tool's input schema.
-        whole: a JSON object of arguments; *words* replace its members.
+        whole: a JSON object of arguments; *words* replace its fields.
         checked: False to accept arguments that the schema does not allow.
 
     Raises:
