@@ -378,7 +378,7 @@ def _required(tool: _Tool, _: str) -> _Hits:
     for path, node in tool.nodes:
         known = as_members(node.get("properties"))
         if absent := [each for each in texts(node.get("required")) if each not in known]:
-            yield path, f'"required" has {_quoted(absent)}, which "properties" has not'
+            yield path, f'"required" lists {_quoted(absent)}, not in "properties"'
 
 
 _PROPERTY = {"anthropic": r"[a-zA-Z0-9_.-]{1,64}", "gemini": r"[a-zA-Z_][a-zA-Z0-9_]{0,63}"}
@@ -509,14 +509,14 @@ RULES: tuple[LintRule, ...] = (
     ),
     LintRule(
         id="boolean_property",
-        doc="The schema of a property is true or false, for which clients reject the whole list.",
+        doc="The schema of a property is true or false. Some clients then reject the whole list.",
         remedy="write {} or a type",
         sources={MCP: _issue("modelcontextprotocol/inspector", 1005)},
         find=_boolean_property,
     ),
     LintRule(
         id="unresolved_reference",
-        doc="A $ref does not lead to a part of the schema, for which clients reject the whole list.",
+        doc="A $ref points to nothing in the schema. Some clients then reject the whole list.",
         remedy="add the definition, or write the schema in its place",
         sources={MCP: _issue("anthropics/claude-code", 76881)},
         find=_unresolved,
@@ -566,7 +566,7 @@ RULES: tuple[LintRule, ...] = (
         sources={"gemini": _issue("microsoft/azure-devops-mcp", 145)},
         find=_wherever(
             lambda node: not all(isinstance(each, str) and each for each in as_items(node.get("enum"))),
-            '"enum" with other values than strings',
+            '"enum" with values that are not strings',
         ),
     ),
     LintRule(
@@ -588,7 +588,7 @@ RULES: tuple[LintRule, ...] = (
     ),
     LintRule(
         id="required_property",
-        doc="required has a name that properties has not.",
+        doc="required lists a name that is not in properties.",
         remedy="add the property, or remove the name",
         sources={"gemini": _issue("google-gemini/gemini-cli", 1458)},
         find=_required,
