@@ -88,7 +88,7 @@ def megabytes(size: int) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budgets:
-    """Seconds for each stage. The `timeout` of a launch limits connect, handshake and list together.
+    """Time limits in seconds for each server. The `timeout` of a launch limits connect, handshake and list together.
 
     Raises:
         UnusableInput: a value is negative or not a number.

@@ -42,6 +42,17 @@ Real agents from npm and PyPI, each started without an account by an `acp_bindin
 again by one that offers v1 and v2. Prompts need an account and are not tried. Afterwards, each agent and everything
 that it started had ended.
 """
+CAPABILITIES = """
+## Capabilities
+
+The names are those of `peer.supports(…)`. Each cell lists the versions of the protocol in which the agent advertises
+the capability.
+"""
+LOGINS = """
+## Authentication methods
+
+Each agent offers these to a v1 client that advertises a terminal.
+"""
 
 
 def main() -> int:
@@ -96,9 +107,9 @@ def page_of(met: dict[Agent, dict[str, Meeting]]) -> str:
         [
             HEAD,
             *table(["", *names], facts),
-            "\n## Capabilities\n\nBy the names of `peer.supports(…)`, and the versions in which the agent says so.\n",
+            CAPABILITIES,
             *table(["", *names], capabilities),
-            "\n## Ways to log in\n\nAs offered to a client that has a terminal, in v1.\n",
+            LOGINS,
             *table(["agent", "id", "name", "done by"], logins),
             "",
         ]

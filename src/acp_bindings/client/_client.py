@@ -90,7 +90,7 @@ class Client:
             protocols: the supported packages; by default `v1` and `v2`.
             capabilities: more capabilities to advertise, such as `auth.terminal`.
             meta: the `_meta` of the capabilities.
-            patience: seconds to wait for the end of a cancelled turn, before it is given up.
+            patience: seconds to wait for the end of a cancelled turn, before it is abandoned.
             on_reconnect: called with a `Reconnected` when a lost connection to a URL was made again.
 
         Raises:

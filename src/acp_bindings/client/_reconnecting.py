@@ -28,7 +28,7 @@ class Reconnect:
     """The policy by which a lost connection to a URL is made again."""
 
     attempts: int = 8
-    """The attempts before it is given up."""
+    """The attempts before the connection is abandoned."""
     wait: float = 0.5
     """Seconds before the second attempt. The first is made at once, and each wait is twice the one before."""
     longest: float = 30.0

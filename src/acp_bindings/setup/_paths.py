@@ -158,7 +158,7 @@ _EXAMPLES: dict[Flavour, str] = {
 
 
 _URL = re.compile(r"(?<![\w+.-])\w[\w+.-]+:[\\/]+")
-"""The beginning of a URL, even if it is quoted, padded or misspelt."""
+"""The beginning of a URL, even if it is quoted, padded or misspelled."""
 
 
 def _shown(path: str) -> str:

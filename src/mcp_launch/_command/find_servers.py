@@ -128,7 +128,7 @@ def asked_in(config: Config) -> list[str]:
 
 
 def refuse_unknown(given: Sequence[str], asked: Iterable[str]) -> None:
-    """Reject inputs that no file asks for, which are probably misspelt."""
+    """Reject inputs that no file asks for, which are probably misspelled."""
     known = sorted(set(asked))
     for name in inputs_of(given):
         if name not in known:

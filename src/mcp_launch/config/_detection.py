@@ -87,7 +87,7 @@ def project_of(source: str, *, home: str | None) -> str | None:
 
 
 def meant_by(value: Any, wanted: str) -> str:
-    """Return a hint about a missing member: its name is misspelt, or a server is outside of it."""
+    """Return a hint about a missing member: its name is misspelled, or a server is outside of it."""
     if _is_server(value):
         return "; is it a server? Put it there, in a map of servers by name"
     members = {member.lower(): member for member in as_members(value)}

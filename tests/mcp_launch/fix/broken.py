@@ -81,7 +81,7 @@ BROKEN = (
     claude("args as a string", f'{{"command": "python3", "args": "{SERVER}"}}', PYTHON),
     vscode("command as a list", f'{{"command": ["python3", "{SERVER}"]}}', PYTHON),
     zed("older command in a string", f'{{"command": {{"path": "python3 {SERVER}"}}}}', None),
-    cursor("misspelt command", f'{{"comand": "python3", "args": ["{SERVER}"]}}', PYTHON),
+    cursor("misspelled command", f'{{"comand": "python3", "args": ["{SERVER}"]}}', PYTHON),
     windsurf("cmd and arguments", f'{{"cmd": "python3", "arguments": ["{SERVER}"]}}', PYTHON),
     goose(
         "command",
@@ -125,7 +125,7 @@ BROKEN = (
         {"command": "BIN/python3", "args": [SERVER]},
     ),
     claude(
-        "a misspelt runner",
+        "a misspelled runner",
         f'{{"command": "nxp", "args": ["-y", "{MEMORY}"]}}',
         {"command": "BIN/npx", "args": ["-y", MEMORY]},
     ),
@@ -146,7 +146,7 @@ BROKEN = (
     zed(
         "a relative command", '{"command": "tools/serve.sh", "args": []}', {"command": "DIR/tools/serve.sh", "args": []}
     ),
-    claude("a misspelt path", '{"command": "python3", "args": ["DIR/tools/servr.py"]}', PYTHON, asks=True),
+    claude("a misspelled path", '{"command": "python3", "args": ["DIR/tools/servr.py"]}', PYTHON, asks=True),
     vscode("another case", '{"command": "python3", "args": ["DIR/tools/Server.py"]}', PYTHON, asks=True),
     desktop(
         "a script that is not executable",
@@ -159,20 +159,20 @@ BROKEN = (
         {"command": "DIR/.venv/bin/python", "args": ["DIR/tools/needs.py"]},
     ),
     gemini(
-        "a directory that is misspelt",
+        "a directory that is misspelled",
         '{"command": "python3", "args": ["server.py"], "cwd": "DIR/tool"}',
         {"command": "python3", "args": ["server.py"], "cwd": "DIR/tools"},
         asks=True,
     ),
     # Packages and their runners.
     claude(
-        "a misspelt npm package",
+        "a misspelled npm package",
         '{"command": "npx", "args": ["-y", "@modelcontextprotocol/server-memry"]}',
         {"command": "npx", "args": ["-y", MEMORY]},
         asks=True,
     ),
     cursor(
-        "a misspelt PyPI package",
+        "a misspelled PyPI package",
         '{"command": "uvx", "args": ["mcp-server-tme"]}',
         {"command": "uvx", "args": ["mcp-server-time"]},
         asks=True,
@@ -250,7 +250,7 @@ BROKEN = (
     ),
     # Variables.
     desktop(
-        "a misspelt variable",
+        "a misspelled variable",
         '{"command": "npx", "args": ["-y", "keyed-mcp"], "env": {"WEATHERKEY": "x"}}',
         {"command": "npx", "args": ["-y", "keyed-mcp"], "env": {"WEATHER_KEY": "x"}},
     ),
@@ -292,7 +292,7 @@ BROKEN = (
         {"type": "http", "url": "WEB/guarded/mcp", "headers": {"Authorization": "Bearer SECRET"}},
     ),
     vscode(
-        "a misspelt header",
+        "a misspelled header",
         '{"type": "http", "url": "WEB/guarded/mcp", "headers": {"Authorisation": "Bearer SECRET"}}',
         {"type": "http", "url": "WEB/guarded/mcp", "headers": {"Authorization": "Bearer SECRET"}},
     ),
@@ -318,7 +318,7 @@ BROKEN = (
     zed("a crash", '{"command": "python3", "args": ["-c", "raise SystemExit(3)"]}', None),
     cursor("an echo", '{"command": "cat"}', None),
     codex("one string", f'command = "python3 {SERVER}"  # note', {"command": "python3", "args": [SERVER]}),
-    codex("misspelt", f'comand = "python3"\nargs = ["{SERVER}"]', {"command": "python3", "args": [SERVER]}),
+    codex("misspelled", f'comand = "python3"\nargs = ["{SERVER}"]', {"command": "python3", "args": [SERVER]}),
     codex(
         "a missing variable",
         'command = "npx"\nargs = ["-y", "keyed-mcp"]',

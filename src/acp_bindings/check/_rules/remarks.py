@@ -34,7 +34,7 @@ from acp_bindings.setup.errors import Remark
         "warning": {
             "capability.other-version": "A field of `initialize` belongs to another version, so that it is ignored.",
             "capability.sse-deprecated": "An MCP server uses SSE, which MCP has deprecated and v2 does not support.",
-            "capability.unknown": "A capability is misspelt, such as `mcp` for `mcpCapabilities`, and is ignored.",
+            "capability.unknown": "A capability is misspelled, such as `mcp` for `mcpCapabilities`, and is ignored.",
             "lifecycle.load-before-prompt": "A session without a prompt is loaded; many agents have not stored it.",
             "lifecycle.no-info": "A client or an agent of v1 does not send its name and version, which v2 requires.",
             "path.command": "The `command` of an MCP server is not an absolute path; agents refuse it, or look for it "

@@ -70,7 +70,7 @@ def unfinished(observed: ObservedMessage) -> Iterator[Remark]:
 
 @rule("turn.unknown-plan", "warning", on=[UPDATE])
 def plan(observed: ObservedMessage) -> Iterator[Remark]:
-    """A plan is removed that does not exist."""
+    """A plan that does not exist is removed."""
     turns = observed.session.turns if observed.session else None
     if turns is None or not turns.is_known or observed.update.get("sessionUpdate") != "plan_removed":
         return
