@@ -11,7 +11,7 @@ from typing import Any
 import anyio
 
 from acp_bindings.remote._limits import Limits
-from acp_bindings.remote._wire import OPENS_SESSION, REOPENS_SESSION, Outline, outline, session_of
+from acp_bindings.remote._wire import CLOSES_SESSION, OPENS_SESSION, REOPENS_SESSION, Outline, outline, session_of
 
 _REPLAYED = 256 * 1024
 """Bytes of sent events that a stream keeps for a reader that reconnects."""
@@ -36,6 +36,8 @@ class EventStream:
         """Set when there are events, a reader has taken some, or a reader has come."""
         self.is_closed = False
         """True if no more events come."""
+        self.is_over = False
+        """True if its session was closed."""
         self._unsent: list[bytes] = []
         self._sent: deque[bytes] = deque()
         """The last events that a reader has taken, for one that reconnects."""
@@ -74,7 +76,7 @@ class EventStream:
             EventsLost: the next event is no longer there.
         """
         if last is None:
-            if self.has_reader:
+            if self.has_reader and not self.is_over:
                 raise StreamTaken
         elif not self._last - len(self._sent) <= last <= self._last:
             raise EventsLost
@@ -85,6 +87,7 @@ class EventStream:
             self._unsent[:0] = again
             self.size, self._sent_size, self._last = self.size + size, self._sent_size - size, last
         self._reader = token = object()
+        self.is_over = False
         self.news.set()
         return token
 
@@ -139,8 +142,12 @@ class HostedConnection:
 
     def stream(self, session_id: str | None) -> EventStream | None:
         """Return the stream of a session, or of the connection; None if there are too many."""
-        if (stream := self._streams.get(session_id)) is None and len(self._streams) <= self._limits.streams:
-            stream = self._streams[session_id] = EventStream()
+        if (stream := self._streams.get(session_id)) is None:
+            for id_, each in [*self._streams.items()]:
+                if each.is_over and not (each.has_reader or each.size):
+                    del self._streams[id_]
+            if len(self._streams) <= self._limits.streams:
+                stream = self._streams[session_id] = EventStream()
         return stream
 
     @property
@@ -240,9 +247,12 @@ class HostedConnection:
                 session_id, request = self._routes.pop(about.key, (None, None))
                 if request and request.method in OPENS_SESSION:
                     self.stream(about.result.get("sessionId"))
-                if request and request.method in REOPENS_SESSION and (id_ := request.session_id) in self._streams:
-                    # Another stream has the history. Our own client waits for it before it reads this response.
-                    after = f": after {self._streams[id_].last} {id_}\n".encode()
+                if request and request.session_id and (own := self._streams.get(request.session_id)):
+                    if request.method in REOPENS_SESSION:
+                        # This stream has the history. Our own client waits for it before it reads this response.
+                        after = f": after {own.last} {request.session_id}\n".encode()
+                    elif request.method in CLOSES_SESSION:
+                        own.is_over = not about.is_error
         return self._streams.get(session_id) or self._streams[None], after
 
     async def _until_read(self, stream: EventStream) -> None:

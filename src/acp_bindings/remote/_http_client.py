@@ -16,6 +16,7 @@ from acp_bindings.jsonrpc import INTERNAL_ERROR
 from acp_bindings.remote._network import Network
 from acp_bindings.remote._reasons import Reply
 from acp_bindings.remote._wire import (
+    CLOSES_SESSION,
     CONNECTION_ID,
     EVENT_STREAM,
     JSON,
@@ -59,6 +60,7 @@ class _Stream:
         """The id of the last event."""
         self.moved = anyio.Event()
         """Replaced at each event."""
+        self.reading = anyio.CancelScope()
 
 
 class HttpLink:
@@ -191,8 +193,12 @@ class HttpLink:
         """Return the stream of a session or of the connection, which is read from now on."""
         if (stream := self._streams.get(session_id)) is None:
             stream = self._streams[session_id] = _Stream()
-            self._tasks.start_soon(self._listen, session_id, stream)
+            self._tasks.start_soon(self._listen_until_closed, session_id, stream)
         return stream
+
+    async def _listen_until_closed(self, session_id: str | None, stream: _Stream) -> None:
+        with stream.reading:
+            await self._listen(session_id, stream)
 
     async def _listen(self, session_id: str | None, stream: _Stream) -> None:
         """Read a stream until the end of the connection, and reopen it where that loses nothing."""
@@ -273,6 +279,7 @@ class HttpLink:
                 await stream.moved.wait()
 
     async def _take(self, line: bytes, session_id: str | None) -> None:
+        closed = None
         if session_of(line) is None and (about := outline(line)) is not None:
             if about.method is None:
                 request = self._requests.pop(about.key, None)
@@ -282,8 +289,13 @@ class HttpLink:
                 if opened and is_sendable(opened):
                     # At once: the server keeps what the agent sends for the session until then.
                     self._open(opened).retry.set()
+                if request and request.session_id and request.method in CLOSES_SESSION and not about.is_error:
+                    closed = self._streams.pop(request.session_id, None)
             elif about.is_request and session_id is not None:
                 self._asked[about.key] = session_id
         elif line.startswith(b'{"jsonrpc":"2.0","id"') and session_id is not None:
             self._asked[cast("Outline", outline(line)).key] = session_id
         await self._feed(line)
+        if closed:
+            # Only now, because this may be the stream that is read here.
+            closed.reading.cancel()

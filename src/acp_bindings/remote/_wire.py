@@ -24,6 +24,8 @@ NEEDS_SESSION = frozenset(
 REOPENS_SESSION = frozenset({"session/load", "session/resume"})
 """Requests whose response is on the stream of the connection, and whose session may be new to the connection."""
 OPENS_SESSION = frozenset({"session/new", "session/fork", *REOPENS_SESSION})
+CLOSES_SESSION = frozenset({"session/close", "session/delete"})
+"""Requests after whose result the stream of the session is no longer needed."""
 
 _OF_SESSION = re.compile(
     rb'\{"jsonrpc":"2\.0",(?:"id":(?:-?\d+|"[^"\\]*"),)?"method":"[^"\\]*","params":\{"sessionId":"([^"\\]*)"'
@@ -41,6 +43,8 @@ class Outline(NamedTuple):
     """The `sessionId` of the params."""
     result: dict[str, Any]
     """The result of a response that has a session id; otherwise empty."""
+    is_error: bool
+    """True if the response is an error."""
 
     @property
     def is_request(self) -> bool:
@@ -68,6 +72,7 @@ def outline(line: bytes) -> Outline | None:
         message.get("id", ...),
         _text(members_of(message.get("params")).get("sessionId")),
         result if _text(result.get("sessionId")) else {},
+        "error" in message,
     )
 
 

@@ -11,6 +11,8 @@ import pytest
 from acp_bindings import v1, v2
 from acp_bindings.agent import Agent
 from acp_bindings.client import Client
+from acp_bindings.remote import Limits
+from acp_bindings.setup import SessionRecord
 from tests.acp_bindings.remote.conftest import Serve
 from tests.mcp_launch.servers.tls import certificates
 
@@ -61,6 +63,25 @@ async def test_a_turn_is_cancelled_while_another_session_goes_on(
                 ends["other"] = await other.prompt("hello")
                 await waiting.cancel()
     assert ends == {"waiting": "cancelled", "other": "end_turn"}
+
+
+async def test_closed_and_deleted_sessions_do_not_count_as_streams(agent: Agent, serve: Serve) -> None:
+    lost: list[Any] = []
+    client = Client("test", version="1.0", on_reconnect=lost.append)
+    with anyio.fail_after(20):
+        async with serve(agent.asgi(limits=Limits(streams=3))) as url, client.connect(f"{url}/acp") as connected:
+            kept = await connected.session(cwd="/tmp")
+            records: list[SessionRecord] = []
+            for _ in range(6):
+                async with connected.session(cwd="/tmp") as session:
+                    assert await session.prompt("hello") == "end_turn"
+                records.append(session.record)
+            async with connected.load(records[0]) as session:
+                assert await session.prompt("hello") == "end_turn"
+            for record in records:
+                await connected.delete(record)
+            assert await kept.prompt("hello") == "end_turn"
+    assert not lost
 
 
 @pytest.mark.parametrize("profile", PROFILES)

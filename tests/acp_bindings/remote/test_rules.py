@@ -92,6 +92,19 @@ async def test_a_second_reader_of_a_stream_is_refused(raw: httpx.AsyncClient) ->
         assert (await raw.get("", headers=connection | STREAM)).status_code == 409
 
 
+async def test_the_stream_of_a_closed_session_can_be_read_again_at_once(raw: httpx.AsyncClient) -> None:
+    connection = await initialize(raw)
+    id_ = await new_session(raw, connection)
+    session = connection | {"acp-session-id": id_}
+    close = {"jsonrpc": "2.0", "id": 3, "method": "session/close", "params": {"sessionId": id_}}
+    async with raw.stream("GET", "", headers=session | STREAM) as stream:
+        await raw.post("", json=close, headers=session)
+        assert await messages(stream, 1) == [{"jsonrpc": "2.0", "id": 3, "result": {}}]
+        async with raw.stream("GET", "", headers=session | STREAM) as again:
+            assert again.status_code == 200
+            assert (await raw.get("", headers=session | STREAM)).status_code == 409
+
+
 async def test_delete_ends_the_connection_and_its_streams(raw: httpx.AsyncClient) -> None:
     connection = await initialize(raw)
     async with raw.stream("GET", "", headers=connection | STREAM) as stream:
