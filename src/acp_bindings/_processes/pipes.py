@@ -85,6 +85,21 @@ class Writer(_End):
         self._sent += written
         return written
 
+    def was_read(self) -> bool:
+        """True if the other side has read anything, or the system does not report it."""
+        if not self._open:
+            return False
+        unread: int = struct.unpack("i", fcntl.ioctl(self._end, termios.FIONREAD, bytes(4)))[0]
+        return unread < self._sent
+
+    def has_reader(self) -> bool:
+        """True if a process holds the other end."""
+        if not self._open:
+            return False
+        poll = select.poll()
+        poll.register(self._end, 0)
+        return not poll.poll(0)
+
     async def _write(self, data: bytes) -> None:
         rest = memoryview(data)
         try:
@@ -201,22 +216,3 @@ def _on_asyncio() -> bool:
         return asyncio.current_task() is not None
     except RuntimeError:
         return False
-
-
-class InputPipe(Writer):
-    """The end on this side of the standard input of a child."""
-
-    def was_read(self) -> bool:
-        """True if the child has read anything, or the system does not report it."""
-        if not self._open:
-            return False
-        unread: int = struct.unpack("i", fcntl.ioctl(self._end, termios.FIONREAD, bytes(4)))[0]
-        return unread < self._sent
-
-    def has_reader(self) -> bool:
-        """True if a process holds the other end."""
-        if not self._open:
-            return False
-        poll = select.poll()
-        poll.register(self._end, 0)
-        return not poll.poll(0)

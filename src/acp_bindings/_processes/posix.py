@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import anyio
 import anyio.lowlevel
 
-from acp_bindings._processes.pipes import InputPipe, Reader
+from acp_bindings._processes.pipes import Reader, Writer
 
 
 @contextmanager
@@ -58,7 +58,7 @@ def _delivery(handler: Any) -> Callable[[], object] | None:
 if sys.platform == "win32":
     raise ImportError("acp_bindings._processes.posix is not for Windows")
 
-P = TypeVar("P", InputPipe, Reader)
+P = TypeVar("P", Reader, Writer)
 
 _LOOK = 0.02
 """Seconds between checks whether a process has exited, on systems without an event for it (macOS)."""
@@ -66,7 +66,7 @@ _LOOK = 0.02
 
 async def start(
     command: Sequence[str], *, cwd: str, env: Mapping[str, str], without_input: bool
-) -> tuple[Child, InputPipe, Reader, Reader]:
+) -> tuple[Child, Writer, Reader, Reader]:
     """Start the command in a new process group. *without_input*, its errors are part of its output."""
     await anyio.lowlevel.checkpoint()
     async with contextlib.AsyncExitStack() as on_failure:
@@ -83,7 +83,7 @@ async def start(
                     child_ends.callback(os.close, child_end)
                     return child_end, ours
 
-                (input_, stdin), (output, stdout), (errors, stderr) = pipe(InputPipe), pipe(Reader), pipe(Reader)
+                (input_, stdin), (output, stdout), (errors, stderr) = pipe(Writer), pipe(Reader), pipe(Reader)
                 child = Child(
                     subprocess.Popen(
                         list(command),

@@ -107,8 +107,8 @@ if sys.platform == "win32":
 
     from acp_bindings._processes.windows import ProcessTree, start
 else:
-    from acp_bindings._processes.pipes import InputPipe as Input
     from acp_bindings._processes.pipes import Reader as Output
+    from acp_bindings._processes.pipes import Writer as Input
     from acp_bindings._processes.posix import Child, ProcessTree, start
 
 _CHUNK = 65536

@@ -11,7 +11,7 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from acp_bindings._processes.pipes import InputPipe, Reader, Writer
+from acp_bindings._processes.pipes import Reader, Writer
 
 pytestmark = pytest.mark.anyio
 
@@ -271,7 +271,7 @@ async def test_a_closed_writer_does_not_write_to_a_reused_descriptor() -> None:
 
 async def test_was_read_is_true_once_the_child_has_read_anything() -> None:
     child_end, end = os.pipe()
-    stdin = InputPipe(end)
+    stdin = Writer(end)
     assert not stdin.was_read()
     assert stdin.send_at_once(b"ab") == 2
     await stdin.send(b"c")
