@@ -17,9 +17,10 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Generator, Sequence
 from contextvars import copy_context
+from copy import copy
 from dataclasses import dataclass
 from types import coroutine
-from typing import Any, cast
+from typing import Any, Self, cast
 
 import anyio
 
@@ -70,7 +71,7 @@ class ConnectionClosed(AcpError):
         stderr: Sequence[str] = (),
         stray: StrayLines | None = None,
     ) -> None:
-        super().__init__("".join([f"{method}: " if method else "", reason, f"; {stray}" if stray else ""]))
+        super().__init__(reason)
         self.reason = reason
         self.method = method
         """The method of the request that failed; None if it was not a request."""
@@ -81,11 +82,17 @@ class ConnectionClosed(AcpError):
         self.stray = stray
         """Lines that were not messages, if they may explain the missing response."""
 
-    def of(self, method: str | None, *, stray: StrayLines | None = None) -> ConnectionClosed:
-        """Return this error for a request of *method*, or for none, with the stray lines."""
-        return ConnectionClosed(
-            self.reason, method=method, exit_status=self.exit_status, stderr=self.stderr, stray=stray
+    def __str__(self) -> str:
+        return "".join(
+            [f"{self.method}: " if self.method else "", self.reason, f"; {self.stray}" if self.stray else ""]
         )
+
+    def of(self, method: str | None, *, stray: StrayLines | None = None) -> Self:
+        """Return this error for a request of *method*, or for none, with the stray lines."""
+        error = copy(self)
+        error.__cause__ = self.__cause__
+        error.method, error.stray = method, stray
+        return error
 
 
 class TimedOut(AcpError):
