@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ._connect import NetworkOptions as NetworkOptions
     from ._connect import RemoteConnection as RemoteConnection
     from ._connect import connect_url as connect_url
-    from ._limits import Limits as Limits
+    from ._hosted import Limits as Limits
     from .errors import Unreachable as Unreachable
 else:
     from acp_bindings._lazy import lazy_names
@@ -27,7 +27,7 @@ else:
         {
             "_asgi": "AcpApp Authenticate Caller asgi",
             "_connect": "NetworkOptions RemoteConnection connect_url",
-            "_limits": "Limits",
+            "_hosted": "Limits",
             "errors": "Unreachable",
         },
         extra="remote",

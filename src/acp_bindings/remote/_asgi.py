@@ -20,8 +20,7 @@ from acp_bindings.connection._connection import ByteSource, Connection
 from acp_bindings.connection._handlers import Handle, Handlers
 from acp_bindings.connection._outbox import ByteSink
 from acp_bindings.jsonrpc import ProtocolPackage
-from acp_bindings.remote._hosted import EventsLost, EventStream, HostedConnection, StreamTaken
-from acp_bindings.remote._limits import Limits
+from acp_bindings.remote._hosted import EventsLost, EventStream, HostedConnection, Limits, StreamTaken
 from acp_bindings.remote._wire import (
     CONNECTION_ID,
     EVENT_STREAM,
@@ -118,7 +117,6 @@ class AcpApp:
         self._connections: dict[str, HostedConnection] = {}
         self._counts: dict[str | None, int] = {}
         self._running: _Running | None = None
-        self._starting: asyncio.Future[Any] | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request, WebSocket, or the lifespan of the server."""
@@ -140,7 +138,7 @@ class AcpApp:
     def end_connections(self) -> None:
         """End all connections over HTTP. Servers that wait for open responses before they exit need this first."""
         for each in [*self._connections.values()]:
-            each.end("the server is shutting down")
+            each.end()
 
     def run(self, host: str = "127.0.0.1", port: int = 8000, **options: Any) -> None:
         """Serve with uvicorn until a signal comes. Use any other ASGI server for more, such as HTTP/2.
@@ -226,7 +224,7 @@ class AcpApp:
             case "GET":
                 await self._get(exchange, identity)
             case "DELETE":
-                self._connection(exchange, identity).end("the client ended the connection")
+                self._connection(exchange, identity).end()
                 await exchange.respond(202)
             case _:
                 raise Refusal(405, "use POST, GET or DELETE", {"allow": "POST, GET, DELETE"})
@@ -268,10 +266,10 @@ class AcpApp:
             with anyio.fail_after(self.limits.initialize):
                 response = await hosted.initialize(line)
         except TimeoutError:
-            hosted.end("initialize took too long")
+            hosted.end()
             raise Refusal(504, "the agent did not respond to initialize in time") from None
         except BaseException:
-            hosted.end("initialize was cancelled")
+            hosted.end()
             raise
         if response is None:
             raise Refusal(500, "the agent could not be started")
@@ -348,7 +346,7 @@ class AcpApp:
                 await self._serve(running, hosted, hosted, hosted.identity)
             finally:
                 self._connections.pop(hosted.id, None)
-                hosted.end("the agent closed the connection")
+                hosted.end()
                 tasks.cancel_scope.cancel()
 
     async def _end_when_idle(self, hosted: HostedConnection) -> None:
@@ -356,7 +354,7 @@ class AcpApp:
             with anyio.move_on_after(max(0.05, self.limits.idle - hosted.idle)):
                 await hosted.ended.wait()
             if hosted.idle >= self.limits.idle:
-                hosted.end(f"the client was not seen for {self.limits.idle:g} s")
+                hosted.end()
 
     # -- WebSocket
 

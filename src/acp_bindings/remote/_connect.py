@@ -49,6 +49,9 @@ class RemoteConnection(Connection):
         super().__init__(link, link, protocol=protocol, role=role, grace=0, **options)
         self._link = link
 
+    def _shown(self, text: str) -> str:
+        return self._link.network.hide(text)
+
     async def _explain(self, end: ConnectionClosed) -> ConnectionClosed:
         return self._link.failure or end
 
@@ -91,19 +94,18 @@ async def connect_url(
         Unreachable: the WebSocket was not accepted. Over HTTP, requests raise it.
         ValueError: the URL is not valid, or has another scheme.
     """
-    network: dict[str, Any] = {
-        "headers": headers,
-        "auth": auth,
-        "verify": verify,
-        "cert": cert,
-        "proxy": proxy,
-        "trust_env": trust_env,
-        "timeout": timeout,
-    }
-    async with (
-        open_link(url, limit=options.get("limit", LONGEST), **network) as link,
-        RemoteConnection(link, protocol=protocol, role=role, **options) as connection,
-    ):
+    link = open_link(
+        url,
+        limit=options.get("limit", LONGEST),
+        timeout=timeout,
+        headers=headers,
+        auth=auth,
+        verify=verify,
+        cert=cert,
+        proxy=proxy,
+        trust_env=trust_env,
+    )
+    async with link as opened, RemoteConnection(opened, protocol=protocol, role=role, **options) as connection:
         yield connection
 
 
@@ -116,7 +118,7 @@ async def open_link(
     if scheme not in ("http", "https", "ws", "wss"):
         raise ValueError(f"the URL must begin with http, https, ws or wss, not {scheme!r}")
     is_websocket = scheme in ("ws", "wss")
-    network = Network(url, timeout=timeout, is_websocket=is_websocket, **_DEFAULTS | options)
+    network = Network(url, timeout=timeout, is_websocket=is_websocket, **options)
     error: BaseException | None = None
     async with AsyncExitStack() as stack:
         stack.enter_context(kept_out_of_logs(network.hide))
@@ -138,13 +140,3 @@ async def open_link(
             tasks.cancel_scope.cancel()
     if error is not None:
         raise error
-
-
-_DEFAULTS: NetworkOptions = {
-    "headers": None,
-    "auth": None,
-    "verify": True,
-    "cert": None,
-    "proxy": None,
-    "trust_env": True,
-}

@@ -3,18 +3,39 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from dataclasses import dataclass
 from secrets import token_hex
 from time import monotonic
 from typing import Any
 
 import anyio
 
-from acp_bindings.remote._limits import Limits
 from acp_bindings.remote._wire import CLOSES_SESSION, OPENS_SESSION, REOPENS_SESSION, Outline, outline, session_of
 
 _REPLAYED = 256 * 1024
 """Bytes of sent events that a stream keeps for a reader that reconnects."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """The limits of what a remote agent accepts from its clients."""
+
+    body: int = 32 * 1024 * 1024
+    """Bytes of a message. A larger one is answered with 413."""
+    headers: int = 32 * 1024
+    """Bytes of the headers of a request. More are answered with 431."""
+    buffer: int = 4 * 1024 * 1024
+    """Bytes of each event stream that may wait for the client, before the agent waits too."""
+    streams: int = 100
+    """The streams of sessions of a connection."""
+    connections: int = 1000
+    """The connections of an identity. One more is answered with 429."""
+    idle: float = 300.0
+    """Seconds after which a connection without requests and streams is closed."""
+    stall: float = 60.0
+    """Seconds after which a connection is closed whose client does not read while the agent waits."""
+    initialize: float = 30.0
+    """Seconds for the response to `initialize`, and for the body of a request."""
 
 
 class StreamTaken(Exception):  # noqa: N818 - says what happened
@@ -127,14 +148,14 @@ class HostedConnection:
         self.id = token_hex(16)
         self.identity = identity
         self.ended = anyio.Event()
-        self.reason = "the client closed the connection"
-        """The reason for the end, once it has ended."""
         self._limits = limits
         self._streams: dict[str | None, EventStream] = {None: EventStream()}
         self._routes: dict[Any, tuple[str | None, Outline]] = {}
         """The stream for the response to each request of the client."""
-        self._first: Callable[[bytes], object] | None = None
-        """Takes the response to `initialize`."""
+        self._initialized = anyio.Event()
+        """Set when there is a response to `initialize`, or will not be."""
+        self._response: bytes | None = None
+        """That response."""
         self._inbound = bytearray()
         self._arrived = anyio.Event()
         self._room = anyio.Event()
@@ -157,11 +178,11 @@ class HostedConnection:
             return 0.0
         return monotonic() - max(self._active, *(each.idle_since for each in self._streams.values()))
 
-    def end(self, reason: str) -> None:
+    def end(self) -> None:
         """End the connection."""
         if not self.ended.is_set():
-            self.reason = reason
             self.ended.set()
+            self._initialized.set()
             self._arrived.set()
             self._room.set()
             for stream in self._streams.values():
@@ -170,25 +191,9 @@ class HostedConnection:
 
     async def initialize(self, line: bytes) -> bytes | None:
         """Pass `initialize` on and return the response; None if the connection ends before."""
-        response: list[bytes] = []
-        answered = anyio.Event()
-
-        def take(line: bytes) -> None:
-            response.append(line)
-            answered.set()
-
-        self._first = take
         self._put(line)
-        async with anyio.create_task_group() as tasks:
-
-            async def stop() -> None:
-                await self.ended.wait()
-                answered.set()
-
-            tasks.start_soon(stop)
-            await answered.wait()
-            tasks.cancel_scope.cancel()
-        return response[0] if response else None
+        await self._initialized.wait()
+        return self._response
 
     async def deliver(self, line: bytes, about: Outline, session_id: str | None) -> None:
         """Pass a message of the client on, when there is room for it."""
@@ -228,7 +233,7 @@ class HostedConnection:
 
     async def aclose(self) -> None:
         """End the connection."""
-        self.end("the agent closed the connection")
+        self.end()
 
     def _route(self, line: bytes) -> tuple[EventStream | None, bytes]:
         """Return the stream for a message of the agent, None for the response to `initialize`; and its comment.
@@ -240,9 +245,9 @@ class HostedConnection:
         if (session_id := session_of(line)) is None and (about := outline(line)) is not None:
             session_id = about.session_id
             if about.method is None:
-                if (take := self._first) is not None:
-                    self._first = None
-                    take(line)
+                if not self._initialized.is_set():
+                    self._response = line
+                    self._initialized.set()
                     return None, after
                 session_id, request = self._routes.pop(about.key, (None, None))
                 if request and request.method in OPENS_SESSION:
@@ -265,5 +270,5 @@ class HostedConnection:
             while stream.size > self._limits.buffer and not self.ended.is_set():
                 await stream.wait()
         if stream.size > self._limits.buffer:
-            self.end("the client does not read its event streams")
+            self.end()
             raise anyio.BrokenResourceError

@@ -67,7 +67,7 @@ class HttpLink:
     """The source and the sink of a connection to an agent at a URL."""
 
     def __init__(self, network: Network, tasks: TaskGroup, *, limit: int) -> None:
-        self._network, self._tasks, self._limit = network, tasks, limit
+        self.network, self._tasks, self._limit = network, tasks, limit
         self._id: str | None = None
         self._streams: dict[str | None, _Stream] = {}
         self._asked: dict[Any, str] = {}
@@ -101,7 +101,7 @@ class HttpLink:
             return
         id_, self._id = self._id, None
         with anyio.move_on_after(_FAREWELL, shield=True), suppress(httpx.HTTPError):
-            await self._network.client.delete(self._network.url, headers={CONNECTION_ID: id_})
+            await self.network.client.delete(self.network.url, headers={CONNECTION_ID: id_})
 
     def _fail(self, failure: Unreachable) -> None:
         if self.failure is None:
@@ -133,15 +133,15 @@ class HttpLink:
                 else:
                     await self._post(line, about)
             except (httpx.HTTPError, httpx.InvalidURL) as error:
-                self._fail(self._network.explain(error))
+                self._fail(self.network.explain(error))
             if self.failure is not None:
                 raise anyio.BrokenResourceError
 
     async def _initialize(self, line: bytes) -> None:
-        response = await self._network.post(line, {"content-type": JSON, "accept": JSON}, limit=self._limit)
+        response = await self.network.post(line, {"content-type": JSON, "accept": JSON}, limit=self._limit)
         id_ = response.headers.get(CONNECTION_ID, "")
         if response.status_code != 200 or not id_ or not is_sendable(id_) or response.is_compressed:
-            self._fail(self._network.refused(response))
+            self._fail(self.network.refused(response))
             return
         self._id = id_
         await self._feed(as_line(response.content))
@@ -161,11 +161,11 @@ class HttpLink:
                 # History comes on the stream, and some servers drop messages without a reader.
                 with anyio.move_on_after(_OPENING):
                     await stream.opened.wait()
-        response = await self._network.post(line, headers, limit=self._limit)
+        response = await self.network.post(line, headers, limit=self._limit)
         if response.status_code == 404 and about.method in REOPENS_SESSION:
             # The official Python SDK does not know the session before this request, and then accepts no header.
             del headers[SESSION_ID]
-            response = await self._network.post(line, headers, limit=self._limit)
+            response = await self.network.post(line, headers, limit=self._limit)
         status = response.status_code
         if status == 200 and response.content and outline(response.content) is not None:
             await self._feed(as_line(response.content))
@@ -175,7 +175,7 @@ class HttpLink:
         gone = "no longer knows the connection (404)" if status == 404 else ""
         if status == 404 and b"session" in (body := response.content.lower()) and b"connection" not in body:
             gone, status = "does not know the session (404)", 400
-        refused = self._network.refused(response, gone)
+        refused = self.network.refused(response, gone)
         if status in _GATEWAY:
             # Most often the agent is gone, and then its streams end too.
             with anyio.move_on_after(_DOUBT):
@@ -215,17 +215,17 @@ class HttpLink:
             before = stream.last
             failure: Unreachable | None = None
             try:
-                async with self._network.stream(headers, silence=SILENCE) as response:
+                async with self.network.stream(headers, silence=SILENCE) as response:
                     if Reply(response.status_code, response.headers, b"").is_event_stream:
                         stream.opened.set()
                         failures = 0
                         await self._read(response, session_id, stream)
                     else:
-                        start = await self._network.start_of(response)
+                        start = await self.network.start_of(response)
                         gone = "no longer knows the connection (404)" if start.status_code == 404 else ""
-                        failure = self._network.refused(start, gone)
+                        failure = self.network.refused(start, gone)
             except (httpx.HTTPError, EventTooLong) as error:
-                failure = self._network.explain(error, silence=SILENCE)
+                failure = self.network.explain(error, silence=SILENCE)
             if stream.last != before:
                 failures = 0
             if failure and failure.status == 404 and session_id is not None and not stream.last:
@@ -234,7 +234,7 @@ class HttpLink:
                 await stream.retry.wait()
                 stream.retry = anyio.Event()
                 continue
-            failure = failure or self._network.lost("the server closed an event stream")
+            failure = failure or self.network.lost("the server closed an event stream")
             can_go_on = bool(stream.last) or not stream.opened.is_set()
             failures += 1
             if failure.status in _FATAL or failure.code == "not_acp" or failures >= len(_RETRY) or not can_go_on:

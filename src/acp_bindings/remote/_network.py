@@ -60,17 +60,17 @@ class Network:
         self,
         url: str,
         *,
-        headers: Mapping[str, str] | None,
-        auth: Auth,
-        verify: Verify,
-        cert: Cert,
-        proxy: str | httpx.Proxy | None,
-        trust_env: bool,
         timeout: float,
         is_websocket: bool,
+        headers: Mapping[str, str] | None = None,
+        auth: Auth = None,
+        verify: Verify = True,
+        cert: Cert = None,
+        proxy: str | httpx.Proxy | None = None,
+        trust_env: bool = True,
     ) -> None:
         # httpx knows only its own schemes.
-        base = url.replace("ws", "http", 1) if is_websocket else url
+        base = f"http{url[2:]}" if is_websocket else url
         try:
             self.url = httpx.URL(base)
         except httpx.InvalidURL as error:

@@ -28,7 +28,7 @@ class WebSocketLink:
     """The source and the sink of a connection to an agent on a WebSocket."""
 
     def __init__(self, network: Network, stream: Any, *, limit: int) -> None:
-        self._network = network
+        self.network = network
         self._stream: Any = stream
         self._protocol = Protocol(CLIENT, state=OPEN, max_size=limit)
         self._message: list[bytes] = []
@@ -45,20 +45,20 @@ class WebSocketLink:
             try:
                 data = await self._next_data()
             except (httpcore.NetworkError, httpcore.TimeoutException, OSError) as error:
-                self._fail(self._network.explain(error, silence=2 * PING))
+                self._fail(self.network.explain(error, silence=2 * PING))
                 continue
             self._protocol.receive_data(data) if data else self._protocol.receive_eof()
             await self._flush()
             for event in self._protocol.events_received():
                 self._take(event, lines)
             if (wrong := self._protocol.parser_exc) is not None and not isinstance(wrong, EOFError):
-                self._fail(self._network.explain(wrong))
+                self._fail(self.network.explain(wrong))
             elif self._protocol.close_rcvd is not None:
                 close = self._protocol.close_rcvd
                 why = f": {close.reason}" if close.reason else ""
-                self._fail(self._network.lost(f"the agent closed the WebSocket ({close.code}{why})"))
+                self._fail(self.network.lost(f"the agent closed the WebSocket ({close.code}{why})"))
             elif not data:
-                self._fail(self._network.lost("the connection was lost"))
+                self._fail(self.network.lost("the connection was lost"))
         return bytes(lines)
 
     async def _next_data(self) -> bytes:
@@ -93,9 +93,9 @@ class WebSocketLink:
                 return
             try:
                 for start in range(0, len(data), PART):
-                    await self._stream.write(data[start : start + PART], timeout=self._network.timeout)
+                    await self._stream.write(data[start : start + PART], timeout=self.network.timeout)
             except (httpcore.NetworkError, httpcore.TimeoutException, OSError) as error:
-                self._fail(self._network.explain(error))
+                self._fail(self.network.explain(error))
                 raise anyio.BrokenResourceError from error
 
     async def aclose(self) -> None:

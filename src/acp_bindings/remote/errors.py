@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-from acp_bindings.connection.errors import ConnectionClosed, StrayLines
+from acp_bindings.connection.errors import ConnectionClosed
 
 Reason: TypeAlias = Literal[
     "dns",
@@ -44,10 +44,8 @@ class Unreachable(ConnectionClosed):
         headers: tuple[tuple[str, str], ...] = (),
         body: str = "",
         retry_after: float | None = None,
-        method: str | None = None,
-        stray: StrayLines | None = None,
     ) -> None:
-        super().__init__(f"{url}: {reason}", method=method, stray=stray)
+        super().__init__(f"{url}: {reason}")
         self.code: Reason = code
         self.url = url
         """The URL, without user name, password and query."""
@@ -59,20 +57,3 @@ class Unreachable(ConnectionClosed):
         """The beginning of the body of that response."""
         self.retry_after = retry_after
         """Seconds after which the server asks to try again."""
-        self._why = reason
-
-    def of(self, method: str | None, *, stray: StrayLines | None = None) -> Unreachable:
-        """Return this error for a request of *method*, or for none, with the stray lines."""
-        error = Unreachable(
-            self._why,
-            code=self.code,
-            url=self.url,
-            status=self.status,
-            headers=self.headers,
-            body=self.body,
-            retry_after=self.retry_after,
-            method=method,
-            stray=stray,
-        )
-        error.__cause__ = self.__cause__
-        return error

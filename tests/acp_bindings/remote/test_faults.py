@@ -123,6 +123,24 @@ async def test_packets_arrive_late_and_in_pieces(profile: str, agent: Agent, ser
             assert said(session) == ["".join(f"{each} " for each in range(20)), "yes"]
 
 
+async def test_a_stray_line_is_quoted_without_the_values_of_headers(serve: Serve) -> None:
+    async def echo(scope: Any, receive: Any, send: Any) -> None:
+        await receive()
+        await send({"type": "websocket.accept"})
+        token = dict(scope["headers"])[b"authorization"].decode()
+        await send({"type": "websocket.send", "text": f"logged in with {token}"})
+        await send({"type": "websocket.close"})
+
+    headers = {"Authorization": "Bearer tok-12345"}
+    with anyio.fail_after(20):
+        async with serve(echo) as url, connect_url(to(url, "WS"), protocol=v1, headers=headers) as connection:
+            end = await connection.wait_ended()
+    assert isinstance(end, Unreachable)
+    assert end.stray is not None
+    assert end.stray.last == "logged in with [redacted]"
+    assert "tok-12345" not in str(end)
+
+
 @BOTH
 async def test_a_server_with_another_certificate_is_not_trusted(
     profile: str, agent: Agent, serve: Serve, tmp_path: Path
