@@ -41,6 +41,11 @@ class _End:
                 self._waiting.cancel()
         await anyio.lowlevel.checkpoint()
 
+    def _unread(self) -> int:
+        """Return the number of bytes in the pipe."""
+        unread: int = struct.unpack("i", fcntl.ioctl(self._end, termios.FIONREAD, bytes(4)))[0]
+        return unread
+
     async def _wait(self, until_ready: Callable[[int], Awaitable[None]]) -> None:
         if not self._open:
             raise anyio.ClosedResourceError
@@ -89,8 +94,7 @@ class Writer(_End):
         """True if the other side has read anything, or the system does not report it."""
         if not self._open:
             return False
-        unread: int = struct.unpack("i", fcntl.ioctl(self._end, termios.FIONREAD, bytes(4)))[0]
-        return unread < self._sent
+        return self._unread() < self._sent
 
     def has_reader(self) -> bool:
         """True if a process holds the other end."""
@@ -139,6 +143,10 @@ class Reader(_End):
         if not chunk:
             raise anyio.EndOfStream
         return chunk
+
+    def has_data(self) -> bool:
+        """True if there is something to read."""
+        return self._open and self._unread() > 0
 
     async def aclose(self) -> None:
         """Close the descriptor, also while a task waits for it."""

@@ -220,6 +220,11 @@ class ChildProcess:
         return sys.platform == "win32" or self._stdin.has_reader()
 
     @property
+    def has_output(self) -> bool:
+        """True if its standard output has not been read to the end; False on Windows, which does not report it."""
+        return sys.platform != "win32" and self._stdout.has_data()
+
+    @property
     def returncode(self) -> int | None:
         """The exit status, negative for a signal; None while the process runs."""
         return self._process.returncode

@@ -161,6 +161,9 @@ async def _watch(process: ChildProcess) -> None:
     """End the output of a process that has exited, if another process keeps it open."""
     await process.wait_lost()
     await anyio.sleep(_LAST_WORDS)
+    # Reading pauses while many messages wait for their handlers.
+    while process.has_output:
+        await anyio.sleep(_LAST_WORDS)
     await process.hang_up()
 
 

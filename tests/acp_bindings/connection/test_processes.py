@@ -21,6 +21,7 @@ from acp_bindings._processes.posix import ProcessTree
 from acp_bindings._processes.process import ChildProcess, Tail, how_it_ended
 from acp_bindings.connection import (
     CannotStart,
+    Connection,
     ConnectionClosed,
     ProcessConnection,
     RequestFailed,
@@ -115,6 +116,29 @@ async def test_a_child_that_holds_the_output_of_a_dead_process_delays_nothing() 
     async with script(code) as connection:
         with anyio.fail_after(10):
             await fails(connection, "exited with status 3", NEW)
+
+
+async def test_the_last_messages_of_a_process_are_not_lost_while_a_handler_is_slow(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # More than may wait for a handler. The others fit into the pipe.
+    number, numbers, goes_on = 1300, list[int](), anyio.Event()
+    monkeypatch.setattr(command_module, "_LAST_WORDS", 0.02)
+    line = """'{"jsonrpc":"2.0","method":"_acme/note","params":{"number":%d,"text":"' % each + "x" * 100 + '"}}'"""
+
+    async def note(params: Any, _: Connection) -> None:
+        await goes_on.wait()
+        numbers.append(params["number"])
+
+    async with script(f"for each in range({number}): print({line})", handlers={"_acme/note": note}) as connection:
+        with anyio.fail_after(20):
+            while connection.exit_status is None:
+                await anyio.sleep(0.01)
+            # Longer than it would be read if no messages came.
+            await anyio.sleep(0.3)
+            goes_on.set()
+            await connection.wait_ended()
+    assert numbers == list(range(number))
 
 
 async def test_a_child_may_go_on_as_the_agent_when_its_parent_leaves_in_peace(monkeypatch: pytest.MonkeyPatch) -> None:
