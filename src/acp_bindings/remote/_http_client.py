@@ -74,6 +74,8 @@ class HttpLink:
         """The sessions of the agent's open requests."""
         self._requests: dict[Any, Outline] = {}
         """Our open requests."""
+        self._is_numbered = False
+        """True if the server numbers the events of each stream from 1, as that of this package does."""
         self._inbound = bytearray()
         self._arrived = anyio.Event()
         self._taken = anyio.Event()
@@ -210,6 +212,9 @@ class HttpLink:
             headers = {"accept": EVENT_STREAM, CONNECTION_ID: self._id}
             if session_id is not None:
                 headers[SESSION_ID] = session_id
+            if stream.opened.is_set() and self._is_numbered:
+                # So that a stream that was lost before its first event continues too.
+                stream.last = stream.last or "0"
             if stream.last:
                 headers["last-event-id"] = stream.last
             before = stream.last
@@ -235,7 +240,7 @@ class HttpLink:
                 stream.retry = anyio.Event()
                 continue
             failure = failure or self.network.lost("the server closed an event stream")
-            can_go_on = bool(stream.last) or not stream.opened.is_set()
+            can_go_on = bool(stream.last) or self._is_numbered or not stream.opened.is_set()
             failures += 1
             if failure.status in _FATAL or failure.code == "not_acp" or failures >= len(_RETRY) or not can_go_on:
                 self._fail(failure)
@@ -264,6 +269,7 @@ class HttpLink:
                 await self._take(as_line(event.data), session_id)
                 for field in event.about.splitlines():
                     if field.startswith(b"id:") and is_sendable(id_ := field[3:].strip().decode("latin-1")):
+                        self._is_numbered |= not stream.last and id_ == "1"
                         stream.last = id_
                 stream.moved.set()
 

@@ -135,6 +135,24 @@ async def test_http_streams_that_are_cut_lose_nothing(profile: str, agent: Agent
     assert reports == []
 
 
+async def test_an_http_stream_that_is_cut_before_its_first_event_continues(
+    profile: str, agent: Agent, serve: Serve
+) -> None:
+    if profile == "ws":
+        pytest.skip("a WebSocket that is cut is a lost connection")
+    relay, client = Relay(), Client("test", version="1.0")
+    with anyio.fail_after(20):
+        async with through(serve, agent, relay, profile) as url, client.connect(url, reconnect=None) as connected:
+            session = await connected.session(cwd="/tmp")
+            link: Any = connected.connection
+            await link._link._streams[session.id].opened.wait()
+            relay.cut()
+            # Until the client has noticed it everywhere: a message is not sent again.
+            await anyio.sleep(0.3)
+            assert await session.prompt("hello") == "end_turn"
+            assert said(session) == ["5: hello"]
+
+
 async def test_a_connection_that_cannot_be_made_again_is_given_up(profile: str, agent: Agent, serve: Serve) -> None:
     relay = Relay()
     client = Client("test", version="1.0")
