@@ -26,7 +26,8 @@ from pydantic import ValidationError
 from acp_bindings.connection._calls import Call, Calls
 from acp_bindings.connection._handlers import Handler, Handlers
 from acp_bindings.connection._outbox import Outbox
-from acp_bindings.connection.errors import ConnectionClosed, alone, idle, is_failure, is_for_task_alone, log, run_apart
+from acp_bindings.connection._tasks import idle, is_failure, is_for_task_alone, run_apart
+from acp_bindings.connection.errors import ConnectionClosed, alone, log
 from acp_bindings.jsonrpc import INTERNAL_ERROR, METHOD_NOT_FOUND, REQUEST_CANCELLED, Codec
 from acp_bindings.messages import Id, Notification, Request
 from acp_bindings.setup.errors import RequestError
@@ -350,7 +351,8 @@ class Serving:
         elif handler.waits or self._busy or self._going_on:
             self._later(partial(self._notify, message, handler), size)
         elif waiting := self._told(message, handler):
-            self._later(partial(self._notify, message, _called(waiting)), size)
+            called = Handler(lambda *_: waiting, waits=True, exclusive=False)
+            self._later(partial(self._notify, message, called), size)
         return None
 
     def answer(self, call: Call, size: int) -> None:
@@ -564,15 +566,6 @@ class Serving:
         if self._room is None:
             self._room = anyio.Event()
         await self._room.wait()
-
-
-def _called(waiting: Awaitable[Any]) -> Handler:
-    """Return a handler for one that has already been called and returned *waiting*."""
-
-    def handle(_params: object, _connection: object) -> Awaitable[Any]:
-        return waiting
-
-    return Handler(handle, waits=True, exclusive=False)
 
 
 def _filled(request: Request, result: object) -> object:
