@@ -351,7 +351,7 @@ class Serving:
         elif handler.waits or self._busy or self._going_on:
             self._later(partial(self._notify, message, handler), size)
         elif waiting := self._told(message, handler):
-            called = Handler(lambda *_: waiting, waits=True, exclusive=False)
+            called = Handler(lambda _params, _connection: waiting, waits=True, exclusive=False)
             self._later(partial(self._notify, message, called), size)
         return None
 
