@@ -11,8 +11,8 @@ import pytest
 from acp_bindings._atomic_write import atomic_write
 
 
-def late_link(folder: Path, monkeypatch: pytest.MonkeyPatch, module: str) -> tuple[Path, Path]:
-    """Return a project and a file outside of it, to which each file is a link by the time that the module writes it."""
+def late_link(folder: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
+    """Return a project and a file outside of it, to which each file is a link by the time that it is written."""
     outside, project = folder / "outside", folder / "project"
     outside.write_text("keep")
     project.mkdir()
@@ -21,5 +21,5 @@ def late_link(folder: Path, monkeypatch: pytest.MonkeyPatch, module: str) -> tup
         os.symlink(outside, path)
         atomic_write(path, data, **more)
 
-    monkeypatch.setattr(f"{module}.atomic_write", after_the_check)
+    monkeypatch.setattr("acp_bindings._text_files.atomic_write", after_the_check)
     return project, outside

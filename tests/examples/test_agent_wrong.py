@@ -116,7 +116,7 @@ async def test_only_regular_files_are_read_and_written(place: Place, command: st
             session = await talk.new(place.project)
             assert await talk.prompt(session, command) == "end_turn"
     ends = [text for how, text in talk.seen.said() if how == "failed"]
-    assert ["not a file" in text for text in ends] == [True]
+    assert ["not a regular file" in text for text in ends] == [True]
 
 
 async def test_a_prompt_of_a_megabyte_gets_a_short_title(place: Place, version: int) -> None:

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
 from inspect import isawaitable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, cast, get_args
 
 import anyio
 from pydantic_core import from_json
 
 from acp_bindings import v1
-from acp_bindings._atomic_write import atomic_write
 from acp_bindings._envelope import Line
+from acp_bindings._text_files import lines_of, read_text, write_text
 from acp_bindings.agent._command import CommandResult, run_here, run_in_terminal
 from acp_bindings.agent._session import M, Session, StopReason, chunk_of
 from acp_bindings.agent._tool_call import ToolCall, TurnEnded, locations_of, text_of
@@ -285,6 +283,7 @@ class Turn(Generic[M]):
         Raises:
             OutsideRoots: the file is not in a directory of the session.
             OSError: it cannot be read.
+            ValueError: it is not UTF-8.
             RequestFailed: the client cannot read it.
         """
         self._check_running()
@@ -295,12 +294,7 @@ class Turn(Generic[M]):
             request = protocol.ReadTextFileRequest(session_id=session.id, path=str(real), **more)
             content: str = (await session.request(request, method="fs/read_text_file")).content
             return content
-        await _check_regular(real)
-        text = await anyio.Path(real).read_text(encoding="utf-8")
-        if line is None and limit is None:
-            return text
-        lines = text.splitlines(keepends=True)[(line or 1) - 1 :]
-        return "".join(lines if limit is None else lines[:limit])
+        return lines_of(await anyio.to_thread.run_sync(read_text, real), line, limit)
 
     async def write_file(self, path: str, text: str) -> None:
         """Write a file, through the client if it can write files.
@@ -321,8 +315,7 @@ class Turn(Generic[M]):
             request = protocol.WriteTextFileRequest(session_id=session.id, path=str(real), content=text)
             await session.request(request, method="fs/write_text_file")
             return
-        await _check_regular(real)
-        await anyio.to_thread.run_sync(partial(atomic_write, str(real), text.encode(), follow=False))
+        await anyio.to_thread.run_sync(write_text, real, text)
 
     async def run_command(
         self,
@@ -379,9 +372,3 @@ class Turn(Generic[M]):
     def _check_running(self) -> None:
         if self.is_over:
             raise TurnEnded(self.session.id)
-
-
-async def _check_regular(path: Path) -> None:
-    """Raise OSError for a named pipe or a device: a thread that waits for its other end cannot be cancelled."""
-    if await anyio.Path(path).exists() and not await anyio.Path(path).is_file():
-        raise OSError(f"{path} is not a file")

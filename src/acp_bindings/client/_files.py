@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import os
-import stat
 from collections.abc import Generator, Sequence
-from itertools import islice
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import anyio.to_thread
 
-from acp_bindings._atomic_write import atomic_write
+from acp_bindings._text_files import lines_of, read_text, write_text
 from acp_bindings.errors import AcpError
 from acp_bindings.setup._paths import OutsideRoots, Roots, require_absolute
 from acp_bindings.setup.errors import NOT_FOUND, InvalidParams, RequestError
@@ -74,11 +72,7 @@ class Files:
         """
         with _errors_as_answers():
             text = await self.read(self._resolved(path, directories))
-        if line is None and limit is None:
-            return text
-        start = max((line or 1) - 1, 0)
-        lines = io.StringIO(text)  # unlike `splitlines`, it splits only at line feeds, as editors do
-        return "".join(islice(lines, start, None if limit is None else start + limit))
+        return lines_of(text, line, limit)
 
     async def write_text_file(self, path: str, content: str, *, directories: Sequence[str]) -> None:
         """Write a file for an agent; arguments and errors as for `read_text_file`."""
@@ -92,7 +86,7 @@ class Files:
             OSError: the file cannot be read, or is not a regular file.
             ValueError: it is not UTF-8, or too large.
         """
-        return await anyio.to_thread.run_sync(self._read, path)
+        return await anyio.to_thread.run_sync(partial(read_text, path, most_bytes=self._most_bytes))
 
     async def write(self, path: Path, content: str) -> None:
         """Replace or create the file at *path*, which is resolved and allowed.
@@ -100,7 +94,7 @@ class Files:
         Raises:
             OSError: the file cannot be written, or is not a regular file.
         """
-        await anyio.to_thread.run_sync(_write, path, content)
+        await anyio.to_thread.run_sync(write_text, path, content)
 
     def _resolved(self, path: str, directories: Sequence[str]) -> Path:
         require_absolute(path, flavour="windows" if os.name == "nt" else "posix", field="path")
@@ -109,21 +103,6 @@ class Files:
             return roots.resolve(path)
         except OutsideRoots:
             raise InvalidParams("path: it is outside of the directories that this client allows") from None
-
-    def _read(self, path: Path) -> str:
-        # A named pipe would wait for its other end, and a device may do anything when it is opened.
-        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0))
-        with open(descriptor, "rb") as file:
-            found = os.fstat(descriptor)
-            if not stat.S_ISREG(found.st_mode):
-                raise ValueError("it is not a regular file")
-            data = file.read(self._most_bytes + 1)
-        if len(data) > self._most_bytes:
-            raise ValueError(f"the file has more than {self._most_bytes} bytes")
-        try:
-            return data.decode()
-        except UnicodeDecodeError:
-            raise ValueError("the file is not UTF-8 text") from None
 
 
 @contextlib.contextmanager
@@ -138,13 +117,3 @@ def _errors_as_answers() -> Generator[None]:
         raise InvalidParams(f"path: {error.strerror or 'it cannot be opened'}") from error
     except ValueError as error:
         raise InvalidParams(f"path: {error}") from error
-
-
-def _write(path: Path, content: str) -> None:
-    with contextlib.suppress(FileNotFoundError):
-        if not stat.S_ISREG(os.lstat(path).st_mode):
-            raise ValueError("it is not a regular file")
-        if not os.access(path, os.W_OK):
-            raise PermissionError(13, "the file is read-only")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    atomic_write(str(path), content.encode(), follow=False)

@@ -52,10 +52,24 @@ async def test_files_are_read_and_written_on_disk_inside_the_roots(tmp_path: Pat
     assert len(refused) == 4
 
 
+async def test_files_on_disk_keep_their_line_ends_and_have_the_lines_of_an_editor(tmp_path: Path) -> None:
+    (tmp_path / "in.txt").write_bytes(b"one\x0cstill one\r\ntwo\r\nthree")
+    read: list[str] = []
+
+    async def work(turn: Turn) -> None:
+        read.append(await turn.read_file("in.txt", line=2, limit=1))
+        await turn.write_file("new/out.txt", await turn.read_file("in.txt"))
+
+    async with talking(doing(work)) as client:
+        assert await client.prompt(await client.new(cwd=str(tmp_path)), "go") == "end_turn"
+    assert read == ["two\r\n"]
+    assert (tmp_path / "new" / "out.txt").read_bytes() == (tmp_path / "in.txt").read_bytes()
+
+
 async def test_a_link_that_appears_after_the_check_is_not_followed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    project, outside = late_link(tmp_path, monkeypatch, "acp_bindings.agent._turn")
+    project, outside = late_link(tmp_path, monkeypatch)
     async with talking(doing(lambda turn: turn.write_file("a", "new"))) as client:
         assert await client.prompt(await client.new(cwd=str(project)), "go") == "end_turn"
     assert ((project / "a").read_text(), outside.read_text()) == ("new", "keep")
