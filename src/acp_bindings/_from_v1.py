@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from io import StringIO
 from typing import TYPE_CHECKING, Any
 
 from pydantic_core import from_json
@@ -68,7 +69,8 @@ def _patch(diff: dict[str, Any]) -> str:
     from difflib import unified_diff  # noqa: PLC0415 - only diffs need it
 
     path, old, new = diff["path"], diff.get("oldText"), diff["newText"]
-    before, after = (text.splitlines(keepends=True) for text in (old or "", new))
+    # Unlike `splitlines`, these end only at line feeds, as the lines of Git do.
+    before, after = (StringIO(text).readlines() for text in (old or "", new))
     lines = unified_diff(before, after, "/dev/null" if old is None else path, path)
     marked = (each if each.endswith("\n") else f"{each}\n\\ No newline at end of file\n" for each in lines)
     mode = "new file mode 100644\n" if old is None else ""

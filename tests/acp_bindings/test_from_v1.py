@@ -1,0 +1,19 @@
+"""Updates of v1 as a client of v2 gets them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from acp_bindings import v1, v2
+from acp_bindings._from_v1 import from_v1
+
+
+@pytest.mark.parametrize("end", ["\r\n", "\x0c\n", "\u2028\n"])
+def test_the_lines_of_a_patch_end_only_at_line_feeds(end: str) -> None:
+    diff = v1.Diff(path="/a", old_text=f"one{end}two", new_text=f"one{end}2\n")
+    update: Any = from_v1(v2, v1.SessionToolCallUpdate(tool_call_id="c", content=[diff]))
+    patch = update.content[0].patch.text
+    changed = f"@@ -1,2 +1,2 @@\n one{end}-two\n\\ No newline at end of file\n+2\n"
+    assert patch == f"diff --git /a /a\n--- /a\n+++ /a\n{changed}"
