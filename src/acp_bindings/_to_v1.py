@@ -26,7 +26,8 @@ def to_v1(update: SessionUpdate) -> SessionUpdate:
     v1 only has them in another form.
 
     - A tool call of v2 is always a `v1.SessionToolCallUpdate`, because the update does not show whether the tool call
-      is new. A status or kind that v1 does not have becomes the closest one, and a diff becomes text.
+      is new. A status or kind that v1 does not have becomes the closest one, and a diff becomes text, which keeps its
+      changes in `model_extra["changes"]`.
     - A plan of v2 keeps its id in `model_extra["planId"]`. Entries that v1 cannot express are left out.
     """
     kind = type(update)
@@ -139,7 +140,7 @@ def _tool_call_content(said: dict[str, Any]) -> dict[str, Any]:
     patch: dict[str, Any] = said.get("patch") or {}
     changes: list[dict[str, Any]] = said.get("changes") or []
     text = patch.get("text") or "\n".join(f"{each.get('operation')} {each.get('path', '')}" for each in changes)
-    return {"type": "content", "content": {"type": "text", "text": text}}
+    return {"type": "content", "content": {"type": "text", "text": text}, "changes": changes}
 
 
 def _plan(said: dict[str, Any]) -> None:

@@ -108,8 +108,13 @@ def test_a_tool_call_of_v2_is_converted_to_v1() -> None:
         kind="other",
         title="",
         content=[
-            v1.Content(content=v1.TextContent(text="+x")),
-            v1.Content(content=v1.TextContent(text="delete /a")),
+            decode(
+                v1.Content, {"type": "content", "content": {"type": "text", "text": "+x"}, "changes": diff["changes"]}
+            ),
+            decode(
+                v1.Content,
+                {"type": "content", "content": {"type": "text", "text": "delete /a"}, "changes": bare["changes"]},
+            ),
             v1.Terminal(terminal_id="t"),
         ],
         locations=[v1.ToolCallLocation(path="/a", line=3)],

@@ -11,7 +11,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from acp_bindings import v1
-from acp_bindings._json import members_of
+from acp_bindings._json import items_of, members_of
 from acp_bindings._to_v1 import to_v1
 from acp_bindings.decoding import decode
 from acp_bindings.encoding import encode
@@ -68,9 +68,13 @@ class PermissionQuestion:
         if call is None:
             return ()
         found = [each.path for each in call.locations]
-        found += [each.path for each in call.content if isinstance(each, v1.Diff)]
-        given = members_of(call.raw_input)
-        found += [value for name in _PATH_INPUTS if isinstance(value := given.get(name), str)]
+        for each in call.content:
+            # A diff of v2 has become text.
+            changes = [{"path": each.path}] if isinstance(each, v1.Diff) else (each.model_extra or {}).get("changes")
+            given = [members_of(change).get(name) for change in items_of(changes) for name in ("oldPath", "path")]
+            found += [path for path in given if isinstance(path, str)]
+        said = members_of(call.raw_input)
+        found += [value for name in _PATH_INPUTS if isinstance(value := said.get(name), str)]
         return tuple(dict.fromkeys(found))
 
     def option(self, *kinds: str) -> v1.PermissionOption | None:

@@ -254,6 +254,18 @@ def test_paths_are_found_in_diffs_and_input() -> None:
     assert not PermissionPolicy(Allow(path="/project")).decide(asked).allowed
 
 
+@pytest.mark.anyio
+async def test_paths_are_found_in_the_diffs_of_v2(tmp_path: Path) -> None:
+    inside, outside = str(tmp_path / "a"), "/etc/passwd"
+    move = {"operation": "move", "oldPath": outside, "path": inside}
+    policy = PermissionPolicy(Allow(path=tmp_path))
+    diff = {"type": "diff", "changes": [move], "patch": {"format": "git_patch", "text": "…"}}
+    assert await outcome_of(2, policy, locations=[{"path": inside}], content=[diff]) == "n"
+    assert policy.decisions[0].question.paths == (inside, outside)
+    move["oldPath"] = str(tmp_path / "b")
+    assert await outcome_of(2, policy, locations=[{"path": inside}], content=[diff]) == "y"
+
+
 def test_a_decision_is_logged_recorded_and_passed_to_on_decision(caplog: pytest.LogCaptureFixture) -> None:
     told: list[Any] = []
     policy = PermissionPolicy(Allow(kind="edit"), on_decision=told.append)
