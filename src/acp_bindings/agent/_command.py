@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import anyio
 
 from acp_bindings import v1
-from acp_bindings._processes.process import ChildProcess, Tail, signal_name
+from acp_bindings._processes.process import ChildProcess
+from acp_bindings._terminal import Terminal
 
 if TYPE_CHECKING:
     from acp_bindings.agent._session import Session
@@ -79,36 +80,32 @@ async def run_in_terminal(
         # Releasing a terminal also ends a command that still runs.
         with anyio.move_on_after(_RELEASE, shield=True):
             await session.request(wire.ReleaseTerminalRequest(**this), method="terminal/release")
-    timed_out = patience.cancelled_caught
+    return _result(found, timed_out=patience.cancelled_caught)
+
+
+async def run_here(
+    command: Sequence[str], *, cwd: str, env: Mapping[str, str], timeout: float | None, limit: int
+) -> CommandResult:
+    """Run *command* on this machine. Its children end with it, also when it takes too long or is cancelled."""
+    process = await ChildProcess.start(command, cwd=cwd, env={**os.environ, **env}, without_input=True)
+    terminal = Terminal(process, limit)
+    patience = anyio.move_on_after(math.inf if timeout is None else timeout)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(terminal.run)
+        try:
+            with patience:
+                await terminal.exited.wait()
+        finally:
+            await terminal.end()
+    return _result(terminal.output(), timed_out=patience.cancelled_caught)
+
+
+def _result(found: v1.TerminalOutputResponse, *, timed_out: bool) -> CommandResult:
     end = None if timed_out else found.exit_status
     return CommandResult(
         output=found.output,
         is_truncated=found.truncated,
         exit_code=end.exit_code if end else None,
         signal=end.signal if end else None,
-        timed_out=timed_out,
-    )
-
-
-async def run_here(
-    command: Sequence[str], *, cwd: str, env: Mapping[str, str], timeout: float | None, limit: int
-) -> CommandResult:
-    """Run *command* on this machine. It is ended with all its children when it takes too long or is cancelled."""
-    tail = Tail(limit)
-    process = await ChildProcess.start(command, cwd=cwd, env={**os.environ, **env}, without_input=True)
-    try:
-        with anyio.move_on_after(math.inf if timeout is None else timeout) as patience:
-            await process.read_output(tail.add)
-            await process.wait()
-    finally:
-        await process.stop(patience=0)
-    status, timed_out = process.returncode, patience.cancelled_caught
-    by_signal = status is not None and status < 0
-    output, is_truncated = tail.text()
-    return CommandResult(
-        output=output,
-        is_truncated=is_truncated,
-        exit_code=None if by_signal or timed_out else status,
-        signal=signal_name(status) if by_signal and status is not None and not timed_out else None,
         timed_out=timed_out,
     )

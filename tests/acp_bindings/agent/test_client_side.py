@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -16,6 +17,7 @@ from acp_bindings.decoding import decode
 from acp_bindings.setup import OutsideRoots
 from tests.acp_bindings.agent.clients import Client, talking
 from tests.acp_bindings.links import late_link
+from tests.leftovers import marked_processes
 
 pytestmark = pytest.mark.anyio
 
@@ -131,6 +133,15 @@ async def test_a_command_that_takes_too_long_is_stopped_with_its_children(tmp_pa
     result = await ran(tmp_path, program, timeout=1)
     assert (result.timed_out, result.exit_code, result.signal) == (True, None, None)
     assert "timed out" in str(result)
+
+
+async def test_a_command_that_leaves_a_child_behind_has_exited(tmp_path: Path) -> None:
+    mark = f"{tmp_path.name}-{os.getpid()}"
+    program = "import subprocess; subprocess.Popen(['sleep', '1000']); print('done')"
+    with anyio.fail_after(20):
+        result = await ran(tmp_path, program, env={"COMMAND_TEST": mark})
+    assert result == CommandResult(output="done\n", is_truncated=False, exit_code=0)
+    assert not marked_processes("COMMAND_TEST", mark)
 
 
 async def test_the_signal_that_ended_a_command_is_named(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ import anyio
 import pytest
 
 from acp_bindings import v1
+from acp_bindings._processes.process import ChildProcess
 from acp_bindings.client import Files, Terminals
 from acp_bindings.connection import RequestFailed
 from tests.acp_bindings.client.support import Agent, Turn, connected
@@ -312,6 +313,54 @@ async def test_commands_end_with_their_session_and_with_the_connection(tmp_path:
         if by == "session":
             await session.close()
             assert not marked_processes("TERMINAL_TEST", mark)
+    assert not marked_processes("TERMINAL_TEST", mark)
+
+
+async def test_requests_at_the_same_time_do_not_exceed_the_number_of_terminals(tmp_path: Path) -> None:
+    created: list[object] = []
+    refused: list[str] = []
+
+    async def work(turn: Turn) -> None:
+        async def create() -> None:
+            try:
+                created.append(await turn.request(v1.CreateTerminalRequest(session_id=turn.session_id, command="cat")))
+            except RequestFailed as error:
+                refused.append(error.message)
+
+        async with anyio.create_task_group() as tasks:
+            for _ in range(6):
+                tasks.start_soon(create)
+
+    await during(work, tmp_path, terminals=Terminals(most=2))
+    assert len(created) == 2
+    assert refused == ["2 terminals are open; release some with terminal/release"] * 4
+
+
+async def test_a_command_that_starts_while_the_connection_is_closed_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mark, starting, start = f"{tmp_path.name}-{os.getpid()}", anyio.Event(), ChildProcess.start
+
+    async def slow_start(*args: Any, **options: Any) -> ChildProcess:
+        starting.set()
+        with anyio.CancelScope(shield=True):
+            await anyio.sleep(0.2)
+        return await start(*args, **options)
+
+    async def prompt(turn: Turn) -> str:
+        env = [v1.EnvVariable(name="TERMINAL_TEST", value=mark)]
+        request = v1.CreateTerminalRequest(session_id=turn.session_id, command="sleep", args=["60"], env=env)
+        await turn.request(request)
+        return "end_turn"
+
+    monkeypatch.setattr(ChildProcess, "start", slow_start)
+    async with connected(Agent(1, prompt), terminals=Terminals(), patience=0.1) as agent:
+        session = await agent.session(cwd=tmp_path)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(session.prompt("Work").__aenter__)
+            await starting.wait()
+            tasks.cancel_scope.cancel()
+    await anyio.sleep(0.3)
     assert not marked_processes("TERMINAL_TEST", mark)
 
 
