@@ -72,6 +72,8 @@ class AgentLink:
         self._handlers: Handlers | None = None
         """The handlers in which those of this object are registered."""
         self._given_up: ConnectionClosed | None = None
+        self._lost: dict[str, AcpError] = {}
+        """The sessions that could not be loaded again, until that is reported."""
         self._failing: list[Running] = []
         """The turns of the connection that was lost. Later ones wait for the next connection."""
 
@@ -206,22 +208,22 @@ class AgentLink:
 
     async def restore(self, reason: ConnectionClosed) -> Reconnected:
         """Load the sessions again after the connection was lost and made again."""
-        interrupted = [self.sessions[id_] for id_, each in self._conversations.items() if each.interrupted]
         self.updates = ReplayCollector()
         self._live.clear()
-        lost: dict[str, AcpError] = {}
         for session_id, conversation in [*self._conversations.items()]:
             try:
                 await self._restore(conversation)
             except ConnectionClosed:
                 raise
             except AcpError as error:
-                lost[session_id] = error
+                self._lost[session_id] = error
                 conversation.closed = True
                 self._drop(session_id)
+        interrupted = [self.sessions[id_] for id_, each in self._conversations.items() if each.interrupted]
+        for conversation in self._conversations.values():
             conversation.interrupted = False
-        sessions = [*self.sessions.values()]
-        return Reconnected(reason, sessions, [each for each in interrupted if each.id not in lost], lost)
+        lost, self._lost = self._lost, {}
+        return Reconnected(reason, [*self.sessions.values()], interrupted, lost)
 
     async def _restore(self, conversation: Conversation) -> None:
         loads = self.peer.supports("session.load")

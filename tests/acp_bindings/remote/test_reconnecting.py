@@ -117,6 +117,44 @@ async def test_sessions_are_loaded_again_and_an_interrupted_turn_is_reported(
     assert report.lost == {}
 
 
+async def test_a_connection_that_is_lost_while_sessions_are_loaded_again_is_reported_once(
+    profile: str, agent: Agent, serve: Serve
+) -> None:
+    relay, reports, loads = Relay(), list[Reconnected](), list[bytes]()
+    again = anyio.Event()
+
+    def note(report: Reconnected) -> None:
+        reports.append(report)
+        again.set()
+
+    def lose() -> None:
+        connected.connection.close() if profile == "http" else relay.cut()
+
+    def watch(sender: str, line: bytes) -> None:
+        if sender == "us" and b"session/load" in line:
+            loads.append(line)
+            if len(loads) == 3:
+                lose()
+
+    client = Client("test", version="1.0", protocols=[v1], on_reconnect=note)
+    with anyio.fail_after(20):
+        async with (
+            through(serve, agent, relay, profile) as url,
+            client.connect(url, reconnect=SOON, trace=watch) as connected,
+        ):
+            gone, busy, quiet = [await connected.session(cwd="/tmp") for _ in range(3)]
+            await quiet.prompt("hello")
+            await busy.prompt("hello")
+            with pytest.raises(ConnectionClosed):  # noqa: PT012 - the turn must have begun
+                async for _ in busy.prompt("wait"):
+                    lose()
+            await again.wait()
+    (report,) = reports
+    assert list(report.sessions) == [busy, quiet]
+    assert list(report.interrupted) == [busy]
+    assert list(report.lost) == [gone.id]
+
+
 async def test_http_streams_that_are_cut_lose_nothing(profile: str, agent: Agent, serve: Serve) -> None:
     relay, reports = Relay(), list[Reconnected]()
     client = Client("test", version="1.0", on_reconnect=reports.append)
