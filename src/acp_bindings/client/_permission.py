@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from acp_bindings import v1
@@ -187,8 +188,12 @@ class _Rule:
             return False
         if self.path is None:
             return True
-        inside = [_is_within(os.path.join(question.directory, each), os.fspath(self.path)) for each in question.paths]
-        return bool(inside) and (all(inside) if every else any(inside))
+        rule = os.fspath(self.path)
+        paths = [os.path.join(question.directory, each) for each in question.paths]
+        if every:
+            return bool(paths) and all(_leads_into(each, rule) for each in paths)
+        # A file that the rule names is rejected also if it is a link to another one.
+        return any(_leads_into(each, rule) or _is_named(each, rule) for each in paths)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -198,7 +203,7 @@ class Allow(_Rule):
 
 @dataclass(frozen=True, kw_only=True)
 class Reject(_Rule):
-    """A rule that rejects. With `path`, it is enough that one file of the operation matches."""
+    """A rule that rejects. With `path`, it is enough that one file of the operation, or what it links to, matches."""
 
 
 @dataclass(frozen=True)
@@ -284,8 +289,16 @@ def _tool_of(question: PermissionQuestion) -> str:
     return (call.name or call.title or question.title) if call is not None else question.title
 
 
-def _is_within(path: str, rule: str) -> bool:
+def _leads_into(path: str, rule: str) -> bool:
     """Return True if *path*, with links resolved, is in a directory or matches a pattern."""
-    if not any(each in rule for each in "*?["):
-        return Roots(rule).contains(path)
-    return fnmatchcase(os.path.realpath(path), rule)
+    return fnmatchcase(os.path.realpath(path), rule) if _is_pattern(rule) else Roots(rule).contains(path)
+
+
+def _is_named(path: str, rule: str) -> bool:
+    """Return True if *path*, as it is written, is in a directory or matches a pattern."""
+    name = os.path.normpath(path)
+    return fnmatchcase(name, rule) if _is_pattern(rule) else Path(name).is_relative_to(rule)
+
+
+def _is_pattern(rule: str) -> bool:
+    return any(each in rule for each in "*?[")

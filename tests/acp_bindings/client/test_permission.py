@@ -240,6 +240,15 @@ def test_a_path_allows_only_if_every_path_is_inside(tmp_path: Path) -> None:
     assert not allows("../other")
     assert not allows(str(project / "escape" / "x"))
     assert not allows("a.txt", "sub/.env")
+    (project / ".env").symlink_to(project / "settings")
+    (project / "link").symlink_to(project / "sub" / ".env")
+    assert not allows(".env")
+    assert not allows("link")
+    assert allows("settings")
+    (project / "private").mkdir()
+    (project / "private" / "key").symlink_to(project / "settings")
+    policy = PermissionPolicy(Reject(path=project / "private"), Allow(path=project))
+    assert not allows("private/key")
 
 
 def test_paths_are_found_in_diffs_and_input() -> None:
