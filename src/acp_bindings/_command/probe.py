@@ -20,7 +20,7 @@ from acp_bindings.errors import AcpError
 from acp_bindings.probe import Report, Result
 from acp_bindings.probe._bench import Options
 from acp_bindings.probe._probe_report import json_of, lines_of, summary_of
-from acp_bindings.probe._probing import choose, fill, headers_in, is_url
+from acp_bindings.probe._probing import choose, fill, header_in, is_url
 
 
 def probe_agent(
@@ -45,7 +45,7 @@ def probe_agent(
     except ValueError as error:
         return _refuse(f"{error}; --list lists them")
     try:
-        options = replace(options, headers=headers_in(headers))
+        options = replace(options, headers=dict(map(header_in, headers)))
     except ValueError as error:
         return _refuse(f"--header: {error}")
     if problem := _problem(options.target, {"--record": record, "--junit": junit, "--html": html}):

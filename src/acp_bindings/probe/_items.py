@@ -14,7 +14,7 @@ from anyio.from_thread import start_blocking_portal
 from acp_bindings._standard_streams import without_ci_commands
 from acp_bindings.probe._check import Check
 from acp_bindings.probe._probe_report import Report, Result, lines_of
-from acp_bindings.probe._probing import TIMEOUT, choose, headers_in, is_url, probe
+from acp_bindings.probe._probing import TIMEOUT, choose, is_url, probe
 
 
 class AcpProbeWarning(pytest.PytestWarning):
@@ -63,7 +63,7 @@ class AcpAgent(pytest.Collector):
             version=option("acp_version"),
             prompt=option("acp_prompt"),
             auth=option("acp_auth"),
-            headers=headers_in(option("acp_header") or []),
+            headers=dict(option("acp_header") or []),
             timeout=option("acp_timeout") or TIMEOUT,
             only=[*self._results],
             done=lambda result: self._results[result.check.id].set_result(result),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import shlex
 import shutil
+from argparse import ArgumentTypeError
 from importlib.util import find_spec
 
 import pytest
@@ -19,35 +20,43 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--acp-version", type=int, choices=(1, 2), default=1, help="The version of the protocol (1).")
     group.addoption("--acp-prompt", metavar="TEXT", help="The text of all prompts.")
     group.addoption("--acp-auth", metavar="METHOD", help="Log in with this authentication method.")
-    group.addoption("--acp-header", action="append", metavar="'NAME: VALUE'", help="Send this header to the URL.")
+    group.addoption(
+        "--acp-header", action="append", type=_header, metavar="'NAME: VALUE'", help="Send this header to the URL."
+    )
     group.addoption("--acp-timeout", type=float, metavar="SECONDS", help="Seconds to wait for an answer (30).")
+
+
+def _header(text: str) -> tuple[str, str]:
+    from acp_bindings.probe._probing import header_in  # noqa: PLC0415 - not before it is used
+
+    try:
+        return header_in(text)
+    except ValueError as error:
+        # argparse would show the text of a ValueError.
+        raise ArgumentTypeError(str(error)) from None
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Reject an agent that cannot be tried before the first test."""
     agent: str | None = config.getoption("acp_agent")
-    if agent is not None and (problem := _problem(agent, config.getoption("acp_header") or [])):
-        raise pytest.UsageError(problem)
+    if agent is not None and (problem := _problem(agent)):
+        raise pytest.UsageError(f"--acp-agent: {problem}")
 
 
-def _problem(agent: str, headers: list[str]) -> str | None:
+def _problem(agent: str) -> str | None:
     if find_spec("anyio") is None:
-        return "--acp-agent: anyio is missing: pip install 'acp-bindings[tools]'"
-    from acp_bindings.probe._probing import headers_in, is_url  # noqa: PLC0415 - not before it is used
+        return "anyio is missing: pip install 'acp-bindings[tools]'"
+    from acp_bindings.probe._probing import is_url  # noqa: PLC0415 - not before it is used
 
-    try:
-        headers_in(headers)
-    except ValueError as error:
-        return f"--acp-header: {error}"
     if is_url(agent):
-        return None if find_spec("httpx") else "--acp-agent: a URL requires httpx: pip install 'acp-bindings[remote]'"
+        return None if find_spec("httpx") else "a URL requires httpx: pip install 'acp-bindings[remote]'"
     try:
         program = next(iter(shlex.split(agent)), None)
     except ValueError as error:
-        return f"--acp-agent: the command cannot be split into arguments: {error}"
+        return f"the command cannot be split into arguments: {error}"
     if program is None:
-        return "--acp-agent: give the command of an agent, or its URL"
-    return None if shutil.which(program) else f"--acp-agent: command not found: {program}"
+        return "give the command of an agent, or its URL"
+    return None if shutil.which(program) else f"command not found: {program}"
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -186,17 +186,14 @@ def _name(bench: Bench) -> str:
     return " ".join(str(info[each]) for each in ("name", "version") if each in info)
 
 
-def headers_in(options: Sequence[str]) -> dict[str, str]:
-    """Return the headers of options such as `--header 'NAME: VALUE'`.
+def header_in(option: str) -> tuple[str, str]:
+    """Return the name and the value of an option such as `--header 'NAME: VALUE'`.
 
     Raises:
-        ValueError: one has no colon.
+        ValueError: it has no colon.
     """
-    headers: dict[str, str] = {}
-    for each in options:
-        name, colon, value = each.partition(":")
-        if not colon:
-            # Not quoted, because it may be a secret.
-            raise ValueError("write it as 'NAME: VALUE'; the colon is missing")
-        headers[name.strip()] = value.strip()
-    return headers
+    name, colon, value = option.partition(":")
+    if not colon:
+        # Not quoted, because it may be a secret.
+        raise ValueError("write it as 'NAME: VALUE'; the colon is missing")
+    return name.strip(), value.strip()

@@ -114,17 +114,13 @@ async def open_link(
     url: str, *, limit: int, timeout: float = TIMEOUT, **options: Unpack[NetworkOptions]
 ) -> AsyncGenerator[HttpLink | WebSocketLink]:
     """Open the streams of a connection to an agent at a URL, for lines. The arguments are those of `connect_url`."""
-    scheme = url.partition(":")[0].lower()
-    if scheme not in ("http", "https", "ws", "wss"):
-        raise ValueError(f"the URL must begin with http, https, ws or wss, not {scheme!r}")
-    is_websocket = scheme in ("ws", "wss")
-    network = Network(url, timeout=timeout, is_websocket=is_websocket, **options)
+    network = Network(url, timeout=timeout, **options)
     error: BaseException | None = None
     async with AsyncExitStack() as stack:
         stack.enter_context(kept_out_of_logs(network.hide))
         await stack.enter_async_context(network.client)
         link: Any
-        if is_websocket:
+        if network.is_websocket:
             from acp_bindings.remote._websocket_client import open_websocket  # noqa: PLC0415 - only used here
 
             link = await stack.enter_async_context(open_websocket(network, limit=limit))

@@ -61,7 +61,6 @@ class Network:
         url: str,
         *,
         timeout: float,
-        is_websocket: bool,
         headers: Mapping[str, str] | None = None,
         auth: Auth = None,
         verify: Verify = True,
@@ -69,17 +68,20 @@ class Network:
         proxy: str | httpx.Proxy | None = None,
         trust_env: bool = True,
     ) -> None:
-        # httpx knows only its own schemes.
-        base = f"http{url[2:]}" if is_websocket else url
+        scheme = url.partition(":")[0].lower()
+        if scheme not in ("http", "https", "ws", "wss"):
+            raise ValueError(f"the URL must begin with http, https, ws or wss, not {scheme!r}")
+        self.is_websocket = scheme in ("ws", "wss")
         try:
-            self.url = httpx.URL(base)
+            # httpx knows only its own schemes.
+            self.url = httpx.URL(f"http{url[2:]}" if self.is_websocket else url)
         except httpx.InvalidURL as error:
             raise ValueError(f"the URL is not valid: {error}") from None
         if not self.url.host:
             raise ValueError("the URL has no host")
         self._given = httpx.URL(shown_url(url))
         """The URL as it was given, in a form to show."""
-        self.timeout, self._is_websocket = timeout, is_websocket
+        self.timeout = timeout
         self.hide = Redactor((headers or {}).values(), urls=[url, *([proxy] if isinstance(proxy, str) else ())])
         match auth:
             case (str(user), str(password)):
@@ -99,7 +101,7 @@ class Network:
             proxy=proxy,
             trust_env=trust_env and not is_loopback(self.url.host),
             timeout=httpx.Timeout(timeout, pool=None),
-            http2=not is_websocket,
+            http2=not self.is_websocket,
             # Many servers close an idle connection after 5 s, which is also httpx's default: a message that is sent at
             # that moment would be lost.
             limits=httpx.Limits(max_connections=100, max_keepalive_connections=20, keepalive_expiry=2.0),
@@ -194,9 +196,7 @@ class Network:
         body = self.hide(reply.content[:_SHOWN].decode(errors="replace"))
         # Over TLS the proxy is only a tunnel.
         via = self._via if self.url.scheme == "http" else None
-        code, meaning = reason_of_reply(
-            reply, body, has_login=self._has_login, via=via, is_websocket=self._is_websocket
-        )
+        code, meaning = reason_of_reply(reply, body, has_login=self._has_login, via=via, is_websocket=self.is_websocket)
         return Unreachable(
             self.hide(reason or meaning),
             code="disconnected" if reason else code,

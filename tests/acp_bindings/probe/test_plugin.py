@@ -50,6 +50,14 @@ def test_an_agent_that_cannot_start_is_one_usage_error(pytester: pytest.Pytester
     result.stderr.fnmatch_lines([f"ERROR: --acp-agent: *{reason}*"])
 
 
+def test_a_header_without_a_colon_is_a_usage_error_that_does_not_show_it(pytester: pytest.Pytester) -> None:
+    result = pytester.runpytest_subprocess("--acp-agent", "http://127.0.0.1:9/acp", "--acp-header", "s3cret")
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*--acp-header*the colon is missing*"])
+    assert "s3cret" not in result.stderr.str() + result.stdout.str()
+
+
 def test_an_unexpected_error_shows_no_environment(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

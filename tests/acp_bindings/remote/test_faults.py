@@ -24,7 +24,7 @@ from acp_bindings import v1
 from acp_bindings.agent import Agent, Turn
 from acp_bindings.client import Client, Reconnect
 from acp_bindings.connection import ConnectionClosed
-from acp_bindings.remote import Limits, Unreachable, connect_url
+from acp_bindings.remote import Limits, Unreachable, asgi, connect_url
 from acp_bindings.remote._asgi import _Socket  # pyright: ignore[reportPrivateUsage]
 from acp_bindings.setup import OPENING as NEGOTIATED
 from acp_bindings.setup import RequestError
@@ -92,6 +92,19 @@ async def test_a_refused_websocket_is_not_logged_as_an_error() -> None:
         log = "".join([text async for text in stderr])
     assert "404" in log
     assert "ERROR" not in log
+
+
+def test_a_server_without_websockets_says_how_to_install_it(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def nothing(_: object) -> None: ...
+
+    monkeypatch.setattr("uvicorn.Server.run", nothing)
+    monkeypatch.setattr("acp_bindings.remote._asgi.find_spec", nothing)
+
+    asgi({}).run()
+
+    assert "pip install 'acp-bindings[remote]'" in caplog.text
 
 
 @BOTH
