@@ -37,9 +37,11 @@ async def test_an_agent_at_a_url_fails_no_check(serve: Serve, scheme: str, versi
 
 
 @pytest.mark.parametrize("scheme", ["http", "ws"])
-async def test_a_token_is_sent_and_not_recorded(serve: Serve, scheme: str, tmp_path: Path) -> None:
+async def test_a_token_is_sent_and_not_recorded_even_if_the_agent_repeats_it(
+    serve: Serve, scheme: str, tmp_path: Path
+) -> None:
     token = "s3cret-of-ada"
-    agent = Agent("remote", version="1.0")
+    agent = Agent(f"remote {token}", version="1.0")
 
     @agent.prompt
     async def say(turn: Turn) -> None:
