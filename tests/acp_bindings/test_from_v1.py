@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from acp_bindings import v1, v2
+from acp_bindings import v1, v1_unstable, v2
 from acp_bindings._from_v1 import from_v1
 
 
@@ -17,3 +17,10 @@ def test_the_lines_of_a_patch_end_only_at_line_feeds(end: str) -> None:
     patch = update.content[0].patch.text
     changed = f"@@ -1,2 +1,2 @@\n one{end}-two\n\\ No newline at end of file\n+2\n"
     assert patch == f"diff --git /a /a\n--- /a\n+++ /a\n{changed}"
+
+
+def test_an_update_of_the_unstable_package_becomes_one_of_the_stable_package() -> None:
+    content = v1_unstable.TextContent(text="Hi")
+    update = from_v1(v1, v1_unstable.AgentMessageChunk(content=content))
+    assert update == v1.AgentMessageChunk(content=v1.TextContent(text="Hi"))
+    assert type(update) is v1.AgentMessageChunk

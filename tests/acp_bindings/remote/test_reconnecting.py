@@ -11,7 +11,7 @@ import pytest
 from anyio.abc import SocketAttribute, SocketStream, TaskGroup
 
 from acp_bindings import v1, v2
-from acp_bindings.agent import Agent
+from acp_bindings.agent import Agent, Turn
 from acp_bindings.client import Client, Reconnect, Reconnected, Session
 from acp_bindings.connection import ConnectionClosed
 from acp_bindings.remote import Unreachable
@@ -46,7 +46,8 @@ class Relay:
             tasks.cancel_scope.cancel()
 
     def cut(self) -> None:
-        """Cut all connections."""
+        """Cut all connections, with what is frozen in them."""
+        self._frozen = False
         for each in self._connections:
             each.cancel()
 
@@ -189,6 +190,28 @@ async def test_an_http_stream_that_is_cut_before_its_first_event_continues(
             await anyio.sleep(0.3)
             assert await session.prompt("hello") == "end_turn"
             assert said(session) == ["5: hello"]
+
+
+async def test_the_first_event_of_a_stream_is_not_lost_if_the_stream_is_cut(profile: str, serve: Serve) -> None:
+    if profile == "ws":
+        pytest.skip("a WebSocket that is cut is a lost connection")
+    # In v2, the prompt and the state come before.
+    relay, agent, client = Relay(), Agent("test", version="1.0"), Client("test", version="1.0", protocols=[v1])
+
+    @agent.prompt
+    async def answer(turn: Turn) -> None:
+        # The request for this prompt has its response by then.
+        await anyio.sleep(0.3)
+        relay.freeze()
+        await turn.say("heard")
+        await anyio.sleep(0.1)
+        relay.cut()
+
+    with anyio.fail_after(20):
+        async with through(serve, agent, relay, profile) as url, client.connect(url, reconnect=None) as connected:
+            session = await connected.session(cwd="/tmp")
+            assert await session.prompt("hello") == "end_turn"
+            assert said(session) == ["heard"]
 
 
 async def test_a_connection_that_cannot_be_made_again_is_given_up(profile: str, agent: Agent, serve: Serve) -> None:
