@@ -98,19 +98,22 @@ class Copies:
         self._queue.put(framed(kind, data))
 
     def finish(self, *, seconds: float) -> None:
-        """Send the rest, within this time."""
+        """Send the rest, until the recorder has not read for this time."""
         for kind, dropped in self._dropped.items():
             self._queue.put(framed(kind.upper(), b"%d" % dropped))
         self._queue.put(None)
-        self._thread.join(seconds)
+        before = -1
+        while self._thread.is_alive() and before != self._waiting:
+            before = self._waiting
+            self._thread.join(seconds)
 
     def _run(self) -> None:
         more = True
         while more:
-            # Everything that waits at once, because each write wakes the recorder.
+            # Much of what waits at once, because each write wakes the recorder.
             parts = [self._queue.get()]
             with contextlib.suppress(Empty):
-                while parts[-1] is not None and len(parts) < 1000:
+                while parts[-1] is not None and len(parts) < 100:
                     parts.append(self._queue.get_nowait())
             more = parts[-1] is not None
             data = b"".join(part for part in parts if part is not None)

@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -136,6 +137,20 @@ def test_copies_that_do_not_fit_are_counted_and_never_wait() -> None:
         Frame(b"a", 0, b"12345"),
         Frame(b"A", 0, b"7"),
     ]
+
+
+def test_a_slow_recorder_receives_everything_while_it_makes_progress() -> None:
+    sent = bytearray()
+
+    def send(data: bytes) -> None:
+        time.sleep(0.1)
+        sent.extend(data)
+
+    copies = Copies(send, lost=lambda: None)
+    for _ in range(2500):
+        copies.add(b"a", b"1")
+    copies.finish(seconds=1.5)
+    assert sum(1 for _ in frames(bytes(sent))) == 2500
 
 
 def test_a_gap_ends_at_the_next_line(tmp_path: Path) -> None:
