@@ -1,12 +1,14 @@
 """`nox -s bench -- connection`: the speed of all contestants in one run.
 
-Only ratios are meaningful. They compare the best of many short rounds, in which the contestants take turns, so that a
-busy machine affects all of them. After the measurement, every stream is compared with the updates that were sent.
+Figures are medians of short rounds in which the contestants take turns. Only ratios are meaningful: they are medians
+of the ratios of all rounds, because a machine that others use may be twice as slow a minute later. After the
+measurement, every stream is compared with the updates that were sent.
 """
 
 from __future__ import annotations
 
 import argparse
+from statistics import median
 
 from benchmarks.connection.clients import CONTESTANTS, IN_FLIGHT, TRIPS
 from benchmarks.connection.updates import LONG, SHORT
@@ -79,23 +81,25 @@ def main() -> None:
 
 def report(task: str, description: tuple[str, str, str, float], figures: Figures) -> None:
     what, row, goal, wanted = description
-    best = {name: min(seen) * 1e6 for (of, name), seen in figures.items() if of == task}
+    rounds = {name: seen for (of, name), seen in figures.items() if of == task}
+
+    def ratio(name: str, of: str) -> float:
+        return median(one / other for one, other in zip(rounds[name], rounds[of], strict=True))
+
     others = "".join(f"{name:>20}" for name in OTHERS)
     print(f"\n{what}\n{'':18}{'ours':>10}{others}   (others: their figure, and it / ours)")
-    ours = best.get("ours")
-    shown = f"{row:18}" + (f"{ours:>10.1f}" if ours else f"{'-':>10}")
-    for name in OTHERS:
-        theirs = best.get(name)
-        ratio = f" ({theirs / ours:5.2f})" if ours and theirs else ""
-        shown += f"{f'{theirs:.1f}{ratio}' if theirs else '-':>20}"
-    print(shown)
-    official, layers = best.get("official"), best.get("layers")
-    if ours and official:
-        print(f"goal: {goal}: {_reached(official / ours, wanted)}, {1e6 / ours:,.0f} a second")
-    if task in STREAMS and ours and official and layers:
-        print(f"goal: the layers at most 1.15 times ours: {_reached(1.15, layers / ours)}, {layers / ours:.2f}")
-        ratio = official / layers
-        print(f"goal: the layers at least 4 times less than the official SDK: {_reached(ratio, 4)}, {ratio:.2f}")
+    shown = {name: f"{median(seen) * 1e6:.1f}" for name, seen in rounds.items()}
+    if "ours" in rounds:
+        shown |= {name: f"{shown[name]} ({ratio(name, 'ours'):5.2f})" for name in OTHERS if name in rounds}
+    print(f"{row:18}{shown.get('ours', '-'):>10}" + "".join(f"{shown.get(name, '-'):>20}" for name in OTHERS))
+    if {"ours", "official"} <= rounds.keys():
+        found = ratio("official", "ours")
+        print(f"goal: {goal}: {_reached(found, wanted)}, {found:.2f}; {1 / median(rounds['ours']):,.0f} a second")
+    if task in STREAMS and {"ours", "official", "layers"} <= rounds.keys():
+        found = ratio("layers", "ours")
+        print(f"goal: the layers at most 1.15 times ours: {_reached(1.15, found)}, {found:.2f}")
+        found = ratio("official", "layers")
+        print(f"goal: the layers at least 4 times less than the official SDK: {_reached(found, 4)}, {found:.2f}")
 
 
 def _reached(ratio: float, wanted: float) -> str:
