@@ -26,6 +26,7 @@ from acp_bindings.connection.errors import ConnectionClosed, RequestFailed, log
 from acp_bindings.decoding import decode
 from acp_bindings.encoding import encode
 from acp_bindings.errors import AcpError, DecodeError
+from acp_bindings.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND
 from acp_bindings.setup._error_responses import error_from, is_closed
 from acp_bindings.setup._records import SessionRecord
 from acp_bindings.setup._requests import close_session, load_session, resume_session
@@ -90,7 +91,11 @@ class AgentLink:
         try:
             self.peer = await initialize(connection, handshake, timeout=timeout)
         except RequestFailed as error:
-            raise error_from(error) from error
+            found = error_from(error)
+            if found.code in (METHOD_NOT_FOUND, INVALID_PARAMS):
+                message = f"initialize failed, perhaps because this is not an ACP agent: {found.message}"
+                found = RequestError(found.code, message, data=found.data)
+            raise found from error
 
     def _register(self, handlers: Handlers) -> None:
         handlers.on("session/update")(self._update)

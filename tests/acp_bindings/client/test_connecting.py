@@ -154,6 +154,13 @@ async def test_one_client_connects_to_several_agents() -> None:
     assert sorted(answers) == ["1 Hello", "2 Hello"]
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="cat is a command of POSIX")
+async def test_the_error_of_initialize_suggests_that_the_program_is_not_an_agent() -> None:
+    with pytest.raises(RequestError, match="initialize failed, perhaps because this is not an ACP agent: Method not"):
+        async with Client("editor", version="1.0").connect(["cat"]):
+            pass
+
+
 async def test_ask_sends_requests_that_have_no_method_in_the_client() -> None:
     raw = Agent(1, hello)
     async with connected(raw) as agent:
