@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from io import StringIO
 from typing import Any, cast
 
@@ -18,7 +18,7 @@ from mcp_launch.config._formats import format_called
 from mcp_launch.config._formats.acp import ACCEPTED
 from mcp_launch.config._formats.format import Format, Reading, Writing
 from mcp_launch.config._references import Reference, Text, Values, replaced, texts_in
-from mcp_launch.failures import UnusableInput
+from mcp_launch.failures import UnusableInput, did_you_mean
 
 _PATH = re.compile(r"[^:/?#]+://[^/?#]*([^?#]*)")
 _KEY = 8
@@ -176,10 +176,11 @@ def _replaced(entry: Entry, chosen: Format, reading: Reading) -> Entry:
             "disabled", f"is disabled in {chosen.title} and not started", place=entry.place, server=entry.name
         )
     else:
+        inputs = [str(as_members(each).get("id")) for each in as_items(reading.rest.get("inputs"))]
         for text in texts_in([entry.written, entry.written_cwd]):
             for reference in text.references:
                 if reference.value(reading.values) is None:
-                    code, message = _unset(reference, chosen)
+                    code, message = _unset(reference, chosen, inputs)
                     reading.note_at(code, message, place=text.place, server=entry.name)
     cwd = replaced(entry.written_cwd, reading.values)
     if cwd is not None and reading.values.workspace is not None:
@@ -202,13 +203,16 @@ def _secrets(server: Mapping[str, Any], values: Values) -> Iterator[str]:
         yield from (part for part in inside.split("/") if len(part) >= (_KEY if "/" in value else 1))
 
 
-def _unset(reference: Reference, chosen: Format) -> tuple[str, str]:
+def _unset(reference: Reference, chosen: Format, inputs: Sequence[str]) -> tuple[str, str]:  # noqa: PLR0911 - a list of cases
     match reference.kind:
         case "env" if not reference.text:
             return "unset_variable", f"{reference.shown} is not set; {chosen.title} may have its value elsewhere"
         case "env":
             hint = _hint(reference.name.removeprefix("env:"), chosen) if reference.name.startswith("env:") else ""
             return "unset_variable", f"{reference.shown} is not set and was not replaced{hint}"
+        case "input" if inputs and reference.name not in inputs:
+            hint = did_you_mean(reference.name, inputs)
+            return "unknown_variable", f"{reference.shown} is not one of the inputs of the file{hint}"
         case "input":
             advice = f"pass --set {reference.name}=VALUE" if re.fullmatch(r"[\w.-]+", reference.name) else "pass it"
             return "asks_user", f"{chosen.title} asks the user for {reference.shown}; {advice} (in Python, inputs=)"

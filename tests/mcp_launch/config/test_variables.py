@@ -173,6 +173,15 @@ def test_a_finding_suggests_the_syntax_of_the_client(message: str, name: str, te
     assert found.message == message
 
 
+def test_an_input_that_the_file_does_not_define_is_reported() -> None:
+    server = {"command": "c", "env": {"A": "${input:api-key}"}}
+    text = json.dumps({"servers": {"a": server}, "inputs": [{"id": "api_key", "type": "promptString"}]})
+    (found,) = read_config(text, source="f", format="vscode", env={}).findings
+
+    assert found.code == "unknown_variable"
+    assert found.message == '${input:api-key} is not one of the inputs of the file; did you mean "api_key"?'
+
+
 @pytest.mark.parametrize(
     ("name", "text", "to", "becomes", "codes"),
     [
