@@ -202,8 +202,8 @@ def test_a_discovered_file_with_servers_of_another_client_is_reported(tmp_path: 
     done = discover(tmp_path)
 
     assert (done.returncode, done.stdout.split()[:2], len(done.stdout.splitlines())) == (2, ["ok", "one"], 1)
-    vscode_lacks = "contains no servers or mcp.servers, where VS Code expects servers; it contains mcpServers"
-    cursor_lacks = "contains no mcpServers, where Cursor expects servers; it contains servers"
+    vscode_lacks = 'contains no "servers" or "mcp.servers", where VS Code looks for servers; rename "mcpServers"'
+    cursor_lacks = 'contains no "mcpServers", where Cursor looks for servers; rename "servers"'
     assert done.stderr.splitlines() == [
         f"mcp-launch: {file}:1:1: {lacks}, which other clients use"
         for file, lacks in ((vscode, vscode_lacks), (cursor, cursor_lacks))

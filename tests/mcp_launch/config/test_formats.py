@@ -181,11 +181,11 @@ NO_SERVERS: list[tuple[str, str, str]] = [
     ('{"mcpServers": [], "cwd": 1}', "f", "1:27: cwd must be"),
     ('{"mcpServers": {"a": {}, "a": {}}}', "f", "1:26: the name 'a' occurs twice"),
     ('{"servers": []}', ".vscode/mcp.json", "1:13: servers must be a map of servers, not an array"),
-    ("{}", ".vscode/mcp.json", "1:1: contains no servers or mcp.servers, where VS Code expects servers\n"),
+    ("{}", ".vscode/mcp.json", '1:1: contains no "servers" or "mcp.servers", where VS Code looks for servers\n'),
     (
         '{"mcpServers": {"a": {"command": "c"}}}',
         ".vscode/mcp.json",
-        "1:1: contains no servers or mcp.servers, where VS Code expects servers; it contains mcpServers, which other",
+        '1:1: contains no "servers" or "mcp.servers", where VS Code looks for servers; rename "mcpServers", which',
     ),
     ('{"mcpservers": {}}', "f", '1:1: contains no mcpServers; is "mcpservers" meant to be mcpServers?'),
     ('{"mcp_servers": {}, "cwd": "/"}', "f", '1:1: contains no mcpServers; is "mcp_servers" meant to be mcpServers?'),
@@ -193,7 +193,7 @@ NO_SERVERS: list[tuple[str, str, str]] = [
     (
         '{"mcpservers": {}}',
         ".mcp.json",
-        '1:1: contains no mcpServers, where Claude Code expects servers; is "mcpservers" meant to be mcpServers?',
+        '1:1: contains no "mcpServers", where Claude Code looks for servers; is "mcpservers" meant to be mcpServers?',
     ),
     (
         '{"command": "npx", "args": []}',
@@ -203,15 +203,15 @@ NO_SERVERS: list[tuple[str, str, str]] = [
     (
         '{"web": {"url": "https://h/"}}',
         "claude_desktop_config.json",
-        '1:1: contains no mcpServers, where Claude Desktop expects servers; is "web" a server? Put it there',
+        '1:1: contains no "mcpServers", where Claude Desktop looks for servers; is "web" a server? Put it there',
     ),
     (
         '{"statusLine": {"command": "date"}, "permissions": {"deny": []}}',
         ".mcp.json",
-        "1:1: contains no mcpServers, where Claude Code expects servers\n",
+        '1:1: contains no "mcpServers", where Claude Code looks for servers\n',
     ),
-    ("fs: {cmd: npx}", "x.yml", '1:1: contains no extensions, where Goose expects servers; is "fs" a server?'),
-    ('{"extensions": {"disabled": ["a"]}}', ".gemini/settings.json", "1:1: contains no mcpServers, where Gemini CLI"),
+    ("fs: {cmd: npx}", "x.yml", '1:1: contains no "extensions", where Goose looks for servers; is "fs" a server?'),
+    ('{"extensions": {"disabled": ["a"]}}', ".gemini/settings.json", '1:1: contains no "mcpServers", where Gemini CLI'),
     ("extensions: 3", "x.yml", "1:13: extensions must be a map of servers, not a number"),
 ]
 

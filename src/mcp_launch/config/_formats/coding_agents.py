@@ -158,7 +158,8 @@ class OpenCode(MapFormat):
 
     def shape(self, kind: Any, raw: Mapping[str, Any], at: EntryReading) -> tuple[dict[str, Any], set[str]]:
         if raw.get("type") not in ("local", "remote"):
-            message = f'OpenCode requires a type; write "type": "{"local" if kind == "stdio" else "remote"}"'
+            meant = "local" if kind == "stdio" else "remote"
+            message = f'OpenCode requires the type local or remote; write "type": "{meant}"'
             at.note("missing_type", message)
         command = raw.get("command")
         if as_items(command):

@@ -81,11 +81,11 @@ class MapFormat(Format):
                 raise reading.refuse(f"{where} must be a map of servers, not {kind_of(found)}", path=at)
             yield from self.read_map(cast("dict[str, Any]", found), at, reading)
             return
-        holders = " or ".join(".".join(at) for at in self.at)
-        none = f"contains no {holders}, where {self.title} expects servers"
+        holders = " or ".join(f'"{".".join(at)}"' for at in self.at)
+        none = f"contains no {holders}, where {self.title} looks for servers"
         others = [member for member in HOLDERS if as_members(as_members(reading.document.value).get(member))]
         if others:
-            raise reading.refuse(f"{none}; it contains {others[0]}, which other clients use")
+            raise reading.refuse(f'{none}; rename "{others[0]}", which other clients use')
         raise NoServers(str(reading.refuse(none + meant_by(reading.document.value, self.at[0][0]))))
 
     def read_map(self, servers: Mapping[str, Any], at: Path, reading: Reading) -> Iterator[Entry]:
