@@ -31,7 +31,7 @@ T = TypeVar("T")
 Result = TypeVar("Result")
 
 Trace: TypeAlias = Callable[[Literal["us", "peer"], bytes], object]
-"""Called with the sender of a line, and the line. It must be fast, and must not raise."""
+"""Called with the sender of a line, and the line. It must be fast. It is not called again after it has failed."""
 
 LONGEST = 32 * 1024 * 1024
 """The default maximum size of a line, in bytes."""
@@ -118,8 +118,8 @@ class Connection:
         """
         self._codec = Codec(protocol, role=role, pass_unknown=pass_unknown)
         self._source, self._sink = source, sink
-        self._trace = trace
-        self._outbox = Outbox(sink, trace=partial(trace, "us") if trace else None)
+        self._trace = trace and _until_it_fails(trace)
+        self._outbox = Outbox(sink, trace=partial(self._trace, "us") if self._trace else None)
         handlers = handlers if isinstance(handlers, Handlers) else Handlers(handlers)
         check_role(handlers, role)
         self._live = handlers.live
@@ -541,6 +541,22 @@ class Connection:
 
 _DEAF = "the peer no longer reads"
 _CLOSED = "the connection was closed"
+
+
+def _until_it_fails(trace: Trace) -> Trace:
+    """Return a function that calls *trace* until it raises an exception, which must not end the conversation."""
+    failed = False
+
+    def call(sender: Literal["us", "peer"], line: bytes) -> None:
+        nonlocal failed
+        if not failed:
+            try:
+                trace(sender, line)
+            except Exception:  # noqa: BLE001 - logged
+                failed = True
+                log.exception("trace failed and is not called again")
+
+    return call
 
 
 def _cancelled(params: Any) -> Id | EllipsisType:

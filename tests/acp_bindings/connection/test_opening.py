@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from typing import Any
 
 import pytest
@@ -211,6 +212,19 @@ async def test_an_error_of_the_setup_rules_is_sent_to_the_peer() -> None:
             "message": "the agent does not support ACP version 7; it supports 1",
             "data": {"requested": 7, "supported": [1]},
         }
+
+
+async def test_a_trace_that_fails_is_logged_once_and_the_conversation_continues(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def trace(_who: str, _line: bytes) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    async with against({"_acme/do": same}, trace=trace) as (_, bare):
+        for id_ in (1, 2):
+            await bare.say({"id": id_, "method": "_acme/do", "params": {}})
+            assert (await bare.hear())["result"] == {}
+    assert [each.message for each in caplog.records] == ["trace failed and is not called again"]
 
 
 async def test_a_trace_has_every_line_with_its_sender() -> None:
