@@ -33,6 +33,9 @@ class Session:
         self._host = conversation.host
         self._refused = refused
 
+    def __repr__(self) -> str:
+        return f"<Session {self.id}>"
+
     @property
     def id(self) -> str:
         """The id that the agent has given it."""
