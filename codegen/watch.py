@@ -147,7 +147,7 @@ def _body(version: str, changes: Update, outcomes: Mapping[Gate, str]) -> str:
     before = ", ".join(sorted({entry.version for entry in changes.previous.values()}))
     lines = [f"npm has `{PACKAGE}` {version}. The schemas here are from {before}.", ""]
     lines += [f"- [{' ' if failed else 'x'}] {claim}" for (claim, _), failed in outcomes.items()]
-    lines += ["", 'For the remaining steps see CONTRIBUTING, "A new schema came out".']
+    lines += ["", 'For the remaining steps see CONTRIBUTING, "A new schema".']
     for (_, command), failed in outcomes.items():
         if failed:
             lines += ["", f"### python -m {' '.join(command)}", "", "~~~text", failed, "~~~"]

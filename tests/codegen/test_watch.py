@@ -89,7 +89,7 @@ def test_the_newest_version_is_proposed_as_two_commits_with_the_changes_and_chec
     body = (tmp_path / "out" / "body.md").read_text(encoding="utf-8")
     assert body.startswith(f"npm has `{PACKAGE}` 2.1.0. The schemas here are from 2.0.0.\n\n- [x] ")
     assert "- [x] Python starts\n" in body
-    changed = body.partition('"A new schema came out".\n\n')[2]
+    changed = body.partition('"A new schema".\n\n')[2]
     assert changed.startswith("### ")
     for file in FILES:
         assert f"### {file}: 2.0.0 → 2.1.0\n\n- 1 description changed\n" in changed
