@@ -51,6 +51,7 @@ async def test_a_session_has_the_directories_and_servers_of_its_request(version:
     async with connected(raw) as agent:
         async with agent.session(cwd="/project", mcp_servers=[STDIO], additional_directories=["/data"]) as session:
             assert agent.sessions == {"s1": session}
+            assert repr(session) == "<Session s1>"
             assert session.record.server_names == ("files",)
             assert not session.record.prompted
             await session.prompt("Hi")
