@@ -152,7 +152,10 @@ class _Command(NamedTuple):
         from acp_bindings.setup._paths import likeness  # noqa: PLC0415
 
         command = self.command
-        if advice := _MISREAD.get(likeness(command)):
+        advice = _MISREAD.get(likeness(command))
+        if advice is NOT_EXPANDED and self.phrases.variables and (why := self.phrases.unexpanded(command, "command")):
+            advice = f"it {why}"
+        if advice:
             return advice
         if command.lower() in _OF_WINDOWS and os.name != "nt":
             return "that is the Windows shell; on other systems, the command is what follows /c"
@@ -188,9 +191,10 @@ def as_entry(words: Sequence[str], phrases: Phrases) -> str:
     return f'"{phrases.called("command")}": {program}, "args": {args}'
 
 
+NOT_EXPANDED = "variables are not expanded here; write the value"
 _MISREAD: dict[str, str] = {
     "home": '"~" is not expanded here; write the full path',
-    "variable": "variables are not expanded here; write the value",
+    "variable": NOT_EXPANDED,
     "url": "it is a URL; write a file path instead",
     "quoted": "the quotes count as part of the name; remove them",
     "padded": "it begins with whitespace, which counts as part of the name",

@@ -168,7 +168,7 @@ def value_issues(spec: ServerSpec, phrases: Phrases) -> Iterator[Issue]:
     if isinstance(spec, StdioServer):
         yield from _process_issues(spec, phrases)
         return
-    yield from _url_issues(spec.url)
+    yield from _url_issues(spec.url, phrases)
     for number, (name, value) in enumerate(spec.headers):
         if not _HEADER_NAME.fullmatch(name):
             colon = "; remove the colon" if _HEADER_NAME.fullmatch(name.removesuffix(":")) else ""
@@ -195,7 +195,7 @@ def _process_issues(spec: StdioServer, phrases: Phrases) -> Iterator[Issue]:
             yield issue_at(f"/env/{number}/value", "value", f"must not contain NUL{_name_hint(name)}")
 
 
-def _url_issues(url: str) -> Iterator[Issue]:
+def _url_issues(url: str, phrases: Phrases) -> Iterator[Issue]:
     if _CONTROL.search(url):
         yield issue_at("/url", "value", "must not contain spaces or control characters")
         return
@@ -203,6 +203,10 @@ def _url_issues(url: str) -> Iterator[Issue]:
         parts = urlsplit(url)
     except ValueError:
         yield issue_at("/url", "value", "is not a URL")
+        return
+    host = parts.netloc.rpartition("@")[2] or url.partition("/")[0]
+    if wrong := phrases.unexpanded(host, "url"):
+        yield issue_at("/url", "value", wrong)
         return
     try:
         _ = parts.port

@@ -17,11 +17,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
 
 from acp_bindings._lazy import closest
 from mcp_launch._advice import ADVICE, sentence
+from mcp_launch._unexpanded import UNEXPANDED, name_in
 from mcp_launch.report import Code, FailureJson, Stage
 
 if TYPE_CHECKING:
@@ -243,7 +245,10 @@ class Phrases(NamedTuple):
     urls: tuple[tuple[str, str], ...] = ()
     """Transports that are chosen by a URL without a type, each with the field of the URL."""
     variables: tuple[tuple[str, str], ...] = ()
-    """Fields with variables, each with the advice for a variable NAME in it that was not replaced."""
+    """Fields with variables, each with the advice for a variable NAME in it that was not replaced.
+
+    The advice for `url` also applies to the fields of a process.
+    """
 
     def called(self, word: str) -> str:
         """Return the name of a field or type of ACP."""
@@ -253,12 +258,22 @@ class Phrases(NamedTuple):
         """Return the field for the URL of a server of this transport."""
         return dict(self.urls).get(transport or "", self.called("url"))
 
-    def instead(self, reference: str, variable: str | None, member: str) -> str:
-        """Return what to do about a reference that was not replaced in a field; *variable* is the name in it."""
-        if variable is None or (advice := dict(self.variables).get(member)) is None:
-            return "write the value"
-        advice = advice.replace("NAME", variable)
-        return "set it" if reference in advice else f"set it, and {advice}"
+    def unexpanded(self, text: str, member: str) -> str | None:
+        """Return that a value contains a variable that was not replaced, and what to do; None if it contains none."""
+        if (found := UNEXPANDED.search(text)) is None:
+            return None
+        name = name_in(found[0]) or ""
+        advice = dict(self.variables).get("headers" if member == "headers" else "url")
+        cure = written = (advice or "write the value").replace("NAME", name)
+        if found[0] in written:
+            cure = "set it"
+        elif advice and not re.fullmatch("[A-Z_][A-Z0-9_]*", name):
+            # The client replaces it in another way, for example by asking the user.
+            cure = "give it a value"
+        elif advice == written:
+            cure = f"set it, and {advice}"
+        # Only the name, because the rest may be secret.
+        return f"contains a variable that was not expanded{f' ({name})' if name else ''}; {cure}"
 
     def given(self, transport: str) -> str:
         """Return how an entry contains the URL of such a server, as the end of "give it as"."""

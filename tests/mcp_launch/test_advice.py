@@ -32,6 +32,7 @@ async def failed(
 
 
 NPM_404 = "npm error 404  'weather@*' is not in this registry."
+REFUSED = {"command": sys.executable, "args": ["-c", "import sys; sys.exit('401 invalid API key')"]}
 OLDER = "it was written for version 1 of the MCP SDK, but got version 2"
 
 
@@ -108,7 +109,7 @@ async def test_a_variable_that_was_not_expanded_is_suspected_if_a_login_is_refus
     marked: Marked, tmp_path: Path
 ) -> None:
     script = "import sys; sys.exit('openai: 401 invalid API key')"
-    server = marked.stdio("tool", sys.executable, "-c", script, env={"API_KEY": "${OPENAI_API_KEY}"})
+    server = marked.stdio("tool", sys.executable, "-c", script, env={"API_KEY": "${TOKEN}"})
     process = await failed(server, cwd=tmp_path)
     with raw_server(lambda _: [reply(401)]) as web:
         url = f"http://127.0.0.1:{web.port}/mcp"
@@ -116,8 +117,8 @@ async def test_a_variable_that_was_not_expanded_is_suspected_if_a_login_is_refus
         query = await failed(http(f"{url}?key=${{env:TOKEN}}", headers={"Authorization": "Bearer t"}), cwd=tmp_path)
         password = await failed(http(url, headers={"Authorization": "Bearer pa$$W0RD"}), cwd=tmp_path)
 
-    assert process.advice.startswith("The value of API_KEY is a reference to a variable that was not expanded;")
     end = "contains a variable that was not expanded (TOKEN); write the value."
+    assert process.advice == f"The value of API_KEY {end}"
     assert (headers.advice, query.advice) == (f"Its Authorization header {end}", f"Its URL {end}")
     assert password.advice == "Is its Authorization header still valid?"
 
@@ -131,10 +132,10 @@ async def test_a_variable_that_was_not_expanded_is_suspected_if_a_login_is_refus
             "$TOKEN",
             " (TOKEN); set it, and list its name in env_keys.",
         ),
-        ("cursor", {"url": "URL"}, "$TOKEN", " (TOKEN); set it, and write ${env:TOKEN}."),
+        ("cursor", {"url": "URL"}, "$TOKEN", " (TOKEN); write ${env:TOKEN}."),
         ("cursor", {"url": "URL"}, "${env:TOKEN}", " (TOKEN); set it."),
-        ("claude-code", {"type": "sse", "url": "URL"}, "$TOKEN", " (TOKEN); set it, and write ${TOKEN}."),
-        ("claude-code", {"type": "http", "url": "URL"}, "${input:pat}", "; write the value."),
+        ("claude-code", {"type": "sse", "url": "URL"}, "$TOKEN", " (TOKEN); write ${TOKEN}."),
+        ("claude-code", {"type": "http", "url": "URL"}, "${input:pat}", "; give it a value."),
         ("zed", {"url": "URL"}, "$TOKEN", " (TOKEN); write the value."),
     ],
 )
@@ -150,6 +151,48 @@ async def test_the_advice_for_a_variable_is_that_of_the_client(
             [failure] = fleet.failures
 
     assert failure.advice == f"Its Authorization header contains a variable that was not expanded{advice}"
+
+
+@pytest.mark.parametrize(
+    ("format_", "entry", "advice"),
+    [
+        ("claude-code", {"command": "${X_PY}"}, "It {} (X_PY); set it."),
+        ("claude-code", {"command": "$HOME/bin/server"}, "It {} (HOME); write ${{HOME}}."),
+        ("zed", {"command": "$HOME/bin/server"}, "Variables are not expanded here; write the value."),
+        ("goose", {"cmd": "$HOME/bin/server", "type": "stdio"}, "It {} (HOME); write the value."),
+        (
+            "claude-code",
+            {"command": sys.executable, "args": ["/${X_DIR}/a.py"]},
+            "The file /${{X_DIR}}/a.py was not found; its path {} (X_DIR); set it.",
+        ),
+        (
+            "vscode",
+            {"command": sys.executable, "args": ["/${workspaceFolder}/a.py"]},
+            "The file /${{workspaceFolder}}/a.py was not found; its path {} (workspaceFolder); give it a value.",
+        ),
+        (
+            "zed",
+            {"command": sys.executable, "args": ["/$HOME/a.py"]},
+            "The file /$HOME/a.py was not found; variables are not expanded here; write the value.",
+        ),
+        ("claude-code", {**REFUSED, "env": {"KEY": "${env:KEY}"}}, "The value of KEY {} (KEY); write ${{KEY}}."),
+        ("vscode", {**REFUSED, "env": {"KEY": "${input:tok}"}}, "The value of KEY {}; give it a value."),
+        ("zed", {**REFUSED, "env": {"KEY": "$TOKEN"}}, "The value of KEY {} (TOKEN); write the value."),
+        ("cursor", {"url": "https://${env:X_HOST}/mcp"}, "/url: {} (X_HOST); set it"),
+        ("claude-code", {"type": "http", "url": "${X_URL}"}, "/url: {} (X_URL); set it"),
+        ("vscode", {"type": "http", "url": "https://${input:host}/mcp"}, "/url: {}; give it a value"),
+    ],
+)
+async def test_the_advice_for_a_variable_elsewhere_is_also_that_of_the_client(
+    format_: str, entry: dict[str, Any], advice: str, marked: Marked
+) -> None:
+    text = json.dumps({format_called(format_).at[0][0]: {"n": entry}})
+    config = read_config(text, source="f", format=format_, env={})
+    async with mcp_launch.launch(config.servers, cwd=Path.cwd(), options=Options(phrases=config.phrases)) as fleet:
+        [failure] = fleet.failures
+
+    said = failure.message if failure.code == "invalid_spec" else failure.advice
+    assert said == advice.format("contains a variable that was not expanded")
 
 
 async def test_a_sign_in_page_is_recognized_by_its_title(marked: Marked, tmp_path: Path) -> None:

@@ -127,6 +127,10 @@ def test_an_invalid_field_is_named_by_its_path(raw: object, path: str) -> None:
             for port in ("99999", "port", "-1")
         ),
         *(
+            ({**HTTP, "url": url}, "/url: contains a variable that was not expanded (MCP_X); write the value")
+            for url in ("https://${MCP_X}/mcp", "https://me@${env:MCP_X}:80", "${env:MCP_X}/mcp", "$MCP_X/mcp")
+        ),
+        *(
             (
                 {**STDIO, "command": url},
                 f'/command: is a URL, not a program; give it as "url", with "type": "{kind}"',

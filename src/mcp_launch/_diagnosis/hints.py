@@ -12,7 +12,7 @@ from math import inf
 from typing import NamedTuple
 
 from acp_bindings._lazy import closest
-from mcp_launch._executable import INHERITED
+from mcp_launch._executable import INHERITED, NOT_EXPANDED
 
 
 class Hint(NamedTuple):
@@ -263,7 +263,7 @@ HINTS = (
     ),
     Hint(
         rf"{_NO_FILE}([^'\n]*(?:\$\{{?\w|%[A-Za-z_]{{3,}}%)[^'\n]*)'",
-        "the file {} was not found; variables are not expanded here; write the value",
+        f"the file {{}} was not found; {NOT_EXPANDED}",
         "python: can't open file '/srv/$HOME/x.py': [Errno 2] No such file or directory",
     ),
     Hint(

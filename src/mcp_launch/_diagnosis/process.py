@@ -12,9 +12,8 @@ from typing import Any, Literal
 from acp_bindings._processes.process import how_it_ended, signal_name
 from mcp_launch._diagnosis import Diagnosis, advised
 from mcp_launch._diagnosis.hints import NEEDS_PROXY, OLDER_SDK, explain_end, explain_variable
-from mcp_launch._executable import INHERITED
+from mcp_launch._executable import INHERITED, NOT_EXPANDED
 from mcp_launch._spec import StdioServer
-from mcp_launch._unexpanded import UNEXPANDED
 from mcp_launch.failures import Phrases
 from mcp_launch.options import allow_more, megabytes
 
@@ -125,15 +124,16 @@ def _reason(seen: Seen, said: Sequence[str], hint: str | None) -> tuple[str | No
     if hint is not None and NEEDS_PROXY in hint and seen.proxy:
         name, url = seen.proxy
         return hint.replace(NEEDS_PROXY, f"is the proxy {url} ({name}) right, and does it run?"), None
+    if hint and NOT_EXPANDED in hint and seen.phrases.variables and (why := seen.phrases.unexpanded(hint, "args")):
+        hint = hint.replace(NOT_EXPANDED, f"its path {why}")
     if hint is None:
         hint = explain_variable(said, given={*INHERITED, *(name for name, _ in seen.spec.env)})
     is_about_path = hint is None or re.search("is (?:the|every) path", hint)
     if is_about_path and os.name != "nt" and any(map(_WINDOWS_PATH.search, seen.spec.args)):
         return 'a path in its "args" is a Windows path, and this system is not Windows', None
-    unexpanded = sorted(name for name, value in seen.spec.env if UNEXPANDED.search(value))
-    if hint is None and unexpanded and any(map(_REFUSED.search, said)):
-        names = ", ".join(unexpanded)
-        return f"the value of {names} is a reference to a variable that was not expanded; write the value", None
+    if hint is None and any(map(_REFUSED.search, said)):
+        wrong = ((name, seen.phrases.unexpanded(value, "env")) for name, value in sorted(seen.spec.env))
+        hint = next((f"the value of {name} {what}" for name, what in wrong if what), None)
     return hint, None
 
 

@@ -17,7 +17,6 @@ from mcp_launch._diagnosis.responses import TWICE, TooLong
 from mcp_launch._http_types import Request, Response, Url
 from mcp_launch._spec import HttpServer
 from mcp_launch._transports import LONGEST
-from mcp_launch._unexpanded import UNEXPANDED, name_in
 from mcp_launch.failures import OF_ACP, LaunchFailure, Phrases
 from mcp_launch.options import allow_more, megabytes
 
@@ -214,12 +213,8 @@ def _unexpanded(spec: HttpServer, headers: list[tuple[str, str]], phrases: Phras
     """Return the first header that contains a reference to a variable, or the URL."""
     places = [*((f"its {name} header", "headers", value) for name, value in headers), ("its URL", "url", spec.url)]
     for place, member, value in places:
-        if found := UNEXPANDED.search(value):
-            # Only the name, because the value of the header is redacted.
-            name = name_in(found[0])
-            shown = f" ({name})" if name else ""
-            cure = phrases.instead(found[0], name, member)
-            return f"{place} contains a variable that was not expanded{shown}; {cure}"
+        if wrong := phrases.unexpanded(value, member):
+            return f"{place} {wrong}"
     return None
 
 
