@@ -1,4 +1,4 @@
-"""Recognizes references to variables that were not replaced by their values."""
+"""Recognizes references to variables, and placeholders, that were not replaced by their values."""
 
 from __future__ import annotations
 
@@ -8,6 +8,15 @@ UNEXPANDED = re.compile(
     r"\$\{[^{}]{1,100}\}|(?<![^\s=:/\"'])\$[A-Z_][A-Z0-9_]+(?![^\s/:\"'])|%(?![0-9A-F]{2})[A-Z_][A-Z0-9_]+%"
 )
 """A reference to a variable as shells and clients write it. Uppercase only, because a password may contain a dollar."""
+
+
+_PLACEHOLDER = re.compile(r"(?<![\w/.-])your[-_ ]\w", re.IGNORECASE)
+"""The start of a placeholder in examples, such as `YOUR_API_KEY` or `<your-token>`."""
+
+
+def placeholder_in(value: str) -> str | None:
+    """Return that a value contains a placeholder, and what to do; None if it does not."""
+    return "contains a placeholder; replace it" if _PLACEHOLDER.search(value) else None
 
 
 def name_in(reference: str) -> str | None:

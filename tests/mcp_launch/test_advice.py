@@ -33,6 +33,7 @@ async def failed(
 
 NPM_404 = "npm error 404  'weather@*' is not in this registry."
 REFUSED = {"command": sys.executable, "args": ["-c", "import sys; sys.exit('401 invalid API key')"]}
+NEEDS_KEY = {"command": sys.executable, "args": ["-c", "import sys; sys.exit('W_KEY is required')"]}
 OLDER = "it was written for version 1 of the MCP SDK, but got version 2"
 
 
@@ -156,6 +157,8 @@ async def test_the_advice_for_a_variable_is_that_of_the_client(
 @pytest.mark.parametrize(
     ("format_", "entry", "advice"),
     [
+        ("zed", {**REFUSED, "env": {"KEY": "<YOUR_API_KEY>"}}, "The value of KEY contains a placeholder; replace it."),
+        ("zed", {**NEEDS_KEY, "env": {"W_KEY": ""}}, 'The value of W_KEY in its "env" is empty.'),
         ("claude-code", {"command": "${X_PY}"}, "It {} (X_PY); set it."),
         ("claude-code", {"command": "$HOME/bin/server"}, "It {} (HOME); write ${{HOME}}."),
         ("zed", {"command": "$HOME/bin/server"}, "Variables are not expanded here; write the value."),
@@ -183,7 +186,7 @@ async def test_the_advice_for_a_variable_is_that_of_the_client(
         ("vscode", {"type": "http", "url": "https://${input:host}/mcp"}, "/url: {}; give it a value"),
     ],
 )
-async def test_the_advice_for_a_variable_elsewhere_is_also_that_of_the_client(
+async def test_values_that_were_not_filled_in_are_named(
     format_: str, entry: dict[str, Any], advice: str, marked: Marked
 ) -> None:
     text = json.dumps({format_called(format_).at[0][0]: {"n": entry}})

@@ -173,6 +173,8 @@ def test_a_missing_variable_is_named(said: str, name: str, line: int) -> None:
         f"(on the command line, -e {name})"
     )
     assert explain_variable(lines, given=["PATH", name]) is None
+    empty = f'the value of {name} in its "env" is empty'
+    assert explain_variable(lines, given=["PATH", name], empty=[name]) == empty
     assert explain_end(lines, status=1) == (None, lines[line].strip())
 
 

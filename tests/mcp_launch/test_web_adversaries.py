@@ -475,6 +475,8 @@ async def test_a_json_error_of_another_api_is_quoted(marked: Marked, tmp_path: P
             "Bearer ${TOKEN}",
             "its Authorization header contains a variable that was not expanded (TOKEN); write the value",
         ),
+        ("Bearer YOUR_API_KEY", "its Authorization header contains a placeholder; replace it"),
+        ("<your-token>", "its Authorization header contains a placeholder; replace it"),
         (f"Bearer {SECRET}", "is its Authorization header still valid?"),
     ],
 )

@@ -42,12 +42,14 @@ def explain_end(lines: Sequence[str], *, status: int | None = None) -> tuple[str
     return _STATUS.get(status or 0), most_relevant_line(lines)
 
 
-def explain_variable(lines: Sequence[str], *, given: Collection[str]) -> str | None:
-    """Return what to try if the server ended because a variable is not set that was not among the `given`.
+def explain_variable(lines: Sequence[str], *, given: Collection[str], empty: Collection[str] = ()) -> str | None:
+    """Return what to try if the server ended because a variable is `empty`, or is not among the `given`.
 
     The variable may well be set in the user's shell, whose environment servers do not get.
     """
     name, _ = missing_variable(lines) or (None, None)
+    if name in empty:
+        return f'the value of {name} in its "env" is empty'
     if name is None or name in given:
         return None
     if meant := similar_variable(name, given):

@@ -14,6 +14,7 @@ from mcp_launch._diagnosis import Diagnosis, advised
 from mcp_launch._diagnosis.hints import NEEDS_PROXY, OLDER_SDK, explain_end, explain_variable
 from mcp_launch._executable import INHERITED, NOT_EXPANDED
 from mcp_launch._spec import StdioServer
+from mcp_launch._unexpanded import placeholder_in
 from mcp_launch.failures import Phrases
 from mcp_launch.options import allow_more, megabytes
 
@@ -127,12 +128,15 @@ def _reason(seen: Seen, said: Sequence[str], hint: str | None) -> tuple[str | No
     if hint and NOT_EXPANDED in hint and seen.phrases.variables and (why := seen.phrases.unexpanded(hint, "args")):
         hint = hint.replace(NOT_EXPANDED, f"its path {why}")
     if hint is None:
-        hint = explain_variable(said, given={*INHERITED, *(name for name, _ in seen.spec.env)})
+        env = dict(seen.spec.env)
+        empty = {name for name, value in env.items() if not value.strip()}
+        hint = explain_variable(said, given={*INHERITED, *env}, empty=empty)
     is_about_path = hint is None or re.search("is (?:the|every) path", hint)
     if is_about_path and os.name != "nt" and any(map(_WINDOWS_PATH.search, seen.spec.args)):
         return 'a path in its "args" is a Windows path, and this system is not Windows', None
     if hint is None and any(map(_REFUSED.search, said)):
-        wrong = ((name, seen.phrases.unexpanded(value, "env")) for name, value in sorted(seen.spec.env))
+        values = sorted(seen.spec.env)
+        wrong = ((name, seen.phrases.unexpanded(value, "env") or placeholder_in(value)) for name, value in values)
         hint = next((f"the value of {name} {what}" for name, what in wrong if what), None)
     return hint, None
 

@@ -17,6 +17,7 @@ from mcp_launch._diagnosis.responses import TWICE, TooLong
 from mcp_launch._http_types import Request, Response, Url
 from mcp_launch._spec import HttpServer
 from mcp_launch._transports import LONGEST
+from mcp_launch._unexpanded import placeholder_in
 from mcp_launch.failures import OF_ACP, LaunchFailure, Phrases
 from mcp_launch.options import allow_more, megabytes
 
@@ -177,10 +178,10 @@ class HeaderRule:
         self._names = {name.lower() for name, _ in self._kept}
         self.authorizes = logs_in or bool(self.url.userinfo) or b"authorization" in self._names
         """True if requests have HTTP credentials."""
-        self.slip = _unexpanded(spec, kept, phrases) or next(
+        self.slip = _unfilled(spec, kept, phrases) or next(
             (_slip(value) for name, value in kept if name.lower() == "authorization"), None
         )
-        """A possible mistake in its `Authorization` header, or a variable in a header or the URL."""
+        """A possible mistake in its `Authorization` header, or a variable or placeholder in a header or the URL."""
 
     @property
     def adds(self) -> bool:
@@ -209,11 +210,11 @@ def origin(url: Url) -> str:
     return f"{url.scheme}://{url.netloc.decode('ascii')}"
 
 
-def _unexpanded(spec: HttpServer, headers: list[tuple[str, str]], phrases: Phrases) -> str | None:
-    """Return the first header that contains a reference to a variable, or the URL."""
+def _unfilled(spec: HttpServer, headers: list[tuple[str, str]], phrases: Phrases) -> str | None:
+    """Return the first header, or the URL, that contains a reference to a variable or a placeholder."""
     places = [*((f"its {name} header", "headers", value) for name, value in headers), ("its URL", "url", spec.url)]
     for place, member, value in places:
-        if wrong := phrases.unexpanded(value, member):
+        if wrong := phrases.unexpanded(value, member) or placeholder_in(value):
             return f"{place} {wrong}"
     return None
 
