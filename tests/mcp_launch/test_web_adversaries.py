@@ -456,6 +456,13 @@ async def test_the_schemes_and_the_error_of_a_challenge_are_quoted(
     assert f" returned 401 Said{asks}; {needs}" in failure.message
 
 
+async def test_a_header_that_the_body_of_a_401_names_is_suspected(marked: Marked, tmp_path: Path) -> None:
+    failure = await failure_of(once(reply(401, b'{"error": "Missing X-API-Key header"}')), cwd=tmp_path)
+
+    assert failure.message.endswith(' 401 Said: "Missing X-API-Key header"; is its X-API-Key header sent, and valid?')
+    assert failure.advice == "Is its X-API-Key header sent, and valid?"
+
+
 async def test_a_json_error_of_another_api_is_quoted(marked: Marked, tmp_path: Path) -> None:
     failure = await failure_of(once(reply(200, b'{"error": {"message": "no key"}}')), cwd=tmp_path)
 

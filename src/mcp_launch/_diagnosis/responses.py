@@ -171,8 +171,9 @@ def judge(  # noqa: PLR0911 - a list of cases
             summary += login_required_by(challenge)
             command = f'run "mcp-launch login {"--sse " if usual == "/sse" else ""}{answer.url}"'
             again = f"{rejected}; {command} again" if rejected else None
-            advice = again or slip or _login(command if offers_login else None, authorized=authorized)
-            known = advice if again or slip or authorized or offers_login else None
+            own = _own_header(answer)
+            advice = again or slip or own or _login(command if offers_login else None, authorized=authorized)
+            known = advice if again or slip or own or authorized or offers_login else None
             return Diagnosis("unauthorized", f"{summary}{_said(answer)}; {advice}", facts, advice=known)
         case HTTPStatus.FORBIDDEN:
             advice = slip or "is this user allowed to use it?"
@@ -205,6 +206,12 @@ def judge(  # noqa: PLR0911 - a list of cases
         case _:
             misfit, advice = _misfit(answer)
             return advised("not_mcp", f"{summary} with {misfit}", advice, facts, said=_said(answer))
+
+
+def _own_header(answer: Answer) -> str | None:
+    """Return what to try if the body names a header for keys other than `Authorization`."""
+    found = re.search(r"\bX-(?:\w+-)*(?:Key|Token|Secret|Auth\w*)\b", answer.body, re.IGNORECASE)
+    return f"is its {found[0]} header sent, and valid?" if found else None
 
 
 def _login(command: str | None, *, authorized: bool) -> str:
