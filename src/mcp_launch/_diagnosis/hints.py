@@ -170,6 +170,11 @@ HINTS = (
         "  Caused by: invalid peer certificate: UnknownIssuer",
     ),
     Hint(
+        r"^error: Invalid version request: (@[\w.-]+/\S+)",
+        "{} is an npm package; start it with npx -y",
+        "error: Invalid version request: @modelcontextprotocol/server-memory",
+    ),
+    Hint(
         r"error: Failed to spawn: `?([^`\n]+?)`?$",
         "uv cannot find the program {}; is its --directory right?",
         "error: Failed to spawn: `server.py`\n  Caused by: No such file or directory (os error 2)",
