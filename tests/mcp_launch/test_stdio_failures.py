@@ -113,13 +113,14 @@ async def test_the_overall_timeout_is_shorter_than_the_budgets(marked: Marked, t
 
 async def test_a_timeout_of_a_package_runner_mentions_downloads(marked: Marked, tmp_path: Path) -> None:
     runner = tmp_path / "npx"
-    runner.write_text("#!/bin/sh\necho 'npm warn deprecated glob@7.2.3' >&2\nexec sleep 60\n")
+    runner.write_text("#!/bin/sh\necho 'npm notice New version' >&2\nexec sleep 60\n")
     runner.chmod(0o755)
 
     failure = await failure_of(marked.stdio("tool", str(runner), "-y", "tool-mcp"), cwd=tmp_path)
 
     assert failure.code == "timeout"
-    assert failure.message.endswith("does it need more time? npx downloads missing packages first")
+    more = "does it need more time, or an argument to speak MCP on stdio? npx downloads missing packages first"
+    assert failure.message.endswith(f"; it printed nothing; {more}")
 
 
 async def test_a_server_that_exits_before_the_probe_is_not_started_again(marked: Marked, tmp_path: Path) -> None:

@@ -491,7 +491,7 @@ _NOISE = re.compile(
     r"^[\W_]*$"
     r"|^(?:Node\.js|Bun) v[\d.]+"
     r"|^npm (?:error|ERR!)(?: (?:code|syscall|path|errno|location|workspace)\b.*| A complete log .*| [\w-]*)?$"
-    r"|^npm notice|^\[notice\]"
+    r"|^\[notice\]"
     r"|^note: run with `?RUST_BACKTRACE"
     r"|^exit status \d+$"
     r"|^[\s+|-]*-{4,} \d+ -{4,}$"

@@ -47,7 +47,6 @@ _OTHER_PROGRAM = "is that the right program, and does it need an argument to spe
 """The advice for a program that does not speak MCP, or ends immediately."""
 _DOWNLOADERS = frozenset(("bunx", "docker", "npx", "pipx", "podman", "uvx"))
 """Programs that download and run packages or images."""
-_OR_AN_ARGUMENT = ", or an argument to speak MCP on stdio?"
 _NO_COMMAND = re.compile(r"^\S*sh: .*jsonrpc\"?:\"?2|^'.*jsonrpc.* is not recognized as ")
 """Errors of shells about a message."""
 
@@ -95,7 +94,7 @@ def diagnose_process(seen: Seen, *, waited: float | None) -> Diagnosis | None:
         return advised("disconnected" if seen.spoke else "not_mcp", event, allow_more("bytes"), facts)
     if seen.only_echoes:
         return advised("not_mcp", _ECHO, _OTHER_PROGRAM, facts)
-    said = [line for line in seen.stderr if line.strip()]
+    said = [line for line in seen.stderr if line.strip() and not line.startswith("npm notice")]
     hint, line = explain_end(said, status=seen.status)
     if (status := seen.status) is not None:
         facts |= {"signal": signal_name(status)} if status < 0 else {"exit_code": status}
@@ -225,8 +224,8 @@ def _longer(seen: Seen) -> str:
     command, longer = seen.spec.command, seen.phrases.longer
     if seen.spoke:
         return f"{longer}?"
-    downloading = f"? {Path(command).stem} downloads missing packages first"
-    return longer + (downloading if downloads(command) else _OR_AN_ARGUMENT)
+    downloading = f" {Path(command).stem} downloads missing packages first" if downloads(command) else ""
+    return f"{longer}, or an argument to speak MCP on stdio?{downloading}"
 
 
 def downloads(command: str) -> bool:
