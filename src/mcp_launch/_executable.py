@@ -199,7 +199,7 @@ _MISREAD: dict[str, str] = {
     "quoted": "the quotes count as part of the name; remove them",
     "padded": "it begins with whitespace, which counts as part of the name",
 }
-_INTERPRETERS = {".cjs": "node", ".js": "node", ".mjs": "node", ".py": "python", ".sh": "sh"}
+_INTERPRETERS = {".cjs": "node", ".js": "node", ".mjs": "node", ".py": "python3", ".sh": "sh"}
 _OF_WINDOWS = frozenset(("cmd", "cmd.exe"))
 if os.name != "nt":
     _MISREAD["windows"] = _MISREAD["drive"] = "it is a Windows path, and this system is not Windows"
@@ -229,6 +229,16 @@ def _executable(given: _Command, path: str) -> str:
         raise CommandError("not_executable", f'the command is a device, pipe or socket, not a program: "{shown}"')
     if not os.access(path, os.X_OK):
         runner = _INTERPRETERS.get(os.path.splitext(path)[1])
-        other = f', or set the command to {runner} and put this file in "args"' if runner else ""
-        raise CommandError("not_executable", f'the command is not executable: "{shown}"; try chmod +x{other}')
+        ways = ["try chmod +x"] if runner is None or _has_interpreter(path) else []
+        ways += [f'set the command to {runner} and put this file in "args"'] if runner else []
+        raise CommandError("not_executable", f'the command is not executable: "{shown}"; {", or ".join(ways)}')
     return path
+
+
+def _has_interpreter(path: str) -> bool:
+    """Return True if the first line of a file names its interpreter, or if the file cannot be read."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(2) == b"#!"
+    except OSError:
+        return True
