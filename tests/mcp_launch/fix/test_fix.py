@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -178,3 +179,16 @@ def test_values_that_look_like_secrets_are_not_shown(folder: Path, command: Comm
 
     assert "--api-key" in done.out
     assert SECRET not in done.out + done.err
+
+
+def test_a_server_named_like_a_secret_is_shown_without_its_secrets(folder: Path, command: Command) -> None:
+    inside = {"command": "true", "env": {"A": f"{SECRET}2"}}
+    servers = {"auth0": {**ENTRY, "env": {"A": SECRET}}, "env": {"command": "true"}, "servers": inside}
+    file = folder / ".claude.json"
+    projects = {"/keycloak": {"mcpServers": {"one": {"command": "true", "env": {"A": f"{SECRET}3"}}}}}
+    file.write_text(json.dumps({"mcpServers": servers, "projects": projects}))
+
+    done = command("fix", str(file), "--only", "auth0")
+
+    shown = re.sub(rf"{SECRET}\d?", "[redacted]", file.read_text())
+    assert done.out.splitlines()[3] == f"-{shown}"

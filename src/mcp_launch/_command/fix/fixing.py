@@ -42,7 +42,7 @@ from mcp_launch._command.show.text import (
     write_json,
 )
 from mcp_launch._json_values import as_items, as_members, texts
-from mcp_launch.config._detection import project_of
+from mcp_launch.config._detection import HOLDERS, project_of
 from mcp_launch.config._edit import edit_text
 from mcp_launch.config._entries import Config, Entry
 from mcp_launch.config._formats import format_called
@@ -417,16 +417,22 @@ def _furthest(outcome: Outcome) -> tuple[str, FailureJson] | None:
 
 _SECRET = re.compile(r"(?i)key|token|secret|passw|credential|auth")
 _MAPS = frozenset(("env", "envs", "environment", "headers", "http_headers", "requestinit"))
+_NAMED = frozenset((*HOLDERS, "extensions", "projects"))
+"""Maps whose keys are names of servers, which are not names of secrets, or directories of projects."""
 
 
-def _secrets(value: Any, *, inside: bool = False) -> Iterator[str]:
+def _secrets(value: Any, *, inside: bool = False, named: bool = False) -> Iterator[str]:
     """Yield what may be secret in a document: variables, headers, and values whose names say so."""
     if isinstance(value, dict):
         members = cast("dict[str, Any]", value)
         pair = isinstance(members.get("name"), str) and "value" in members
         for name, each in members.items():
             hidden = inside and not (pair and name == "name")
-            yield from _secrets(each, inside=hidden or name.lower() in _MAPS or bool(_SECRET.search(name)))
+            says_so = name.lower() in _MAPS or bool(_SECRET.search(name))
+            is_entry = named and isinstance(each, dict)
+            yield from _secrets(
+                each, inside=hidden or (says_so and not is_entry), named=name in _NAMED and not is_entry
+            )
     elif as_items(value):
         for each in as_items(value):
             yield from _secrets(each, inside=inside)
