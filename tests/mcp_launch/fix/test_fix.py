@@ -192,3 +192,13 @@ def test_a_server_named_like_a_secret_is_shown_without_its_secrets(folder: Path,
 
     shown = re.sub(rf"{SECRET}\d?", "[redacted]", file.read_text())
     assert done.out.splitlines()[3] == f"-{shown}"
+
+
+def test_a_final_slash_is_removed_before_other_paths_are_tried(folder: Path, origin: str, command: Command) -> None:
+    file = write(folder / ".mcp.json", a={"type": "http", "url": f"{origin}/mcp/"})
+
+    done = command("fix", file, "--json")
+
+    [server] = json.loads(done.out)["servers"]
+    assert server["changes"] == ["use the path /mcp"]
+    assert [each["change"] for each in server["tried"]] == ["use the transport sse"]

@@ -33,7 +33,7 @@ def other_paths(draft: Draft) -> Iterator[Remedy]:
     elif path.endswith("/mcp"):
         paths = [parent + "/sse", *paths]
     toggled = parts.path[:-1] if parts.path.endswith("/") else f"{parts.path}/"
-    for each in dict.fromkeys([*paths, *([toggled] if path else ()), parent]):
+    for each in dict.fromkeys([*([toggled] if path else ()), *paths, parent]):
         if each in (parts.path, path) and each != toggled:
             continue
         yield from _url(draft, parts._replace(path=each), f"use the path {each or '/'}")
