@@ -198,6 +198,25 @@ def test_the_list_shows_entries_as_they_are_in_the_file(tmp_path: Path) -> None:
     assert SECRET not in done.stdout + done.stderr
 
 
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        (f"npx -y 'files mcp' --api-key {SECRET}", "'npx -y files mcp --api-key …'"),
+        (f"API_KEY={SECRET} npx", "'… npx'"),
+        ("npx -y 'files mcp'", """'npx -y '"'"'files mcp'"'"''"""),
+    ],
+)
+def test_the_list_masks_secrets_in_a_command_that_contains_its_arguments(
+    given: str, shown: str, tmp_path: Path
+) -> None:
+    file = tmp_path / ".mcp.json"
+    file.write_text(json.dumps({"mcpServers": {"files": {"command": given}}}))
+
+    done = run_python("-m", "mcp_launch", "check", "--list", str(file))
+
+    assert (done.returncode, done.stdout) == (0, f"{file}:1:17: files: stdio: {shown}\n")
+
+
 def test_the_list_with_json_is_a_single_document(tmp_path: Path) -> None:
     file, broken = tmp_path / ".mcp.json", tmp_path / "broken.json"
     file.write_text(json.dumps({"mcpServers": {**LISTED, "odd": 3}}))

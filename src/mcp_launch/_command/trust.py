@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Iterable, Iterator
 from typing import TypedDict
 
-from mcp_launch._command.inputs import Session
+from mcp_launch._command.inputs import Session, words_of
 from mcp_launch._command.show.text import confirmed, has_terminal, printable
 from mcp_launch._json_values import as_items, as_members
 from mcp_launch.config._entries import Entry
@@ -99,7 +99,7 @@ def _planned(session: Session, entry: Entry) -> PlannedServer:
     return PlannedServer(
         name=name if isinstance(name, str) and name else entry.name,
         transport=transport_meant(entry.server),
-        command=None if command is None else [command, *_arguments(as_items(written.get("args")))],
+        command=None if command is None else [_masked(command), *_arguments(as_items(written.get("args")))],
         url=_shown_url(_shown(written["url"])) if "url" in written else None,
         cwd=session.cwd,
         env=_names(written.get("env")),
@@ -124,7 +124,14 @@ def _shown_url(url: str) -> str:
     return re.sub(r"(?<=//)[^/@]*@", "", base) + (f"{mark}…" if mark else "")
 
 
-def _arguments(args: list[object]) -> Iterator[str]:
+def _masked(command: str) -> str:
+    """Return a command without secrets. It may contain arguments by mistake."""
+    words = words_of(command)
+    masked = list(_arguments(words))
+    return command if masked == words else " ".join(masked)
+
+
+def _arguments(args: Iterable[object]) -> Iterator[str]:
     from acp_bindings._secrets import secret_arguments  # noqa: PLC0415 - rarely needed
 
     shown = [_shown(each) for each in args]

@@ -202,3 +202,16 @@ def test_a_final_slash_is_removed_before_other_paths_are_tried(folder: Path, ori
     [server] = json.loads(done.out)["servers"]
     assert server["changes"] == ["use the path /mcp"]
     assert [each["change"] for each in server["tried"]] == ["use the transport sse"]
+
+
+def test_secrets_in_a_command_or_arguments_as_one_string_are_not_shown(folder: Path, command: Command) -> None:
+    in_command = {"command": f"no-such-program --api-key {SECRET}"}
+    before_it = {"command": f"API_KEY={SECRET}2 no-such-program"}
+    in_args = {"command": "no-such-program", "args": f"--api-key {SECRET}3"}
+    file = write(folder / ".mcp.json", a=in_command, b=before_it, c=in_args, d=ENTRY)
+
+    done = command("fix", file)
+
+    assert "fixed   d" in done.err
+    assert "--api-key [redacted]" in done.out
+    assert SECRET not in done.out + done.err

@@ -28,7 +28,7 @@ from mcp_launch._command.fix.programs import (
 )
 from mcp_launch._command.fix.urls import credentials, other_origin, other_paths, other_transport, through_program
 from mcp_launch._command.fix.variables import missing, references
-from mcp_launch._command.inputs import Session, Typed, is_url, name_of, only_named
+from mcp_launch._command.inputs import Session, Typed, is_url, name_of, only_named, words_of
 from mcp_launch._command.run import launched, run
 from mcp_launch._command.show.text import (
     confirmed,
@@ -142,8 +142,9 @@ class _File:
         for text in (self.text, *others):
             hide.add(_secrets(self.value(text)))
             for entry in self.read(text).entries:
-                hide.add(entry.secrets, urls=texts([as_members(entry.server).get("url")]))
-                hide.add(argument_secrets(texts(as_members(entry.server).get("args"))))
+                server = as_members(entry.server)
+                hide.add(entry.secrets, urls=texts([server.get("url")]))
+                hide.add(argument_secrets([*_words(server.get("command")), *_words(server.get("args"))]))
         return hide
 
 
@@ -413,6 +414,11 @@ def _furthest(outcome: Outcome) -> tuple[str, FailureJson] | None:
     # The first of equals: as it is, then the longest chain.
     found = max([*as_it_is, *reversed(outcome.tried)], key=lambda each: stages.index(each[1]["stage"]))
     return found if found[0] else None
+
+
+def _words(value: Any) -> list[str]:
+    """Return the words of a command or of arguments, which may be one string by mistake."""
+    return words_of(value) if isinstance(value, str) else texts(value)
 
 
 _SECRET = re.compile(r"(?i)key|token|secret|passw|credential|auth")

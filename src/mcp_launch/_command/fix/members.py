@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shlex
 from collections.abc import Iterator
 from typing import Any, cast
 
@@ -12,6 +10,7 @@ from acp_bindings._http import is_loopback
 from acp_bindings._lazy import closest
 from mcp_launch._command.fix.draft import Draft, Remedy, each_value, renamed
 from mcp_launch._command.fix.paths import corrected_command, program_at
+from mcp_launch._command.inputs import words_of
 from mcp_launch._json_values import as_items, as_members
 from mcp_launch.config._documents import Path
 from mcp_launch.config._edit import Edit
@@ -63,7 +62,7 @@ def _whole_command(
 ) -> None:
     """Split a command line into the program and its arguments."""
     command, args = raw.get(names["command"]), raw.get("args")
-    words = _words(args) if isinstance(args, str) else [_text(each) for each in as_items(args)]
+    words = words_of(args) if isinstance(args, str) else [_text(each) for each in as_items(args)]
     if isinstance(args, str):
         whats.append("write args as a list")
     elif words != as_items(args):
@@ -86,17 +85,10 @@ def _split_command(command: str, draft: Draft) -> list[str] | None:
     """Return the words of a command line; None if it is the name of one program."""
     if draft.code != "command_not_found" or not any(each.isspace() for each in command.strip()):
         return None
-    words = _words(command)
+    words = words_of(command)
     # A path with a space is one word if its first part is not a program.
     is_program = bool(words) and (program_at(words[0], draft) or corrected_command(words[0], draft))
     return words if len(words) > 1 and is_program else None
-
-
-def _words(line: str) -> list[str]:
-    try:
-        return shlex.split(line, posix=os.name != "nt" and "\\" not in line)
-    except ValueError:
-        return line.split()
 
 
 def _text(value: Any) -> Any:
