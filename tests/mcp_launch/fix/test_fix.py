@@ -215,3 +215,40 @@ def test_secrets_in_a_command_or_arguments_as_one_string_are_not_shown(folder: P
     assert "fixed   d" in done.err
     assert "--api-key [redacted]" in done.out
     assert SECRET not in done.out + done.err
+
+
+@pytest.mark.parametrize(("path", "changes"), [("/mcp", []), ("", ["use the path /mcp"])])
+def test_the_type_that_claude_code_requires_is_added(
+    path: str, changes: list[str], folder: Path, origin: str, command: Command
+) -> None:
+    file = write(folder / ".mcp.json", a={"url": f"{origin}{path}", "headers": {}})
+
+    done = command("fix", file, "--write", "--json")
+
+    [server] = json.loads(done.out)["servers"]
+    written = json.loads(Path(file).read_text())["mcpServers"]["a"]
+    assert (done.status, server["outcome"]) == (0, "fixed")
+    assert server["changes"] == [*changes, "set type to http"]
+    assert list(written.items()) == [("url", f"{origin}/mcp"), ("type", "http"), ("headers", {})]
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        (".cursor/mcp.json", '{"servers": {"a": {"url": "WEB/mcp"}}}'),
+        ("claude_desktop_config.json", '{"mcpServers": {"a": {"url": "WEB/mcp"}}}'),
+        (".mcp.json", '{"mcpServers": {"a": {"type": "http", "url": "WEB/mcp", "headers": {"X-Key": "$KEY"}}}}'),
+    ],
+)
+def test_a_server_that_its_client_may_not_start_is_not_said_to_work(
+    path: str, text: str, folder: Path, origin: str, command: Command
+) -> None:
+    file = folder / path
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(text.replace("WEB", origin))
+
+    done = command("fix", str(file))
+
+    warning, line = done.err.splitlines()
+    assert "warning: " in warning
+    assert line == "ready   a starts, but see the warning"

@@ -43,7 +43,7 @@ from mcp_launch._command.show.text import (
 )
 from mcp_launch._json_values import as_items, as_members, texts
 from mcp_launch.config._detection import HOLDERS, project_of
-from mcp_launch.config._edit import edit_text
+from mcp_launch.config._edit import Edit, edit_text
 from mcp_launch.config._entries import Config, Entry
 from mcp_launch.config._formats import format_called
 from mcp_launch.config._read import read_config, read_document
@@ -64,6 +64,8 @@ class Outcome:
     name: str
     failure: FailureJson | None
     """The failure of the entry as it is."""
+    warned: bool = False
+    """True if a finding warns that its client may treat the entry differently."""
     cure: tuple[Remedy, ...] = ()
     """The remedies with which it became ready."""
     tried: list[tuple[str, FailureJson]] = field(default_factory=list[tuple[str, FailureJson]])
@@ -76,9 +78,9 @@ class Outcome:
     @property
     def kind(self) -> str:
         """The outcome in one word."""
-        if self.failure is None or self.recovered:
-            return "ready"
-        return "fixed" if self.cure else "refused"
+        if self.cure:
+            return "fixed"
+        return "ready" if self.failure is None or self.recovered else "refused"
 
     def to_json(self) -> dict[str, Any]:
         """Return the outcome as JSON."""
@@ -154,13 +156,16 @@ def fix(typed: Typed, *, write_it: bool, as_json: bool) -> int:
     sessions = file.sessions(file.config)
     with started_ahead(sessions):
         reports = run(typed, sessions, _reports, quiet=as_json)
-    outcomes = [Outcome(each["name"], each["failure"]) for each in reports]
+    warned = {each.server for each in file.config.findings if not each.is_note}
+    outcomes = [Outcome(each["name"], each["failure"], bool(warned & {each["name"], None})) for each in reports]
     _search(file, outcomes, allowed=None if typed.trust else frozenset())
     withheld = {thing: what for each in outcomes if each.kind == "refused" for thing, what in each.withheld.items()}
     intro = "To go on, these would be used, which the file does not name:"
     asked = (f"{thing}: {what}" for thing, what in withheld.items())
     if withheld and has_terminal() and confirmed(intro, asked, "Try them?"):
         _search(file, outcomes, allowed=frozenset(withheld))
+    for each in outcomes:
+        _add_type(file, each)
     text = file.edited(file.text, [remedy for each in outcomes for remedy in each.cure])
     _verify(file, text, outcomes)
     hide = file.redactor(text)
@@ -333,6 +338,16 @@ _REFUSED = frozenset({"asks_user", "missing_type", "other_transport", "unknown_m
 """Findings about an entry that its client does not start as we do."""
 
 
+def _add_type(file: _File, outcome: Outcome) -> None:
+    """Add the type of a URL to a server that works, if its client requires a type."""
+    config = file.read(file.edited(file.text, outcome.cure))
+    found = _of_name(file.sessions(config), outcome.name)
+    if found and outcome.kind != "refused" and "missing_type" in _codes(config, outcome.name):
+        kind = file.form.types[found[1].server["type"]]
+        edit = Edit((*found[1].path, "type"), kind, after="url")
+        outcome.cure = (*outcome.cure, Remedy(what=f"set type to {kind}", edits=(edit,)))
+
+
 def _codes(config: Config, name: str) -> set[str]:
     return {each.code for each in config.findings if each.server == name} & _REFUSED
 
@@ -395,12 +410,14 @@ _MARKS = {"ready": ("ready  ", "green"), "fixed": ("fixed  ", "green"), "refused
 
 
 def _sentence(outcome: Outcome) -> str:
+    if outcome.cure:
+        return "; ".join(each.what for each in outcome.cure)
+    if outcome.kind == "ready" and outcome.warned:
+        return "starts, but see the warning"
     if outcome.failure is None:
         return "works as it is"
     if outcome.recovered:
         return "works in a second attempt; not changed"
-    if outcome.cure:
-        return "; ".join(each.what for each in outcome.cure)
     count = len(outcome.tried)
     tried = f"{count} edit{'' if count == 1 else 's'} did not help" if count else "no edit is known"
     asks = f"; not tried without --trust: {', '.join(outcome.withheld)}" if outcome.withheld else ""
