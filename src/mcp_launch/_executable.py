@@ -146,17 +146,16 @@ class _Command(NamedTuple):
         found = None if os.path.isabs(self.command) else self.found()
         return {"command": found} if found else None
 
-    def misread(self) -> str | None:
+    def misread(self) -> str | None:  # noqa: PLR0911 - a list of cases
         """Return what to change in a command that is not a path, such as a line of shell or a URL."""
         # Imported late because it imports pydantic, which takes as long as the start of a server.
         from acp_bindings.setup._paths import likeness  # noqa: PLC0415
 
         command = self.command
-        advice = _MISREAD.get(likeness(command))
-        if advice is NOT_EXPANDED and self.phrases.variables and (why := self.phrases.unexpanded(command, "command")):
-            advice = f"it {why}"
-        if advice:
+        if advice := _MISREAD.get(likeness(command)):
             return advice
+        if wrong := self.phrases.unexpanded(command, "command"):
+            return f"it {wrong}"
         if command.lower() in _OF_WINDOWS and os.name != "nt":
             return "that is the Windows shell; on other systems, the command is what follows /c"
         if words := self.words():
@@ -191,10 +190,8 @@ def as_entry(words: Sequence[str], phrases: Phrases) -> str:
     return f'"{phrases.called("command")}": {program}, "args": {args}'
 
 
-NOT_EXPANDED = "variables are not expanded here; write the value"
 _MISREAD: dict[str, str] = {
     "home": '"~" is not expanded here; write the full path',
-    "variable": NOT_EXPANDED,
     "url": "it is a URL; write a file path instead",
     "quoted": "the quotes count as part of the name; remove them",
     "padded": "it begins with whitespace, which counts as part of the name",

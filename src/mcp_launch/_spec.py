@@ -204,6 +204,7 @@ def _url_issues(url: str, phrases: Phrases) -> Iterator[Issue]:
     except ValueError:
         yield issue_at("/url", "value", "is not a URL")
         return
+    # The variable may also stand for the scheme, or for the whole URL.
     host = parts.netloc.rpartition("@")[2] or url.partition("/")[0]
     if wrong := phrases.unexpanded(host, "url"):
         yield issue_at("/url", "value", wrong)

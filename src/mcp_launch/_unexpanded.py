@@ -9,14 +9,8 @@ UNEXPANDED = re.compile(
 )
 """A reference to a variable as shells and clients write it. Uppercase only, because a password may contain a dollar."""
 
-
-_PLACEHOLDER = re.compile(r"(?<![\w/.-])your[-_ ]\w", re.IGNORECASE)
+PLACEHOLDER = re.compile(r"(?<![\w/.-])your[-_ ]\w", re.IGNORECASE)
 """The start of a placeholder in examples, such as `YOUR_API_KEY` or `<your-token>`."""
-
-
-def placeholder_in(value: str) -> str | None:
-    """Return that a value contains a placeholder, and what to do; None if it does not."""
-    return "contains a placeholder; replace it" if _PLACEHOLDER.search(value) else None
 
 
 def name_in(reference: str) -> str | None:

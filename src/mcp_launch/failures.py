@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
 
 from acp_bindings._lazy import closest
 from mcp_launch._advice import ADVICE, sentence
-from mcp_launch._unexpanded import UNEXPANDED, name_in
+from mcp_launch._unexpanded import PLACEHOLDER, UNEXPANDED, name_in
 from mcp_launch.report import Code, FailureJson, Stage
 
 if TYPE_CHECKING:
@@ -245,10 +245,7 @@ class Phrases(NamedTuple):
     urls: tuple[tuple[str, str], ...] = ()
     """Transports that are chosen by a URL without a type, each with the field of the URL."""
     variables: tuple[tuple[str, str], ...] = ()
-    """Fields with variables, each with the advice for a variable NAME in it that was not replaced.
-
-    The advice for `url` also applies to the fields of a process.
-    """
+    """Fields with variables, each with the advice for a variable NAME in it that was not replaced."""
 
     def called(self, word: str) -> str:
         """Return the name of a field or type of ACP."""
@@ -263,17 +260,25 @@ class Phrases(NamedTuple):
         if (found := UNEXPANDED.search(text)) is None:
             return None
         name = name_in(found[0]) or ""
-        advice = dict(self.variables).get("headers" if member == "headers" else "url")
-        cure = written = (advice or "write the value").replace("NAME", name)
-        if found[0] in written:
+        advice = dict(self.variables).get(member, "")
+        written = advice.replace("NAME", name)
+        if not advice:
+            cure = "write the value"
+        elif found[0] in written:
             cure = "set it"
-        elif advice and not re.fullmatch("[A-Z_][A-Z0-9_]*", name):
+        elif not re.fullmatch("[A-Z_][A-Z0-9_]*", name):
             # The client replaces it in another way, for example by asking the user.
             cure = "give it a value"
-        elif advice == written:
-            cure = f"set it, and {advice}"
+        else:
+            # Advice without NAME, as that of Goose, is about another field.
+            cure = written if "NAME" in advice else f"set it, and {written}"
         # Only the name, because the rest may be secret.
         return f"contains a variable that was not expanded{f' ({name})' if name else ''}; {cure}"
+
+    def unfilled(self, text: str, member: str) -> str | None:
+        """Return what to do about a variable or a placeholder in a value; None if it contains neither."""
+        placeholder = "contains a placeholder; replace it" if PLACEHOLDER.search(text) else None
+        return self.unexpanded(text, member) or placeholder
 
     def given(self, transport: str) -> str:
         """Return how an entry contains the URL of such a server, as the end of "give it as"."""

@@ -138,6 +138,8 @@ async def test_a_variable_that_was_not_expanded_is_suspected_if_a_login_is_refus
         ("claude-code", {"type": "sse", "url": "URL"}, "$TOKEN", " (TOKEN); write ${TOKEN}."),
         ("claude-code", {"type": "http", "url": "URL"}, "${input:pat}", "; give it a value."),
         ("zed", {"url": "URL"}, "$TOKEN", " (TOKEN); write the value."),
+        ("gemini", {"httpUrl": "URL"}, "$TOKEN", " (TOKEN); set it."),
+        ("gemini", {"httpUrl": "URL"}, "${TOKEN}", " (TOKEN); set it."),
     ],
 )
 async def test_the_advice_for_a_variable_is_that_of_the_client(
@@ -158,10 +160,11 @@ async def test_the_advice_for_a_variable_is_that_of_the_client(
     ("format_", "entry", "advice"),
     [
         ("zed", {**REFUSED, "env": {"KEY": "<YOUR_API_KEY>"}}, "The value of KEY contains a placeholder; replace it."),
-        ("zed", {**NEEDS_KEY, "env": {"W_KEY": ""}}, 'The value of W_KEY in its "env" is empty.'),
+        ("zed", {**NEEDS_KEY, "env": {"W_KEY": ""}}, "The value of W_KEY is empty."),
         ("claude-code", {"command": "${X_PY}"}, "It {} (X_PY); set it."),
         ("claude-code", {"command": "$HOME/bin/server"}, "It {} (HOME); write ${{HOME}}."),
-        ("zed", {"command": "$HOME/bin/server"}, "Variables are not expanded here; write the value."),
+        ("zed", {"command": "$HOME/bin/server"}, "It {} (HOME); write the value."),
+        ("zed", {"command": "/opt/$HOME/bin/server"}, "It {} (HOME); write the value."),
         ("goose", {"cmd": "$HOME/bin/server", "type": "stdio"}, "It {} (HOME); write the value."),
         (
             "claude-code",
@@ -176,7 +179,7 @@ async def test_the_advice_for_a_variable_is_that_of_the_client(
         (
             "zed",
             {"command": sys.executable, "args": ["/$HOME/a.py"]},
-            "The file /$HOME/a.py was not found; variables are not expanded here; write the value.",
+            "The file /$HOME/a.py was not found; its path {} (HOME); write the value.",
         ),
         ("claude-code", {**REFUSED, "env": {"KEY": "${env:KEY}"}}, "The value of KEY {} (KEY); write ${{KEY}}."),
         ("vscode", {**REFUSED, "env": {"KEY": "${input:tok}"}}, "The value of KEY {}; give it a value."),

@@ -120,7 +120,7 @@ async def test_a_timeout_of_a_package_runner_mentions_downloads(marked: Marked, 
 
     assert failure.code == "timeout"
     more = "does it need more time, or an argument to speak MCP on stdio? npx downloads missing packages first"
-    assert failure.message.endswith(f"; it printed nothing; {more}")
+    assert failure.message.endswith(f" s; {more}")
 
 
 async def test_a_server_that_exits_before_the_probe_is_not_started_again(marked: Marked, tmp_path: Path) -> None:

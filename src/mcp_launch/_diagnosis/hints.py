@@ -12,7 +12,7 @@ from math import inf
 from typing import NamedTuple
 
 from acp_bindings._lazy import closest
-from mcp_launch._executable import INHERITED, NOT_EXPANDED
+from mcp_launch._executable import INHERITED
 
 
 class Hint(NamedTuple):
@@ -49,7 +49,7 @@ def explain_variable(lines: Sequence[str], *, given: Collection[str], empty: Col
     """
     name, _ = missing_variable(lines) or (None, None)
     if name in empty:
-        return f'the value of {name} in its "env" is empty'
+        return f"the value of {name} is empty"
     if name is None or name in given:
         return None
     if meant := similar_variable(name, given):
@@ -65,6 +65,7 @@ _NPM = r"npm (?:error|ERR!) "
 _NO_FILE = r"(?:Cannot find module|can't open file) '"
 _MISSING_PROGRAM = "the program {} was not found; is it installed, and on the PATH that the server gets?"
 _MISSING_PACKAGE = "the Python package {} was not found; is its name right?"
+HAS_VARIABLE = "its path contains a variable"
 NEEDS_PROXY = "is there a network, and does it need a proxy (HTTPS_PROXY)?"
 OLDER_SDK = "it was written for version 1 of the MCP SDK, but got version 2"
 _SDK = r"[/\\]site-packages[/\\]mcp[/\\]"
@@ -270,7 +271,7 @@ HINTS = (
     ),
     Hint(
         rf"{_NO_FILE}([^'\n]*(?:\$\{{?\w|%[A-Za-z_]{{3,}}%)[^'\n]*)'",
-        f"the file {{}} was not found; {NOT_EXPANDED}",
+        f"the file {{}} was not found; {HAS_VARIABLE}",
         "python: can't open file '/srv/$HOME/x.py': [Errno 2] No such file or directory",
     ),
     Hint(

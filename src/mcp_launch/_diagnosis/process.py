@@ -11,10 +11,9 @@ from typing import Any, Literal
 
 from acp_bindings._processes.process import how_it_ended, signal_name
 from mcp_launch._diagnosis import Diagnosis, advised
-from mcp_launch._diagnosis.hints import NEEDS_PROXY, OLDER_SDK, explain_end, explain_variable
-from mcp_launch._executable import INHERITED, NOT_EXPANDED
+from mcp_launch._diagnosis.hints import HAS_VARIABLE, NEEDS_PROXY, OLDER_SDK, explain_end, explain_variable
+from mcp_launch._executable import INHERITED
 from mcp_launch._spec import StdioServer
-from mcp_launch._unexpanded import placeholder_in
 from mcp_launch.failures import Phrases
 from mcp_launch.options import allow_more, megabytes
 
@@ -94,6 +93,7 @@ def diagnose_process(seen: Seen, *, waited: float | None) -> Diagnosis | None:
         return advised("disconnected" if seen.spoke else "not_mcp", event, allow_more("bytes"), facts)
     if seen.only_echoes:
         return advised("not_mcp", _ECHO, _OTHER_PROGRAM, facts)
+    # npm writes notices about itself, such as a new version, whether or not anything is wrong.
     said = [line for line in seen.stderr if line.strip() and not line.startswith("npm notice")]
     hint, line = explain_end(said, status=seen.status)
     if (status := seen.status) is not None:
@@ -124,8 +124,8 @@ def _reason(seen: Seen, said: Sequence[str], hint: str | None) -> tuple[str | No
     if hint is not None and NEEDS_PROXY in hint and seen.proxy:
         name, url = seen.proxy
         return hint.replace(NEEDS_PROXY, f"is the proxy {url} ({name}) right, and does it run?"), None
-    if hint and NOT_EXPANDED in hint and seen.phrases.variables and (why := seen.phrases.unexpanded(hint, "args")):
-        hint = hint.replace(NOT_EXPANDED, f"its path {why}")
+    if hint is not None and HAS_VARIABLE in hint:
+        return hint.replace(HAS_VARIABLE, f"its path {seen.phrases.unexpanded(hint, 'args')}"), None
     if hint is None:
         env = dict(seen.spec.env)
         empty = {name for name, value in env.items() if not value.strip()}
@@ -134,9 +134,9 @@ def _reason(seen: Seen, said: Sequence[str], hint: str | None) -> tuple[str | No
     if is_about_path and os.name != "nt" and any(map(_WINDOWS_PATH.search, seen.spec.args)):
         return 'a path in its "args" is a Windows path, and this system is not Windows', None
     if hint is None and any(map(_REFUSED.search, said)):
-        values = sorted(seen.spec.env)
-        wrong = ((name, seen.phrases.unexpanded(value, "env") or placeholder_in(value)) for name, value in values)
-        hint = next((f"the value of {name} {what}" for name, what in wrong if what), None)
+        for name, value in seen.spec.env:
+            if wrong := seen.phrases.unfilled(value, "env"):
+                return f"the value of {name} {wrong}", None
     return hint, None
 
 
@@ -196,6 +196,8 @@ def _last_words(seen: Seen, hint: str | None, line: str | None) -> str:
         return f"{reason}; it wrote on stderr: {seen.spec.redactor.start(line, SHOWN)}"
     if seen.stray:
         return f'{reason}; it wrote "{seen.stray[0]}" on stdout, which is not a JSON-RPC message'
+    if any(map(str.strip, seen.stderr)):
+        return reason
     return f"{reason}; it {'wrote nothing on stderr' if seen.spoke else 'printed nothing'}"
 
 

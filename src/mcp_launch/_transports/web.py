@@ -17,7 +17,6 @@ from mcp_launch._diagnosis.responses import TWICE, TooLong
 from mcp_launch._http_types import Request, Response, Url
 from mcp_launch._spec import HttpServer
 from mcp_launch._transports import LONGEST
-from mcp_launch._unexpanded import placeholder_in
 from mcp_launch.failures import OF_ACP, LaunchFailure, Phrases
 from mcp_launch.options import allow_more, megabytes
 
@@ -211,10 +210,10 @@ def origin(url: Url) -> str:
 
 
 def _unfilled(spec: HttpServer, headers: list[tuple[str, str]], phrases: Phrases) -> str | None:
-    """Return the first header, or the URL, that contains a reference to a variable or a placeholder."""
+    """Return what to do about the first header, or the URL, with a variable or a placeholder; None if none has one."""
     places = [*((f"its {name} header", "headers", value) for name, value in headers), ("its URL", "url", spec.url)]
     for place, member, value in places:
-        if wrong := phrases.unexpanded(value, member) or placeholder_in(value):
+        if wrong := phrases.unfilled(value, member):
             return f"{place} {wrong}"
     return None
 

@@ -49,6 +49,10 @@ class Gemini(MapFormat):
     def transport(self, raw: Mapping[str, Any]) -> Any:
         return "http" if "httpUrl" in raw else super().transport(raw)
 
+    def _instead(self, shown: str, member: str) -> str:
+        # Both forms are replaced, so a variable in either form only needs a value.
+        return super()._instead(shown, member).replace("${NAME}", "$NAME or ${NAME}")
+
     def write_file(self, servers: dict[str, Any], writing: Writing) -> dict[str, Any]:
         file = super().write_file(servers, writing)
         if off := [entry.name for entry in writing.config.entries if entry.disabled and entry.name in servers]:

@@ -65,7 +65,8 @@ class Format:
 
     def all_phrases(self) -> Phrases:
         """Return the wording, with the advice for variables that this client does not replace."""
-        advice = ((member, self._instead("NAME", member)) for member in ("headers", "url"))
+        members = ("args", "command", "env", "headers", "url")
+        advice = ((member, self._instead("NAME", member)) for member in members)
         return self.phrases._replace(variables=tuple(each for each in advice if each[1] != _VALUE))
 
     def omit(self, writing: Writing, entry: Entry | None, what: str, code: str = "not_said") -> None:
