@@ -463,6 +463,15 @@ async def test_a_header_that_the_body_of_a_401_names_is_suspected(marked: Marked
     assert failure.advice == "Is its X-API-Key header sent, and valid?"
 
 
+async def test_a_header_for_keys_is_not_suspected_where_authorization_is_possible_too(
+    marked: Marked, tmp_path: Path
+) -> None:
+    body = b'{"error": "Missing Authorization or X-API-Key header"}'
+    failure = await failure_of(once(reply(401, body)), cwd=tmp_path)
+
+    assert failure.message.endswith("; does it require an Authorization header?")
+
+
 async def test_a_json_error_of_another_api_is_quoted(marked: Marked, tmp_path: Path) -> None:
     failure = await failure_of(once(reply(200, b'{"error": {"message": "no key"}}')), cwd=tmp_path)
 

@@ -171,10 +171,11 @@ def judge(  # noqa: PLR0911 - a list of cases
             summary += login_required_by(challenge)
             command = f'run "mcp-launch login {"--sse " if usual == "/sse" else ""}{answer.url}"'
             again = f"{rejected}; {command} again" if rejected else None
-            own = _own_header(answer)
+            said = _said(answer)
+            own = None if offers_login else _own_header(said)
             advice = again or slip or own or _login(command if offers_login else None, authorized=authorized)
             known = advice if again or slip or own or authorized or offers_login else None
-            return Diagnosis("unauthorized", f"{summary}{_said(answer)}; {advice}", facts, advice=known)
+            return Diagnosis("unauthorized", f"{summary}{said}; {advice}", facts, advice=known)
         case HTTPStatus.FORBIDDEN:
             advice = slip or "is this user allowed to use it?"
             return Diagnosis("forbidden", f"{summary}{_said(answer)}; {advice}", facts, advice=slip)
@@ -208,10 +209,10 @@ def judge(  # noqa: PLR0911 - a list of cases
             return advised("not_mcp", f"{summary} with {misfit}", advice, facts, said=_said(answer))
 
 
-def _own_header(answer: Answer) -> str | None:
-    """Return what to try if the body names a header for keys other than `Authorization`."""
-    found = re.search(r"\bX-(?:\w+-)*(?:Key|Token|Secret|Auth\w*)\b", answer.body, re.IGNORECASE)
-    return f"is its {found[0]} header sent, and valid?" if found else None
+def _own_header(said: str) -> str | None:
+    """Return what to try if a quotation of the body names a header for keys, but not `Authorization`."""
+    found = re.search(r"\bX-(?:\w+-)*(?:Key|Token|Secret|Auth\w*)\b", said, re.IGNORECASE)
+    return f"is its {found[0]} header sent, and valid?" if found and "authorization" not in said.lower() else None
 
 
 def _login(command: str | None, *, authorized: bool) -> str:
