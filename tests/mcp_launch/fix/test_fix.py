@@ -232,6 +232,17 @@ def test_the_type_that_claude_code_requires_is_added(
     assert list(written.items()) == [("url", f"{origin}/mcp"), ("type", "http"), ("headers", {})]
 
 
+def test_a_warning_does_not_concern_other_servers(folder: Path, origin: str, command: Command) -> None:
+    file = folder / ".mcp.json"
+    web = {"type": "http", "url": f"{origin}/mcp"}
+    servers = {"a": web, "b": {**web, "headers": {"X-Key": "$KEY"}}}
+    file.write_text(json.dumps({"mcpServers": servers, "servers": {"c": web}}))
+
+    done = command("fix", str(file))
+
+    assert done.err.splitlines()[-2:] == ["ready   a works as it is", "ready   b starts, but see the warning"]
+
+
 @pytest.mark.parametrize(
     ("path", "text"),
     [

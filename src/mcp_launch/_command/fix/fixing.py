@@ -42,7 +42,7 @@ from mcp_launch._command.show.text import (
     write_json,
 )
 from mcp_launch._json_values import as_items, as_members, texts
-from mcp_launch.config._detection import HOLDERS, project_of
+from mcp_launch.config._detection import HOLDERS, format_of_path, project_of
 from mcp_launch.config._edit import Edit, edit_text
 from mcp_launch.config._entries import Config, Entry
 from mcp_launch.config._formats import format_called
@@ -65,7 +65,7 @@ class Outcome:
     failure: FailureJson | None
     """The failure of the entry as it is."""
     warned: bool = False
-    """True if a finding warns that its client may treat the entry differently."""
+    """True if a warning about the file concerns this server."""
     cure: tuple[Remedy, ...] = ()
     """The remedies with which it became ready."""
     tried: list[tuple[str, FailureJson]] = field(default_factory=list[tuple[str, FailureJson]])
@@ -157,7 +157,9 @@ def fix(typed: Typed, *, write_it: bool, as_json: bool) -> int:
     with started_ahead(sessions):
         reports = run(typed, sessions, _reports, quiet=as_json)
     warned = {each.server for each in file.config.findings if not each.is_note}
-    outcomes = [Outcome(each["name"], each["failure"], bool(warned & {each["name"], None})) for each in reports]
+    # The client of this path finds none of the servers if the file is in the format of another client.
+    is_lost = format_of_path(file.path) not in (None, file.config.format)
+    outcomes = [Outcome(each["name"], each["failure"], warned=is_lost or each["name"] in warned) for each in reports]
     _search(file, outcomes, allowed=None if typed.trust else frozenset())
     withheld = {thing: what for each in outcomes if each.kind == "refused" for thing, what in each.withheld.items()}
     intro = "To go on, these would be used, which the file does not name:"
@@ -340,9 +342,11 @@ _REFUSED = frozenset({"asks_user", "missing_type", "other_transport", "unknown_m
 
 def _add_type(file: _File, outcome: Outcome) -> None:
     """Add the type of a URL to a server that works, if its client requires a type."""
+    if outcome.kind == "refused":
+        return
     config = file.read(file.edited(file.text, outcome.cure))
     found = _of_name(file.sessions(config), outcome.name)
-    if found and outcome.kind != "refused" and "missing_type" in _codes(config, outcome.name):
+    if found and "missing_type" in _codes(config, outcome.name):
         kind = file.form.types[found[1].server["type"]]
         edit = Edit((*found[1].path, "type"), kind, after="url")
         outcome.cure = (*outcome.cure, Remedy(what=f"set type to {kind}", edits=(edit,)))
@@ -441,7 +445,7 @@ def _words(value: Any) -> list[str]:
 _SECRET = re.compile(r"(?i)key|token|secret|passw|credential|auth")
 _MAPS = frozenset(("env", "envs", "environment", "headers", "http_headers", "requestinit"))
 _NAMED = frozenset((*HOLDERS, "extensions", "projects"))
-"""Maps whose keys are names of servers, which are not names of secrets, or directories of projects."""
+"""Fields whose keys are names of servers or directories of projects, so that a key such as "auth0" means no secret."""
 
 
 def _secrets(value: Any, *, inside: bool = False, named: bool = False) -> Iterator[str]:
