@@ -98,11 +98,11 @@ class Copies:
         self._queue.put(framed(kind, data))
 
     def finish(self, *, seconds: float) -> None:
-        """Send the rest, until the recorder has not read for this time."""
+        """Send the rest. Stop if the recorder has read nothing for this many seconds."""
         for kind, dropped in self._dropped.items():
             self._queue.put(framed(kind.upper(), b"%d" % dropped))
         self._queue.put(None)
-        before = -1
+        before: int | None = None
         while self._thread.is_alive() and before != self._waiting:
             before = self._waiting
             self._thread.join(seconds)
@@ -110,7 +110,7 @@ class Copies:
     def _run(self) -> None:
         more = True
         while more:
-            # Much of what waits at once, because each write wakes the recorder.
+            # Many at once, because each write wakes the recorder; not all, so that `finish` sees progress.
             parts = [self._queue.get()]
             with contextlib.suppress(Empty):
                 while parts[-1] is not None and len(parts) < 100:

@@ -26,7 +26,7 @@ from acp_bindings._tap.forwarding import (
 from acp_bindings._tap.replacing import replacing
 
 LAST_COPIES = 10.0
-"""Seconds without progress after which the recording is left incomplete when the agent has exited."""
+"""Seconds without progress after which an unfinished recording is abandoned, once the agent has exited."""
 
 
 def tap(command: Sequence[str], *, output: str | None, check: bool, view: bool, receipts: bool, secrets: bool) -> int:

@@ -143,13 +143,13 @@ def test_a_slow_recorder_receives_everything_while_it_makes_progress() -> None:
     sent = bytearray()
 
     def send(data: bytes) -> None:
-        time.sleep(0.1)
+        time.sleep(0.05)
         sent.extend(data)
 
     copies = Copies(send, lost=lambda: None)
     for _ in range(2500):
         copies.add(b"a", b"1")
-    copies.finish(seconds=1.5)
+    copies.finish(seconds=1.0)
     assert sum(1 for _ in frames(bytes(sent))) == 2500
 
 
