@@ -86,12 +86,15 @@ def report(task: str, description: tuple[str, str, str, float], figures: Figures
     def ratio(name: str, of: str) -> float:
         return median(one / other for one, other in zip(rounds[name], rounds[of], strict=True))
 
+    def shown(name: str) -> str:
+        if name not in rounds:
+            return "-"
+        figure = f"{median(rounds[name]) * 1e6:.1f}"
+        return figure if name == "ours" or "ours" not in rounds else f"{figure} ({ratio(name, 'ours'):5.2f})"
+
     others = "".join(f"{name:>20}" for name in OTHERS)
     print(f"\n{what}\n{'':18}{'ours':>10}{others}   (others: their figure, and it / ours)")
-    shown = {name: f"{median(seen) * 1e6:.1f}" for name, seen in rounds.items()}
-    if "ours" in rounds:
-        shown |= {name: f"{shown[name]} ({ratio(name, 'ours'):5.2f})" for name in OTHERS if name in rounds}
-    print(f"{row:18}{shown.get('ours', '-'):>10}" + "".join(f"{shown.get(name, '-'):>20}" for name in OTHERS))
+    print(f"{row:18}{shown('ours'):>10}" + "".join(f"{shown(name):>20}" for name in OTHERS))
     if {"ours", "official"} <= rounds.keys():
         found = ratio("official", "ours")
         print(f"goal: {goal}: {_reached(found, wanted)}, {found:.2f}; {1 / median(rounds['ours']):,.0f} a second")
