@@ -31,7 +31,7 @@ T = TypeVar("T")
 Result = TypeVar("Result")
 
 Trace: TypeAlias = Callable[[Literal["us", "peer"], bytes], object]
-"""Called with the sender of a line, and the line. It must be fast. It is not called again after it has failed."""
+"""Called with the sender of a line, and the line. It must be fast. After an exception, it is not called again."""
 
 LONGEST = 32 * 1024 * 1024
 """The default maximum size of a line, in bytes."""
