@@ -169,19 +169,24 @@ class _Command(NamedTuple):
 
     def words(self) -> list[str]:
         """Return the words of a command that contains its arguments; empty if it is one path."""
-        import shlex  # noqa: PLC0415 - only needed for mistakes
-
-        try:
-            # Backslashes are those of Windows paths.
-            words = self.command.split() if "\\" in self.command else shlex.split(self.command)
-        except ValueError:
-            return []
+        words = words_of(self.command)
         if len(words) < 2:
             return []
         # The beginning of a path with spaces is not a program.
         program = os.path.join(self.cwd, words[0])
         is_program = os.path.isfile(program) if os.path.dirname(words[0]) else self._replace(command=words[0]).found()
         return words if is_program or words[0] in RUNNERS else []
+
+
+def words_of(line: str) -> list[str]:
+    """Return the words of a command line, as a shell would split it."""
+    import shlex  # noqa: PLC0415 - only needed for mistakes
+
+    try:
+        # Backslashes are those of Windows paths.
+        return shlex.split(line, posix=os.name != "nt" and "\\" not in line)
+    except ValueError:
+        return line.split()
 
 
 def as_entry(words: Sequence[str], phrases: Phrases) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -121,14 +120,6 @@ def source_of(given: str) -> str:
     if given == "-":
         return "standard input"
     return given.partition("?")[0] if is_like_a_url(given) else given
-
-
-def words_of(line: str) -> list[str]:
-    """Return the words of a command line, as a shell would split it."""
-    try:
-        return shlex.split(line, posix=os.name != "nt" and "\\" not in line)
-    except ValueError:
-        return line.split()
 
 
 def name_of(server: object) -> str | None:

@@ -28,7 +28,7 @@ from mcp_launch._command.fix.programs import (
 )
 from mcp_launch._command.fix.urls import credentials, other_origin, other_paths, other_transport, through_program
 from mcp_launch._command.fix.variables import missing, references
-from mcp_launch._command.inputs import Session, Typed, is_url, name_of, only_named, words_of
+from mcp_launch._command.inputs import Session, Typed, is_url, name_of, only_named
 from mcp_launch._command.run import launched, run
 from mcp_launch._command.show.text import (
     confirmed,
@@ -41,6 +41,7 @@ from mcp_launch._command.show.text import (
     write,
     write_json,
 )
+from mcp_launch._executable import words_of
 from mcp_launch._json_values import as_items, as_members, texts
 from mcp_launch.config._detection import HOLDERS, format_of_path, project_of
 from mcp_launch.config._edit import Edit, edit_text

@@ -10,7 +10,7 @@ from acp_bindings._http import is_loopback
 from acp_bindings._lazy import closest
 from mcp_launch._command.fix.draft import Draft, Remedy, each_value, renamed
 from mcp_launch._command.fix.paths import corrected_command, program_at
-from mcp_launch._command.inputs import words_of
+from mcp_launch._executable import words_of
 from mcp_launch._json_values import as_items, as_members
 from mcp_launch.config._documents import Path
 from mcp_launch.config._edit import Edit
