@@ -545,6 +545,8 @@ _CLOSED = "the connection was closed"
 
 def _until_it_fails(trace: Trace) -> Trace:
     """Return a function that calls *trace* until it raises an exception, which must not end the conversation."""
+    if not callable(trace):
+        raise TypeError(f"trace must be callable, not {type(trace).__name__}")
     failed = False
 
     def call(sender: Literal["us", "peer"], line: bytes) -> None:
