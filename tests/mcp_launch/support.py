@@ -132,7 +132,7 @@ def run_python(*args: str, stdin: str = "", **variables: str) -> subprocess.Comp
     """Run Python with the package under test in a separate process, with these additional variables."""
     env = {**os.environ, "PYTHONPATH": str(SOURCE), **variables}
     command = [sys.executable, *args]
-    return subprocess.run(command, input=stdin, capture_output=True, text=True, env=env, timeout=60, check=False)
+    return subprocess.run(command, input=stdin, capture_output=True, text=True, env=env, timeout=120, check=False)
 
 
 def wait_until(happened: Callable[[], bool], *, seconds: float = 10) -> None:

@@ -16,7 +16,7 @@ from tests.mcp_launch.support import run_python
 
 __all__ = ["Checked", "check_all"]
 
-_TIMEOUT = 15.0
+_TIMEOUT = 20.0
 """Seconds to import the SDK on a busy machine. Silent servers use all of it."""
 
 
