@@ -65,7 +65,6 @@ _NPM = r"npm (?:error|ERR!) "
 _NO_FILE = r"(?:Cannot find module|can't open file) '"
 _MISSING_PROGRAM = "the program {} was not found; is it installed, and on the PATH that the server gets?"
 _MISSING_PACKAGE = "the Python package {} was not found; is its name right?"
-HAS_VARIABLE = "its path contains a variable"
 NEEDS_PROXY = "is there a network, and does it need a proxy (HTTPS_PROXY)?"
 OLDER_SDK = "it was written for version 1 of the MCP SDK, but got version 2"
 _SDK = r"[/\\]site-packages[/\\]mcp[/\\]"
@@ -268,11 +267,6 @@ HINTS = (
         rf"{_NO_FILE}([^'\n]*[/\\]~[/\\][^'\n]*)'",
         'the file {} was not found; "~" is not expanded here; write the full path',
         "Error: Cannot find module '/srv/~/weather/index.js'",
-    ),
-    Hint(
-        rf"{_NO_FILE}([^'\n]*(?:\$\{{?\w|%[A-Za-z_]{{3,}}%)[^'\n]*)'",
-        f"the file {{}} was not found; {HAS_VARIABLE}",
-        "python: can't open file '/srv/$HOME/x.py': [Errno 2] No such file or directory",
     ),
     Hint(
         r"can't open file '([^'\n]+)'",

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from acp_bindings._processes.process import how_it_ended, signal_name
 from mcp_launch._diagnosis import Diagnosis, advised
-from mcp_launch._diagnosis.hints import HAS_VARIABLE, NEEDS_PROXY, OLDER_SDK, explain_end, explain_variable
+from mcp_launch._diagnosis.hints import NEEDS_PROXY, OLDER_SDK, explain_end, explain_variable
 from mcp_launch._executable import INHERITED
 from mcp_launch._spec import StdioServer
 from mcp_launch.failures import Phrases
@@ -124,13 +124,13 @@ def _reason(seen: Seen, said: Sequence[str], hint: str | None) -> tuple[str | No
     if hint is not None and NEEDS_PROXY in hint and seen.proxy:
         name, url = seen.proxy
         return hint.replace(NEEDS_PROXY, f"is the proxy {url} ({name}) right, and does it run?"), None
-    if hint is not None and HAS_VARIABLE in hint:
-        return hint.replace(HAS_VARIABLE, f"its path {seen.phrases.unexpanded(hint, 'args')}"), None
     if hint is None:
         env = dict(seen.spec.env)
         empty = {name for name, value in env.items() if not value.strip()}
         hint = explain_variable(said, given={*INHERITED, *env}, empty=empty)
     is_about_path = hint is None or re.search("is (?:the|every) path", hint)
+    if hint and is_about_path and (wrong := seen.phrases.unexpanded(hint, "args")):
+        return f"{hint.partition('; ')[0]}; its path {wrong}", None
     if is_about_path and os.name != "nt" and any(map(_WINDOWS_PATH.search, seen.spec.args)):
         return 'a path in its "args" is a Windows path, and this system is not Windows', None
     if hint is None and any(map(_REFUSED.search, said)):
