@@ -231,16 +231,7 @@ def _executable(given: _Command, path: str) -> str:
         raise CommandError("not_executable", f'the command is a device, pipe or socket, not a program: "{shown}"')
     if not os.access(path, os.X_OK):
         runner = _INTERPRETERS.get(os.path.splitext(path)[1])
-        ways = ["try chmod +x"] if runner is None or _has_interpreter(path) else []
-        ways += [f'set the command to {runner} and put this file in "args"'] if runner else []
-        raise CommandError("not_executable", f'the command is not executable: "{shown}"; {", or ".join(ways)}')
+        # First, because chmod +x does not suffice for a script whose first line does not name its interpreter.
+        other = f'set the command to {runner} and put this file in "args", or ' if runner else ""
+        raise CommandError("not_executable", f'the command is not executable: "{shown}"; {other}try chmod +x')
     return path
-
-
-def _has_interpreter(path: str) -> bool:
-    """Return True if the first line of a file names its interpreter, or if the file cannot be read."""
-    try:
-        with open(path, "rb") as file:
-            return file.read(2) == b"#!"
-    except OSError:
-        return True
