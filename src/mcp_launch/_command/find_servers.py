@@ -29,10 +29,9 @@ from mcp_launch._command.inputs import (
 from mcp_launch._command.signals import signals_deferred
 from mcp_launch._command.trust import trusted
 from mcp_launch._executable import RUNNERS
-from mcp_launch._json_values import as_items, as_members, texts
 from mcp_launch._spawn_ahead import end_the_rest, start_ahead
 from mcp_launch.config._documents import Place
-from mcp_launch.config._entries import Config, Entry
+from mcp_launch.config._entries import Config, Entry, input_ids
 from mcp_launch.config._read import read_config
 from mcp_launch.config._references import texts_in
 from mcp_launch.failures import NoServers, Phrases, UnusableInput, did_you_mean
@@ -122,9 +121,8 @@ def inputs_of(given: Sequence[str]) -> dict[str, str]:
 
 def asked_in(config: Config) -> list[str]:
     """Return the names of the inputs that a file declares or refers to."""
-    declared = texts([as_members(each).get("id") for each in as_items(config.rest.get("inputs"))])
     used = texts_in([[entry.written, entry.written_cwd] for entry in config.entries])
-    return declared + [each.name for text in used for each in text.references if each.kind == "input"]
+    return input_ids(config.rest) + [each.name for text in used for each in text.references if each.kind == "input"]
 
 
 def refuse_unknown(given: Sequence[str], asked: Iterable[str]) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from mcp_launch._json_values import as_items, as_members, texts
 from mcp_launch.config._documents import Path, Place
 from mcp_launch.failures import Phrases
 
@@ -41,6 +42,11 @@ class Config(NamedTuple):
 
     def __repr__(self) -> str:
         return f"Config(source={self.source!r}, format={self.format!r}, entries={self.entries!r})"
+
+
+def input_ids(rest: Mapping[str, Any]) -> list[str]:
+    """Return the ids of the `inputs` that a file defines."""
+    return texts([as_members(each).get("id") for each in as_items(rest.get("inputs"))])
 
 
 class Entry(NamedTuple):

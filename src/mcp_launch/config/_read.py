@@ -10,10 +10,10 @@ from io import StringIO
 from typing import Any, cast
 
 from mcp_launch._executable import HARMLESS
-from mcp_launch._json_values import as_items, as_members, texts
+from mcp_launch._json_values import as_items, as_members
 from mcp_launch.config._detection import HOLDERS, format_of_path, format_of_shape, meant_by, project_of, shapes_of
 from mcp_launch.config._documents import Document, Grammar, read_json, unusable
-from mcp_launch.config._entries import Config, Entry, Finding
+from mcp_launch.config._entries import Config, Entry, Finding, input_ids
 from mcp_launch.config._formats import format_called
 from mcp_launch.config._formats.acp import ACCEPTED
 from mcp_launch.config._formats.format import Format, Reading, Writing
@@ -176,7 +176,7 @@ def _replaced(entry: Entry, chosen: Format, reading: Reading) -> Entry:
             "disabled", f"is disabled in {chosen.title} and not started", place=entry.place, server=entry.name
         )
     else:
-        inputs = texts([as_members(each).get("id") for each in as_items(reading.rest.get("inputs"))])
+        inputs = input_ids(reading.rest)
         for text in texts_in([entry.written, entry.written_cwd]):
             for reference in text.references:
                 if reference.value(reading.values) is None:

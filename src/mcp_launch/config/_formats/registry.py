@@ -11,7 +11,7 @@ from acp_bindings._lazy import closest
 from mcp_launch._json_values import as_items, as_members
 from mcp_launch.config._detection import described, meant_by
 from mcp_launch.config._documents import Path
-from mcp_launch.config._entries import Entry
+from mcp_launch.config._entries import Entry, input_ids
 from mcp_launch.config._formats.format import EntryReading, Format, Reading, Writing
 from mcp_launch.config._references import Reference, Text
 from mcp_launch.failures import NoServers, Phrases
@@ -309,7 +309,7 @@ class _Option(NamedTuple):
         asked: dict[str, Any] = {"type": "pickString" if choices else "promptString", "id": name, **more}
         asked |= {"password": True} if secret else {}
         inputs: list[Any] = self.at.reading.rest.setdefault("inputs", [])
-        if name not in [as_members(each).get("id") for each in inputs]:
+        if name not in input_ids(self.at.reading.rest):
             inputs.append({member: value for member, value in asked.items() if value is not None})
         default = default if isinstance(default, str) else None
         return Reference(f"{{{name}}}", "input", name, default, is_required=True, is_secret=secret)
