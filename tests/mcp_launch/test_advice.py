@@ -181,6 +181,11 @@ async def test_the_advice_for_a_variable_is_that_of_the_client(
             {"command": sys.executable, "args": ["/$HOME/a.py"]},
             "The file /$HOME/a.py was not found; its path {} (HOME); write the value.",
         ),
+        (
+            "zed",
+            {"command": sys.executable, "args": ["/$home/a.py"]},
+            "The file /$home/a.py was not found; is the path right?",
+        ),
         ("claude-code", {**REFUSED, "env": {"KEY": "${env:KEY}"}}, "The value of KEY {} (KEY); write ${{KEY}}."),
         ("vscode", {**REFUSED, "env": {"KEY": "${input:tok}"}}, "The value of KEY {}; give it a value."),
         ("zed", {**REFUSED, "env": {"KEY": "$TOKEN"}}, "The value of KEY {} (TOKEN); write the value."),

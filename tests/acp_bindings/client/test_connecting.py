@@ -14,6 +14,7 @@ import pytest
 from acp_bindings import v1, v2
 from acp_bindings.client import Client, Files
 from acp_bindings.connection import CannotStart, Connection, ConnectionClosed, RequestFailed, connect_process
+from acp_bindings.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND
 from acp_bindings.setup import OPENING, RequestError, UnsupportedProtocolVersion
 from tests.acp_bindings.client.support import Agent, connected, hello, said, streams
 
@@ -154,11 +155,17 @@ async def test_one_client_connects_to_several_agents() -> None:
     assert sorted(answers) == ["1 Hello", "2 Hello"]
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="cat is a command of POSIX")
-async def test_the_error_of_initialize_suggests_that_the_program_is_not_an_agent() -> None:
-    with pytest.raises(RequestError, match="initialize failed, perhaps because this is not an ACP agent: Method not"):
-        async with Client("editor", version="1.0").connect(["cat"]):
+@pytest.mark.parametrize("code", [METHOD_NOT_FOUND, INVALID_PARAMS])
+async def test_the_error_of_initialize_suggests_that_the_program_is_not_an_agent(code: int) -> None:
+    error = f'{{"code": {code}, "message": "no"}}'
+    script = f"""
+import json
+print(json.dumps({{"jsonrpc": "2.0", "id": json.loads(input())["id"], "error": {error}}}), flush=True)
+"""
+    with pytest.raises(RequestError) as caught:
+        async with Client("editor", version="1.0").connect([sys.executable, "-c", script]):
             pass
+    assert str(caught.value) == f"initialize failed, perhaps because this is not an ACP agent: no ({code})"
 
 
 async def test_ask_sends_requests_that_have_no_method_in_the_client() -> None:
