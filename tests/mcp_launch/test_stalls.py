@@ -22,7 +22,7 @@ from mcp_launch import Budgets, Options
 from mcp_launch._transports import http as http_client
 from mcp_launch._transports import http_reading, posts, sse_client
 from mcp_launch._transports import streams as server_requests
-from mcp_launch._transports.streams import limited
+from mcp_launch._transports.streams import WriteStream, limited
 from tests.mcp_launch.servers.raw import Answer, Request, event, head, raw_server
 from tests.mcp_launch.servers.stalls import Web, handler
 from tests.mcp_launch.servers.web import misbehaving_web
@@ -346,3 +346,26 @@ async def test_a_request_is_in_progress_until_its_response_or_cancellation() -> 
     assert await taken() == [7]
     assert len(ends.got) == 1
     assert [warning.partition(" ")[0] for warning in warnings] == ["sent", "sent", "sends"]
+
+
+async def test_a_request_is_in_progress_while_its_response_waits_to_be_sent() -> None:
+    ends, accepts = Ends(), anyio.Event()
+
+    async def send(item: SessionMessage) -> None:
+        await accepts.wait()
+        await ends.send(item)
+
+    read, write = limited(ends, WriteStream(ends, send), is_behind=lambda: False, warn=len)
+    ends.sent = [request(0)]
+    await read.receive()
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(write.send, SessionMessage(JSONRPCResponse(jsonrpc="2.0", id=0, result={})))
+        await anyio.wait_all_tasks_blocked()
+        ends.sent = [request(0)]
+        with pytest.raises(anyio.EndOfStream):
+            await read.receive()
+        accepts.set()
+
+    ends.sent = [request(0)]
+    await read.receive()

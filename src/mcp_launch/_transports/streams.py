@@ -241,9 +241,10 @@ class _Limit:
     async def send(self, item: SessionMessage) -> None:
         """Send a message; a response ends a request in progress."""
         message = item.message
+        await self._write.send(item)
+        # Not before, because the responses to a flood of requests would delay all other messages.
         if self._in_progress and isinstance(message, JSONRPCResponse | JSONRPCError) and message.id is not None:
             self._in_progress.discard(coerce_request_id(message.id))
-        await self._write.send(item)
 
     async def _accepts(self, request: JSONRPCRequest) -> bool:
         number = coerce_request_id(request.id)
