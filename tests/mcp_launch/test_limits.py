@@ -288,14 +288,17 @@ def test_limits_are_positive_integers() -> None:
             Limits(bytes=given)
 
 
-@pytest.mark.parametrize("before", range(4))
-async def test_invalid_utf_8_is_replaced_wherever_a_long_message_is_cut(before: int) -> None:
-    start = b'{"jsonrpc": "2.0", "id": 1, "result": {"text": "\xff'
-    # Of four bytes each, so that one of the cases cuts them at every place.
-    text = start + b"." * before + "\U0001f600".encode() * 600_000 + b'\xf0\x9f"}}'
-    found = await Reader(Limits()).read(text)
+@pytest.mark.parametrize("broken", [b"\xff", b"\xf0\x9f", rb"\ud800", rb"\udc00"])
+async def test_invalid_unicode_is_replaced_unless_the_message_is_very_long(broken: bytes) -> None:
+    form = b'{"jsonrpc": "2.0", "id": 1, "result": {"text": "%b%b"}}'
+    found = await Reader(Limits()).read(form % ("\U0001f600".encode(), broken))
     assert isinstance(found, JSONRPCResponse)
-    assert found.result == {"text": "\ufffd" + "." * before + "\U0001f600" * 600_000 + "\ufffd"}
+    assert found.result == {"text": "\U0001f600\ufffd"}
+
+    found = await Reader(Limits()).read(form % (b"." * (8 << 20), broken))
+    assert isinstance(found, Invalid)
+    assert found.why == "it is not valid Unicode, which is repaired in messages of up to 8 MB only"
+    assert (found.limit, found.answers) == ("bytes", 1)
 
 
 @pytest.mark.parametrize(

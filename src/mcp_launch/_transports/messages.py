@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from codecs import getincrementaldecoder
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias, cast
@@ -170,12 +169,12 @@ class Reader:
                 if "recursion limit" in str(error):
                     why = f"it is nested more than {DEEPEST} levels deep"
                     return Invalid(why, limit="depth", **_outline(text) | _claims(text))
+                if len(text) > _MENDED and any(each in str(error) for each in _NOT_UNICODE):
+                    why = f"it is not valid Unicode, which is repaired in messages of up to {megabytes(_MENDED)} only"
+                    return Invalid(why, limit="bytes", **_outline(text) | _claims(text))
             else:
                 self.mended = attempt is not text
                 return value
-        if len(text) > _MENDED and _SURROGATE.search(text):
-            why = f"it has lone surrogates, which are replaced in messages of up to {megabytes(_MENDED)} only"
-            return Invalid(why, limit="bytes", **_outline(text))
         # The start of a line whose writer died contains an id too.
         is_whole = text[-16:].rstrip().endswith(b"}")
         outline = _outline(text)
@@ -260,6 +259,8 @@ def _count_items(value: object, most: int) -> int:
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 _LONE = re.compile("[\ud800-\udfff]")
 """A lone surrogate, as left by JavaScript that cuts a string in the middle of an emoji."""
+_NOT_UNICODE = ("invalid unicode", "hex escape")
+"""Parts of the errors of the parser for invalid UTF-8 and for lone surrogates."""
 _MENDED = 8 << 20
 """The longest message in which these are replaced, because that takes several times the time and memory."""
 
@@ -267,22 +268,16 @@ _MENDED = 8 << 20
 def _readings(text: bytes | bytearray) -> Iterator[bytes | bytearray | None]:
     """Yield the text, then the text with invalid characters replaced; yield None after each step between."""
     yield text
+    if len(text) > _MENDED:
+        return
     try:
         text.decode()
     except UnicodeDecodeError:
-        # In pieces, because replacing takes a second for the longest messages.
-        decoder, pieces = getincrementaldecoder("utf-8")("replace"), list[str]()
-        for start in range(0, len(text), _PIECE):
-            yield None
-            pieces.append(decoder.decode(text[start : start + _PIECE]))
-        replaced = "".join([*pieces, decoder.decode(b"", final=True)])
-        del pieces
         yield None
-        mended = replaced.encode()
-        del replaced
+        replaced = text.decode(errors="replace")
         yield None
-        yield mended
-    if len(text) <= _MENDED and _SURROGATE.search(text):
+        yield replaced.encode()
+    if _SURROGATE.search(text):
         try:
             value: object = json.loads(text.decode(errors="replace"))
             yield _LONE.sub("\ufffd", json.dumps(value, ensure_ascii=False)).encode()
