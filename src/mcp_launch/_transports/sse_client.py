@@ -224,7 +224,7 @@ class Events:
                     yield Event(name, event.data.encode("latin-1"))
 
     async def pieces(self) -> AsyncGenerator[bytes]:
-        """The lines of complete events within the limit. The end of an event is a piece of its own."""
+        """The lines of complete events within the limit. The end of a long event is a piece of its own."""
         async for chunk in self._response.aiter_bytes():
             for start in range(0, len(chunk), _PIECE):
                 if start:
@@ -242,11 +242,13 @@ def _pieces(block: bytes) -> Iterator[bytes]:
     if b"\r" in block:
         # httpx-sse recognizes a bare CR as the end of a line only with the next byte, which may take long.
         block = block.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    for start in range(0, len(block) - 1, _PIECE):
-        yield block[start : min(start + _PIECE, len(block) - 1)]
-    # Before its end, with which httpx-sse returns the event, so that fewer copies of it are in memory.
+    last = len(block) - 1 if len(block) > _PIECE else 0
+    for start in range(0, last, _PIECE):
+        yield block[start : min(start + _PIECE, last)]
+    end = block[last:]
+    # Before its end, with which httpx-sse returns the event, so that fewer copies of a long one are in memory.
     del block
-    yield b"\n"
+    yield end
 
 
 class _Body(httpx.AsyncByteStream):
