@@ -310,6 +310,27 @@ async def test_a_result_that_is_not_valid_mcp_is_an_error_that_shows_no_secret(
     assert SECRET not in said_by(error)
 
 
+@pytest.mark.parametrize(
+    ("schema", "wrong"),
+    [
+        ({"type": "array"}, "tools/1/inputSchema/type: input should be 'object' (in \"read_[redacted]\")"),
+        ({"properties": 1}, "tools/1/inputSchema/"),
+    ],
+)
+async def test_the_error_of_a_list_names_the_tool(
+    schema: dict[str, Any], wrong: str, marked: Marked, tmp_path: Path
+) -> None:
+    names = {"first": {"type": "object"}, "read_$SECRET": schema}
+    tools = [{"name": name, "inputSchema": schema} for name, schema in names.items()]
+    entry = scripted(marked, tmp_path, **{"tools/list": {"result": {"tools": tools}}})
+
+    async with launch([entry], cwd="/") as fleet:
+        [failure] = fleet.failures
+
+    assert f"sent a response that is not valid MCP: {wrong}" in failure.message
+    assert '(in "read_[redacted]")' in failure.message
+
+
 async def test_a_result_that_does_not_match_its_schema_shows_no_secret(marked: Marked, tmp_path: Path) -> None:
     error = await refusal(scripted(marked, tmp_path, **tool(NUMBER, {"n": "$SECRET"})))
 

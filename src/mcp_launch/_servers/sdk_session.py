@@ -56,6 +56,8 @@ class Protection:
     """The process that validates results, once it is needed."""
     probe: Probe | None = None
     """Limits the wait for the newer era; None to wait as long as the SDK."""
+    result: object = None
+    """The result that the SDK is reading now."""
 
     def validator(self, name: str, schema: dict[str, Any]) -> ResultValidator:
         """Return the validator of a tool's results."""
@@ -125,6 +127,10 @@ class Session(ClientSession):
             if self._negotiated_version is None:
                 raise
             path, message = invalid_field(error)
+            if name := _name_at(path, self._protection.result):
+                message += f' (in "{name}")'
+        finally:
+            self._protection.result = None
         server, hide = self._protection.server, self._protection.hide
         reason, path = hide.start(message, _REASON), hide.start(path, _REASON)
         # Raised here so that its context is not the original, which quotes what the server sent.
@@ -253,9 +259,21 @@ class _Redacting:
         if method == "server/discover" and self.protection.probe:
             opts = {**(opts or {}), **self.protection.probe.options}
         try:
-            return await self._dispatcher.send_raw_request(method, params, opts, **kwargs)
+            result = await self._dispatcher.send_raw_request(method, params, opts, **kwargs)
         except MCPError as error:
             hidden = self.protection.hide.json(error.error.model_dump())
             error.error = ErrorData(**hidden)
             error.args = (error.code, error.message, error.data)
             raise
+        self.protection.result = result
+        return result
+
+
+def _name_at(path: str, result: Any) -> str:
+    """Return the name of the tool or other item of a list with this path; empty if there is none."""
+    try:
+        field, index, *_ = path.split("/")
+        name: object = result[field][int(index)]["name"]
+    except (ValueError, LookupError, TypeError):
+        return ""
+    return name if isinstance(name, str) else ""
