@@ -1,41 +1,26 @@
-"""Run the command `mcp-launch` in the process of the test, because a separate process spends most time on imports."""
+"""Fixtures of this folder: the command, and files with servers."""
 
 from __future__ import annotations
 
 import json
-import signal
-import sys
-from collections.abc import Generator
 from pathlib import Path
 
 import pytest
 
-from mcp_launch._command.cli import main
-from mcp_launch._command.signals import ENDING
 from tests.mcp_launch.explore.here import ODD, Command, Done
+from tests.mcp_launch.here import run_here
 
 
 @pytest.fixture
-def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Generator[Command]:
+def command(monkeypatch: pytest.MonkeyPatch) -> Command:
     """A function that runs the command with these arguments and this standard input."""
-    handlers = {number: signal.getsignal(number) for number in ENDING}
 
     def run(*args: str, stdin: str = "") -> Done:
-        given = tmp_path / "standard input"
-        given.write_text(stdin, encoding="utf-8", errors="surrogateescape")
-        with given.open() as opened:
-            monkeypatch.setattr(sys, "argv", ["mcp-launch", *args])
-            monkeypatch.setattr(sys, "stdin", opened)
-            with pytest.raises(SystemExit) as ended:
-                main()
-        said = capsys.readouterr()
-        return Done(status=ended.value.code, out=said.out, err=said.err)
+        done = run_here(*args, stdin=stdin)
+        return Done(status=done.returncode, out=done.stdout, err=done.stderr)
 
     monkeypatch.setenv("COLUMNS", "60")
-    monkeypatch.delenv("FORCE_COLOR", raising=False)
-    yield run
-    for number, handler in handlers.items():
-        signal.signal(number, handler)
+    return run
 
 
 @pytest.fixture

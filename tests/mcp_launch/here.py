@@ -1,0 +1,38 @@
+"""Run the command `mcp-launch` in the process of the test, because a separate process spends most time on imports."""
+
+from __future__ import annotations
+
+import io
+import os
+import signal
+import sys
+import tempfile
+from subprocess import CompletedProcess
+from unittest import mock
+
+import pytest
+
+from mcp_launch._command.cli import main
+from mcp_launch._command.signals import ENDING
+
+
+def run_here(*args: str, stdin: str = "", **variables: str) -> CompletedProcess[str]:
+    """Run the command with these arguments, standard input and additional variables, without a terminal."""
+    handlers = {number: signal.getsignal(number) for number in ENDING}
+    out, err = io.BytesIO(), io.BytesIO()
+    streams = {"stdout": io.TextIOWrapper(out, encoding="utf-8"), "stderr": io.TextIOWrapper(err, encoding="utf-8")}
+    with (
+        tempfile.TemporaryFile("w+", encoding="utf-8", errors="surrogateescape") as given,
+        mock.patch.dict(os.environ, variables),
+        mock.patch.multiple(sys, argv=["mcp-launch", *args], stdin=given, **streams),
+        pytest.raises(SystemExit) as ended,
+    ):
+        os.environ.pop("FORCE_COLOR", None)
+        given.write(stdin)
+        given.seek(0)
+        main()
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
+    status = ended.value.code or 0
+    assert isinstance(status, int)
+    return CompletedProcess([*args], status, out.getvalue().decode(), err.getvalue().decode())
