@@ -25,12 +25,12 @@ def run_here(*args: str, stdin: str = "", **variables: str) -> CompletedProcess[
         tempfile.TemporaryFile("w+", encoding="utf-8", errors="surrogateescape") as given,
         mock.patch.dict(os.environ, variables),
         mock.patch.multiple(sys, argv=["mcp-launch", *args], stdin=given, **streams),
-        pytest.raises(SystemExit) as ended,
     ):
         os.environ.pop("FORCE_COLOR", None)
         given.write(stdin)
         given.seek(0)
-        main()
+        with pytest.raises(SystemExit) as ended:
+            main()
     for number, handler in handlers.items():
         signal.signal(number, handler)
     status = ended.value.code or 0

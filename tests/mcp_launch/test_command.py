@@ -19,11 +19,10 @@ import pytest
 from mcp_launch._command.run import budgets_within
 from mcp_launch._extra import NEEDED
 from mcp_launch.report import check_schema
-from tests.mcp_launch.support import SECRET, SERVERS, SOURCE, Marked, run_python, wait_until, web_server
+from tests.mcp_launch.here import run_here
+from tests.mcp_launch.support import SECRET, SERVERS, SOURCE, Marked, run_python, wait_until
 
-PLAIN = [str(SERVERS / "plain.py")]
-
-
+PLAIN = ["-S", str(SERVERS / "plain.py")]
 COMMAND = [sys.executable, "-m", "mcp_launch"]
 TERMINAL = {"COLUMNS": "40", "NO_COLOR": "1"}
 ENV = {**os.environ, "PYTHONUNBUFFERED": "", "PYTHONPATH": str(SOURCE), **TERMINAL}
@@ -33,6 +32,8 @@ class Popen(subprocess.Popen):
     def __init__(self, *args, **options):
         super().__init__(*args, **options)
         print("SPAWNED", file=sys.stderr)
+        if "-" not in sys.argv:
+            sys.exit()  # what follows is the same for all commands
 subprocess.Popen = Popen
 from mcp_launch.__main__ import main
 main()
@@ -87,7 +88,7 @@ def test_working_servers_are_printed_in_one_line_each_with_exit_status_0(tmp_pat
 def test_a_failed_server_is_printed_with_the_reason_and_exit_status_1() -> None:
     config = {"mcpServers": {"good": plain(), "bad": plain("exits_with_message")}}
 
-    done = run("check", "-", stdin=json.dumps(config))
+    done = run_here("check", "-", stdin=json.dumps(config))
 
     assert done.returncode == 1
     good, bad = done.stdout.splitlines()
@@ -100,7 +101,7 @@ def test_a_failed_server_is_printed_with_the_reason_and_exit_status_1() -> None:
 def test_json_output_is_a_single_document() -> None:
     config = {"mcpServers": {"banner": plain("prints_banner"), "gone": {"command": "/no/such/program"}}}
 
-    done = run("check", "--json", "-", stdin=json.dumps(config))
+    done = run_here("check", "--json", "-", stdin=json.dumps(config))
 
     report = json.loads(done.stdout)
     assert (done.returncode, report["ok"]) == (1, False)
@@ -112,7 +113,7 @@ def test_json_output_is_a_single_document() -> None:
 
 def test_a_whole_request_brings_its_directory(tmp_path: Path) -> None:
     server: dict[str, Any] = {"name": "here", "command": "./server", "args": [], "env": []}
-    (tmp_path / "server").write_text(f"#!/bin/sh\nexec {sys.executable} {PLAIN[0]}\n")
+    (tmp_path / "server").write_text(f"#!/bin/sh\nexec {sys.executable} {PLAIN[1]}\n")
     (tmp_path / "server").chmod(0o755)
     request = {
         "jsonrpc": "2.0",
@@ -121,7 +122,7 @@ def test_a_whole_request_brings_its_directory(tmp_path: Path) -> None:
         "params": {"cwd": str(tmp_path), "mcpServers": [server]},
     }
 
-    done = run("check", "-", stdin=json.dumps(request))
+    done = run_here("check", "-", stdin=json.dumps(request))
 
     assert (done.returncode, done.stdout[:8]) == (0, "ok   her")
     assert done.stderr.startswith("warning: here: ")
@@ -136,8 +137,8 @@ def test_a_whole_request_brings_its_directory(tmp_path: Path) -> None:
     ],
 )
 def test_unusable_input_exits_2_with_its_position(stdin: str, says: str) -> None:
-    done = run("check", "-", stdin=stdin)
-    as_json = run("check", "--json", "-", stdin=stdin)
+    done = run_here("check", "-", stdin=stdin)
+    as_json = run_here("check", "--json", "-", stdin=stdin)
 
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(says)
@@ -152,10 +153,10 @@ def test_a_file_that_cannot_be_used_keeps_no_other_from_being_checked(tmp_path: 
     cut.write_text('{"mcpServers": {')
     gone = str(tmp_path / "gone.json")
 
-    lines = run("check", str(cut), str(good), gone)
-    report = json.loads(run("check", "--json", str(cut), str(good), gone).stdout)
-    none = run("check", "--json", str(cut), gone)
-    whole = run("check", str(cut), str(good), "--junit", str(tmp_path / "junit.xml"))
+    lines = run_here("check", str(cut), str(good), gone)
+    report = json.loads(run_here("check", "--json", str(cut), str(good), gone).stdout)
+    none = run_here("check", "--json", str(cut), gone)
+    whole = run_here("check", str(cut), str(good), "--junit", str(tmp_path / "junit.xml"))
 
     unusable = lines.stderr.splitlines()
     assert (lines.returncode, lines.stdout.split()[:2]) == (2, ["ok", "good"])
@@ -287,34 +288,29 @@ def test_a_signal_ends_the_servers_before_the_command(number: signal.Signals, st
 
 
 def test_a_command_behind_two_dashes_is_a_server() -> None:
-    done = run("check", "-e", "SECRET", "--", sys.executable, *PLAIN, "works", "--json", SECRET=SECRET)
+    done = run_here("check", "-e", "SECRET", "--", sys.executable, *PLAIN, "works", "--json", SECRET=SECRET)
 
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("ok   plain stdio 1 tool: environment (")
 
 
-def test_a_url_is_a_server_with_its_headers() -> None:
-    with web_server("http") as url:
-        done = run("check", f"{url}?key={SECRET}", "-H", f"Authorization: Bearer {SECRET}")
-    with web_server("sse") as url:
-        old = run("check", url, "--sse")
+def test_a_url_is_a_server_with_its_headers(echo_urls: dict[str, str]) -> None:
+    done = run_here("check", f"{echo_urls['http']}?key={SECRET}", "-H", f"Authorization: Bearer {SECRET}")
+    old = run_here("check", echo_urls["sse"], "--sse")
 
     assert (done.returncode, done.stdout.split()[:3], done.stderr) == (0, ["ok", "127.0.0.1", "http"], "")
     assert (old.returncode, old.stdout.split()[:3]) == (0, ["ok", "127.0.0.1", "sse"])
     assert "the SSE transport is deprecated" in old.stderr
 
 
-def test_a_wrong_transport_is_reported_in_the_terms_of_its_file(tmp_path: Path) -> None:
+def test_a_wrong_transport_is_reported_in_the_terms_of_its_file(tmp_path: Path, echo_urls: dict[str, str]) -> None:
     gemini = tmp_path / ".gemini" / "settings.json"
     gemini.parent.mkdir()
-    with web_server("http") as url:
-        gemini.write_text(json.dumps({"mcpServers": {"web": {"url": url}}}))
-        new = [
-            run(*command, *where) for command in (("check",), ("tools",)) for where in ((url, "--sse"), (str(gemini),))
-        ]
-    with web_server("sse") as url:
-        gemini.write_text(json.dumps({"mcpServers": {"web": {"httpUrl": url}}}))
-        old = [run("check", url), run("call", str(gemini), "echo")]
+    gemini.write_text(json.dumps({"mcpServers": {"web": {"url": echo_urls["http"]}}}))
+    ways = ((echo_urls["http"], "--sse"), (str(gemini),))
+    new = [run_here(command, *where) for command in ("check", "tools") for where in ways]
+    gemini.write_text(json.dumps({"mcpServers": {"web": {"httpUrl": echo_urls["sse"]}}}))
+    old = [run_here("check", echo_urls["sse"]), run_here("call", str(gemini), "echo")]
 
     said = ["leave out --sse", 'call the URL "httpUrl"'] * 2 + ["add --sse", 'call the URL "url"']
     assert [done.returncode for done in (*new, *old)] == [1] * 6
@@ -328,7 +324,7 @@ def test_a_timeout_names_the_option_to_increase_it(tmp_path: Path) -> None:
     slow = ("--timeout", "0.5", "--", "/bin/sleep", "20")
 
     ways = [("check", "--junit", str(junit), "--html", str(html)), ("check", "--json"), ("tools",), ("tools", "--json")]
-    done = [run(*way, *slow) for way in (*ways, ("shell", "--verbose"))]
+    done = [run_here(*way, *slow) for way in (*ways, ("shell", "--verbose"))]
 
     assert [each.returncode for each in done] == [1] * len(done)
     told = [*(each.stdout + each.stderr for each in done), junit.read_text(), html.read_text()]
@@ -340,7 +336,9 @@ def test_several_files_make_one_report(tmp_path: Path) -> None:
     for name in ("a", "b"):
         (tmp_path / f"{name}.json").write_text(json.dumps({"mcpServers": {name: plain(), "both": plain()}}))
 
-    done = run("check", "--json", str(tmp_path / "a.json"), str(tmp_path / "b.json"), "--only", "both", "--only", "b")
+    done = run_here(
+        "check", "--json", str(tmp_path / "a.json"), str(tmp_path / "b.json"), "--only", "both", "--only", "b"
+    )
 
     names = [server["name"] for server in json.loads(done.stdout)["servers"]]
     assert (done.returncode, names) == (0, [f"{tmp_path}/a.json:both", "b", f"{tmp_path}/b.json:both"])
@@ -354,7 +352,7 @@ def test_strict_takes_warnings_for_failures() -> None:
         # Only ACP requires absolute commands.
         servers: Any = [{"name": "one", "env": [], **server}] if acp else {"one": server}
         config = json.dumps({"mcpServers": servers})
-        return [run("check", "-", *strict, stdin=config, PATH=path).returncode for strict in ((), ("--strict",))]
+        return [run_here("check", "-", *strict, stdin=config, PATH=path).returncode for strict in ((), ("--strict",))]
 
     assert (statuses(plain()), statuses(plain("prints_banner"))) == ([0, 0], [0, 1])
     assert (statuses(relative), statuses(relative, acp=True)) == ([0, 0], [0, 1])
@@ -363,7 +361,7 @@ def test_strict_takes_warnings_for_failures() -> None:
 def test_verbose_shows_traffic_and_stderr_without_secrets() -> None:
     config = {"mcpServers": {"good": plain(), "bad": plain("exits_with_message")}}
 
-    done = run("check", "--json", "--verbose", "-", stdin=json.dumps(config))
+    done = run_here("check", "--json", "--verbose", "-", stdin=json.dumps(config))
 
     lines = done.stderr.splitlines()
     sent = [json.loads(line[8:])["method"] for line in lines if line.startswith("good -> ")]
@@ -385,7 +383,7 @@ def test_verbose_shows_traffic_and_stderr_without_secrets() -> None:
     ],
 )
 def test_contradictory_arguments_exit_2(args: tuple[str, ...], says: str) -> None:
-    done = run("check", *args, stdin="[]")
+    done = run_here("check", *args, stdin="[]")
 
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(f"mcp-launch: {says}")
@@ -402,14 +400,14 @@ def test_contradictory_arguments_exit_2(args: tuple[str, ...], says: str) -> Non
     ],
 )
 def test_usage_errors_exit_2(args: tuple[str, ...]) -> None:
-    done = run(*args)
+    done = run_here(*args)
 
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("Usage: mcp-launch ")
 
 
 def test_schema_prints_the_schema_of_reports() -> None:
-    done = run("schema")
+    done = run_here("schema")
 
     assert done.returncode == 0
     assert json.loads(done.stdout) == {"$schema": "https://json-schema.org/draft/2020-12/schema", **check_schema()}
@@ -419,7 +417,7 @@ def test_schema_prints_the_schema_of_reports() -> None:
 def test_a_shell_can_complete_commands_and_options(shell: str) -> None:
     typed = "mcp-launch check --wat"
 
-    done = run(
+    done = run_here(
         _MCP_LAUNCH_COMPLETE=f"complete_{shell}",
         _TYPER_COMPLETE_ARGS=typed,
         _TYPER_COMPLETE_FISH_ACTION="get-args",
@@ -469,7 +467,7 @@ def test_servers_are_started_before_the_libraries_are_imported(args: tuple[str, 
     before, spawned, after = done.stderr.partition("SPAWNED")
     assert spawned
     assert imported_by(before) & SLOW == set()
-    assert {"anyio", "asyncio", "mcp", "pydantic"} <= imported_by(after)
+    assert ({"anyio", "asyncio", "mcp", "pydantic"} <= imported_by(after)) is ("-" in args)
 
 
 def imported_by(stderr: str) -> set[str]:

@@ -12,6 +12,7 @@ import pytest
 from mcp_types import Tool
 
 from mcp_launch import LintTarget, UnusableInput, estimate_tokens, lint, lint_rules
+from tests.mcp_launch.here import run_here
 from tests.mcp_launch.support import SERVERS, run_python
 
 OK: dict[str, Any] = {"type": "object", "properties": {}}
@@ -149,22 +150,22 @@ def config(tmp_path: Path) -> Path:
         "tools": [{"name": "open", "description": "Open it.", "inputSchema": of({"type": "string", "format": "uri"})}]
     }
     (tmp_path / "tools.json").write_text(json.dumps(script))
-    args = [str(SERVERS / "scripted.py"), str(tmp_path / "tools.json")]
+    args = ["-S", str(SERVERS / "scripted.py"), str(tmp_path / "tools.json")]
     file = tmp_path / "servers.json"
     file.write_text(json.dumps({"mcpServers": {"web": {"command": sys.executable, "args": args}}}))
     return file
 
 
 def command(*args: str) -> tuple[int, str, str]:
-    done = run_python("-m", "mcp_launch", *args, COLUMNS="80", NO_COLOR="1")
+    done = run_here(*args)
     return done.returncode, done.stdout, done.stderr
 
 
 def test_lint_prints_costs_and_findings(config: Path) -> None:
-    status, out, _ = command("lint", "--for", "gemini", str(config))
+    done = run_python("-m", "mcp_launch", "lint", "--for", "gemini", str(config))
 
-    assert status == 1
-    heading, cost, described, found = out.splitlines()
+    assert done.returncode == 1
+    heading, cost, described, found = done.stdout.splitlines()
     assert (heading, cost) == ("web 1 tool, about 31 tokens in each request (estimated)", "  31  open")
     assert described.endswith("[parameter_description]")
     assert found == (

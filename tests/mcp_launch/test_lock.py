@@ -15,6 +15,7 @@ from mcp_types import Tool
 import mcp_launch
 from mcp_launch import Options, ToolLock, UnusableInput
 from mcp_launch.lock import locked
+from tests.mcp_launch.here import run_here
 from tests.mcp_launch.support import SECRET, SERVERS, Marked, run_python
 
 FIND: dict[str, Any] = {"name": "find", "description": "Find it.", "inputSchema": {"type": "object"}}
@@ -29,7 +30,7 @@ class Project:
         self.tools = folder / "tools.json"
         self.file = folder / "servers.json"
         self.lock = folder / "servers.json.lock.json"
-        args = [str(SERVERS / "scripted.py"), str(self.tools)]
+        args = ["-S", str(SERVERS / "scripted.py"), str(self.tools)]
         entry = {"command": sys.executable, "args": args, "env": {"SECRET": SECRET}}
         self.file.write_text(json.dumps({"mcpServers": {"files": entry}}))
         self.offer(FIND)
@@ -38,7 +39,7 @@ class Project:
         self.tools.write_text(json.dumps({"tools": tools}))
 
     def run(self, *args: str) -> tuple[int, str, str]:
-        done = run_python("-m", "mcp_launch", *args, str(self.file), COLUMNS="80", NO_COLOR="1")
+        done = run_here(*args, str(self.file))
         return done.returncode, done.stdout, done.stderr
 
 
@@ -160,8 +161,8 @@ def test_an_unusable_lock_file_is_an_error(project: Project, content: str | None
 
 
 def test_a_command_needs_a_place_for_its_lock(project: Project, tmp_path: Path) -> None:
-    words = ["--", sys.executable, str(SERVERS / "scripted.py"), str(project.tools)]
-    refused = run_python("-m", "mcp_launch", "lock", *words)
+    words = ["--", sys.executable, "-S", str(SERVERS / "scripted.py"), str(project.tools)]
+    refused = run_here("lock", *words)
     done = run_python("-m", "mcp_launch", "lock", "--lock-file", str(tmp_path / "tools.lock"), *words)
 
     assert (refused.returncode, refused.stderr.endswith("use --lock-file FILE\n")) == (2, True)

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from tests.mcp_launch.support import SECRET, SERVERS, run_python
+from tests.mcp_launch.here import run_here
+from tests.mcp_launch.support import SECRET, SERVERS
 
 if sys.platform == "win32":
     pytest.skip("the servers are scripts of a shell", allow_module_level=True)
@@ -48,7 +49,7 @@ class Project:
 
     def run(self, *words: str) -> subprocess.CompletedProcess[str]:
         """Run the command without a terminal."""
-        return run_python("-m", "mcp_launch", *words, **self.env)
+        return run_here(*words, **self.env)
 
 
 @pytest.fixture
@@ -183,7 +184,7 @@ def test_the_list_shows_entries_as_they_are_in_the_file(tmp_path: Path) -> None:
     file.write_text(json.dumps({"mcpServers": LISTED}))
     variables = {"ROOT": SECRET, "PASSED": SECRET, "PATH_KEY": SECRET, "QUERY_KEY": SECRET}
 
-    done = run_python("-m", "mcp_launch", "check", "--list", str(file), "--", "sh", "-c", "exit", **variables)
+    done = run_here("check", "--list", str(file), "--", "sh", "-c", "exit", **variables)
 
     column = file.read_text().index('"web"') + 1
     npx = "npx -y 'files mcp' '${ROOT:-/srv}' --token '…' '--api-key=…'"
@@ -212,7 +213,7 @@ def test_the_list_masks_secrets_in_a_command_that_contains_its_arguments(
     file = tmp_path / ".mcp.json"
     file.write_text(json.dumps({"mcpServers": {"files": {"command": given}}}))
 
-    done = run_python("-m", "mcp_launch", "check", "--list", str(file))
+    done = run_here("check", "--list", str(file))
 
     assert (done.returncode, done.stdout) == (0, f"{file}:1:17: files: stdio: {shown}\n")
 
@@ -222,7 +223,7 @@ def test_the_list_with_json_is_a_single_document(tmp_path: Path) -> None:
     file.write_text(json.dumps({"mcpServers": {**LISTED, "odd": 3}}))
     broken.write_text("{")
 
-    done = run_python("-m", "mcp_launch", "check", "--list", "--json", str(file), str(broken), "http://h.example/x?y")
+    done = run_here("check", "--list", "--json", str(file), str(broken), "http://h.example/x?y")
 
     document = json.loads(done.stdout)
     files, web, odd, typed = document["servers"]

@@ -17,14 +17,15 @@ from mcp_launch._command.inputs import Session, Typed
 from mcp_launch.config import FORMATS, read_config
 from mcp_launch.config._formats import format_called
 from mcp_launch.config._formats.map import MapFormat
+from tests.mcp_launch.here import run_here
 from tests.mcp_launch.servers.raw import raw_server, reply
-from tests.mcp_launch.support import SECRET, SERVERS, run_python
+from tests.mcp_launch.support import SECRET, SERVERS
 
 UNSET = "${NOT_SET_ANYWHERE} is not set and was not replaced"
 
 
 def check(*args: str, stdin: str = "", **variables: str) -> Any:
-    return run_python("-m", "mcp_launch", "check", *args, stdin=stdin, **variables)
+    return run_here("check", *args, stdin=stdin, **variables)
 
 
 NOWHERE = {"HOME": "/no/such/home", "XDG_CONFIG_HOME": "/no/such/home"}
@@ -36,7 +37,11 @@ def discover(folder: Path, *args: str) -> Any:
 
 
 def works(**env: str) -> dict[str, Any]:
-    return {"command": sys.executable, "args": [str(SERVERS / "plain.py"), "works"], "env": {"SECRET": SECRET, **env}}
+    return {
+        "command": sys.executable,
+        "args": ["-S", str(SERVERS / "plain.py"), "works"],
+        "env": {"SECRET": SECRET, **env},
+    }
 
 
 def written(folder: Path, file: str, value: object) -> str:
@@ -328,7 +333,7 @@ def test_the_value_of_a_variable_in_an_argument_is_redacted_in_offers(command: s
     words = [file, "say"] if command == "call" else [file]
 
     # A word of what the server says.
-    done = run_python("-m", "mcp_launch", command, *words, SECRET_ARGUMENT="setvariable")
+    done = run_here(command, *words, SECRET_ARGUMENT="setvariable")
 
     assert "[task.[redacted]" in done.stdout
     assert "setvariable" not in done.stdout

@@ -12,8 +12,9 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from acp_bindings._standard_streams import without_ci_commands
+from tests.mcp_launch.here import run_here
 from tests.mcp_launch.servers.ci import GITHUB, SAID
-from tests.mcp_launch.support import SERVERS, run_python
+from tests.mcp_launch.support import SERVERS
 
 CI = [sys.executable, "-S", str(SERVERS / "ci.py")]
 
@@ -28,7 +29,7 @@ def commands_in(output: str) -> Iterator[str]:
 
 def printed(*words: str, stdin: str = "", **variables: str) -> str:
     """Run the command and return its output on both streams."""
-    done = run_python("-m", "mcp_launch", *words, stdin=stdin, **variables)
+    done = run_here(*words, stdin=stdin, **variables)
     return done.stdout + done.stderr
 
 
@@ -122,7 +123,7 @@ def test_a_terminal_of_a_runner_is_read_like_a_pipe(monkeypatch: pytest.MonkeyPa
 
 
 def test_json_output_is_not_changed() -> None:
-    done = run_python("-m", "mcp_launch", "call", "say", "--json", "--", *CI)
+    done = run_here("call", "say", "--json", "--", *CI)
 
     assert json.loads(done.stdout)["result"]["content"] == [{"type": "text", "text": SAID}]
 

@@ -15,19 +15,20 @@ import pytest
 
 from mcp_launch._command.check import write_files
 from mcp_launch.report import CheckReport
+from tests.mcp_launch.here import run_here
 from tests.mcp_launch.show.page import parse
 from tests.mcp_launch.support import SECRET, SERVERS, run_python
 
 CONFIG = {
     "mcpServers": {
-        name: {"command": sys.executable, "args": [str(SERVERS / "plain.py"), mode], "env": {"SECRET": SECRET}}
+        name: {"command": sys.executable, "args": ["-S", str(SERVERS / "plain.py"), mode], "env": {"SECRET": SECRET}}
         for name, mode in (("good", "works"), ("bad", "exits_with_message"))
     }
 }
 
 
 def check(*options: str, config: object = CONFIG) -> subprocess.CompletedProcess[str]:
-    return run_python("-m", "mcp_launch", "check", *options, "-", stdin=json.dumps(config), NO_COLOR="1")
+    return run_here("check", *options, "-", stdin=json.dumps(config))
 
 
 def test_a_check_writes_both_reports(tmp_path: Path) -> None:
@@ -46,7 +47,7 @@ def test_a_check_writes_both_reports(tmp_path: Path) -> None:
 
 def test_with_strict_a_warning_is_a_failure_in_the_reports(tmp_path: Path) -> None:
     junit, html = tmp_path / "junit.xml", tmp_path / "report.html"
-    noisy = {"command": sys.executable, "args": [str(SERVERS / "plain.py"), "prints_banner"]}
+    noisy = {"command": sys.executable, "args": ["-S", str(SERVERS / "plain.py"), "prints_banner"]}
 
     done = check("--strict", "--junit", str(junit), "--html", str(html), config={"mcpServers": {"noisy": noisy}})
 
@@ -107,7 +108,7 @@ def test_a_new_report_keeps_the_mode_and_link_of_the_old_one(tmp_path: Path) -> 
 
 @posix
 def test_a_report_can_be_written_to_a_stream_or_a_device(tmp_path: Path) -> None:
-    done = check("--junit", "/dev/stdout", "--html", "/dev/full", config=[])
+    done = run_python("-m", "mcp_launch", "check", "--junit", "/dev/stdout", "--html", "/dev/full", "-", stdin="[]")
 
     lines, _, xml = done.stdout.partition("<?xml")
     assert (done.returncode, lines) == (2, "no servers\n")
