@@ -18,7 +18,8 @@ from acp_bindings.agent import Agent, Turn
 from acp_bindings.connection import Connection, RequestFailed
 from acp_bindings.decoding import decode
 from tests.acp_bindings.agent.clients import served, talking
-from tests.mcp_launch.support import MARK, SERVERS, Marked
+from tests.mcp_launch.servers.asks import asking_server
+from tests.mcp_launch.support import MARK, Marked, http
 
 pytestmark = pytest.mark.anyio
 
@@ -118,23 +119,23 @@ async def test_elicitations_of_servers_reach_a_client_that_supports_them(
         client.handlers.on("elicitation/create")(answer)
 
     capabilities = {"elicitation.form"} if can_ask else set[str]()
-    server = typed(marked.stdio("asks", sys.executable, str(SERVERS / "asks.py"), "stdio", "modern"))
-    async with talking(caller(), version, capabilities=capabilities, prepare=prepare) as client:
-        session = await client.new(server)
-        await client.prompt(session, "asks__choose")
-        end = client.of(session, "tool_call_update")[-1]
+    with asking_server("modern") as url:
+        async with talking(caller(), version, capabilities=capabilities, prepare=prepare) as client:
+            session = await client.new(http(url, name="asks"))
+            await client.prompt(session, "asks__choose")
+            end = client.of(session, "tool_call_update")[-1]
     assert [each.message for each in asked] == (["Which colour?"] if can_ask else [])
     assert ("blue" in str(end)) == can_ask
 
 
 @pytest.mark.parametrize("era", ["modern", "legacy"])
 async def test_servers_that_ask_for_a_model_are_declined(marked: Marked, version: int, era: str) -> None:
-    server = typed(marked.stdio("asks", sys.executable, str(SERVERS / "asks.py"), "stdio", era))
-    async with talking(caller(), version) as client:
-        session = await client.new(server)
-        assert await client.prompt(session, "asks__complete") == "end_turn"
-        assert client.text(session).endswith("failed: True")
-        assert "sampling" in str(client.of(session, "tool_call_update")[-1]).lower()
+    with asking_server(era) as url:
+        async with talking(caller(), version) as client:
+            session = await client.new(http(url, name="asks"))
+            assert await client.prompt(session, "asks__complete") == "end_turn"
+            assert client.text(session).endswith("failed: True")
+            assert "sampling" in str(client.of(session, "tool_call_update")[-1]).lower()
 
 
 async def test_calls_of_tools_carry_the_trace_of_the_prompt(
@@ -248,7 +249,7 @@ async def test_the_process_and_its_servers_end_when_the_input_is_closed_or_on_a_
     with anyio.fail_after(20):
         command = [sys.executable, "-c", AGENT, anyio_backend]
         async with await anyio.open_process(command, stderr=subprocess.DEVNULL) as process:
-            await Talk(process).begin(marked.plain(), marked.echo(), text=text)
+            await Talk(process).begin(marked.plain(), marked.plain(name="other"), text=text)
             assert len(marked.running()) == 2
             assert process.stdin
             before = anyio.current_time()

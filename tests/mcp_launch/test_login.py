@@ -32,6 +32,7 @@ from mcp_launch._command import login as command
 from mcp_launch._command.authorization import LoginFailed, Wanted
 from mcp_launch._command.authorization import log_in as log_in_to
 from mcp_launch._spec import HttpServer, SseServer
+from tests.mcp_launch.here import run_here
 from tests.mcp_launch.servers.oauth import TOKEN, Client, Login, oauth_servers, visit
 from tests.mcp_launch.servers.raw import raw_server, reply, works
 from tests.mcp_launch.support import SOURCE, Marked, http, run_python
@@ -54,9 +55,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Path]:
     keyring.set_keyring(before)
 
 
-def run(*args: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
-    """Run the command; it must not show a token."""
-    done = run_python("-m", "mcp_launch", *args, stdin=stdin, PYTHONPATH=f"{SOURCE}{os.pathsep}{ROOT}", COLUMNS="40")
+def run(*args: str, stdin: str = "", apart: bool = False) -> subprocess.CompletedProcess[str]:
+    """Run the command, in a separate process if *apart*; it must not show a token."""
+    way = partial(run_python, "-m", "mcp_launch", PYTHONPATH=f"{SOURCE}{os.pathsep}{ROOT}") if apart else run_here
+    done = way(*args, stdin=stdin)
     assert TOKEN not in done.stdout + done.stderr
     return done
 
@@ -378,10 +380,10 @@ def test_the_commands_log_in_and_use_show_and_delete_the_login(tmp_path: Path) -
     with oauth_servers() as login:
         file = tmp_path / "servers.json"
         file.write_text(json.dumps({"mcpServers": {"web": {"type": "http", "url": login.url}}}))
-        done = run("login", str(file), "web")
+        done = run("login", str(file), "web", apart=True)
         assert (done.returncode, done.stdout[: len(login.url) + 11]) == (0, f"logged in: {login.url}")
 
-        shown = json.loads(run("whoami", "--json", login.url).stdout)["logins"]
+        shown = json.loads(run("whoami", "--json", login.url, apart=True).stdout)["logins"]
         assert [(each["server"], each["scope"], each["place"]) for each in shown] == [(login.url, "read", "file")]
         assert run("whoami").stdout == done.stdout.removeprefix("logged in: ")
         for used in ("check", "tools", "shell"):
@@ -389,7 +391,7 @@ def test_the_commands_log_in_and_use_show_and_delete_the_login(tmp_path: Path) -
             assert (ran.returncode, TOKEN in ran.stdout) == (0, False)
         assert "you sent Bearer [redacted]" in run("call", login.url, "leak").stdout
 
-        assert run("logout", login.url).stdout == f"logged out: {login.url}\n"
+        assert run("logout", login.url, apart=True).stdout == f"logged out: {login.url}\n"
         assert [run(each, login.url).returncode for each in ("whoami", "logout", "check")] == [1, 1, 1]
 
 
@@ -435,6 +437,7 @@ def test_a_login_that_cannot_work_is_refused(args: list[str], says: str) -> None
 
 
 @pytest.mark.full
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
 async def test_tests_of_pytest_use_the_login(marked: Marked, tmp_path: Path) -> None:
     test = "def test_it(mcp_server): assert len(mcp_server('web').list_tools().tools) == 1"
     (tmp_path / "test_it.py").write_text(test)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,38 +10,37 @@ import pytest
 from mcp_types import ElicitRequestFormParams, ElicitResult
 
 from mcp_launch._command.explore import asking
-from tests.mcp_launch.explore.here import Command
-from tests.mcp_launch.support import SERVERS
+from tests.mcp_launch.explore.here import PLAIN, Command
+from tests.mcp_launch.servers.asks import asking_server
 
-OLDER = ("--", sys.executable, str(SERVERS / "asks.py"), "stdio", "legacy")
-NEWER = (*OLDER[:-1], "modern")
 FORM = {"name": "Ada", "ink": "red", "sure": True}
 FILLED = '{"name":"Ada","size":3,"ink":"red","sure":true,"note":null}\n'
 
 
 @pytest.mark.parametrize(
-    ("words", "answers", "says"),
+    ("tool", "era", "answers", "says"),
     [
-        (("choose", *OLDER), {"elicitation": {"name": "blue"}}, "the user wants blue\n"),
-        (("choose", *NEWER), {"elicitation": [{"name": "blue"}]}, "the user wants blue\n"),
-        (("complete", *OLDER), {"sampling": "four"}, "user says four\n"),
-        (("complete", *NEWER), {"sampling": ["four"]}, "user says four\n"),
-        (("fill", *OLDER), {"elicitation": FORM}, FILLED),
-        (("fill", *OLDER), {"elicitation": "decline"}, "decline\n"),
-        (("fill", *OLDER), {"elicitation": {**FORM, "size": 10}}, "cancel\n"),
-        (("fill", *OLDER), {"elicitation": []}, "cancel\n"),
-        (("visit", *OLDER), {"elicitation": "accept"}, "accept\n"),
-        (("visit", *OLDER), {"elicitation": FORM}, "cancel\n"),
-        (("locked", *OLDER), {"elicitation": "accept"}, "call 2\n"),
+        ("choose", "legacy", {"elicitation": {"name": "blue"}}, "the user wants blue\n"),
+        ("choose", "modern", {"elicitation": [{"name": "blue"}]}, "the user wants blue\n"),
+        ("complete", "legacy", {"sampling": "four"}, "user says four\n"),
+        ("complete", "modern", {"sampling": ["four"]}, "user says four\n"),
+        ("fill", "legacy", {"elicitation": FORM}, FILLED),
+        ("fill", "legacy", {"elicitation": "decline"}, "decline\n"),
+        ("fill", "legacy", {"elicitation": {**FORM, "size": 10}}, "cancel\n"),
+        ("fill", "legacy", {"elicitation": []}, "cancel\n"),
+        ("visit", "legacy", {"elicitation": "accept"}, "accept\n"),
+        ("visit", "legacy", {"elicitation": FORM}, "cancel\n"),
+        ("locked", "legacy", {"elicitation": "accept"}, "call 2\n"),
     ],
 )
 def test_answers_in_a_file_are_sent(
-    words: tuple[str, ...], answers: Any, says: str, command: Command, tmp_path: Path
+    tool: str, era: str, answers: Any, says: str, *, command: Command, tmp_path: Path
 ) -> None:
     file = tmp_path / "answers.json"
     file.write_text(json.dumps(answers))
 
-    done = command("call", words[0], "--answer", str(file), *words[1:])
+    with asking_server(era) as url:
+        done = command("call", url, tool, "--answer", str(file))
 
     assert (done.status, done.out) == (0, says), done.err
 
@@ -52,7 +50,8 @@ def test_answers_in_a_file_are_sent(
     [("fill", 0, "Please fill this in"), ("visit", 0, "Please log in"), ("complete", 1, "user: 2 + 2?")],
 )
 def test_without_a_terminal_and_a_file_all_is_refused(tool: str, status: int, said: str, command: Command) -> None:
-    done = command("call", tool, *OLDER)
+    with asking_server("legacy") as url:
+        done = command("call", url, tool)
 
     assert (done.status, done.out) == (status, "" if status else "cancel\n")
     assert said in done.err
@@ -65,7 +64,7 @@ def test_a_file_that_has_no_answers_is_refused(text: str | None, command: Comman
     if text is not None:
         file.write_text(text)
 
-    done = command("call", "fill", "--answer", str(file), *OLDER)
+    done = command("call", "environment", "--answer", str(file), "--", PLAIN["command"], *PLAIN["args"])
 
     assert (done.status, done.out) == (2, "")
     assert done.err.startswith("mcp-launch: ")
@@ -75,7 +74,8 @@ def test_the_shell_takes_the_answers_in_order(command: Command, tmp_path: Path) 
     file = tmp_path / "answers.json"
     file.write_text(json.dumps({"elicitation": [FORM, "decline"]}))
 
-    done = command("shell", "--answer", str(file), *OLDER, stdin="call fill\ncall fill\n")
+    with asking_server("legacy") as url:
+        done = command("shell", url, "--answer", str(file), stdin="call fill\ncall fill\n")
 
     assert (done.status, done.out) == (0, f"{FILLED}decline\n")
 

@@ -4,6 +4,8 @@
 """
 
 import sys
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -29,7 +31,7 @@ from pydantic import BaseModel, Field
 from mcp_launch._transports.streams import ReadStream, Sink, Source
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
-from tests.mcp_launch.servers.echo import serve
+from tests.mcp_launch.servers.echo import serve, serving
 
 asks = MCPServer("asks", version="1", log_level="ERROR")
 
@@ -174,6 +176,15 @@ async def serve_older_stdio() -> None:
     server = asks._lowlevel_server  # pyright: ignore[reportPrivateUsage]
     async with stdio_server() as (read, write):
         await server.run(WithoutDiscovery(read, write), write, server.create_initialization_options())
+
+
+@contextmanager
+def asking_server(era: str) -> Generator[str]:
+    """Serve Streamable HTTP in this process, and yield the URL."""
+    asks.middleware[:] = [refuse_discovery] if era == "legacy" else []
+    calls.clear()
+    with serving("http", asks) as url:
+        yield url
 
 
 if __name__ == "__main__":

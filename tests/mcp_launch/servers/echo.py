@@ -8,6 +8,9 @@ import os
 import socket
 import sys
 import threading
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import Any
 
 import uvicorn
 from mcp.server import MCPServer
@@ -47,21 +50,29 @@ def greet(name: str) -> str:
     return f"Greet {name}."
 
 
+@contextmanager
+def serving(kind: str, server: MCPServer = echo) -> Generator[str]:
+    """Serve HTTP in a thread until the block ends, and yield the URL."""
+    app = server.streamable_http_app if kind == "http" else server.sse_app
+    # The thread makes the app, which contains locks of the event loop that runs where it is made.
+    how: dict[str, Any] = {"factory": True, "log_level": "error", "log_config": None, "timeout_graceful_shutdown": 1}
+    web = uvicorn.Server(uvicorn.Config(app, **how))
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        # asyncio sets it only on sockets that it made itself; without it each answer would wait 40 ms for the client's
+        # ACK.
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        thread = threading.Thread(target=web.run, kwargs={"sockets": [listener]})
+        thread.start()
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}/{'mcp' if kind == 'http' else 'sse'}"
+        web.should_exit = True
+        thread.join()
+
+
 def serve(kind: str, server: MCPServer = echo) -> None:
     """Serve HTTP until standard input closes."""
-    app = server.streamable_http_app() if kind == "http" else server.sse_app()
-    listener = socket.create_server(("127.0.0.1", 0))
-    # asyncio sets it only on sockets that it made itself; without it each answer would wait 40 ms for the client's ACK.
-    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    web = uvicorn.Server(uvicorn.Config(app, log_level="error", timeout_graceful_shutdown=1))
-
-    def stop_with_parent() -> None:
+    with serving(kind, server) as url:
+        print(url, flush=True)
         sys.stdin.read()
-        web.should_exit = True
-
-    threading.Thread(target=stop_with_parent, daemon=True).start()
-    print(f"http://127.0.0.1:{listener.getsockname()[1]}/{'mcp' if kind == 'http' else 'sse'}", flush=True)
-    web.run(sockets=[listener])
 
 
 if __name__ == "__main__":
