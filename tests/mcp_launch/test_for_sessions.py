@@ -128,6 +128,8 @@ async def test_elicitations_of_servers_reach_a_client_that_supports_them(
     assert ("blue" in str(end)) == can_ask
 
 
+@pytest.mark.filterwarnings("ignore:Async generator:ResourceWarning")
+@pytest.mark.filterwarnings("ignore:.*async_generator object:pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("era", ["modern", "legacy"])
 async def test_servers_that_ask_for_a_model_are_declined(marked: Marked, version: int, era: str) -> None:
     with asking_server(era) as url:
