@@ -19,12 +19,11 @@ from mcp_launch._command.signals import ENDING
 def run_here(*args: str, stdin: str = "", **variables: str) -> CompletedProcess[str]:
     """Run the command with these arguments, standard input and additional variables, without a terminal."""
     handlers = {number: signal.getsignal(number) for number in ENDING}
-    out, err = io.BytesIO(), io.BytesIO()
-    streams = {"stdout": io.TextIOWrapper(out, encoding="utf-8"), "stderr": io.TextIOWrapper(err, encoding="utf-8")}
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
     with (
         tempfile.TemporaryFile("w+", encoding="utf-8", errors="surrogateescape") as given,
         mock.patch.dict(os.environ, variables),
-        mock.patch.multiple(sys, argv=["mcp-launch", *args], stdin=given, **streams),
+        mock.patch.multiple(sys, argv=["mcp-launch", *args], stdin=given, stdout=out, stderr=err),
     ):
         os.environ.pop("FORCE_COLOR", None)
         given.write(stdin)
@@ -35,4 +34,4 @@ def run_here(*args: str, stdin: str = "", **variables: str) -> CompletedProcess[
         signal.signal(number, handler)
     status = ended.value.code or 0
     assert isinstance(status, int)
-    return CompletedProcess([*args], status, out.getvalue().decode(), err.getvalue().decode())
+    return CompletedProcess([*args], status, out.buffer.getvalue().decode(), err.buffer.getvalue().decode())
