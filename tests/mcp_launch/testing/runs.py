@@ -1,21 +1,28 @@
-"""Run pytest in a separate process, on test files and configs that a test writes."""
+"""Run pytest on test files and configs that a test writes."""
 
 from __future__ import annotations
 
+import importlib
 import json
 import signal
 import subprocess
 import sys
 import time
+import warnings
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from mcp_launch._servers.life import import_sdk
 from tests.mcp_launch.support import SERVERS, Marked
 
 PLAIN = SERVERS / "plain.py"
-ROOT = Path(__file__).resolve().parents[3]
+STRICT = (
+    *("-p", "no:cacheprovider", "-W", "error::pytest.PytestWarning"),
+    # What pytest-asyncio warns of where it is not said.
+    *("-o", "asyncio_default_fixture_loop_scope=function"),
+)
 
 
 def write(pytester: pytest.Pytester, *servers: Any, to: str = "servers.json") -> Path:
@@ -31,12 +38,23 @@ def write_json(pytester: pytest.Pytester, value: object, *, to: str) -> Path:
     return path
 
 
+import_sdk()
+importlib.import_module("mcp_launch.testing._fixture")
+importlib.import_module("mcp_launch.testing._items")
+"""A run in this process would import what is not imported yet, and pytester would forget it after the run."""
+
+
 def run(pytester: pytest.Pytester, *args: str) -> pytest.RunResult:
-    """Run pytest and return its result; warnings of pytest and of our plugin are errors."""
-    strict = ("-p", "no:cacheprovider", "-W", "error::pytest.PytestWarning")
-    # What pytest-asyncio warns of where it is not said.
-    scope = ("-o", "asyncio_default_fixture_loop_scope=function")
-    return pytester.runpytest_subprocess(*strict, *scope, *args, timeout=60)
+    """Run pytest in this process and return its result; warnings of pytest and of our plugin are errors."""
+    with warnings.catch_warnings():
+        # Those of the test that runs it.
+        warnings.resetwarnings()
+        return pytester.runpytest_inprocess(*STRICT, *args)
+
+
+def run_process(pytester: pytest.Pytester, *args: str) -> pytest.RunResult:
+    """Do the same in a separate process, which a test can interrupt or keep from importing a library."""
+    return pytester.runpytest_subprocess(*STRICT, *args, timeout=60)
 
 
 def interrupted(*args: str, marked: Marked, servers: int) -> str:
@@ -45,7 +63,7 @@ def interrupted(*args: str, marked: Marked, servers: int) -> str:
         try:
             started_by = time.monotonic() + 30
             while len(marked.running()) < servers and time.monotonic() < started_by and pytest_run.poll() is None:
-                time.sleep(0.01)
+                time.sleep(0.1)
             assert len(marked.running()) == servers
             pytest_run.send_signal(signal.SIGINT)
             said, _ = pytest_run.communicate(timeout=60)

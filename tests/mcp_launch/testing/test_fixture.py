@@ -1,4 +1,4 @@
-"""The fixture `mcp_server`: sessions for plain and async tests, in a separate pytest process."""
+"""The fixture `mcp_server`: sessions for plain and async tests."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from tests.mcp_launch.support import MARK, Marked, run_python
-from tests.mcp_launch.testing.runs import PLAIN, ROOT, interrupted, run, write, write_json
+from tests.mcp_launch.testing.runs import PLAIN, interrupted, run, run_process, write, write_json
 
 pytest_plugins = ["pytester"]
 
@@ -33,6 +33,8 @@ def anyio_backend(request):
 INTERRUPTED = """
 import signal
 from contextlib import asynccontextmanager
+import anyio
+import pytest
 from mcp_launch.testing._loop import Kept
 
 @asynccontextmanager
@@ -58,6 +60,9 @@ async def session(name, when="open"):
 """A session that is interrupted: itself or one of its tasks, while it opens or when the event that it yields is set."""
 
 
+CONFIG = ("-o", "mcp_config=servers.json")
+
+
 def make(pytester: pytest.Pytester, code: str, *, name: str = "test_made") -> None:
     pytester.makepyfile(**{name: HERE + code})
 
@@ -65,7 +70,7 @@ def make(pytester: pytest.Pytester, code: str, *, name: str = "test_made") -> No
 def made(pytester: pytest.Pytester, code: str, *options: str) -> pytest.RunResult:
     """Run a test file with this code, and return the result."""
     make(pytester, code)
-    return run(pytester, *options, "-o", "mcp_config=servers.json", "test_made.py")
+    return run(pytester, *options, *CONFIG, "test_made.py")
 
 
 def test_a_plain_test_has_a_live_session_by_name_by_command_and_by_entry(
@@ -246,7 +251,7 @@ def test_no_config(mcp_server):
         name="test_bare",
     )
 
-    run(pytester, "-o", "mcp_config=servers.json", "test_made.py").assert_outcomes(passed=4)
+    run(pytester, *CONFIG, "test_made.py").assert_outcomes(passed=4)
     run(pytester, "test_bare.py").assert_outcomes(passed=1)
 
 
@@ -290,7 +295,7 @@ def test_of_the_module():
         name="test_next",
     )
 
-    run(pytester, "-o", "mcp_config=servers.json", "test_made.py", "test_next.py").assert_outcomes(passed=4)
+    run(pytester, *CONFIG, "test_made.py", "test_next.py").assert_outcomes(passed=4)
 
 
 def test_timeout_and_options_hold_for_each_kind_of_server(pytester: pytest.Pytester, marked: Marked) -> None:
@@ -372,7 +377,7 @@ async def test_async(mcp_server, anyio_backend):
         await anyio.sleep_forever()
 """
     make(pytester, code)
-    interrupted("-o", "mcp_config=servers.json", "test_made.py", "-k", test, marked=marked, servers=1)
+    interrupted(*CONFIG, "test_made.py", "-k", test, marked=marked, servers=1)
 
 
 @pytest.mark.parametrize("backend", ["asyncio", "trio"])
@@ -382,13 +387,15 @@ def test_an_interrupt_in_a_task_of_the_session_reaches_the_test(
 ) -> None:
     code = f"""
 @pytest.mark.anyio
+@pytest.mark.parametrize("anyio_backend", [{backend!r}])
 async def test_made(anyio_backend):
     async with Kept(session("it", {when!r})) as begun:
         print("open")
         begun.set()
         await anyio.sleep_forever()
 """
-    result = made(pytester, INTERRUPTED + code, "-s", "-k", backend)
+    pytester.makepyfile(INTERRUPTED + code)
+    result = run_process(pytester, "-s")
 
     assert result.ret == pytest.ExitCode.INTERRUPTED
     said = ["*open", "closed it", "*KeyboardInterrupt*"] if when == "open" else ["*KeyboardInterrupt*"]
@@ -415,13 +422,18 @@ async def test_made(mcp_server, monkeypatch, anyio_backend):
     async with mcp_server.open("stubborn"):
         await anyio.sleep_forever()
 """
-    assert made(pytester, code, "-k", backend).ret == pytest.ExitCode.INTERRUPTED
+    make(pytester, code)
+    assert run_process(pytester, *CONFIG, "-k", backend).ret == pytest.ExitCode.INTERRUPTED
     assert marked.running() == []
 
 
 @pytest.mark.parametrize("backend", ["asyncio", "trio"])
 def test_an_interrupt_in_one_session_lets_others_and_all_fixtures_end(backend: str, pytester: pytest.Pytester) -> None:
-    code = """
+    code = f"""
+@pytest.fixture(params=[{backend!r}])
+def anyio_backend(request):
+    return request.param
+
 @pytest.fixture
 def plain():
     yield
@@ -442,7 +454,8 @@ async def test_made(second):
     second.set()
     await anyio.sleep_forever()
 """
-    result = made(pytester, INTERRUPTED + code, "-s", "-k", backend)
+    pytester.makepyfile(INTERRUPTED + code)
+    result = run_process(pytester, "-s")
 
     assert result.ret == pytest.ExitCode.INTERRUPTED
     said = re.findall("closed [a-z]+|torn down", result.stdout.str())
@@ -464,7 +477,8 @@ def test_one(mcp_server):
     threading.Thread(target=session.run, args=[forever], daemon=True).start()
     assert running.wait(20)
 """
-    made(pytester, code).assert_outcomes(passed=1)
+    make(pytester, code)
+    run_process(pytester).assert_outcomes(passed=1)
 
 
 def test_an_interrupted_start_is_abandoned_and_the_next_test_runs(pytester: pytest.Pytester, marked: Marked) -> None:
@@ -481,7 +495,7 @@ def test_too_long(mcp_server):
         raise TimeoutError
 
     signal.signal(signal.SIGALRM, end)
-    signal.setitimer(signal.ITIMER_REAL, 1.5)
+    signal.setitimer(signal.ITIMER_REAL, 0.5)
     mcp_server("mute")
 
 def test_next(mcp_server):
@@ -496,7 +510,7 @@ async def gone():
 """,
     )
 
-    result = run(pytester, "-o", "mcp_config=servers.json", "-o", f"pythonpath={ROOT}", "test_made.py")
+    result = run(pytester, *CONFIG, "test_made.py")
 
     result.assert_outcomes(passed=1, failed=1)
 
@@ -526,11 +540,10 @@ def test_the_plugin_without_its_extra_names_what_to_install_when_used(
     pytester.makepyfile(test_own="def test_own(): pass", test_uses="def test_uses(mcp_server): pass")
     bare = ("-p", "no:anyio")
 
-    run(pytester, *bare, "test_own.py").assert_outcomes(passed=1)
-    uses = run(pytester, *bare, "test_uses.py")
-    uses.assert_outcomes(errors=1)
+    uses = run_process(pytester, *bare, "test_own.py", "test_uses.py")
+    uses.assert_outcomes(passed=1, errors=1)
     uses.stdout.fnmatch_lines([f"*mcp_launch needs {missing}: pip install 'acp-bindings*launch*'"])
     for named in ("--mcp-config=servers.json", "--override-ini=mcp_config=servers.json"):
-        collects = run(pytester, *bare, named)
+        collects = run_process(pytester, *bare, named)
         assert collects.ret == pytest.ExitCode.USAGE_ERROR
         collects.stderr.fnmatch_lines([f"*mcp_launch needs {missing}: pip install 'acp-bindings*launch*'"])

@@ -1,4 +1,4 @@
-"""`pytest --mcp-config FILE`: a test for each server of the file, in a separate pytest process."""
+"""`pytest --mcp-config FILE`: a test for each server of the file."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 from tests.mcp_launch.show.test_ci import commands_in
 from tests.mcp_launch.support import MARK, SECRET, SERVERS, Marked
-from tests.mcp_launch.testing.runs import PLAIN, ROOT, interrupted, run, write, write_json
+from tests.mcp_launch.testing.runs import PLAIN, interrupted, run, write, write_json
 
 pytest_plugins = ["pytester"]
 
@@ -165,13 +165,13 @@ def test_the_servers_are_closed_after_the_last_of_their_tests(pytester: pytest.P
     )
 
     ordered = ("--mcp-config", "servers.json", "servers.json", "test_later.py")
-    run(pytester, "-o", f"pythonpath={ROOT}", *ordered).assert_outcomes(passed=3)
+    run(pytester, *ordered).assert_outcomes(passed=3)
 
 
 def test_a_warning_about_a_server_is_a_pytest_warning(pytester: pytest.Pytester, marked: Marked) -> None:
     write(pytester, marked.stdio("plain", "env", "-S", f"{sys.executable} -S {PLAIN}"))
 
-    told = pytester.runpytest_subprocess("--mcp-config", "servers.json")
+    told = run(pytester, "--mcp-config", "servers.json", "-W", "default::pytest.PytestWarning")
     told.assert_outcomes(passed=1, warnings=1)
     told.stdout.fnmatch_lines(["*servers.json:0: McpServerWarning: plain: *absolute path*"])
 
@@ -180,43 +180,35 @@ def test_a_warning_about_a_server_is_a_pytest_warning(pytester: pytest.Pytester,
 
 
 @pytest.mark.parametrize("workers", ["0", "2"])
-def test_junit_output_describes_each_server(workers: str, pytester: pytest.Pytester, marked: Marked) -> None:
-    write(pytester, marked.plain(name="works"), marked.plain("exits_with_message", name="broken"))
+def test_workers_start_each_server_once_and_junit_output_describes_it(
+    workers: str, pytester: pytest.Pytester, marked: Marked
+) -> None:
+    # These would fail if they were started again, by another worker.
+    names = ("one", "two", "three", "same")
+    once = [marked.plain("works_once", name=name, env={"GATE": str(pytester.path / name)}) for name in names]
+    broken = marked.plain("exits_with_message", name="broken")
+    write(pytester, *once, once[-1], {"name": "", "command": 5}, broken)
 
-    run(pytester, "--mcp-config", "servers.json", "--junitxml", "out.xml", "-n", workers).assert_outcomes(
-        passed=1, failed=1
-    )
+    result = run(pytester, "--mcp-config", "servers.json", "--junitxml", "out.xml", "-n", workers)
 
+    result.assert_outcomes(passed=4, failed=3)
+    result.stdout.fnmatch_lines(["same: another server has the same name*", "    duplicate_name in spec"])
+    result.stdout.fnmatch_lines(["FAILED servers.json::mcpServers?5? - *"])
     cases = ElementTree.parse(pytester.path / "out.xml").findall(".//testcase")
     known = {
-        case.get("name"): {each.get("name"): each.get("value") for each in case.findall(".//property")}
+        (case.get("name"), about.pop("mcp_code", None)): about
         for case in cases
+        for about in [{each.get("name"): each.get("value") for each in case.findall(".//property")}]
     }
-    works, broken = known["works"], known["broken"]
+    assert known.keys() == {
+        *((name, None) for name in names),
+        *(("same", "duplicate_name"), ("mcpServers[5]", "invalid_spec"), ("broken", "exited")),
+    }
+    works, twin, fails = (known[each] for each in (("one", None), ("same", "duplicate_name"), ("broken", "exited")))
     assert (works["mcp_transport"], works["mcp_protocol_version"], works["mcp_tools"]) == ("stdio", "2025-06-18", "1")
-    assert (broken["mcp_code"], broken["mcp_stage"]) == ("exited", "handshake")
-    assert json.loads(broken["mcp_facts"] or "")["exit_code"] == 3
-    assert "mcp_code" not in works
-    assert "mcp_protocol_version" not in broken
-
-
-def test_workers_share_the_servers(pytester: pytest.Pytester, marked: Marked) -> None:
-    # Each may be started once, and would not be if every worker started all of them.
-    gates = [{"GATE": str(pytester.path / f"gate{number}")} for number in range(4)]
-    write(pytester, *[marked.plain("works_once", name=f"server{index}", env=gate) for index, gate in enumerate(gates)])
-
-    run(pytester, "--mcp-config", "servers.json", "-n", "2").assert_outcomes(passed=4)
-
-
-def test_a_name_that_is_taken_is_a_failure_on_workers_too(pytester: pytest.Pytester, marked: Marked) -> None:
-    write(pytester, marked.plain(name="same"), marked.plain(name="same"), {"name": "", "command": 5})
-
-    for workers in ("0", "2"):
-        result = run(pytester, "--mcp-config", "servers.json", "-n", workers, "--junitxml", "out.xml")
-        result.assert_outcomes(passed=1, failed=2)
-        assert 'value="duplicate_name"' in (pytester.path / "out.xml").read_text(encoding="utf-8")
-        result.stdout.fnmatch_lines(["same: another server has the same name*", "    duplicate_name in spec"])
-        result.stdout.fnmatch_lines(["FAILED servers.json::mcpServers?2? - *"])
+    assert (fails["mcp_stage"], twin["mcp_stage"]) == ("handshake", "spec")
+    assert json.loads(fails["mcp_facts"] or "")["exit_code"] == 3
+    assert "mcp_protocol_version" not in fails
 
 
 def test_the_config_of_the_ini_file_is_tested_when_no_tests_are_named(
