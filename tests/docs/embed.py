@@ -175,18 +175,36 @@ def _same(text: str) -> str:
 
 
 def _help(command: str) -> str:
-    text = _block("text", _run(f"{command} --help"))
-    return text + "".join(f"\n### `{each}`\n\n{_help(each)}" for each in _commands(command))
+    package = command.replace("-", "_")
+    names = _commands(package)
+    own, *others = _run(shlex.join(["python", "-c", _HELP, package, *names])).split(f"{_NEXT}\n")
+    sections = zip(names, others, strict=True)
+    return _block("text", own) + "".join(
+        f"\n### `{command} {name}`\n\n{_block('text', text.lstrip())}" for name, text in sections
+    )
 
 
-def _commands(command: str) -> list[str]:
-    package = {"mcp-launch": "mcp_launch", "acp-bindings": "acp_bindings"}.get(command)
-    if package is None:
-        return []
+_NEXT = "=== the next subcommand ==="
+_HELP = f"""
+import contextlib, importlib, sys
+
+package, *names = sys.argv[1:]
+main = importlib.import_module(package + ".__main__").main
+for words in ([], *([name] for name in names)):
+    if words:
+        print({_NEXT!r})
+    sys.argv = [package, *words, "--help"]
+    with contextlib.suppress(SystemExit):
+        main()
+"""
+"""Prints the help of a program and its subcommands, in one process because each takes a second to start."""
+
+
+def _commands(package: str) -> list[str]:
     import typer
 
     group: Any = typer.main.get_command(import_module(f"{package}._command.cli").app)
-    return [f"{command} {name}" for name in group.list_commands(None) if not group.commands[name].hidden]
+    return [name for name in group.list_commands(None) if not group.commands[name].hidden]
 
 
 def _passes() -> str:
