@@ -11,12 +11,14 @@ import pytest
 from acp_bindings.probe import CHECKS
 from tests.acp_bindings.probe.mutants import AGENT
 
-pytestmark = pytest.mark.full
+# The filters of these tests are those of the runs too.
+pytestmark = [pytest.mark.full, pytest.mark.filterwarnings("default")]
 pytest_plugins = ["pytester"]
 
 
 def run_on(pytester: pytest.Pytester, *arguments: str, agent: list[str] = AGENT) -> pytest.RunResult:
-    return pytester.runpytest_subprocess("-p", "no:cacheprovider", "--acp-agent", shlex.join(agent), *arguments)
+    quiet = ("-p", "no:cacheprovider", "-p", "no:asyncio")
+    return pytester.runpytest_inprocess(*quiet, "--acp-agent", shlex.join(agent), *arguments)
 
 
 def test_each_check_is_a_test(pytester: pytest.Pytester) -> None:
@@ -44,14 +46,14 @@ def test_a_warning_is_a_warning(pytester: pytest.Pytester) -> None:
     [("no-such-agent", "command not found: no-such-agent"), ("a 'b", "No closing quotation"), ("", "give the command")],
 )
 def test_an_agent_that_cannot_start_is_one_usage_error(pytester: pytest.Pytester, agent: str, reason: str) -> None:
-    result = pytester.runpytest_subprocess("--acp-agent", agent)
+    result = pytester.runpytest_inprocess("--acp-agent", agent)
 
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines([f"ERROR: --acp-agent: *{reason}*"])
 
 
 def test_a_header_without_a_colon_is_a_usage_error_that_does_not_show_it(pytester: pytest.Pytester) -> None:
-    result = pytester.runpytest_subprocess("--acp-agent", "http://127.0.0.1:9/acp", "--acp-header", "s3cret")
+    result = pytester.runpytest_inprocess("--acp-agent", "http://127.0.0.1:9/acp", "--acp-header", "s3cret")
 
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(["*--acp-header*the colon is missing*"])
@@ -75,8 +77,9 @@ def test_an_unexpected_error_shows_no_environment(
 
 def test_other_tests_run_beside_it(pytester: pytest.Pytester) -> None:
     pytester.makepyfile("def test_own(): pass")
+    arguments = ("--acp-agent", shlex.join(AGENT), "-k", "test_own or negotiation.info")
 
-    run_on(pytester, "-k", "test_own or negotiation.info").assert_outcomes(passed=2, deselected=len(_OF_V1) - 1)
+    pytester.runpytest_subprocess(*arguments).assert_outcomes(passed=2, deselected=len(_OF_V1) - 1)
 
 
 def test_the_plugin_imports_nothing_until_it_is_used() -> None:
