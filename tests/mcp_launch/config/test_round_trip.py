@@ -114,10 +114,10 @@ def normal(server: dict[str, Any]) -> dict[str, Any]:
     return known
 
 
-@pytest.mark.parametrize(("first", "second"), list(itertools.product(SEVERAL, repeat=2)))
+@pytest.mark.parametrize(("first", "second"), list(itertools.combinations_with_replacement(SEVERAL, 2)))
 def test_everything_that_both_formats_support_survives_a_round_trip(first: str, second: str) -> None:
     can = CAN[first] & CAN[second]
-    for seed in range(25):
+    for seed in range(15):
         generated = config(seed, can)
         text, lost = write_config(generated, first)
         assert lost == [], (seed, text)
