@@ -1,7 +1,7 @@
 import json
+import re
 import shutil
 import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -188,6 +188,11 @@ def test_a_new_release_becomes_a_pull_request(tmp_path: Path, npm: Path) -> None
     for folder in ("codegen", "schema", "src"):
         shutil.copytree(ROOT / folder, copy / folder, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "pyproject.toml", copy)
+    # The other three packages would be built as this one is, but take three times as long.
+    build = (copy / "codegen" / "build.py").read_text(encoding="utf-8")
+    only, others = re.subn(r'^    "v.+json": \("v(1_unstable|2.*)", ".+"\),\n', "", build, flags=re.MULTILINE)
+    assert others == 3
+    (copy / "codegen" / "build.py").write_text(only, encoding="utf-8")
     committed(copy, {".gitignore": b"__pycache__/\n"})
     newer = {file: (copy / "schema" / file).read_bytes() for file in FILES}
     v1 = json.loads(newer["v1/schema.json"])
@@ -195,11 +200,9 @@ def test_a_new_release_becomes_a_pull_request(tmp_path: Path, npm: Path) -> None
     newer["v1/schema.json"] = json.dumps(v1).encode()
 
     publishing.install_npm(npm, {"99.0.0": newer})
-    code = f"import sys; from codegen.watch import *; sys.exit(main([{str(tmp_path / 'out')!r}], gates=GATES[:1]))"
-    command = [sys.executable, "-c", code]
-    done = subprocess.run(command, cwd=copy, capture_output=True, text=True, check=False, timeout=300)
 
-    assert (done.returncode, done.stderr) == (0, "")
+    assert main([str(tmp_path / "out")], root=copy, gates=watch.GATES[:1]) == 0
+
     (_, updated), (subject, generated) = commits(tmp_path / "out", copy)
     assert updated == [f"schema/{LOCK}", "schema/v1/schema.json"]
     assert subject == "Regenerate for schema 99.0.0"
