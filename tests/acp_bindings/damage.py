@@ -46,10 +46,13 @@ def damage(random: Random, schema: Schema, instance: Json) -> Damaged:
 
 
 def each_member_damaged(schema: Schema, name: str, instance: Json) -> Iterator[Damaged]:
-    """Break every defined member of an object in turn, in each of the ways that matter for its rule."""
+    """Break every defined member of an object in turn, in each of the ways that matter for its rule.
+
+    Those of variants with another tag are unknown members; `damage` adds some of them.
+    """
     if not is_object(instance):
         return
-    for member in sorted(_members_of(schema, schema.definitions[name])):
+    for member in sorted(_members_of(schema, schema.definitions[name], instance)):
         rest = {key: value for key, value in instance.items() if key != member}
         yield Damaged(rest, (f"{member} removed",))
         for bad in BAD:
@@ -145,10 +148,12 @@ def _impostors(value: Json) -> list[Json]:
     return [str(value), "null", 0, True, [], {}, [value], *([int(value)] if value is not None else [])]
 
 
-def _members_of(schema: Schema, node: Node) -> set[str]:
-    node = schema.resolve(node)
-    parts = (*node.get("allOf", ()), *arms_of(node))
-    return set(node.get("properties", ())).union(*(_members_of(schema, part) for part in parts))
+def _members_of(schema: Schema, node: Node, instance: dict[str, Json]) -> set[str]:
+    members: Node = schema.resolve(node).get("properties", {})
+    if any("const" in child and instance.get(name) != child["const"] for name, child in members.items()):
+        return set()
+    parts = (*schema.resolve(node).get("allOf", ()), *arms_of(schema.resolve(node)))
+    return set(members).union(*(_members_of(schema, part, instance) for part in parts))
 
 
 @cache
