@@ -15,7 +15,7 @@ from tests.acp_bindings.reference_reader import Reader, UnreadableError, arms_of
 from tests.acp_bindings.roundtrip import generated, raw
 from tests.acp_bindings.schemas import PACKAGES, load
 
-PER_DEFINITION = 25
+PER_DEFINITION = 10
 DEFINITIONS = [(package, name) for package in PACKAGES for name in load(package).definitions]
 
 

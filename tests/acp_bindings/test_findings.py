@@ -22,7 +22,7 @@ from tests.acp_bindings.roundtrip import generated, raw
 from tests.acp_bindings.samples import python_calls
 from tests.acp_bindings.schemas import PACKAGES, load
 
-PER_DEFINITION = 20
+PER_DEFINITION = 8
 DEFINITIONS = [(package, name) for package in PACKAGES for name in load(package).definitions]
 SECRET = "hunter2 hunter2"
 
