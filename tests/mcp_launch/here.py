@@ -16,10 +16,15 @@ from mcp_launch._command.cli import main
 from mcp_launch._command.signals import ENDING
 
 
+class Output(io.TextIOWrapper):
+    """What the command prints to. A test that needs a terminal replaces its `isatty`."""
+
+
 def run_here(*args: str, stdin: str = "", **variables: str) -> CompletedProcess[str]:
     """Run the command with these arguments, standard input and additional variables, without a terminal."""
     handlers = {number: signal.getsignal(number) for number in ENDING}
-    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
+    printed = io.BytesIO(), io.BytesIO()
+    out, err = (Output(each, encoding="utf-8", write_through=True) for each in printed)
     with (
         tempfile.TemporaryFile("w+", encoding="utf-8", errors="surrogateescape") as given,
         mock.patch.dict(os.environ, variables),
@@ -34,4 +39,4 @@ def run_here(*args: str, stdin: str = "", **variables: str) -> CompletedProcess[
         signal.signal(number, handler)
     status = ended.value.code or 0
     assert isinstance(status, int)
-    return CompletedProcess([*args], status, out.buffer.getvalue().decode(), err.buffer.getvalue().decode())
+    return CompletedProcess([*args], status, *(each.getvalue().decode() for each in printed))

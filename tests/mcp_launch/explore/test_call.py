@@ -15,6 +15,7 @@ from mcp_launch import UnusableInput
 from mcp_launch._command.explore import calling
 from mcp_launch._command.find_servers import read_words
 from tests.mcp_launch.explore.here import ODD, Command
+from tests.mcp_launch.here import Output
 from tests.mcp_launch.servers.offers import PIXEL, RUDE
 from tests.mcp_launch.support import SECRET, scripted, web_server
 
@@ -226,12 +227,17 @@ def test_a_call_that_takes_too_long_is_an_error(file: str, command: Command) -> 
     assert (as_json.status, json.loads(as_json.out)["error"]) == (1, {"code": REQUEST_TIMEOUT, "message": message})
 
 
+def is_terminal(_: Output) -> bool:
+    """Return True, for an output that is a terminal."""
+    return True
+
+
 @pytest.mark.parametrize(("words", "seconds"), [(["hang", "--wait", "1"], 1), (["structured"], 300)])
 def test_a_terminal_shows_how_long_a_silent_tool_may_take(
     words: list[str], seconds: int, file: str, monkeypatch: pytest.MonkeyPatch, command: Command
 ) -> None:
     monkeypatch.setattr(calling, "SILENCE", 0)
-    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    monkeypatch.setattr(Output, "isatty", is_terminal)
     monkeypatch.setenv("TERM", "dumb")
 
     done = command("call", file, "odd", *words)
