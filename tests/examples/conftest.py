@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -11,9 +11,9 @@ from tests.examples.support import Place
 
 
 @pytest.fixture
-def anyio_backend() -> str:
-    """The event loop of the client's end; tests/acp_bindings/connection tests both."""
-    return "asyncio"
+def anyio_backend(request: pytest.FixtureRequest) -> str:
+    """The event loop of a test: trio for v2."""
+    return "trio" if "version" in request.fixturenames and request.getfixturevalue("version") == 2 else "asyncio"
 
 
 @pytest.fixture(params=[1, 2], ids=["v1", "v2"])
@@ -23,9 +23,8 @@ def version(request: pytest.FixtureRequest) -> int:
 
 
 @pytest.fixture
-async def place(anyio_backend: str, tmp_path: Path, request: pytest.FixtureRequest) -> AsyncGenerator[Place]:
-    """The files and the mark of an agent, of which no process may be left at the end. Those of v2 run on trio."""
-    speaks_v2 = "version" in request.fixturenames and request.getfixturevalue("version") == 2
-    place = Place(tmp_path, loop="trio" if speaks_v2 else "asyncio")
+def place(anyio_backend: str, tmp_path: Path) -> Generator[Place]:
+    """The files and the mark of an agent, of which no process may be left at the end."""
+    place = Place(tmp_path, loop=anyio_backend)
     yield place
-    await place.nothing_left()
+    place.nothing_left()

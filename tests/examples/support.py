@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import importlib
 import os
+import runpy
 import sys
 import uuid
 from collections import defaultdict
 from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import anyio
 
 from acp_bindings import v1, v2
-from acp_bindings.connection import Connection, Handlers, ProcessConnection, RequestFailed, connect_process, initialize
+from acp_bindings.connection import Connection, Handlers, RequestFailed, connect_process, initialize
 from acp_bindings.jsonrpc import ProtocolPackage
 from acp_bindings.setup import (
     OPENING,
@@ -27,14 +30,23 @@ from acp_bindings.setup import (
     servers_for,
 )
 from acp_bindings.setup.capabilities import ClientCapability
+from tests.acp_bindings.agent.clients import Served, memory_pipes
 from tests.leftovers import marked_processes
+from tests.mcp_launch.support import wait_until
 
 ROOT = Path(__file__).parents[2]
-AGENT = ROOT / "examples" / "agent.py"
-CLIENT = ROOT / "examples" / "client.py"
+EXAMPLES = ROOT / "examples"
+AGENT = EXAMPLES / "agent.py"
+CLIENT = EXAMPLES / "client.py"
 TOOLS = Path(__file__).with_name("tools.py")
 MARK = "ACP_EXAMPLES_TEST"
 PACKAGES: dict[int, ProtocolPackage] = {1: v1, 2: v2}
+
+
+def example(name: str) -> Any:
+    """Import an example, which may import others."""
+    with patch.object(sys, "path", [str(EXAMPLES), *sys.path]):
+        return importlib.import_module(name)
 
 
 class Place:
@@ -56,7 +68,7 @@ class Place:
             MARK: self.mark,
             "HOME": str(self.home),
             "ACP_SESSIONS": str(self.sessions),
-            "PYTHONPATH": str(AGENT.parent),
+            "PYTHONPATH": str(EXAMPLES),
         }
 
     def tools(self) -> dict[str, Any]:
@@ -68,18 +80,15 @@ class Place:
         """Return the processes with the mark."""
         return marked_processes(MARK, self.mark)
 
-    async def nothing_left(self) -> None:
+    def nothing_left(self) -> None:
         """Wait until all of them have ended, which takes the kernel a moment."""
-        with anyio.move_on_after(10):
-            while self.running():
-                await anyio.sleep(0.02)
-        assert self.running() == []
+        wait_until(lambda: not self.running())
 
 
 class Talk:
     """Our client's end: sends requests, and collects updates as history or as new."""
 
-    def __init__(self, connection: ProcessConnection, agent: AgentPeer, seen: Seen) -> None:
+    def __init__(self, connection: Connection, agent: AgentPeer, seen: Seen) -> None:
         self.connection = connection
         self.agent = agent
         self.wire: Any = agent.protocol
@@ -183,8 +192,10 @@ def _told(update: Any) -> tuple[str, str] | None:
 
 
 @asynccontextmanager
-async def talking(place: Place, version: int, *, handlers: Handlers | None = None) -> AsyncGenerator[Talk]:
-    """Start an initialized client of the example agent."""
+async def talking(
+    place: Place, version: int, *, handlers: Handlers | None = None, apart: bool = False
+) -> AsyncGenerator[Talk]:
+    """Start an initialized client of the example agent in this process, or of `place.command`."""
     seen = Seen()
     handlers = handlers or Handlers()
     handlers.on("session/update")(seen.receive)
@@ -194,8 +205,22 @@ async def talking(place: Place, version: int, *, handlers: Handlers | None = Non
         protocols=[PACKAGES[version]],
         capabilities={"notices", *files},
     )
-    async with connect_process(
-        place.command, protocol=OPENING, handlers=handlers, env=place.env, cwd=os.path.sep
-    ) as connection:
+    connecting: AbstractAsyncContextManager[Connection] = (
+        connect_process(place.command, protocol=OPENING, handlers=handlers, env=place.env, cwd=os.path.sep)
+        if apart
+        else _here(place, handlers)
+    )
+    async with connecting as connection:
         agent = await initialize(connection, handshake, timeout=60)
         yield Talk(connection, agent, seen)
+
+
+@asynccontextmanager
+async def _here(place: Place, handlers: Handlers) -> AsyncGenerator[Connection]:
+    with patch.dict(os.environ, place.env):
+        agent = runpy.run_path(str(AGENT))["agent"]
+    client, server = memory_pipes()
+    async with agent.serving() as serving, anyio.create_task_group() as tasks:
+        await tasks.start(Served(agent, serving).serve, *server)
+        async with Connection(*client, protocol=OPENING, role="client", handlers=handlers) as connection:
+            yield connection

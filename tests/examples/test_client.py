@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
 import sys
+from contextlib import nullcontext, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
-from tests.examples.support import CLIENT, Place
+from tests.examples.support import CLIENT, Place, example
 
-pytestmark = pytest.mark.anyio
-
+HELLO = [sys.executable, str(CLIENT.with_name("hello_agent.py"))]
 ODD = Path(__file__).with_name("odd_agent.py")
 SECRETS = ("Welcome aboard", "library-card", "tick-tock")
 ANOTHER_VERSION = """
@@ -32,19 +34,39 @@ ANSWERS = [
 
 
 def client(place: Place, *options: str, agent: list[str] | None = None) -> subprocess.CompletedProcess[str]:
-    """Run the client and return its output and exit status."""
-    command = [sys.executable, str(CLIENT), "--cwd", str(place.project), *options, "--", *(agent or place.command)]
+    """Run the client in this process, with servers that do not work."""
+    command = ["client.py", "--cwd", str(place.project), *options, "--", *(agent or place.command)]
+    values = {"CWD": str(CLIENT.parent), "PYTHON": "/bin/true"}
+    request = example("demo").session_request(
+        values | dict.fromkeys(("LIBRARY_URL", "CLOCK_URL"), "http://127.0.0.1:9")
+    )
+    module = example("client")
+    with (
+        patch.object(module, "example_request", lambda: nullcontext(request)),
+        patch.object(sys, "argv", command),
+        patch.dict(os.environ, place.env),
+        redirect_stdout(io.StringIO()) as stdout,
+        redirect_stderr(io.StringIO()) as stderr,
+    ):
+        status = module.main()
+    return subprocess.CompletedProcess(command, status, stdout.getvalue(), stderr.getvalue())
+
+
+def client_process(place: Place, *options: str, **streams: Any) -> subprocess.CompletedProcess[str]:
+    """Run the client and its servers as processes."""
+    command = [sys.executable, str(CLIENT), "--cwd", str(place.project), *options]
     env = os.environ | place.env
-    return subprocess.run(command, capture_output=True, text=True, env=env, timeout=120, check=False)
+    return subprocess.run(command, stderr=subprocess.PIPE, text=True, env=env, timeout=120, check=False, **streams)
 
 
 def odd(place: Place, mode: str, *options: str) -> subprocess.CompletedProcess[str]:
     """Run the client with a misbehaving agent."""
-    return client(place, "--prompt", "hello", *options, agent=[sys.executable, str(ODD), mode])
+    return client(place, "--prompt", "hello", *options, agent=[sys.executable, "-I", "-S", str(ODD), mode])
 
 
-async def test_the_client_talks_to_the_example_agent_and_loads_the_session(place: Place, version: int) -> None:
-    done = client(place, "--version", str(version), "--allow")
+def test_the_client_talks_to_the_example_agent_and_loads_the_session(place: Place, version: int) -> None:
+    agent = ["--", *place.command] if version == 2 else []  # of v1 it is the default
+    done = client_process(place, "--version", str(version), "--allow", *agent, stdout=subprocess.PIPE)
 
     lines = done.stdout.splitlines()
     assert (done.returncode, done.stderr) == (0, "")
@@ -57,37 +79,34 @@ async def test_the_client_talks_to_the_example_agent_and_loads_the_session(place
     assert (place.project / "notes.txt").read_text() == "remember"
 
 
-async def test_the_last_message_is_shown_even_if_nothing_follows_it(place: Place, version: int) -> None:
-    agent = [sys.executable, str(CLIENT.with_name("hello_agent.py"))]
-    done = client(place, "--version", str(version), "--prompt", "hello", agent=agent)
+def test_the_last_message_is_shown_even_if_nothing_follows_it(place: Place, version: int) -> None:
+    done = client(place, "--version", str(version), "--prompt", "hello", agent=HELLO)
 
     _, again = done.stdout.split("load     the session again\n")
     assert again.splitlines()[:2] == ["| you    hello", "| agent  You said hello."]
 
 
-async def test_what_was_said_before_a_failure_is_shown(place: Place) -> None:
+def test_what_was_said_before_a_failure_is_shown(place: Place) -> None:
     assert odd(place, "forgets").stdout.endswith("| agent  in time\n")
 
 
-async def test_a_client_of_both_versions_gets_the_newer_one(place: Place) -> None:
-    done = client(place, "--prompt", "say Hello")
+def test_a_client_of_both_versions_gets_the_newer_one(place: Place) -> None:
+    done = client(place, "--prompt", "hello", agent=HELLO)
 
-    assert done.stdout.startswith("agent    The Example Agent 1.0 (ACP v2)\n")
-    assert "agent    Hello\n" in done.stdout
+    assert done.stdout.startswith("agent    hello 1.0 (ACP v2)\n")
+    assert "agent    You said hello.\n" in done.stdout
 
 
-async def test_closing_the_output_of_the_client_causes_no_errors(place: Place) -> None:
+def test_closing_the_output_of_the_client_causes_no_errors(place: Place) -> None:
     nobody, output = os.pipe()
     os.close(nobody)
-    command = [sys.executable, str(CLIENT), "--cwd", str(place.project), "--prompt", "say Hello"]
     with os.fdopen(output, "wb") as stdout:
-        pipe, env = subprocess.PIPE, os.environ | place.env
-        done = subprocess.run(command, stdout=stdout, stderr=pipe, text=True, env=env, timeout=120, check=False)
+        done = client_process(place, "--prompt", "hello", "--", *HELLO, stdout=stdout)
 
     assert (done.returncode, done.stderr) == (0, "")
 
 
-async def test_a_recording_has_each_message_with_its_sender_and_no_secrets(place: Place, tmp_path: Path) -> None:
+def test_a_recording_has_each_message_with_its_sender_and_no_secrets(place: Place, tmp_path: Path) -> None:
     file = tmp_path / "conversation.ndjson"
     done = client(place, "--prompt", "say Hello", "--version", "1", "--record", str(file))
 
@@ -110,7 +129,7 @@ async def test_a_recording_has_each_message_with_its_sender_and_no_secrets(place
     assert server["env"] == [{"name": "GREETING", "value": "…"}]
 
 
-async def test_an_agent_that_can_nothing_gets_nothing_that_it_cannot(place: Place) -> None:
+def test_an_agent_that_can_nothing_gets_nothing_that_it_cannot(place: Place) -> None:
     done = odd(place, "can_nothing")
 
     assert done.returncode == 0
@@ -120,7 +139,7 @@ async def test_an_agent_that_can_nothing_gets_nothing_that_it_cannot(place: Plac
     assert "load" not in done.stdout
 
 
-async def test_updates_that_are_unknown_and_garbage_are_survived(place: Place) -> None:
+def test_updates_that_are_unknown_and_garbage_are_survived(place: Place) -> None:
     done = odd(place, "works")
 
     assert "update   available_commands_update" in done.stdout
@@ -131,11 +150,9 @@ async def test_updates_that_are_unknown_and_garbage_are_survived(place: Place) -
 
 
 @pytest.mark.requirement("R23")
-async def test_the_client_reports_the_supported_versions_and_closes_the_connection(
-    place: Place, tmp_path: Path
-) -> None:
+def test_the_client_reports_the_supported_versions_and_closes_the_connection(place: Place, tmp_path: Path) -> None:
     heard = tmp_path / "heard"
-    done = client(place, agent=[sys.executable, "-c", ANOTHER_VERSION, str(heard)])
+    done = client(place, agent=[sys.executable, "-I", "-S", "-c", ANOTHER_VERSION, str(heard)])
 
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == "the agent chose ACP version 7; the client requested 2 and supports 1, 2 (-32022)\n"
@@ -154,7 +171,7 @@ async def test_the_client_reports_the_supported_versions_and_closes_the_connecti
         ("forgets", 'Session not found (-32603): "odd"'),
     ],
 )
-async def test_a_fatal_error_is_reported_and_the_agent_is_ended(place: Place, mode: str, told: str) -> None:
+def test_a_fatal_error_is_reported_and_the_agent_is_ended(place: Place, mode: str, told: str) -> None:
     done = odd(place, mode)
 
     assert done.returncode == 1
@@ -164,7 +181,7 @@ async def test_a_fatal_error_is_reported_and_the_agent_is_ended(place: Place, mo
     assert ("odd: out of memory" in done.stderr.splitlines()) == (mode == "dies_in_a_turn")
 
 
-async def test_a_turn_of_v2_is_over_when_the_session_is_idle_again(place: Place) -> None:
+def test_a_turn_of_v2_is_over_when_the_session_is_idle_again(place: Place) -> None:
     done = odd(place, "says_idle_twice")
     # This agent does not support closing it.
     assert done.stdout.splitlines()[-2:] == ["you      hello", "done     end_turn"]

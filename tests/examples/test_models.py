@@ -34,7 +34,7 @@ def choosing(option: str) -> Handlers:
 
 
 async def test_the_model_calls_a_tool_and_streams_its_message(place: Place, version: int) -> None:
-    async with talking(place, version, handlers=choosing("allow")) as talk:
+    async with talking(place, version, handlers=choosing("allow"), apart=True) as talk:
         session = await talk.new(place.project, place.tools())
         assert await talk.prompt(session, "Where?") == "end_turn"
 
@@ -44,11 +44,11 @@ async def test_the_model_calls_a_tool_and_streams_its_message(place: Place, vers
 
 
 async def test_the_model_remembers_a_session_that_another_process_loads(place: Place) -> None:
-    async with talking(place, 1, handlers=choosing("reject")) as talk:
+    async with talking(place, 1, handlers=choosing("reject"), apart=True) as talk:
         session = await talk.new(place.project, place.tools())
         assert await talk.prompt(session, "Where?") == "end_turn"
         assert talk.seen.said()[-1] == ("agent", "It is The user does not allow this call.")
-    async with talking(place, 1, handlers=choosing("allow")) as talk:
+    async with talking(place, 1, handlers=choosing("allow"), apart=True) as talk:
         await talk.load(session, place.project, place.tools())
         assert await talk.prompt(session, "Where?") == "end_turn"
 
