@@ -1,5 +1,6 @@
 """An agent that opens the MCP servers of each session, lists their tools, calls the first one, and reports nothing."""
 
+import contextlib
 import json
 import os
 import sys
@@ -13,13 +14,11 @@ from mcp.client.sse import sse_client
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
-warnings.simplefilter("ignore")
 QUIET = open(os.devnull, "w")  # noqa: SIM115 - to the end
-PATIENCE = float(sys.argv[1]) if len(sys.argv) > 1 else 5.0
 
 
-async def use(entry: dict[str, Any]) -> None:
-    with anyio.move_on_after(PATIENCE):
+async def use(entry: dict[str, Any], *, patience: float = 5.0) -> None:
+    with contextlib.suppress(BaseException), anyio.move_on_after(patience):
         async with Client(transport_of(entry), mode="legacy") as client:
             listed = await client.list_tools()
             await client.call_tool(listed.tools[0].name if listed.tools else "any", {})
@@ -37,10 +36,7 @@ async def answer(message: dict[str, Any]) -> dict[str, Any]:
     if message["method"] == "initialize":
         return {"protocolVersion": 1, "agentCapabilities": {"mcpCapabilities": {"http": True, "sse": True}}}
     for entry in message.get("params", {}).get("mcpServers", []):
-        try:
-            await use(entry)
-        except BaseException:  # noqa: BLE001 - it reports nothing
-            continue
+        await use(entry)
     return {"sessionId": f"session {message['id']}"}
 
 
@@ -51,4 +47,5 @@ async def main() -> None:
 
 
 if __name__ == "__main__":
+    warnings.simplefilter("ignore")
     anyio.run(main)

@@ -16,6 +16,7 @@ import pytest
 from acp_bindings import decode, v1
 from mcp_launch._receipts import http_relay, session_requests
 from mcp_launch._receipts.observer import Observer
+from tests.acp_bindings.tap.quiet_agent import use
 from tests.acp_bindings.tap.support import TAP, lines_of, run, running
 from tests.mcp_launch.failures.catalogue import CASES, Case
 from tests.mcp_launch.failures.scene import Scene
@@ -26,39 +27,57 @@ from tests.mcp_launch.support import Marked, http, web_server
 
 AGENT = (sys.executable, str(Path(__file__).with_name("quiet_agent.py")))
 FAILING = [case for case in CASES if isinstance(case, Case) and ": " in case.must]
-QUICK = (
-    "stdio: exits silently",
-    "stdio: no such command (bare name)",
-    "stdio: never answers initialize",
-    "Streamable HTTP: 401 without WWW-Authenticate",
-    "Streamable HTTP: 200 with HTML",
-    "SSE: connection refused",
-)
 
 
-def receipts_of(
-    servers: Sequence[dict[str, Any]], tmp_path: Path, *, patience: str = "5", together: bool = False
-) -> list[dict[str, Any]]:
-    """Give each server to the agent in a session of its own, or all in one, and return the receipts."""
-    sessions = [servers] if together else [[each] for each in servers]
+def receipts_of(servers: Sequence[dict[str, Any]], tmp_path: Path) -> list[dict[str, Any]]:
+    """Give each server to the agent in a session of its own, and return the receipts."""
     requests: list[tuple[str, dict[str, Any]]] = [("initialize", {"protocolVersion": 1})]
-    requests += [("session/new", {"cwd": str(tmp_path), "mcpServers": list(each)}) for each in sessions]
+    requests += [("session/new", {"cwd": str(tmp_path), "mcpServers": [each]}) for each in servers]
     sent = [
         {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
         for number, (method, params) in enumerate(requests)
     ]
-    command = [*TAP, "-o", str(tmp_path / "talk"), "--receipts", "--", *AGENT, patience]
+    command = [*TAP, "-o", str(tmp_path / "talk"), "--receipts", "--", *AGENT]
     done = run(command, b"".join(json.dumps(each).encode() + b"\n" for each in sent))
     assert done.returncode == 0
     assert [json.loads(line)["id"] for line in done.stdout.splitlines()] == [each["id"] for each in sent]
     lines = lines_of(tmp_path / "talk")
     assert "end" in lines[-1]
     # What the client has sent is recorded, not what the agent got.
-    assert [len(line["message"]["params"].get("mcpServers", ())) for line in lines if line.get("from") == "client"] == [
-        0,
-        *map(len, sessions),
-    ]
+    received = [line["message"]["params"] for line in lines if line.get("from") == "client"]
+    assert [len(each.get("mcpServers", ())) for each in received] == [0, *(1 for _ in servers)]
     return [line["receipt"] for line in lines if "receipt" in line]
+
+
+def receipts_here(servers: Sequence[dict[str, Any]], tmp_path: Path, *, patience: float = 5.0) -> list[dict[str, Any]]:
+    """Use each server in a session of its own as the agent does, with relays in this process."""
+
+    async def receipts() -> list[dict[str, Any]]:
+        told: list[dict[str, Any]] = []
+        some = anyio.Semaphore(4)
+
+        async def use_soon(entry: dict[str, Any]) -> None:
+            async with some:
+                await use(entry, patience=patience)
+
+        async with (
+            session_requests.receipts(lambda about: told.append({**about}), ignore) as relays,
+            anyio.create_task_group() as tasks,
+        ):
+            for number, each in enumerate(servers):
+                request = {
+                    "id": number,
+                    "method": "session/new",
+                    "params": {"cwd": str(tmp_path), "mcpServers": [each]},
+                }
+                [entry] = json.loads(await relays.replaced(json.dumps(request).encode()))["params"]["mcpServers"]
+                tasks.start_soon(use_soon, entry)
+        return told
+
+    return anyio.run(receipts)
+
+
+def ignore(*_: object, **__: object) -> None: ...
 
 
 def events_of(receipts: list[dict[str, Any]], server: str) -> list[str]:
@@ -85,7 +104,7 @@ def test_the_use_of_a_process_is_recorded(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", ["http", "sse"])
 def test_the_use_of_a_server_with_a_url_is_recorded(tmp_path: Path, kind: str) -> None:
     with web_server(kind) as url:
-        receipts = receipts_of([http(url, name="web", kind=kind, headers={"X-Key": "swordfish-42"})], tmp_path)
+        receipts = receipts_here([http(url, name="web", kind=kind, headers={"X-Key": "swordfish-42"})], tmp_path)
     assert events_of(receipts, "web") == ["started", "listed", "called"], receipts
     assert receipts[1]["tools"] == ["environment", "directory", "headers"]
 
@@ -127,7 +146,7 @@ def test_a_refused_stream_that_the_agent_closes_is_not_a_failure_of_a_slow_list(
 
     closed = threading.Event()
     with raw_server(answer) as raw:
-        receipts = receipts_of([http(f"{raw.origin}/mcp", name="web")], tmp_path)
+        receipts = receipts_here([http(f"{raw.origin}/mcp", name="web")], tmp_path)
     assert events_of(receipts, "web") == ["started", "listed", "called"], receipts
 
 
@@ -167,14 +186,12 @@ def test_the_agent_gets_no_secrets_of_the_servers(tmp_path: Path) -> None:
     assert b"swordfish" not in (tmp_path / "talk").read_bytes()
 
 
-@pytest.mark.parametrize("which", [QUICK, pytest.param(None, marks=pytest.mark.full)], ids=["some", "all"])
-def test_failures_have_the_codes_of_the_launcher(tmp_path: Path, which: Sequence[str] | None) -> None:
-    cases = [case for case in FAILING if which is None or str(case) in which]
+def test_failures_have_the_codes_of_the_launcher(tmp_path: Path) -> None:
     with Scene.of(Planted("tap"), tmp_path) as scene:
-        servers = [{**case.server(scene), "name": str(case)} for case in cases]
-        receipts = receipts_of(servers, tmp_path, patience="3")
+        servers = [{**case.server(scene), "name": str(case)} for case in FAILING]
+        receipts = receipts_here(servers, tmp_path, patience=3)
     failures = {each["server"]: f"{each['stage']}: {each['code']}" for each in receipts if each["event"] == "failed"}
-    different = {str(case): (failures.get(str(case)), case.must) for case in cases}
+    different = {str(case): (failures.get(str(case)), case.must) for case in FAILING}
     assert {case: codes for case, codes in different.items() if codes[0] != codes[1]} == {}
 
 
@@ -205,8 +222,6 @@ def test_a_client_that_shows_notices_is_told_which_servers_failed(tmp_path: Path
 
 @pytest.mark.anyio
 async def test_the_relays_listen_on_loopback_only() -> None:
-    def ignore(*_: object) -> None: ...
-
     servers = [Marked().plain(name="files"), http("http://example.invalid", name="web")]
     opened = {"jsonrpc": "2.0", "id": 1, "method": "session/new", "params": {"cwd": "/", "mcpServers": servers}}
     async with session_requests.receipts(ignore, ignore) as relays:
@@ -219,8 +234,6 @@ async def test_the_relays_listen_on_loopback_only() -> None:
 
 
 def test_a_response_ends_the_wait_of_its_own_request_only() -> None:
-    def ignore(*_: object, **__: object) -> None: ...
-
     observer = Observer(ignore, refused=ignore)
     ids = [
         observer.sent(each)
