@@ -8,7 +8,15 @@ from typing import NamedTuple
 
 from acp_bindings.probe import CHECKS
 
-AGENT = [sys.executable, "-I", "-S", str(Path(__file__).with_name("agent.py"))]
+SOURCE = Path(__file__).with_name("agent.py")
+# Imported, because Python compiles a script each time.
+AGENT = [
+    sys.executable,
+    "-I",
+    "-S",
+    "-c",
+    f"import sys; sys.path[:0] = [{str(SOURCE.parent)!r}]; import agent; agent.main()",
+]
 
 NAMES = """
 negotiation.initialize

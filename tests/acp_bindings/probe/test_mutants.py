@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
 
 from acp_bindings.probe import CHECKS, Report, probe
-from tests.acp_bindings.probe.mutants import AGENT, MUTANTS, NAMES, WITH, WITHOUT, Mutant
+from tests.acp_bindings.probe.mutants import AGENT, MUTANTS, NAMES, SOURCE, WITH, WITHOUT, Mutant
 
 TIMEOUT = 2.0
-AT_ONCE = 3
+AT_ONCE = 6
 CAUGHT = ("fail", "warn")
 SAMPLE = (
     "negotiation.version-zero",
@@ -42,10 +41,11 @@ async def test_a_correct_agent_fails_no_check(version: int) -> None:
 
 
 @pytest.mark.anyio
+@pytest.mark.parametrize("anyio_backend", ["trio"])
 @pytest.mark.parametrize(
     "mutant", [each for each in MUTANTS if each.name in SAMPLE], ids=lambda it: f"{it.name}-v{it.version}"
 )
-async def test_the_meant_check_catches_a_broken_agent(mutant: Mutant) -> None:
+async def test_the_meant_check_catches_a_broken_agent_on_trio(anyio_backend: str, mutant: Mutant) -> None:
     (result,) = (await probed(mutant.command, mutant.version, only=[mutant.check])).results
 
     assert result.status in CAUGHT, result
@@ -86,7 +86,7 @@ def test_each_check_has_a_broken_agent() -> None:
 
 
 def test_each_switch_of_the_agent_is_a_broken_agent() -> None:
-    source = Path(AGENT[-1]).read_text(encoding="utf-8")
+    source = SOURCE.read_text(encoding="utf-8")
     switches = {name for name in re.findall(r'"([a-z-]+\.[a-z/-]+)"', source) if name.partition("/")[0] in _IDS}
 
     # The names of servers are put together, and what is not advertised has two forms.
