@@ -13,6 +13,7 @@ from unittest.mock import patch
 import anyio
 
 from acp_bindings.agent import FolderSessions, StoredSession
+from acp_bindings.agent._stores import encode_head
 
 Call = tuple[StoredSession, list[bytes]]
 
@@ -55,7 +56,9 @@ def write(folder: str, backend: str, seed: int) -> None:
 
 
 if __name__ == "__main__":
-    importlib.import_module(f"anyio._backends._{sys.argv[2]}")  # once, and not in each process
+    # Once, and not in each process.
+    importlib.import_module(f"anyio._backends._{sys.argv[2]}")
+    encode_head(calls(0)[0][0])
     for each in range(int(sys.argv[3])):
         if not (child := os.fork()):
             write(sys.argv[1], sys.argv[2], each)

@@ -85,6 +85,7 @@ async def test_ids_never_lead_out_of_the_folder(tmp_path: Path) -> None:
 # Crashes
 
 
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
 async def test_a_file_that_ends_at_any_byte_has_the_calls_that_returned(tmp_path: Path) -> None:
     whole = (await stored(tmp_path / "whole")).read_bytes()
     ends = [len(b"".join(whole.splitlines(keepends=True)[:number])) for number in (3, 6, 8)]
@@ -317,6 +318,7 @@ async def test_fsync_is_called_before_append_returns_if_requested(
 # Files that are damaged, edited, or of another version
 
 
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
 @pytest.mark.parametrize("damage", [b"x", b"\0", b'"', b"\n", b"}"])
 async def test_a_damaged_file_is_refused_with_the_line_or_loaded_whole(tmp_path: Path, damage: bytes) -> None:
     file = await stored(tmp_path)
@@ -468,6 +470,7 @@ async def test_a_session_of_another_process_is_in_use_until_that_ends(tmp_path: 
             assert await load(store, "sess_1") == STORED
 
 
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
 async def test_only_one_process_gets_a_session(tmp_path: Path) -> None:
     await stored(tmp_path)
     holders = [
