@@ -65,9 +65,8 @@ def messages(count: int, *, seed: int = 7) -> bytes:
     return b"\n".join([*lines, b'{"half": '])
 
 
-@pytest.mark.parametrize("count", [2_000, pytest.param(100_000, marks=pytest.mark.full)])
-def test_every_byte_arrives_in_both_directions(tmp_path: Path, count: int) -> None:
-    sent = messages(count)
+def test_every_byte_arrives_in_both_directions(tmp_path: Path) -> None:
+    sent = messages(20_000)
     recording = tmp_path / "talk.ndjson"
     done = run(tap("-o", str(recording), agent=BOTH), sent)
     bare = run([sys.executable, "-c", BOTH], sent)
