@@ -36,7 +36,7 @@ async def answer(message: dict[str, Any]) -> dict[str, Any]:
     if message["method"] == "initialize":
         return {"protocolVersion": 1, "agentCapabilities": {"mcpCapabilities": {"http": True, "sse": True}}}
     for entry in message.get("params", {}).get("mcpServers", []):
-        await use(entry)
+        await use(entry, patience=float(sys.argv[1]) if sys.argv[1:] else 5.0)
     return {"sessionId": f"session {message['id']}"}
 
 

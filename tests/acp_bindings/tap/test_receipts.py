@@ -29,7 +29,7 @@ AGENT = (sys.executable, str(Path(__file__).with_name("quiet_agent.py")))
 FAILING = [case for case in CASES if isinstance(case, Case) and ": " in case.must]
 
 
-def receipts_of(servers: Sequence[dict[str, Any]], tmp_path: Path) -> list[dict[str, Any]]:
+def receipts_of(servers: Sequence[dict[str, Any]], tmp_path: Path, *, patience: str = "5") -> list[dict[str, Any]]:
     """Give each server to the agent in a session of its own, and return the receipts."""
     requests: list[tuple[str, dict[str, Any]]] = [("initialize", {"protocolVersion": 1})]
     requests += [("session/new", {"cwd": str(tmp_path), "mcpServers": [each]}) for each in servers]
@@ -37,7 +37,7 @@ def receipts_of(servers: Sequence[dict[str, Any]], tmp_path: Path) -> list[dict[
         {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
         for number, (method, params) in enumerate(requests)
     ]
-    command = [*TAP, "-o", str(tmp_path / "talk"), "--receipts", "--", *AGENT]
+    command = [*TAP, "-o", str(tmp_path / "talk"), "--receipts", "--", *AGENT, patience]
     done = run(command, b"".join(json.dumps(each).encode() + b"\n" for each in sent))
     assert done.returncode == 0
     assert [json.loads(line)["id"] for line in done.stdout.splitlines()] == [each["id"] for each in sent]
@@ -49,29 +49,15 @@ def receipts_of(servers: Sequence[dict[str, Any]], tmp_path: Path) -> list[dict[
     return [line["receipt"] for line in lines if "receipt" in line]
 
 
-def receipts_here(servers: Sequence[dict[str, Any]], tmp_path: Path, *, patience: float = 5.0) -> list[dict[str, Any]]:
-    """Use each server in a session of its own as the agent does, with relays in this process."""
+def receipts_here(server: dict[str, Any], tmp_path: Path) -> list[dict[str, Any]]:
+    """Use a server as the agent does, with a relay in this process, and return the receipts."""
 
     async def receipts() -> list[dict[str, Any]]:
         told: list[dict[str, Any]] = []
-        some = anyio.Semaphore(4)
-
-        async def use_soon(entry: dict[str, Any]) -> None:
-            async with some:
-                await use(entry, patience=patience)
-
-        async with (
-            session_requests.receipts(lambda about: told.append({**about}), ignore) as relays,
-            anyio.create_task_group() as tasks,
-        ):
-            for number, each in enumerate(servers):
-                request = {
-                    "id": number,
-                    "method": "session/new",
-                    "params": {"cwd": str(tmp_path), "mcpServers": [each]},
-                }
-                [entry] = json.loads(await relays.replaced(json.dumps(request).encode()))["params"]["mcpServers"]
-                tasks.start_soon(use_soon, entry)
+        request = {"id": 1, "method": "session/new", "params": {"cwd": str(tmp_path), "mcpServers": [server]}}
+        async with session_requests.receipts(lambda about: told.append({**about}), ignore) as relays:
+            [entry] = json.loads(await relays.replaced(json.dumps(request).encode()))["params"]["mcpServers"]
+            await use(entry)
         return told
 
     return anyio.run(receipts)
@@ -104,7 +90,7 @@ def test_the_use_of_a_process_is_recorded(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", ["http", "sse"])
 def test_the_use_of_a_server_with_a_url_is_recorded(tmp_path: Path, kind: str) -> None:
     with web_server(kind) as url:
-        receipts = receipts_here([http(url, name="web", kind=kind, headers={"X-Key": "swordfish-42"})], tmp_path)
+        receipts = receipts_here(http(url, name="web", kind=kind, headers={"X-Key": "swordfish-42"}), tmp_path)
     assert events_of(receipts, "web") == ["started", "listed", "called"], receipts
     assert receipts[1]["tools"] == ["environment", "directory", "headers"]
 
@@ -146,7 +132,7 @@ def test_a_refused_stream_that_the_agent_closes_is_not_a_failure_of_a_slow_list(
 
     closed = threading.Event()
     with raw_server(answer) as raw:
-        receipts = receipts_here([http(f"{raw.origin}/mcp", name="web")], tmp_path)
+        receipts = receipts_here(http(f"{raw.origin}/mcp", name="web"), tmp_path)
     assert events_of(receipts, "web") == ["started", "listed", "called"], receipts
 
 
@@ -189,7 +175,7 @@ def test_the_agent_gets_no_secrets_of_the_servers(tmp_path: Path) -> None:
 def test_failures_have_the_codes_of_the_launcher(tmp_path: Path) -> None:
     with Scene.of(Planted("tap"), tmp_path) as scene:
         servers = [{**case.server(scene), "name": str(case)} for case in FAILING]
-        receipts = receipts_here(servers, tmp_path, patience=3)
+        receipts = receipts_of(servers, tmp_path, patience="3")
     failures = {each["server"]: f"{each['stage']}: {each['code']}" for each in receipts if each["event"] == "failed"}
     different = {str(case): (failures.get(str(case)), case.must) for case in FAILING}
     assert {case: codes for case, codes in different.items() if codes[0] != codes[1]} == {}
