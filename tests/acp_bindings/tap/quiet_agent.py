@@ -14,8 +14,6 @@ from mcp.client.sse import sse_client
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
-QUIET = open(os.devnull, "w")  # noqa: SIM115 - to the end
-
 
 async def use(entry: dict[str, Any], *, patience: float = 5.0) -> None:
     with contextlib.suppress(BaseException), anyio.move_on_after(patience):
@@ -27,7 +25,9 @@ async def use(entry: dict[str, Any], *, patience: float = 5.0) -> None:
 def transport_of(entry: dict[str, Any]) -> Any:
     if "command" in entry:
         env = {**os.environ, **{each["name"]: each["value"] for each in entry["env"]}}
-        return stdio_client(StdioServerParameters(command=entry["command"], args=entry["args"], env=env), errlog=QUIET)
+        return stdio_client(
+            StdioServerParameters(command=entry["command"], args=entry["args"], env=env), errlog=sys.stderr
+        )
     assert entry["headers"] == []
     return sse_client(entry["url"]) if entry["type"] == "sse" else streamable_http_client(entry["url"])
 
@@ -48,4 +48,5 @@ async def main() -> None:
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
+    sys.stderr = open(os.devnull, "w")  # noqa: SIM115 - to the end
     anyio.run(main)
