@@ -38,10 +38,10 @@ def write_json(pytester: pytest.Pytester, value: object, *, to: str) -> Path:
     return path
 
 
+# Now, because pytester forgets what a run imports, and the next run would import it again.
 import_sdk()
 importlib.import_module("mcp_launch.testing._fixture")
 importlib.import_module("mcp_launch.testing._items")
-"""A run in this process would import what is not imported yet, and pytester would forget it after the run."""
 
 
 def run(pytester: pytest.Pytester, *args: str) -> pytest.RunResult:
