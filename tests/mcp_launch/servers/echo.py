@@ -55,8 +55,9 @@ def serving(kind: str, server: MCPServer = echo) -> Generator[str]:
     """Serve HTTP in a thread until the block ends, and yield the URL."""
     app = server.streamable_http_app if kind == "http" else server.sse_app
     # The thread makes the app, which contains locks of the event loop that runs where it is made.
-    how: dict[str, Any] = {"factory": True, "log_level": "error", "log_config": None, "timeout_graceful_shutdown": 1}
-    web = uvicorn.Server(uvicorn.Config(app, **how))
+    # Without WebSockets, whose library warns of old versions.
+    how: dict[str, Any] = {"factory": True, "log_level": "error", "log_config": None, "ws": "none"}
+    web = uvicorn.Server(uvicorn.Config(app, timeout_graceful_shutdown=1, **how))
     with socket.create_server(("127.0.0.1", 0)) as listener:
         # asyncio sets it only on sockets that it made itself; without it each answer would wait 40 ms for the client's
         # ACK.
