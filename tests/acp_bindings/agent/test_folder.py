@@ -195,7 +195,7 @@ anyio.run(main, backend=sys.argv[1])
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a limit of file sizes")
 async def test_a_call_stores_nothing_if_the_disk_is_full(tmp_path: Path, anyio_backend_name: str) -> None:
-    command = [sys.executable, "-W", "error", "-c", FULL, anyio_backend_name, str(tmp_path)]
+    command = [sys.executable, "-B", "-W", "error", "-c", FULL, anyio_backend_name, str(tmp_path)]
     assert (await anyio.run_process(command, stderr=None)).stdout.split() == [b"3", b"refused"]
 
     async with folder_sessions(tmp_path) as store:

@@ -75,8 +75,9 @@ def test_a_report_that_fails_during_writing_leaves_the_old_one(option: str, tmp_
     report = tmp_path / "report"
     report.write_text("old")
     many = json.dumps([{"name": f"server-{number}"} for number in range(50)])
-    # A file may have no more than a block, so that the write fails in its middle as on a full disk.
-    command = f'ulimit -f 1; exec "{sys.executable}" -m mcp_launch check {option} "{report}" -'
+    # A file may have no more than a block, so that the write fails in its middle as on a full disk. Bytecode is not
+    # written, because it would be cut off too, and later processes would fail to read it.
+    command = f'ulimit -f 1; exec "{sys.executable}" -B -m mcp_launch check {option} "{report}" -'
 
     done = subprocess.run(
         ["/bin/sh", "-c", command], input=many, capture_output=True, text=True, timeout=60, check=False
