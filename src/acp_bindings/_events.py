@@ -65,21 +65,18 @@ class EventBuffer:
         self._rest += chunk
         self._is_plain = self._is_plain and b"\r" not in chunk
         while 0 <= (end := self._end_of_block()) <= self._limit:
-            yield self._take(end)
+            block = bytes(memoryview(self._rest)[:end])
+            # Before it is handled, so that a long block is in memory only once.
+            del self._rest[:end]
+            self._searched = 0
+            if self._first:
+                self._first, block = False, block.removeprefix(_BOM)
+            if len(block) > _LINES and block.count(b"\n") + block.count(b"\r") > _LINES:
+                raise EventTooLong(f"it has more than {_LINES:,} lines", _start_of_data(block))
+            yield block
         self._searched = max(0, len(self._rest) - 3)
         if len(self._rest) > self._limit:
             raise EventTooLong(self._too_long, _start_of_data(self._rest))
-
-    def _take(self, end: int) -> bytes:
-        """Return the next block, which is in memory only once."""
-        block = bytes(memoryview(self._rest)[:end])
-        del self._rest[:end]
-        self._searched = 0
-        if self._first:
-            self._first, block = False, block.removeprefix(_BOM)
-        if len(block) > _LINES and block.count(b"\n") + block.count(b"\r") > _LINES:
-            raise EventTooLong(f"it has more than {_LINES:,} lines", _start_of_data(block))
-        return block
 
     def _end_of_block(self) -> int:
         """Return the number of bytes up to the end of the next block; -1 if there is none."""

@@ -54,7 +54,7 @@ class Limits:
 
     A response beyond a limit fails its request with the code `invalid_response`. Any other message beyond a limit is
     dropped with a warning, and a list is cut with a warning. The defaults protect against hostile servers: no message
-    takes more than 550 MB of memory. The 1,223 tools of GitHub's whole REST API, with all schemas, need 12 MB and 0.9
+    takes more than 650 MB of memory. The 1,223 tools of GitHub's whole REST API, with all schemas, need 12 MB and 0.9
     million values.
 
     Raises:

@@ -177,16 +177,14 @@ class SseTransport:
                             task_status.started(endpoint)
                 elif event.name == "message":
                     try:
-                        found = await self.reader.read(event.data)
-                        # It takes memory while the session validates the message.
-                        del event
-                        await self._deliver(found)
+                        await self._deliver(event.data)
                     except anyio.get_cancelled_exc_class():
                         # Raised again at the next read, which ends httpx's generators; otherwise they would be left
                         # to the garbage collector.
                         continue
 
-    async def _deliver(self, found: JSONRPCMessage | Invalid) -> None:
+    async def _deliver(self, data: bytes) -> None:
+        found = await self.reader.read(data)
         if not isinstance(found, Invalid):
             self._misshapen = None
             message = self._unanswered.named(found)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from functools import partial
-from itertools import chain
 from typing import Any
 
 import anyio
@@ -216,52 +215,39 @@ class Events:
     async def __aiter__(self) -> AsyncGenerator[Event]:
         # As Latin-1, with a character for each byte; a string with an emoji would take four times the memory.
         headers = {"content-type": EVENT_STREAM}
-        limited = httpx.Response(200, headers=headers, stream=_Body(self.pieces()), default_encoding="latin-1")
+        limited = httpx.Response(200, headers=headers, stream=_Blocks(self), default_encoding="latin-1")
         async with aclosing(EventSource(limited).aiter_sse()) as events:
             async for event in events:
                 if event.data:
                     name = event.event.encode("latin-1").decode(errors="replace")
                     yield Event(name, event.data.encode("latin-1"))
 
-    async def pieces(self) -> AsyncGenerator[bytes]:
-        """The lines of complete events within the limit. The end of a long event is a piece of its own."""
+    async def blocks(self) -> AsyncGenerator[bytes]:
+        """The lines of each event, once they are complete."""
         async for chunk in self._response.aiter_bytes():
             for start in range(0, len(chunk), _PIECE):
                 if start:
                     await checkpoint()
                 try:
-                    for piece in chain.from_iterable(map(_pieces, self._buffer.feed(chunk[start : start + _PIECE]))):
-                        yield piece
+                    for block in self._buffer.feed(chunk[start : start + _PIECE]):
+                        yield block
                 except EventTooLong as error:
                     # Not an exception, which would leave httpx's generators to the garbage collector.
                     self.wrong = error
                     self._reading.cancel()
 
 
-def _pieces(block: bytes) -> Iterator[bytes]:
-    if b"\r" in block:
-        # httpx-sse recognizes a bare CR as the end of a line only with the next byte, which may take long.
-        block = block.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    last = len(block) - 1 if len(block) > _PIECE else 0
-    for start in range(0, last, _PIECE):
-        yield block[start : min(start + _PIECE, last)]
-    end = block[last:]
-    # Before its end, with which httpx-sse returns the event, so that fewer copies of a long one are in memory.
-    del block
-    yield end
+class _Blocks(httpx.AsyncByteStream):
+    """The body of an event stream that gives httpx-sse complete events within the limit."""
 
+    def __init__(self, events: Events) -> None:
+        self._events = events
 
-class _Body(httpx.AsyncByteStream):
-    """A body of given pieces."""
-
-    def __init__(self, pieces: AsyncGenerator[bytes]) -> None:
-        self._pieces = pieces
-
-    def __aiter__(self) -> AsyncIterator[bytes]:
-        return self._pieces
-
-    async def aclose(self) -> None:
-        await self._pieces.aclose()
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async with aclosing(self._events.blocks()) as blocks:
+            async for block in blocks:
+                # httpx-sse recognizes a bare CR as the end of a line only with the next byte, which may take long.
+                yield block.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in block else block
 
 
 _UNPACK = partial(unpack_slowly, HttpxBody, httpx.DecodingError)
