@@ -166,10 +166,11 @@ def types(session: nox.Session) -> None:
     session.run("ty", "check")
     # The code for Windows, which cannot run here.
     for_windows = ("src/acp_bindings/_tap", "src/acp_bindings/agent", "src/acp_bindings/connection", "src/mcp_launch")
-    session.run("mypy", "--platform", "win32", *for_windows)
+    session.run("mypy", "--platform", "win32", "--cache-dir", ".mypy_cache/win32", *for_windows)
     session.run("pyright", "--pythonplatform", "Windows", *for_windows)
     session.run("ty", "check", "--python-platform", "win32", *for_windows)
-    session.run("pytest", "-n", "2", "tests/typing", *session.posargs)
+    # With the cache of the first run, which contains all dependencies. Two runs must not write it at the same time.
+    session.run("pytest", "tests/typing", *session.posargs, env={"MYPY_CACHE_DIR": str(Path(".mypy_cache").absolute())})
 
 
 @nox.session

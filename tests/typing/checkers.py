@@ -31,7 +31,9 @@ def mypy(folder: Path, version: str) -> Found:
 
 def mypy_with_pydantics_plugin(folder: Path, version: str) -> Found:
     (folder / "plugin.ini").write_text("[mypy]\nplugins = pydantic.mypy\n", encoding="utf-8")
-    return errors(run(folder, "mypy", "--strict", "--config-file=plugin.ini", "--python-version", version, "."))
+    # A cache that was written without the plugin would be discarded.
+    options = ["--config-file=plugin.ini", "--cache-dir=plugin", "--python-version", version]
+    return errors(run(folder, "mypy", "--strict", *options, "."))
 
 
 def ty(folder: Path, version: str) -> Found:
