@@ -36,11 +36,20 @@ def sdist() -> Path:
 @pytest.fixture(scope="module")
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The Python of an environment that only contains the wheel."""
-    folder = tmp_path_factory.mktemp("environment")
-    venv.create(folder, with_pip=True)
+    return environment(tmp_path_factory.mktemp("environment"), str(wheel))
+
+
+def environment(folder: Path, requirement: str) -> Path:
+    """Return the Python of a new environment, which does not contain pip."""
+    venv.create(folder)
     python = folder / "bin" / "python"
-    subprocess.run([python, "-m", "pip", "install", "--quiet", wheel], check=True)
+    pip(python, "install", "--quiet", requirement)
     return python
+
+
+def pip(python: Path, *arguments: str) -> str:
+    command = [sys.executable, "-m", "pip", "--python", python, *arguments]
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
 def files(wheel: Path) -> dict[str, bytes]:
@@ -124,11 +133,9 @@ def test_the_sdist_builds_the_same_wheel(wheel: Path, sdist: Path, tmp_path: Pat
 
 
 def test_installing_it_brings_pydantic_and_nothing_heavier(installed: Path) -> None:
-    listed = subprocess.run(
-        [installed, "-m", "pip", "list", "--format=freeze"], check=True, capture_output=True, text=True
-    ).stdout
+    listed = pip(installed, "list", "--format=freeze")
     names = {line.split("==")[0].lower().replace("_", "-") for line in listed.split()}
-    assert names - {"pip", "setuptools", "wheel"} == BROUGHT_BY_PYDANTIC | {"acp-bindings"}
+    assert names == BROUGHT_BY_PYDANTIC | {"acp-bindings"}
 
 
 def test_the_bindings_require_only_pydantic(installed: Path) -> None:
@@ -178,12 +185,10 @@ for each in distribution("acp-bindings").entry_points:
     [("connection", "acp_bindings.connection"), ("launch", "mcp_launch"), ("remote", "acp_bindings.remote")],
 )
 def test_each_extra_installs_what_its_package_needs(wheel: Path, extra: str, module: str, tmp_path: Path) -> None:
-    venv.create(tmp_path, with_pip=True)
-    python = tmp_path / "bin" / "python"
-    subprocess.run([python, "-m", "pip", "install", "--quiet", f"{wheel}[{extra}]"], check=True)
+    python = environment(tmp_path, f"{wheel}[{extra}]")
     code = f"import {module} as m; [getattr(m, name) for name in m.__all__]"
     subprocess.run([python, "-W", "error", "-c", code], cwd=tmp_path, check=True)
-    subprocess.run([python, "-m", "pip", "check"], check=True, stdout=subprocess.DEVNULL)
+    pip(python, "check")
     if extra == "launch":
         args = [str(ROOT / "examples" / "greeter_stdio.py")]
         env = [{"name": "GREETING", "value": "Hello"}]
