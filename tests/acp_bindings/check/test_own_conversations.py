@@ -60,6 +60,7 @@ async def _cancelled(session: Session) -> None:
 
 @pytest.mark.full
 @pytest.mark.anyio
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
 @pytest.mark.parametrize("protocol", [v1, v2])
 @pytest.mark.parametrize(
     ("agent", "talk"), [("hello_agent.py", hello), ("tools_agent.py", tools), ("agent.py", everything)]
