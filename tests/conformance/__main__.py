@@ -18,15 +18,18 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 FOLDER = Path(__file__).parent
 PACKAGE = FOLDER / "node_modules" / "@modelcontextprotocol" / "conformance"
 CLIENTS = {"mcp_launch": ("mcp_launch", "asyncio"), "on trio": ("mcp_launch", "trio"), "mcp alone": ("mcp", "asyncio")}
-"""The columns of the table, with the arguments of `client.py` for each."""
+"""The columns of the table, with the arguments of `relay.py` for each."""
 OURS = ("mcp_launch", "on trio")
 PATIENCE = 30
 """Timeout in seconds for one scenario."""
@@ -68,8 +71,8 @@ def main() -> int:
     if options.scenarios:
         scenarios = {name: scenarios[name] for name in options.scenarios}
     plays = [(client, name) for name in scenarios for client in CLIENTS]
-    with ThreadPoolExecutor(options.jobs) as pool:
-        outcomes = dict(zip(plays, pool.map(_play, *zip(*plays, strict=True)), strict=True))
+    with _clients() as relay, ThreadPoolExecutor(options.jobs) as pool:
+        outcomes = dict(zip(plays, pool.map(partial(_play, relay), *zip(*plays, strict=True)), strict=True))
 
     unexpected = _print_table(scenarios, outcomes)
     for client in CLIENTS:
@@ -111,8 +114,23 @@ def _scenarios() -> dict[str, str]:
     return {name: versions.replace(",", ", ") for name, versions in found}
 
 
-def _play(client: str, scenario: str) -> Outcome:
-    command = shlex.join([sys.executable, str(FOLDER / "client.py"), *CLIENTS[client]])
+@contextmanager
+def _clients() -> Generator[list[str]]:
+    """Run client.py, and yield the command that makes it play a scenario."""
+    with tempfile.TemporaryDirectory() as folder:
+        place = str(Path(folder, "socket"))
+        command = [sys.executable, "-W", "ignore", str(FOLDER / "client.py"), place]
+        with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+            assert process.stdout
+            assert process.stdout.readline() == b"ready\n"
+            try:
+                yield [sys.executable, "-SI", str(FOLDER / "relay.py"), place]
+            finally:
+                process.terminate()
+
+
+def _play(relay: list[str], client: str, scenario: str) -> Outcome:
+    command = shlex.join([*relay, *CLIENTS[client]])
     with tempfile.TemporaryDirectory() as folder:
         options = ("--command", command, "--scenario", scenario, "--timeout", str(PATIENCE * 1000), "-o", folder)
         run = _conformance("client", *options)

@@ -1,13 +1,17 @@
-"""The client for the scenarios: `client.py mcp_launch trio URL`; with `mcp`, it uses only the SDK's client.
+"""The client for the scenarios, with our session or, as package `mcp`, only the SDK's client.
 
-Both list the tools of every server and call each tool.
+Both list the tools of every server and call each tool. `client.py SOCKET` forks for each scenario that `relay.py`
+requests at the socket, because the imports take longer than a scenario.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import signal
+import socketserver
 import sys
+import traceback
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +34,26 @@ That GET may instead be the one that opens the session's stream. It is sent in t
 call may be faster.
 """
 SECONDS_TO_LISTEN = 1
+PATIENCE = 60
+"""Timeout in seconds for a scenario that its server has abandoned."""
+
+
+class Play(socketserver.StreamRequestHandler):
+    """Plays one scenario in a process of its own, and responds with `ok` or a traceback."""
+
+    def handle(self) -> None:
+        signal.alarm(PATIENCE)
+        environment, package, backend, url = json.loads(self.rfile.readline())
+        os.environ.update(environment)
+        try:
+            anyio.run(main, package, url, backend=backend)
+            self.wfile.write(b"ok")
+        except Exception:  # noqa: BLE001 - relay.py fails with it
+            self.wfile.write(traceback.format_exc().encode())
+
+
+class Clients(socketserver.ForkingMixIn, socketserver.UnixStreamServer):
+    """Forks for each connection."""
 
 
 async def main(package: str, url: str) -> None:
@@ -63,5 +87,8 @@ async def accept_the_defaults(context: ClientRequestContext, params: ElicitReque
 
 
 if __name__ == "__main__":
-    _, _package, _backend, _url = sys.argv
-    anyio.run(main, _package, _url, backend=_backend)
+    for each in ("asyncio", "trio"):
+        anyio.run(anyio.sleep, 0, backend=each)  # imports it
+    with Clients(sys.argv[1], Play) as clients:
+        print("ready", flush=True)
+        clients.serve_forever()
