@@ -123,7 +123,7 @@ async def play(pair: Pair, urls: Mapping[str, str]) -> dict[str, Cell]:
 
 def _servers(marked: Marked, urls: Mapping[str, str], *, version: int) -> Generator[dict[str, Any]]:
     """Yield an MCP server for each transport of a version. In v2, each has a type, and SSE does not exist."""
-    tools = marked.stdio("stdio", sys.executable, str(FOLDER / "tools.py"), env={"WORD": word("stdio")})
+    tools = marked.stdio("stdio", sys.executable, "-SI", str(FOLDER / "tools.py"), env={"WORD": word("stdio")})
     yield tools if version == 1 else {"type": "stdio", **tools}
     for kind in ("http", "sse") if version == 1 else ("http",):
         yield http(urls[kind], name=kind, kind=kind, headers={"X-Word": word(kind)})
