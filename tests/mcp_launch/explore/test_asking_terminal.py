@@ -34,19 +34,28 @@ FIELDS = (
 )
 
 
-@pytest.mark.parametrize(
-    ("tool", "pairs", "result"),
-    [
-        ("fill", (*FIELDS, ("Send this to asks? [Y/n]", "\n")), '{"name":"Ada","size":3,"ink":"red","sure":true'),
-        ("fill", (*FIELDS, ("Send this to asks? [Y/n]", "n\n")), "decline"),
-        ("fill", (("name: ", "\x04"),), "decline"),
-        ("visit", (("https://login.example/start?state=1", ""), ("open this URL? [y/N]", "y\n")), "accept"),
-        ("visit", (("open this URL? [y/N]", "\n"),), "decline"),
-        ("locked", (("open this URL? [y/N]", "y\n"), ("Call again", "y\n")), "call 2"),
-        ("complete", (("user: 2 + 2?", ""), ("> ", "it is\n"), ("> ", "four\n"), ("> ", "\n")), "user says it is"),
-    ],
+ANSWERS: tuple[tuple[str, tuple[tuple[str, str], ...], str], ...] = (
+    ("fill", (*FIELDS, ("Send this to asks? [Y/n]", "\n")), '{"name":"Ada","size":3,"ink":"red","sure":true'),
+    ("fill", (*FIELDS, ("Send this to asks? [Y/n]", "n\n")), "decline"),
+    ("fill", (("name: ", "\x04"),), "decline"),
+    ("visit", (("https://login.example/start?state=1", ""), ("open this URL? [y/N]", "y\n")), "accept"),
+    ("visit", (("open this URL? [y/N]", "\n"),), "decline"),
+    ("locked", (("open this URL? [y/N]", "y\n"), ("Call again", "y\n")), "call 2"),
+    ("complete", (("user: 2 + 2?", ""), ("> ", "it is\n"), ("> ", "four\n"), ("> ", "\n")), "user says it is"),
 )
-def test_a_person_answers(tool: str, pairs: tuple[tuple[str, str], ...], result: str) -> None:
+
+
+def test_a_person_answers(tmp_path: Path) -> None:
+    with terminal("shell", *OLDER, columns=150, XDG_STATE_HOME=str(tmp_path)) as shown:
+        for tool, pairs, result in ANSWERS:
+            answer(shown, ("asks>", f"call {tool}\r"), *pairs)
+            shown.see(result)
+        answer(shown, ("asks>", "\x04"))
+        assert shown.status() == 0
+
+
+def test_a_person_answers_a_single_call() -> None:
+    tool, pairs, result = ANSWERS[0]
     with terminal("call", tool, *OLDER, columns=150) as shown:
         answer(shown, *pairs)
         shown.see(result)
