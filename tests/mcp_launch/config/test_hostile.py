@@ -25,7 +25,7 @@ WRONG: list[Any] = [None, True, 0, -1.5, 1e999, "", "${", "${}", "$", "x", [], [
 
 
 def survives(text: str, draw: random.Random, *, name: str | None = None) -> None:
-    """Read a file, and write the result for three of the clients."""
+    """Read a file, and write the result for one of the clients."""
     try:
         config = read_config(text, source="f.json", format=name, env={}, workspace="/home/ada/shop")
     except UnusableInput as error:
@@ -35,15 +35,15 @@ def survives(text: str, draw: random.Random, *, name: str | None = None) -> None
         return
     lines = text.count("\n") + 1
     assert all(1 <= found.line <= lines and found.column >= 1 for found in config.findings)
-    for other in draw.sample(FORMATS, 3):
-        try:
-            written, _ = write_config(config, other)
-        except UnusableInput as error:
-            is_meant = re.match(r"f\.json:\d+:\d+: the name .* occurs twice", str(error), re.DOTALL)
-            if is_meant is None:
-                raise
-        else:
-            read_config(written, source="g", format=other, env={})
+    other = draw.choice(FORMATS)
+    try:
+        written, _ = write_config(config, other)
+    except UnusableInput as error:
+        is_meant = re.match(r"f\.json:\d+:\d+: the name .* occurs twice", str(error), re.DOTALL)
+        if is_meant is None:
+            raise
+    else:
+        read_config(written, source="g", format=other, env={})
 
 
 def paths(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
