@@ -16,7 +16,7 @@ import rstr
 from tests.acp_bindings.exact_json import Json, is_object
 from tests.acp_bindings.schemas import INTEGER_RANGES, Node, Schema, arms_of, subschemas, types_of
 
-PER_DEFINITION = 100
+PER_DEFINITION = 70
 MAX_DEPTH = 7
 ATTEMPTS = 50
 
