@@ -337,23 +337,20 @@ def test_a_valid_message_is_searched_without_python_calls(type_: Any, given: Jso
 
 
 @pytest.mark.parametrize(("package", "definition"), DEFINITIONS)
-def test_a_valid_message_has_no_findings(package: str, definition: str) -> None:
-    for index, instance in enumerate(Instances(load(package)).series(definition, PER_DEFINITION, seed=4)):
-        found: list[Finding] = []
-        decode(generated(package, definition), raw(instance, index), findings=found)
-        assert found == [], spell(instance, 2000)
-
-
-@pytest.mark.parametrize(("package", "definition"), DEFINITIONS)
 def test_findings_match_the_reference_reader_and_explain_every_loss(package: str, definition: str) -> None:
     schema = load(package)
     for index, damaged in enumerate(_damaged(package, definition)):
         verdict, found, wounds = judge(schema, definition, damaged.value), list[Finding](), "; ".join(damaged.wounds)
+        if verdict.refused and index >= 2 * PER_DEFINITION:
+            continue  # test_damage.py reads the messages with a damaged member that are refused
         try:
             model: object = decode(generated(package, definition), raw(damaged.value, index), findings=found)
         except DecodeError:
             assert verdict.refused
             assert found == []
+            continue
+        if not damaged.wounds:
+            assert found == [], spell(damaged.value, 2000)
             continue
         assert sorted((each.path, each.rule) for each in found) == sorted(each[:2] for each in verdict.excused), wounds
         for excuse in verdict.excused:
@@ -375,6 +372,7 @@ def _see_the_cause(causes: tuple[Issue, ...], excuse: Excuse, wounds: str) -> No
 def _damaged(package: str, definition: str) -> Iterator[Damaged]:
     schema = load(package)
     for index, instance in enumerate(Instances(schema).series(definition, PER_DEFINITION, seed=5)):
+        yield Damaged(instance, ())
         yield damage(Random(f"{package}/{definition}/{index}/findings"), schema, instance)
     for instance in Instances(schema).series(definition, max(1, len(arms_of(schema.definitions[definition]))), seed=6):
         yield from each_member_damaged(schema, definition, instance)
