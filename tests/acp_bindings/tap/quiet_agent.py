@@ -15,8 +15,8 @@ from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
 
-async def use(entry: dict[str, Any], *, patience: float = 5.0) -> None:
-    with contextlib.suppress(BaseException), anyio.move_on_after(patience):
+async def use(entry: dict[str, Any]) -> None:
+    with contextlib.suppress(BaseException), anyio.move_on_after(5):
         async with Client(transport_of(entry), mode="legacy") as client:
             listed = await client.list_tools()
             await client.call_tool(listed.tools[0].name if listed.tools else "any", {})
@@ -36,7 +36,7 @@ async def answer(message: dict[str, Any]) -> dict[str, Any]:
     if message["method"] == "initialize":
         return {"protocolVersion": 1, "agentCapabilities": {"mcpCapabilities": {"http": True, "sse": True}}}
     for entry in message.get("params", {}).get("mcpServers", []):
-        await use(entry, patience=float(sys.argv[1]) if sys.argv[1:] else 5.0)
+        await use(entry)
     return {"sessionId": f"session {message['id']}"}
 
 

@@ -29,7 +29,7 @@ AGENT = (sys.executable, str(Path(__file__).with_name("quiet_agent.py")))
 FAILING = [case for case in CASES if isinstance(case, Case) and ": " in case.must]
 
 
-def receipts_of(servers: Sequence[dict[str, Any]], tmp_path: Path, *, patience: str = "5") -> list[dict[str, Any]]:
+def receipts_of(servers: Sequence[dict[str, Any]], tmp_path: Path) -> list[dict[str, Any]]:
     """Give each server to the agent in a session of its own, and return the receipts."""
     requests: list[tuple[str, dict[str, Any]]] = [("initialize", {"protocolVersion": 1})]
     requests += [("session/new", {"cwd": str(tmp_path), "mcpServers": [each]}) for each in servers]
@@ -37,7 +37,7 @@ def receipts_of(servers: Sequence[dict[str, Any]], tmp_path: Path, *, patience: 
         {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
         for number, (method, params) in enumerate(requests)
     ]
-    command = [*TAP, "-o", str(tmp_path / "talk"), "--receipts", "--", *AGENT, patience]
+    command = [*TAP, "-o", str(tmp_path / "talk"), "--receipts", "--", *AGENT]
     done = run(command, b"".join(json.dumps(each).encode() + b"\n" for each in sent))
     assert done.returncode == 0
     assert [json.loads(line)["id"] for line in done.stdout.splitlines()] == [each["id"] for each in sent]
@@ -49,18 +49,25 @@ def receipts_of(servers: Sequence[dict[str, Any]], tmp_path: Path, *, patience: 
     return [line["receipt"] for line in lines if "receipt" in line]
 
 
-def receipts_here(server: dict[str, Any], tmp_path: Path) -> list[dict[str, Any]]:
-    """Use a server as the agent does, with a relay in this process, and return the receipts."""
+def receipts_here(servers: Sequence[dict[str, Any]], tmp_path: Path) -> list[dict[str, Any]]:
+    """Use each server as the agent does, with its relay in this process, and return the receipts."""
 
-    async def receipts() -> list[dict[str, Any]]:
-        told: list[dict[str, Any]] = []
+    async def use_one(relays: session_requests.Receipts, server: dict[str, Any]) -> None:
         request = {"id": 1, "method": "session/new", "params": {"cwd": str(tmp_path), "mcpServers": [server]}}
-        async with session_requests.receipts(lambda about: told.append({**about}), ignore) as relays:
+        async with limiter:
             [entry] = json.loads(await relays.replaced(json.dumps(request).encode()))["params"]["mcpServers"]
             await use(entry)
-        return told
 
-    return anyio.run(receipts)
+    async def receipts() -> None:
+        tell = session_requests.receipts(lambda about: told.append({**about}), ignore)
+        async with tell as relays, anyio.create_task_group() as tasks:
+            for server in servers:
+                tasks.start_soon(use_one, relays, server)
+
+    told: list[dict[str, Any]] = []
+    limiter = anyio.CapacityLimiter(8)
+    anyio.run(receipts)
+    return told
 
 
 def ignore(*_: object, **__: object) -> None: ...
@@ -90,7 +97,7 @@ def test_the_use_of_a_process_is_recorded(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", ["http", "sse"])
 def test_the_use_of_a_server_with_a_url_is_recorded(tmp_path: Path, kind: str) -> None:
     with web_server(kind) as url:
-        receipts = receipts_here(http(url, name="web", kind=kind, headers={"X-Key": "swordfish-42"}), tmp_path)
+        receipts = receipts_here([http(url, name="web", kind=kind, headers={"X-Key": "swordfish-42"})], tmp_path)
     assert events_of(receipts, "web") == ["started", "listed", "called"], receipts
     assert receipts[1]["tools"] == ["environment", "directory", "headers"]
 
@@ -132,7 +139,7 @@ def test_a_refused_stream_that_the_agent_closes_is_not_a_failure_of_a_slow_list(
 
     closed = threading.Event()
     with raw_server(answer) as raw:
-        receipts = receipts_here(http(f"{raw.origin}/mcp", name="web"), tmp_path)
+        receipts = receipts_here([http(f"{raw.origin}/mcp", name="web")], tmp_path)
     assert events_of(receipts, "web") == ["started", "listed", "called"], receipts
 
 
@@ -175,7 +182,7 @@ def test_the_agent_gets_no_secrets_of_the_servers(tmp_path: Path) -> None:
 def test_failures_have_the_codes_of_the_launcher(tmp_path: Path) -> None:
     with Scene.of(Planted("tap"), tmp_path) as scene:
         servers = [{**case.server(scene), "name": str(case)} for case in FAILING]
-        receipts = receipts_of(servers, tmp_path, patience="3")
+        receipts = receipts_here(servers, tmp_path)
     failures = {each["server"]: f"{each['stage']}: {each['code']}" for each in receipts if each["event"] == "failed"}
     different = {str(case): (failures.get(str(case)), case.must) for case in FAILING}
     assert {case: codes for case, codes in different.items() if codes[0] != codes[1]} == {}
