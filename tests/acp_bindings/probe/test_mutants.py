@@ -12,7 +12,7 @@ from acp_bindings.probe import CHECKS, Report, probe
 from tests.acp_bindings.probe.mutants import AGENT, MUTANTS, NAMES, SOURCE, WITH, WITHOUT, Mutant
 
 TIMEOUT = 2.0
-AT_ONCE = 6
+AT_ONCE = 12
 CAUGHT = ("fail", "warn")
 SAMPLE = (
     "negotiation.version-zero",
