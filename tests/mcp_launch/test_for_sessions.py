@@ -203,7 +203,8 @@ async def answer(turn: Turn) -> None:
     if turn.text == "stubborn":
         while True:
             try:
-                await anyio.sleep_forever()
+                with anyio.CancelScope(shield=True):
+                    await anyio.sleep_forever()
             except BaseException:
                 pass
 agent.run(backend=sys.argv[1])
