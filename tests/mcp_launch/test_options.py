@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import gc
 import math
-import subprocess
 import sys
 from collections.abc import Generator
-from contextlib import ExitStack
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -37,12 +36,14 @@ from pydantic import FileUrl
 import mcp_launch
 from mcp_launch import Budgets, Options, Restart, UnusableInput
 from mcp_launch.options import OptionsFor
+from tests.mcp_launch.servers.asks import asking_server
 from tests.mcp_launch.support import SECRET, SERVERS, Marked, ask, http
 
 pytestmark = [
     pytest.mark.anyio,
     # On trio: the SDK closes a response, and leaves the generators that it read it with to the garbage collector.
     pytest.mark.filterwarnings("ignore:Async generator 'http:ResourceWarning"),
+    pytest.mark.filterwarnings("ignore:The logging capability is deprecated:mcp.MCPDeprecationWarning"),
 ]
 
 ASKS = str(SERVERS / "asks.py")
@@ -50,26 +51,13 @@ ERAS = {"modern": "2026-07-28", "legacy": "2025-11-25"}
 WAYS = [("stdio", "modern"), ("stdio", "legacy"), ("http", "modern"), ("http", "legacy"), ("sse", "legacy")]
 
 
-@pytest.fixture(scope="module")
-def asking_urls() -> Generator[dict[tuple[str, str], str]]:
-    """The URLs of the server that sends requests, by transport and era."""
-    with ExitStack() as stack:
-        processes: dict[tuple[str, str], subprocess.Popen[str]] = {}
-        for way in WAYS:
-            if way[0] != "stdio":
-                command = [sys.executable, ASKS, *way]
-                process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-                processes[way] = stack.enter_context(process)
-        yield {way: process.stdout.readline().strip() for way, process in processes.items() if process.stdout}
-
-
 class Asking:
     """The server that sends requests, over one transport in one era, and the responses it receives."""
 
-    def __init__(self, way: tuple[str, str], marked: Marked, urls: dict[tuple[str, str], str]) -> None:
+    def __init__(self, way: tuple[str, str], marked: Marked, url: str) -> None:
         self.way = way
         self.marked = marked
-        self.urls = urls
+        self.url = url
         self.logged: list[Any] = []
         self.changed = anyio.Event()
         self.log_arrived = anyio.Event()
@@ -81,7 +69,7 @@ class Asking:
     def spec(self, name: str) -> dict[str, Any]:
         if self.way[0] == "stdio":
             return self.marked.stdio(name, sys.executable, ASKS, *self.way)
-        return http(self.urls[self.way], name=name, kind=self.way[0])
+        return http(self.url, name=name, kind=self.way[0])
 
     def options(self, **others: Any) -> Options:
         callbacks: dict[str, Any] = {
@@ -126,8 +114,10 @@ def no_garbage_left() -> Generator[None]:
 
 
 @pytest.fixture(params=WAYS, ids="-".join)
-def asking(request: pytest.FixtureRequest, marked: Marked, asking_urls: dict[tuple[str, str], str]) -> Asking:
-    return Asking(request.param, marked, asking_urls)
+def asking(request: pytest.FixtureRequest, marked: Marked) -> Generator[Asking]:
+    kind, era = request.param
+    with asking_server(era, kind) if kind != "stdio" else nullcontext("") as url:
+        yield Asking(request.param, marked, url)
 
 
 async def test_the_server_reaches_every_callback(asking: Asking, tmp_path: Path) -> None:
@@ -204,18 +194,15 @@ async def test_a_failing_callback_affects_only_one_call(asking: Asking, tmp_path
 
 
 @pytest.mark.parametrize("given", ["by name", "by function", "for all"])
-async def test_options_are_for_one_server_or_for_all(
-    given: str, marked: Marked, asking_urls: dict[tuple[str, str], str], tmp_path: Path
-) -> None:
-    asking = Asking(("http", "modern"), marked, asking_urls)
-    servers, options = [asking.spec("first"), asking.spec("second")], asking.options()
-    forms: dict[str, OptionsFor] = {
-        "by name": {"first": options},
-        "by function": lambda name: options if name == "first" else Options(),
-        "for all": options,
-    }
-
-    with anyio.fail_after(20):
+async def test_options_are_for_one_server_or_for_all(given: str, marked: Marked, tmp_path: Path) -> None:
+    with asking_server("modern") as url, anyio.fail_after(20):
+        asking = Asking(("http", "modern"), marked, url)
+        servers, options = [asking.spec("first"), asking.spec("second")], asking.options()
+        forms: dict[str, OptionsFor] = {
+            "by name": {"first": options},
+            "by function": lambda name: options if name == "first" else Options(),
+            "for all": options,
+        }
         async with mcp_launch.launch(servers, cwd=tmp_path, options=forms[given]) as fleet:
             assert await ask(fleet["first"].session, "choose") == "the user wants red"
             if given == "for all":

@@ -179,11 +179,11 @@ async def serve_older_stdio() -> None:
 
 
 @contextmanager
-def asking_server(era: str) -> Generator[str]:
-    """Serve Streamable HTTP in this process, and yield the URL."""
+def asking_server(era: str, kind: str = "http") -> Generator[str]:
+    """Serve HTTP in this process, and yield the URL."""
     asks.middleware[:] = [refuse_discovery] if era == "legacy" else []
     calls.clear()
-    with serving("http", asks) as url:
+    with serving(kind, asks) as url:
         yield url
 
 
