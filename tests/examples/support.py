@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import importlib
+import io
 import os
 import runpy
 import sys
 import uuid
 from collections import defaultdict
-from collections.abc import AsyncGenerator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import (
+    AbstractAsyncContextManager,
+    asynccontextmanager,
+    contextmanager,
+    nullcontext,
+    redirect_stderr,
+    redirect_stdout,
+)
 from pathlib import Path
+from subprocess import CompletedProcess
 from typing import Any
 from unittest.mock import patch
 
@@ -32,6 +41,7 @@ from acp_bindings.setup import (
 from acp_bindings.setup.capabilities import ClientCapability
 from tests.acp_bindings.agent.clients import Served, memory_pipes
 from tests.leftovers import marked_processes
+from tests.mcp_launch.servers.echo import serving_app
 from tests.mcp_launch.support import wait_until
 
 ROOT = Path(__file__).parents[2]
@@ -47,6 +57,30 @@ def example(name: str) -> Any:
     """Import an example, which may import others."""
     with patch.object(sys, "path", [str(EXAMPLES), *sys.path]):
         return importlib.import_module(name)
+
+
+def run_client(*options: str, env: dict[str, str], request: dict[str, Any] | None = None) -> CompletedProcess[str]:
+    """Run the example client in this process, with its web servers here too or with the servers of a request."""
+    module = example("client")
+    with (
+        patch.object(module, "example_request", (lambda: nullcontext(request)) if request else module.example_request),
+        patch.object(example("demo"), "web_server", web_server),
+        patch.object(sys, "argv", ["client.py", *options]),
+        patch.dict(os.environ, env),
+        redirect_stdout(io.StringIO()) as stdout,
+        redirect_stderr(io.StringIO()) as stderr,
+    ):
+        status = module.main()
+    return CompletedProcess(options, status, stdout.getvalue(), stderr.getvalue())
+
+
+@contextmanager
+def web_server(script: str) -> Generator[io.StringIO]:
+    """Run an example server in a thread, and give its standard output."""
+    with patch.object(example("loopback"), "serve") as serve:
+        runpy.run_path(str(EXAMPLES / script), run_name="__main__")
+    with serving_app(lambda: serve.call_args.args[0]) as origin:
+        yield io.StringIO(origin + serve.call_args.kwargs["path"])
 
 
 class Place:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import subprocess
 import sys
-from contextlib import nullcontext, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 import pytest
 
-from tests.examples.support import CLIENT, Place, example
+from tests.examples.support import CLIENT, Place, example, run_client
 
 HELLO = [sys.executable, str(CLIENT.with_name("hello_agent.py"))]
 ODD = Path(__file__).with_name("odd_agent.py")
@@ -26,6 +23,12 @@ print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": {"protocolVer
 pathlib.Path(sys.argv[1]).write_text(sys.stdin.read() or "closed")
 """
 """An agent that records the messages after its response."""
+WITHOUT_SERVERS = """
+import contextlib, io, sys, client, demo
+demo.web_server = lambda script: contextlib.nullcontext(io.StringIO("http://127.0.0.1:9/"))
+sys.exit(client.main())
+"""
+"""Runs the client without its web servers, which take most of the time to start."""
 ANSWERS = [
     "tool     greeter__greet name=Ada → Welcome aboard, Ada!",
     "tool     library__find_book topic=protocols → The Art of Saying Exactly That",
@@ -35,28 +38,19 @@ ANSWERS = [
 
 def client(place: Place, *options: str, agent: list[str] | None = None) -> subprocess.CompletedProcess[str]:
     """Run the client in this process, with servers that do not work."""
-    command = ["client.py", "--cwd", str(place.project), *options, "--", *(agent or place.command)]
     values = {"CWD": str(CLIENT.parent), "PYTHON": "/bin/true"}
     request = example("demo").session_request(
         values | dict.fromkeys(("LIBRARY_URL", "CLOCK_URL"), "http://127.0.0.1:9")
     )
-    module = example("client")
-    with (
-        patch.object(module, "example_request", lambda: nullcontext(request)),
-        patch.object(sys, "argv", command),
-        patch.dict(os.environ, place.env),
-        redirect_stdout(io.StringIO()) as stdout,
-        redirect_stderr(io.StringIO()) as stderr,
-    ):
-        status = module.main()
-    return subprocess.CompletedProcess(command, status, stdout.getvalue(), stderr.getvalue())
+    command = ["--cwd", str(place.project), *options, "--", *(agent or place.command)]
+    return run_client(*command, request=request, env=place.env)
 
 
-def client_process(place: Place, *options: str, **streams: Any) -> subprocess.CompletedProcess[str]:
-    """Run the client and its servers as processes."""
-    command = [sys.executable, str(CLIENT), "--cwd", str(place.project), *options]
-    env = os.environ | place.env
-    return subprocess.run(command, stderr=subprocess.PIPE, text=True, env=env, timeout=120, check=False, **streams)
+def client_process(place: Place, *arguments: str, **streams: Any) -> subprocess.CompletedProcess[str]:
+    """Run Python in a process with these arguments, which name the client and its options."""
+    where: Any = {"cwd": place.project, "env": os.environ | place.env}
+    command = [sys.executable, *arguments]
+    return subprocess.run(command, stderr=subprocess.PIPE, text=True, timeout=120, check=False, **where, **streams)
 
 
 def odd(place: Place, mode: str, *options: str) -> subprocess.CompletedProcess[str]:
@@ -65,8 +59,11 @@ def odd(place: Place, mode: str, *options: str) -> subprocess.CompletedProcess[s
 
 
 def test_the_client_talks_to_the_example_agent_and_loads_the_session(place: Place, version: int) -> None:
-    agent = ["--", *place.command] if version == 2 else []  # of v1 it is the default
-    done = client_process(place, "--version", str(version), "--allow", *agent, stdout=subprocess.PIPE)
+    if version == 1:
+        done = client_process(place, str(CLIENT), "--version", "1", "--allow", stdout=subprocess.PIPE)
+    else:
+        options = ("--version", "2", "--cwd", str(place.project), "--allow", "--", *place.command)
+        done = run_client(*options, env=place.env)
 
     lines = done.stdout.splitlines()
     assert (done.returncode, done.stderr) == (0, "")
@@ -101,7 +98,7 @@ def test_closing_the_output_of_the_client_causes_no_errors(place: Place) -> None
     nobody, output = os.pipe()
     os.close(nobody)
     with os.fdopen(output, "wb") as stdout:
-        done = client_process(place, "--prompt", "hello", "--", *HELLO, stdout=stdout)
+        done = client_process(place, "-c", WITHOUT_SERVERS, "--prompt", "hello", "--", *HELLO, stdout=stdout)
 
     assert (done.returncode, done.stderr) == (0, "")
 

@@ -8,7 +8,7 @@ import os
 import socket
 import sys
 import threading
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Any
 
@@ -53,8 +53,15 @@ def greet(name: str) -> str:
 @contextmanager
 def serving(kind: str, server: MCPServer = echo) -> Generator[str]:
     """Serve HTTP in a thread until the block ends, and yield the URL."""
-    app = server.streamable_http_app if kind == "http" else server.sse_app
     # The thread makes the app, which contains locks of the event loop that runs where it is made.
+    app = server.streamable_http_app if kind == "http" else server.sse_app
+    with serving_app(app) as origin:
+        yield f"{origin}/{'mcp' if kind == 'http' else 'sse'}"
+
+
+@contextmanager
+def serving_app(app: Callable[[], Any]) -> Generator[str]:
+    """Serve the web application that *app* returns in a thread until the block ends, and yield its origin."""
     # Without WebSockets, whose library warns of old versions.
     how: dict[str, Any] = {"factory": True, "log_level": "error", "log_config": None, "ws": "none"}
     web = uvicorn.Server(uvicorn.Config(app, timeout_graceful_shutdown=1, **how))
@@ -64,9 +71,11 @@ def serving(kind: str, server: MCPServer = echo) -> Generator[str]:
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         thread = threading.Thread(target=web.run, kwargs={"sockets": [listener]})
         thread.start()
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}/{'mcp' if kind == 'http' else 'sse'}"
-        web.should_exit = True
-        thread.join()
+        try:
+            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        finally:
+            web.should_exit = True
+            thread.join()
 
 
 def serve(kind: str, server: MCPServer = echo) -> None:
