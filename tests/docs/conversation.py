@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import re
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 from typing import Any
+
+from tests.examples.support import run_client
 
 ROOT = Path(__file__).resolve().parents[2]
 RECORD = ROOT / "docs" / "conversation.ndjson"
@@ -73,15 +73,8 @@ def talk() -> tuple[str, str]:
         project.mkdir()
         said = [option for text in SAID for option in ("--prompt", text)]
         options = ["--version", "1", "--cwd", str(project), "--allow", *said, "--record", str(file)]
-        command = [sys.executable, str(ROOT / "examples" / "client.py"), *options]
-        done = subprocess.run(
-            command,
-            capture_output=True,
-            text=True,
-            env=os.environ | {"ACP_SESSIONS": str(Path(folder, "sessions"))},
-            check=True,
-            timeout=120,
-        )
+        done = run_client(*options, env={"ACP_SESSIONS": str(Path(folder, "sessions"))})
+        done.check_returncode()
         names = {
             json.dumps(sys.executable)[1:-1]: "/usr/bin/python3",
             json.dumps(str(ROOT))[1:-1]: "/home/me/acp-bindings",

@@ -107,39 +107,49 @@ def _block(language: str, text: str) -> str:
 
 def _run(command: str, *, page: str = "") -> str:
     words = shlex.split(command)
-    if words[:2] == ["python", "examples/failures.py"]:
-        return _same(_failure(*words[2:]))
     given = os.devnull
     if words[-2:-1] == ["<"]:
         *words, _, given = words
-    with tempfile.TemporaryDirectory() as folder, open(ROOT / given, "rb") as stdin:
+    variables = {"COLUMNS": str(WIDTH), "TERMINAL_WIDTH": str(WIDTH), "NO_COLOR": "1", "TERM": "dumb"}
+    with tempfile.TemporaryDirectory() as folder:
         place = ROOT
         if "agent.py" in words:
             # The agent may write files.
             place = Path(folder, "clone")
             shutil.copytree(ROOT / "examples", place / "examples")
             (place / "agent.py").write_text(program(page), encoding="utf-8")
-        words = [part for word in words for part in _PROGRAMS.get(word, [word])]
-        done = subprocess.run(
-            words,
-            cwd=place,
-            env=os.environ
-            | {"COLUMNS": str(WIDTH), "TERMINAL_WIDTH": str(WIDTH), "NO_COLOR": "1", "TERM": "dumb", "HOME": folder},
-            stdin=stdin,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-            timeout=TIMEOUT,
-        )
-    return _same(done.stdout)
+        with contextlib.chdir(place):
+            text = _printed(words, Path(ROOT, given).read_text(encoding="utf-8"), **variables, HOME=folder)
+    return _same(text)
 
 
-_PROGRAMS = {
-    "python": [sys.executable],
-    "mcp-launch": [sys.executable, "-m", "mcp_launch"],
-    "acp-bindings": [sys.executable, "-m", "acp_bindings"],
-}
+def _printed(words: list[str], given: str, **variables: str) -> str:
+    """Return the output of a command, run in this process if possible because a separate one spends time on imports."""
+    from tests.examples.support import run_client
+    from tests.mcp_launch.here import run_here
+
+    program, *arguments = [sys.executable if word == "python" else word for word in words]
+    match program, arguments:
+        case _, ["examples/failures.py", *rest]:
+            return _failure(*rest)
+        case _, ["examples/client.py", *rest]:
+            done = run_client(*rest, env=variables)
+            assert done.stderr == ""
+        case "mcp-launch", _:
+            done = run_here(*arguments, stdin=given, merged=True, **variables)
+        case _:
+            command = [sys.executable, "-m", "acp_bindings"] if program == "acp-bindings" else [program]
+            done = subprocess.run(
+                [*command, *arguments],
+                env=os.environ | variables,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                check=False,
+                timeout=TIMEOUT,
+            )
+    return done.stdout
 
 
 def _failure(*arguments: str) -> str:

@@ -25,9 +25,12 @@ from mcp_launch import LaunchError
 from tests.codegen.test_command import EQUAL as CODEGEN_EQUAL
 from tests.docs.blocks import SECONDS, Block, blocks
 from tests.docs.embed import MARKER
+from tests.examples.support import run_client
+from tests.mcp_launch.here import run_here
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = ["README.md", *sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs").glob("**/*.md"))]
+PATH = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
 
 
 def of(document: str) -> list[Block]:
@@ -56,7 +59,7 @@ def test_an_example_prints_the_output_on_its_page(
     printed = io.StringIO()
     monkeypatch.chdir(ROOT)
     monkeypatch.setenv("ACP_SESSIONS", str(tmp_path))
-    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("PATH", PATH)
     with contextlib.redirect_stdout(printed):
         exec(compile(code, document, "exec"), {})
     assert printed.getvalue() == output
@@ -179,31 +182,28 @@ def test_the_help_of_every_subcommand_is_on_the_page_of_commands() -> None:
     assert subcommands == set(re.findall(r"^### `mcp-launch (\S+)`$", page, re.MULTILINE))
 
 
-def run(command: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run a command of a page with the programs of this Python."""
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    variables = {**os.environ, "PATH": path, **environment}
-    return subprocess.run(shlex.split(command), cwd=ROOT, env=variables, capture_output=True, text=True, check=False)
-
-
 def test_the_demo_prints_the_output_in_the_readme() -> None:
     ((_, expected),) = shown("nox -s demo", "README.md")
-    done = run("python -W error examples/demo.py")
+    command = [sys.executable, "-W", "error", "examples/demo.py"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     # tests/codegen/test_command.py compares the output before it, which is the generator's.
     assert done.stdout == expected.partition(CODEGEN_EQUAL)[2]
 
 
-def test_the_example_programs_print_the_output_in_the_tutorial(tmp_path: Path) -> None:
+def test_the_example_programs_print_the_output_in_the_tutorial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
     ((command, expected),) = shown("-- python examples/agent.py", "docs/tutorial.md")
-    done = run(command, ACP_SESSIONS=str(tmp_path))
-    assert (done.returncode, done.stderr) == (0, "")
+    _, program, *options = (sys.executable if word == "python" else word for word in shlex.split(command))
+    done = run_client(*options, env={"ACP_SESSIONS": str(tmp_path)})
+    assert (program, done.returncode, done.stderr) == ("examples/client.py", 0, "")
     assert done.stdout == expected
 
 
-def test_the_check_prints_the_output_in_the_readme() -> None:
+def test_the_check_prints_the_output_in_the_readme(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
     ((command, expected),) = shown("mcp-launch check", "README.md")
-    done = run(command)
+    done = run_here(*shlex.split(command)[1:], PATH=PATH)
     assert done.returncode == 1
     assert SECONDS.sub("? s", done.stdout) == SECONDS.sub("? s", expected)
 

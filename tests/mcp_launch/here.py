@@ -10,8 +10,6 @@ import tempfile
 from subprocess import CompletedProcess
 from unittest import mock
 
-import pytest
-
 from mcp_launch._command.cli import main
 from mcp_launch._command.signals import ENDING
 
@@ -20,23 +18,28 @@ class Output(io.TextIOWrapper):
     """What the command prints to. A test that needs a terminal replaces its `isatty`."""
 
 
-def run_here(*args: str, stdin: str = "", **variables: str) -> CompletedProcess[str]:
-    """Run the command with these arguments, standard input and additional variables, without a terminal."""
+def run_here(*args: str, stdin: str = "", merged: bool = False, **variables: str) -> CompletedProcess[str]:
+    """Run the command with these arguments, standard input and additional variables, without a terminal.
+
+    If *merged* is true, standard error is written to standard output.
+    """
     handlers = {number: signal.getsignal(number) for number in ENDING}
     printed = io.BytesIO(), io.BytesIO()
     out, err = (Output(each, encoding="utf-8", write_through=True) for each in printed)
     with (
         tempfile.TemporaryFile("w+", encoding="utf-8", errors="surrogateescape") as given,
         mock.patch.dict(os.environ, variables),
-        mock.patch.multiple(sys, argv=["mcp-launch", *args], stdin=given, stdout=out, stderr=err),
+        mock.patch.multiple(sys, argv=["mcp-launch", *args], stdin=given, stdout=out, stderr=out if merged else err),
     ):
         os.environ.pop("FORCE_COLOR", None)
         given.write(stdin)
         given.seek(0)
-        with pytest.raises(SystemExit) as ended:
+        status: object = None
+        try:
             main()
+        except SystemExit as ended:
+            status = ended.code or 0
     for number, handler in handlers.items():
         signal.signal(number, handler)
-    status = ended.value.code or 0
     assert isinstance(status, int)
     return CompletedProcess([*args], status, *(each.getvalue().decode() for each in printed))
