@@ -16,7 +16,9 @@ from acp_bindings.check import Check
 from acp_bindings.client import Client, ConnectedAgent, Files, Session, Terminals
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
-GREETER = v1.McpServerStdio(name="greeter", command=sys.executable, args=[str(EXAMPLES / "greeter_stdio.py")], env=[])
+TOOLS = v1.McpServerStdio(
+    name="tools", command=sys.executable, args=["-S", str(EXAMPLES.parent / "tests/examples/tools.py")], env=[]
+)
 USUAL = {"secret.recorded", "capability.sse-deprecated"}
 
 Talk = Callable[[ConnectedAgent, Path], Awaitable[None]]
@@ -29,22 +31,22 @@ async def hello(agent: ConnectedAgent, folder: Path) -> None:
 
 
 async def tools(agent: ConnectedAgent, folder: Path) -> None:
-    async with agent.session(cwd=folder, mcp_servers=[GREETER]) as session:
+    async with agent.session(cwd=folder, mcp_servers=[TOOLS]) as session:
         await session.prompt("tools")
-        await session.prompt("greeter__greet name=Ada")
+        await session.prompt("tools__where")
 
 
 async def everything(agent: ConnectedAgent, folder: Path) -> None:
-    session = await agent.session(cwd=folder, mcp_servers=[GREETER])
+    session = await agent.session(cwd=folder, mcp_servers=[TOOLS])
     other = await agent.session(cwd=folder)
-    for text in ("say hi", "call greeter__greet name=Ada\ncall no__tool", "write notes.txt x\nread notes.txt", "help"):
+    for text in ("say hi", "call tools__where\ncall no__tool", "write notes.txt x\nread notes.txt", "help"):
         await session.prompt(text)
     await _cancelled(session)
     await other.prompt("say bye")
     await session.prompt("say more")
     record = session.record
     await session.close()
-    again = await agent.load(record.with_servers([GREETER]))
+    again = await agent.load(record.with_servers([TOOLS]))
     await again.prompt("say again")
     await other.close()
     await agent.resume(other.record)
