@@ -10,7 +10,7 @@ import anyio
 import httpcore
 import httpx
 from websockets.exceptions import ProtocolError
-from websockets.frames import Opcode
+from websockets.frames import CLOSE_CODE_EXPLANATIONS, Opcode
 from websockets.protocol import CLIENT, OPEN, Protocol
 from websockets.utils import accept_key, generate_key
 
@@ -35,6 +35,7 @@ class WebSocketLink:
         self._writing = anyio.Lock()
         self.failure: Unreachable | None = None
         """Why the connection has ended, once it has."""
+        self._failed = anyio.Event()
 
     async def receive(self, _: int = 65536, /) -> bytes:
         """Return the next messages of the agent."""
@@ -48,17 +49,19 @@ class WebSocketLink:
                 self._fail(self.network.explain(error, silence=2 * PING))
                 continue
             self._protocol.receive_data(data) if data else self._protocol.receive_eof()
-            await self._flush()
             for event in self._protocol.events_received():
                 self._take(event, lines)
             if (wrong := self._protocol.parser_exc) is not None and not isinstance(wrong, EOFError):
                 self._fail(self.network.explain(wrong))
             elif self._protocol.close_rcvd is not None:
                 close = self._protocol.close_rcvd
-                why = f": {close.reason}" if close.reason else ""
-                self._fail(self.network.lost(f"the agent closed the WebSocket ({close.code}{why})"))
+                why = close.reason or CLOSE_CODE_EXPLANATIONS.get(close.code)
+                said = f"{close.code}: {why}" if why else str(close.code)
+                self._fail(self.network.lost(f"the agent closed the WebSocket ({said})"))
             elif not data:
                 self._fail(self.network.lost("the connection was lost"))
+            with suppress(anyio.BrokenResourceError):
+                await self._flush()
         return bytes(lines)
 
     async def _next_data(self) -> bytes:
@@ -79,7 +82,6 @@ class WebSocketLink:
 
     async def send(self, item: bytes, /) -> None:
         """Send each line as a frame."""
-        # The state changes first: `failure` is only set after what the protocol has to send.
         if self.failure is not None or self._protocol.state is not OPEN:
             raise anyio.BrokenResourceError
         for line in item.splitlines():
@@ -95,6 +97,9 @@ class WebSocketLink:
                 for start in range(0, len(data), PART):
                     await self._stream.write(data[start : start + PART], timeout=self.network.timeout)
             except (httpcore.NetworkError, httpcore.TimeoutException, OSError) as error:
+                # An agent that does not read a message to its end may have said why it closes the WebSocket.
+                with anyio.move_on_after(_FAREWELL):
+                    await self._failed.wait()
                 self._fail(self.network.explain(error))
                 raise anyio.BrokenResourceError from error
 
@@ -107,6 +112,7 @@ class WebSocketLink:
 
     def _fail(self, failure: Unreachable) -> None:
         self.failure = self.failure or failure
+        self._failed.set()
 
 
 @asynccontextmanager

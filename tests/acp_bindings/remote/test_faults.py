@@ -362,7 +362,7 @@ async def test_a_message_that_is_too_large_closes_a_websocket(agent: Agent, serv
             with pytest.raises(Unreachable) as caught:
                 await session.prompt("x" * 5000)
             assert await session.prompt("hello") == "end_turn"
-    assert "the agent closed the WebSocket (1009" in str(caught.value)
+    assert "the agent closed the WebSocket (1009: message too big)" in str(caught.value)
 
 
 async def test_a_request_is_repeated_when_the_server_asks_for_it(agent: Agent, serve: Serve) -> None:
