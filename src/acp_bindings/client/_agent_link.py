@@ -218,12 +218,15 @@ class AgentLink:
         for session_id, conversation in [*self._conversations.items()]:
             try:
                 await self._restore(conversation)
-            except ConnectionClosed:
-                raise
             except AcpError as error:
-                self._lost[session_id] = error
-                conversation.closed = True
-                self._drop(session_id)
+                is_connected = not isinstance(error, ConnectionClosed)
+                # What is too long or not valid would come again with each attempt to load the session.
+                if is_connected or getattr(error, "code", "") == "not_acp":
+                    self._lost[session_id] = error
+                    conversation.closed = True
+                    self._drop(session_id)
+                if not is_connected:
+                    raise
         interrupted = [self.sessions[id_] for id_, each in self._conversations.items() if each.interrupted]
         for conversation in self._conversations.values():
             conversation.interrupted = False

@@ -156,6 +156,36 @@ async def test_a_connection_that_is_lost_while_sessions_are_loaded_again_is_repo
     assert list(report.lost) == [gone.id]
 
 
+async def test_only_the_session_with_a_message_that_is_too_long_is_lost(
+    profile: str, serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("acp_bindings.remote._connect.LONGEST", 5000)
+    agent, reports, again = Agent("test", version="1.0"), list[Reconnected](), anyio.Event()
+
+    @agent.prompt
+    async def repeat(turn: Turn) -> None:
+        await turn.say("x" * int(turn.text))
+
+    def note(report: Reconnected) -> None:
+        reports.append(report)
+        again.set()
+
+    client = Client("test", version="1.0", on_reconnect=note)
+    with anyio.fail_after(20):
+        async with serve(agent.asgi()) as url, client.connect(f"{url.replace('http', profile, 1)}/acp") as connected:
+            long, short = await connected.session(cwd="/tmp"), await connected.session(cwd="/tmp")
+            await short.prompt("1")
+            with pytest.raises(Unreachable, match="sent a message that is too long"):
+                await long.prompt("9000")
+            await again.wait()
+            assert await short.prompt("2") == "end_turn"
+            assert said(short) == ["x", "xx"]
+    (report,) = reports
+    assert list(report.sessions) == [short]
+    assert list(report.lost) == [long.id]
+    assert "sent a message that is too long" in str(report.lost[long.id])
+
+
 async def test_http_streams_that_are_cut_lose_nothing(profile: str, agent: Agent, serve: Serve) -> None:
     relay, reports = Relay(), list[Reconnected]()
     client = Client("test", version="1.0", on_reconnect=reports.append)
