@@ -9,6 +9,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppres
 from dataclasses import dataclass, field
 from http.cookies import CookieError, SimpleCookie
 from importlib.util import find_spec
+from inspect import isawaitable
 from ipaddress import ip_address
 from secrets import token_hex
 from typing import Any, Protocol, TypeAlias
@@ -72,7 +73,7 @@ class Caller:
 
 Identity: TypeAlias = str | None
 Authenticate: TypeAlias = Callable[[Caller], Identity | Awaitable[Identity]]
-"""Returns the identity of the caller, or None to refuse the request with 401."""
+"""Returns the identity of the caller, or None or an empty string to refuse the request with 401."""
 
 
 class Hosting(Protocol):
@@ -195,11 +196,13 @@ class AcpApp:
         if self._authenticate is None:
             return None
         client = scope.get("client")
-        identity = self._authenticate(Caller(headers, client[0] if client else None, scope))
-        if not (isinstance(identity, str) or identity is None):
+        identity: Any = self._authenticate(Caller(headers, client[0] if client else None, scope))
+        if isawaitable(identity):
             identity = await identity
-        if identity is None:
+        if not identity:
             raise Refusal(401, "authentication is required", {"www-authenticate": "Bearer"})
+        if not isinstance(identity, str):
+            raise TypeError(f"authenticate must return a str or None, not {type(identity).__name__}")
         return identity
 
     def _is_ours(self, host: str) -> bool:

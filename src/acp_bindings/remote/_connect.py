@@ -92,7 +92,7 @@ async def connect_url(
 
     Raises:
         Unreachable: the WebSocket was not accepted. Over HTTP, requests raise it.
-        ValueError: the URL is not valid, or has another scheme.
+        ValueError: the URL is not valid or has another scheme, or a header contains a line break.
     """
     link = open_link(
         url,

@@ -46,6 +46,7 @@ _GATEWAY = frozenset({502, 503, 504})
 _DOUBT = 2.0
 """Seconds in which it shows whether the agent is gone, or only the request has failed."""
 _FATAL = frozenset({401, 403, 404, 410})
+_GONE = "no longer knows the connection (404); has it restarted, or do several workers respond without affinity?"
 """Statuses that concern the whole connection. With any other, only the request has failed."""
 
 
@@ -174,7 +175,7 @@ class HttpLink:
             return
         if response.is_success and not (status == 200 and (response.content or response.is_compressed)):
             return
-        gone = "no longer knows the connection (404)" if status == 404 else ""
+        gone = _GONE if status == 404 else ""
         if status == 404 and b"session" in (body := response.content.lower()) and b"connection" not in body:
             gone, status = "does not know the session (404)", 400
         refused = self.network.refused(response, gone)
@@ -227,7 +228,7 @@ class HttpLink:
                         await self._read(response, session_id, stream)
                     else:
                         start = await self.network.start_of(response)
-                        gone = "no longer knows the connection (404)" if start.status_code == 404 else ""
+                        gone = _GONE if start.status_code == 404 else ""
                         failure = self.network.refused(start, gone)
             except (httpx.HTTPError, EventTooLong) as error:
                 failure = self.network.explain(error, silence=SILENCE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncGenerator, Callable, Generator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
@@ -79,6 +80,9 @@ class Network:
             raise ValueError(f"the URL is not valid: {error}") from None
         if not self.url.host:
             raise ValueError("the URL has no host")
+        for name, value in (headers or {}).items():
+            if re.search(r"[\r\n\0]", value):
+                raise ValueError(f"the header {name!r} contains a line break")
         self._given = httpx.URL(shown_url(url))
         """The URL as it was given, in a form to show."""
         self.timeout = timeout
@@ -107,7 +111,11 @@ class Network:
             limits=httpx.Limits(max_connections=100, max_keepalive_connections=20, keepalive_expiry=2.0),
             event_hooks={"request": [self._learn]},
         )
-        self.client = self._new_client()
+        try:
+            self.client = self._new_client()
+        except ImportError as error:
+            reason = "a SOCKS proxy requires another package: pip install 'httpx[socks]', or unset ALL_PROXY"
+            raise self.lost(reason, code="proxy") from error
 
     async def _learn(self, request: httpx.Request) -> None:
         """Redact the token that a login has added."""

@@ -6,6 +6,7 @@ import gzip
 import logging
 import re
 import socket
+import sys
 import traceback
 from collections.abc import Iterator
 from pathlib import Path
@@ -218,6 +219,20 @@ async def test_a_proxy_that_is_not_there_is_explained(profile: str, monkeypatch:
     error = await unreachable("http://agent.invalid", profile, trust_env=True)
     assert error.code == "proxy"
     assert f"the proxy {proxy} (HTTP_PROXY) does not accept connections" in str(error)
+
+
+async def test_a_socks_proxy_without_its_package_is_explained(profile: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "socksio", None)
+    monkeypatch.setenv("ALL_PROXY", "socks5://127.0.0.1:1080")
+    error = await unreachable("http://agent.invalid", profile, trust_env=True)
+    assert error.code == "proxy"
+    assert "a SOCKS proxy requires another package: pip install 'httpx[socks]'" in str(error)
+
+
+async def test_a_header_with_a_line_break_is_refused(profile: str) -> None:
+    with pytest.raises(ValueError, match="the header 'Authorization' contains a line break") as caught:
+        await unreachable("http://127.0.0.1:1", profile, headers={"Authorization": "Bearer s3cret\n"})
+    assert "s3cret" not in str(caught.value)
 
 
 async def test_a_proxy_that_refuses_is_explained(profile: str) -> None:

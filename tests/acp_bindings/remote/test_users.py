@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import anyio
 import httpx
@@ -80,6 +81,19 @@ async def test_a_caller_without_identity_is_refused(profile: str, shared: Agent,
                 async with Client("test", version="1.0").connect(f"{url.replace('http', profile, 1)}/acp"):
                     pass
     assert caught.value.status in (401, 403)
+
+
+@pytest.mark.parametrize(("identity", "status"), [("", 401), (True, 500)])
+async def test_only_a_name_is_an_identity(
+    identity: Any, status: int, shared: Agent, serve: Serve, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with (
+        serve(shared.asgi(authenticate=lambda _: identity)) as url,
+        httpx.AsyncClient(base_url=f"{url}/acp") as client,
+    ):
+        response = await client.post("", json=NEW)
+    assert response.status_code == status
+    assert ("authenticate must return a str or None, not bool" in caplog.text) == (status == 500)
 
 
 def test_users_need_a_store_that_keeps_them_apart() -> None:
