@@ -28,11 +28,14 @@ class _Threaded:
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
         self._jobs: SimpleQueue[Callable[[], object] | None] = SimpleQueue()
-        self._is_busy = False
+        self._is_busy = self._is_closed = False
         Thread(target=self._work, name=f"descriptor {descriptor}", daemon=True).start()
 
     async def aclose(self) -> None:
-        """Close the descriptor; after a read or write that was left behind, which would block the closing."""
+        """Close the descriptor, once; after a read or write that was left behind, which would block the closing."""
+        if self._is_closed:
+            return
+        self._is_closed = True
         closing = partial(os.close, self._descriptor)
         try:
             if self._is_busy:

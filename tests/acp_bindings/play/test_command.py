@@ -148,7 +148,10 @@ def test_a_scene_is_shown_as_a_script(name: str, capsys: pytest.CaptureFixture[s
     [
         (["no/such/file"], "no/such/file: No such file or directory"),
         (["--replay", "no/such/file"], "no/such/file: No such file or directory"),
-        (["--replay", "pyproject.toml"], "pyproject.toml: the recording has no messages from the agent"),
+        (
+            ["--replay", "pyproject.toml"],
+            "pyproject.toml: no line is a message from the agent; a recording has one message on each line",
+        ),
         (["pyproject.toml"], "pyproject.toml:1: not JSON"),
         (["--rude", "polite"], "unknown --rude kind 'polite'; choose from "),
         (["--without", "session.lod"], 'unknown capability "session.lod"'),
@@ -207,6 +210,23 @@ def test_serving_needs_the_extra_remote(monkeypatch: pytest.MonkeyPatch, capsys:
         main(["play", "--http", ":8000"])
     assert end.value.code == 2
     assert capsys.readouterr().err == "acp-bindings play: --http needs uvicorn: pip install 'acp-bindings[remote]'\n"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows cannot send this signal")
+@pytest.mark.parametrize("output", [subprocess.PIPE, subprocess.DEVNULL])
+def test_ctrl_c_ends_the_agent(output: int) -> None:
+    with subprocess.Popen([*COMMAND], stdin=subprocess.PIPE, stdout=output, stderr=subprocess.PIPE) as process:
+        try:
+            assert process.stdin
+            assert process.stderr
+            # It says so once the event loop handles signals.
+            process.stdin.write(b"not JSON\n")
+            process.stdin.flush()
+            process.stderr.readline()
+            process.send_signal(signal.SIGINT)
+            assert process.wait(30) == 130
+        finally:
+            process.kill()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no terminals of this kind")
