@@ -122,6 +122,9 @@ def _sigterm_as_interrupt() -> Generator[Callable[[], int]]:
 
     def interrupt(number: int, _: object) -> None:
         received.append(number)
+        if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+            # A background job of a script ignores Ctrl-C.
+            raise KeyboardInterrupt
         signal.raise_signal(signal.SIGINT)
 
     before = signal.signal(signal.SIGTERM, interrupt)

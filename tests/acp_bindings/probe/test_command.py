@@ -154,8 +154,11 @@ def test_secrets_of_the_environment_are_in_no_output(
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows cannot send these signals")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_stops_the_agent_and_keeps_what_was_done(tmp_path: Path, number: signal.Signals) -> None:
+@pytest.mark.parametrize(
+    ("number", "start"),
+    [(signal.SIGINT, ""), (signal.SIGTERM, ""), (signal.SIGTERM, "trap '' INT;")],  # the last as a background job
+)
+def test_a_signal_stops_the_agent_and_keeps_what_was_done(tmp_path: Path, number: signal.Signals, start: str) -> None:
     agent = tmp_path / "agent.py"
     agent.write_text(HANGING, encoding="utf-8")
     files = {each: tmp_path / each for each in ("record", "junit", "html")}
@@ -163,7 +166,8 @@ def test_a_signal_stops_the_agent_and_keeps_what_was_done(tmp_path: Path, number
     command = [sys.executable, "-m", "acp_bindings", "probe", *options, "--", sys.executable, str(agent), str(tmp_path)]
 
     os.mkfifo(tmp_path / "prompted")
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    started = ["sh", "-c", f'{start} exec "$@"', "sh", *command]
+    with subprocess.Popen(started, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout
         pid = int((tmp_path / "prompted").read_text())  # a pipe
         process.send_signal(number)
