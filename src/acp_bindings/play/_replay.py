@@ -39,7 +39,7 @@ class Replay(Served):
     """
 
     def __init__(self, recording: Iterable[bytes]) -> None:
-        """Read a recording: any conversation that `acp-bindings check` reads, with an event for its end.
+        """Read a recording with one message on each line: one of `acp-bindings tap`, or only the messages.
 
         Raises:
             ValueError: it has no messages from the agent.
@@ -57,7 +57,7 @@ class Replay(Served):
                     continue
                 self._events.append(_Event(observed.sender == "client", line.text, members_of(line.value)))
         if not any(each.message and not each.from_client for each in self._events):
-            raise ValueError("the recording has no messages from the agent")
+            raise ValueError("no line is a message from the agent; a recording has one message on each line")
 
     def run(self) -> int:
         """Serve the client that started this process, and return the exit status of the recorded agent."""

@@ -80,7 +80,7 @@ async def test_messages_of_the_client_may_come_in_another_order() -> None:
 
 
 def test_a_recording_of_one_side_cannot_be_replayed() -> None:
-    with pytest.raises(ValueError, match="the recording has no messages from the agent"):
+    with pytest.raises(ValueError, match="no line is a message from the agent"):
         Replay([b'{"from": "client", "message": {"jsonrpc": "2.0", "id": 1, "method": "initialize"}}\n'])
-    with pytest.raises(ValueError, match="the recording has no messages from the agent"):
+    with pytest.raises(ValueError, match="no line is a message from the agent"):
         Replay([b'{"prompt": null}\n'])
