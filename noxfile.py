@@ -192,7 +192,7 @@ def docs(session: nox.Session) -> None:
     """Build the documentation into site/ and check its links. `-- --write` first updates embedded program output."""
     session.install("-e", ".", *group("docs"))
     if "--write" in session.posargs:
-        session.install("-e", EXTRA, *group("codegen"))
+        session.install("-e", EXTRA, *group("codegen"), *group("test"))
         session.run("python", "-m", "tests.docs.embed")
     shutil.rmtree("site", ignore_errors=True)
     session.run("sphinx-build", "-q", "-E", "-W", "--keep-going", "-c", "docs/making", ".", "site")
@@ -215,7 +215,7 @@ def requirements(session: nox.Session) -> None:
 @nox.session(default=False)
 def conversation(session: nox.Session) -> None:
     """Record a conversation of the example client and agent for docs/. `-- --check` only compares."""
-    session.install("-e", EXTRA)
+    session.install("-e", EXTRA, *group("test"))
     session.run("python", "-m", "tests.docs.conversation", *session.posargs)
 
 
