@@ -185,7 +185,7 @@ def probe(
     _refuse_arguments(context, *([url] if url else []))
     command: list[str] | None = context.obj
     if (url is None) == (not command):
-        raise typer.BadParameter('Give the command of an agent after "--", or a URL.')
+        raise typer.BadParameter('Give either the command of an agent after "--", or its URL.')
     options = Options(target=url or command or [], version=version, prompt=prompt, auth=auth, timeout=timeout)
     status = probe_agent(
         options,

@@ -48,6 +48,8 @@ def probe_agent(
         options = replace(options, headers=dict(map(header_in, headers)))
     except ValueError as error:
         return _refuse(f"--header: {error}")
+    if headers and not isinstance(options.target, str):
+        return _refuse("--header is for a URL, but a command was given")
     if problem := _problem(options.target, {"--record": record, "--junit": junit, "--html": html}):
         return _refuse(problem)
     report = Report(version=options.version, when=datetime.now(UTC))

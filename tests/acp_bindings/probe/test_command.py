@@ -47,8 +47,8 @@ def test_a_failed_check_has_status_1_and_is_explained(capsys: pytest.CaptureFixt
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        ((), "Give the command of an agent"),
-        (("http://localhost", "--", "agent"), "Give the command of an agent"),
+        ((), "Give either the command of an agent"),
+        (("http://localhost", "--", "agent"), "Give either the command of an agent"),
         (("python", "agent.py"), "put -- before the command: -- python agent.py"),
         (("--only", "nothing", "--", "agent"), "unknown check 'nothing'"),
         (("--", "no-such-agent"), "command not found"),
@@ -56,6 +56,7 @@ def test_a_failed_check_has_status_1_and_is_explained(capsys: pytest.CaptureFixt
         (("--only", "sessions.modes", "--version", "2", "--", "agent"), "no check of version 2 is selected"),
         (("agent",), "put -- before a command"),
         (("ftp://localhost",), "put -- before a command"),
+        (("--header", "A: b", "--", "agent"), "--header is for a URL, but a command was given"),
         (("--header", "secret", "http://localhost"), "--header: write it as 'NAME: VALUE'; the colon is missing"),
         (("--junit", "/", "--", "agent"), "--junit /: it is a directory"),
         (("--html", "no/such/probe.html", "--", "agent"), "--html no/such/probe.html: its directory does not exist"),
