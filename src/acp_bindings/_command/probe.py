@@ -48,9 +48,7 @@ def probe_agent(
         options = replace(options, headers=dict(map(header_in, headers)))
     except ValueError as error:
         return _refuse(f"--header: {error}")
-    if headers and not isinstance(options.target, str):
-        return _refuse("--header is for a URL, but a command was given")
-    if problem := _problem(options.target, {"--record": record, "--junit": junit, "--html": html}):
+    if problem := _problem(options, {"--record": record, "--junit": junit, "--html": html}):
         return _refuse(problem)
     report = Report(version=options.version, when=datetime.now(UTC))
     ended_by = 0
@@ -95,8 +93,11 @@ def _html_of(report: Report) -> str:
     return html_of(report)
 
 
-def _problem(target: Sequence[str] | str, files: Mapping[str, str | None]) -> str | None:
+def _problem(options: Options, files: Mapping[str, str | None]) -> str | None:
     """Return why the command line cannot be used, as far as that is known before the probe."""
+    target = options.target
+    if options.headers and not isinstance(target, str):
+        return "--header is for a URL, but a command was given"
     if isinstance(target, str) and not is_url(target):
         return f"{target!r} is not a URL of HTTP or WebSocket; put -- before a command"
     if isinstance(target, str) and find_spec("httpx") is None:
