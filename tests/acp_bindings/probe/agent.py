@@ -703,6 +703,10 @@ class Agent:
             self.answer(message["id"], {"sessionId": session.id, **session.settings()})
             self.answer(message["id"], {"sessionId": session.id})
             return None
+        if broken("allowed.greeting"):
+            self.answer(message["id"], {"sessionId": session.id, **session.settings()})
+            session.say("Welcome! ")
+            return None
         return {"sessionId": session.id, **session.settings()}
 
     def check_place(self, params: Json) -> None:

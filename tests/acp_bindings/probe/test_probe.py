@@ -103,13 +103,16 @@ async def test_what_needs_a_session_fails_once() -> None:
     [
         ("allowed.session-before-initialize", 1),
         ("allowed.no-provider", 1),
+        ("allowed.greeting", 1),
+        ("allowed.greeting", 2),
         ("allowed.login-in-turn", 1),
         ("allowed.login-in-turn", 2),
         ("allowed.cancel-before-insertion", 2),
     ],
 )
 async def test_what_the_protocol_allows_is_not_a_failure(name: str, version: int) -> None:
-    only = ["negotiation.before-initialize", "sessions.new", "prompts.turn", "prompts.cancel-at-once", "conversation"]
+    only = ["negotiation.before-initialize", "sessions.missing-prompt", "sessions.load-equal", "prompts.turn"]
+    only += ["sessions.new", "prompts.cancel-at-once", "conversation"]
 
     report = await probe([*AGENT, name], version=version, only=only, timeout=5)
 

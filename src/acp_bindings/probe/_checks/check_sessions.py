@@ -138,7 +138,8 @@ async def load_equal(bench: Bench) -> None:
     """The history of a loaded session is what the user and the agent have said."""
     before, call = await bench.once(_loaded)
     updates = [each for each in before.updates(call.request) if _is_before(call, each[0])]
-    asked, said_before = bench.text(HELLO), before.turns[0].text
+    earlier = [each for each in before.updates(before.call.request) if each[0].number < call.request.number]
+    asked, said_before = bench.text(HELLO), said(earlier, "agent_message")
     if asked not in (user := said(updates, "user_message")):
         raise Failed(f"the prompt was {asked!r}, and the history has {user!r}", call.lines)
     if said_before.strip() != (agent := said(updates, "agent_message")).strip():
