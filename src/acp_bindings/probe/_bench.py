@@ -33,6 +33,9 @@ COUNT = "Count from 1 to 200 in words, one number on each line. Do not use any t
 TOOL = "Call the tool probe_word of the MCP server whose name begins with probe, and answer with the word it returns."
 WORK = "Read the file probe.txt in the working directory, write its text to copy.txt, and run the command: echo done"
 
+_LATE = 0.2
+"""Seconds after the first turn before the next message, so that what comes too late is of this turn."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
@@ -323,6 +326,7 @@ async def first_turn(bench: Bench) -> Session:
     session = await bench.once(first_session)
     link = {"type": "resource_link", "name": "probe.txt", "uri": Path(session.cwd, "probe.txt").as_uri()}
     await session.turn(bench.text(HELLO), link)
+    await session.agent.wait(lambda: False, seconds=_LATE)
     return session
 
 

@@ -146,6 +146,16 @@ async def test_a_failure_shows_the_lines_and_a_cure() -> None:
 
 
 @pytest.mark.anyio
+@pytest.mark.parametrize("version", [1, 2])
+async def test_a_late_update_is_found_although_another_check_uses_the_session_first(version: int) -> None:
+    only = ["sessions.load-equal", "prompts.late-updates"]
+
+    report = await probe([*AGENT, "prompts.late-updates"], version=version, only=only, timeout=5)
+
+    assert [each.status for each in report.results] == ["ok", "fail"]
+
+
+@pytest.mark.anyio
 async def test_a_tool_that_was_not_called_is_named() -> None:
     (result,) = (await probe(AGENT, only=["servers.called"], prompt="hello", timeout=5)).results
 
