@@ -314,7 +314,7 @@ class Session:
             if turn.cancelled.is_set() and not broken("prompts.cancel", "prompts.cancel/deaf"):
                 if broken("prompts.after-cancel"):
                     self.stale_cancel = True
-                return "cancelled"
+                return "end_turn" if broken("prompts.cancel/end-turn") else "cancelled"
         return "end_turn"
 
     def work(self, turn: Turn) -> str:

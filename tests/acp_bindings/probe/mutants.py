@@ -133,6 +133,7 @@ prompts.cancel-at-once
 prompts.cancel
 prompts.cancel/deaf
 prompts.cancel/error
+prompts.cancel/end-turn
 prompts.cancel-twice
 prompts.after-cancel
 prompts.cancel-idle

@@ -164,6 +164,25 @@ async def test_a_tool_that_was_not_called_is_named() -> None:
 
 
 @pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("arguments", "status", "message"),
+    [
+        (["1.5", "stops"], "warn", "after `session/cancel`, and takes longer without it"),
+        (["0.2"], "skip", "without `session/cancel`, the turn takes about as long; see --prompt"),
+    ],
+)
+async def test_a_turn_that_a_cancel_ends_as_if_it_was_over_is_a_warning(
+    tmp_path: Path, arguments: list[str], status: str, message: str
+) -> None:
+    agent = [*_script(tmp_path, ENDING), *arguments]
+
+    (result,) = (await probe(agent, only=["prompts.cancel-at-once"], timeout=5)).results
+
+    assert result.status == status
+    assert message in result.message
+
+
+@pytest.mark.anyio
 async def test_the_advice_for_a_slow_turn_is_a_shorter_prompt(tmp_path: Path) -> None:
     report = await probe([*_script(tmp_path, SLOW), "cancels"], only=["prompts.cancel-twice"], timeout=3)
 
@@ -367,7 +386,7 @@ START = """
 import json, sys
 
 def send(**message):
-    print(json.dumps({"jsonrpc": "2.0", **message}), flush=True)
+    print(json.dumps({"jsonrpc": "2.0", **message}) + "\\n", end="", flush=True)
 
 for line in sys.stdin:
     message = json.loads(line)
@@ -461,6 +480,22 @@ async def answer(turn: Turn) -> None:
 
 agent.run()
 """
+ENDING = (
+    START.replace("import json, sys", "import json, sys, threading\n\nstop = threading.Event()")
+    + """
+    elif message.get("method") == "session/prompt":
+        def turn(id):
+            stop.wait(float(sys.argv[1]))
+            send(id=id, result={"stopReason": "end_turn"})
+
+        stop.clear()
+        threading.Thread(target=turn, args=(message["id"],)).start()
+    elif message.get("method") == "session/cancel" and sys.argv[2:]:
+        stop.set()
+    elif "id" in message:
+        send(id=message["id"], error={"code": -32601, "message": "Method not found"})
+"""
+)
 SLOW = (
     START.replace("1}", '1, "agentCapabilities": {"sessionCapabilities": {"list": {}}}}')
     + """
