@@ -77,6 +77,8 @@ class Bench:
         """The agent that most checks share, while it is initialized."""
         self._of_check: list[Agent] = []
         self._made: dict[Callable[..., Any], tuple[str, Any]] = {}
+        self._ends: dict[str, str] = {}
+        """The first check in which `session/new` has ended an agent, and the first in which something else has."""
 
     @property
     def is_process(self) -> bool:
@@ -206,10 +208,30 @@ class Bench:
             raise Failed(f"the login with {self.options.auth!r} was refused", call.lines, cure=cure)
         return call
 
-    def ended_in_check(self) -> Agent | None:
-        """Return an agent that has ended in the current check, which did not end it on purpose."""
+    @property
+    def judges_the_past(self) -> bool:
+        """True if the current check is about what was sent before an end that another check has reported."""
+        return self.current.startswith("conversation.") and bool(self._ends)
+
+    def outcome(self, error: Outcome) -> Outcome:
+        """Return the outcome of the current check, with the reason if an agent has ended in it.
+
+        If `session/new` ends agents, one check fails, and the others are skipped.
+        """
         used = [*([self._shared] if self._shared else []), *self._of_check]
-        return next((each for each in used if each.has_ended and not self.current.startswith("ending.")), None)
+        agent = next((each for each in used if each.has_ended), None)
+        if error.status == "skip" or not agent or self.judges_the_past:
+            return error
+        calls = [each.request for calls in agent.open.values() for each in calls]
+        new = next((each for each in calls if each.fields.get("method") == "session/new"), None)
+        if new and (of := self._ends.get("session/new")):
+            return Skipped(f"it needs what failed in {of}")
+        if self.current.startswith("ending.") and not new:
+            return error  # on purpose
+        self._ends.setdefault("session/new" if new and not new.is_wrong else "", self.current)
+        if new and any("sessionId" in members_of(each.fields.get("result")) for each in agent.lines):
+            return agent.failure("the agent did not respond to another `session/new` on the connection", error.lines)
+        return agent.failure(error.message, error.lines)
 
     def check_done(self) -> None:
         """Stop the agents that were only for one check."""

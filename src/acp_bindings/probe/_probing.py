@@ -155,12 +155,10 @@ async def _run(bench: Bench, check: Check) -> Result:
             raise Skipped("HTTP does not carry such a line")
         agent = await bench.shared()  # nothing can be said of an agent that cannot be initialized
         await check.run(bench)
-        if agent.has_ended:
+        if agent.has_ended and not bench.judges_the_past:
             raise agent.failure("the agent has ended", agent.lines[-2:])
     except Outcome as error:
-        outcome = error
-        if error.status != "skip" and (ended := bench.ended_in_check()):
-            outcome = ended.failure(error.message, error.lines)
+        outcome = bench.outcome(error)
     except (LookupError, TypeError, AttributeError, ValueError) as error:
         # Checks read messages as the protocol has them.
         outcome = Failed(f"a message from the agent does not have the expected form ({type(error).__name__}: {error})")

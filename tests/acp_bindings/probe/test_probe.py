@@ -98,6 +98,29 @@ async def test_what_needs_a_session_fails_once() -> None:
 
 
 @pytest.mark.anyio
+async def test_a_second_session_that_ends_the_agent_fails_once(tmp_path: Path) -> None:
+    only = ["messages.unknown-fields", "sessions.unique", "prompts.output", "prompts.cancel", "conversation"]
+
+    report = await probe(_script(tmp_path, ONCE), only=only, timeout=3)
+
+    first, *rest = report.results
+    assert (first.check.id, first.status) == ("messages.unknown-fields", "fail")
+    assert "another `session/new` on the connection; the agent exited with status 3" in first.message
+    statuses = {each.check.id: each.status for each in rest}
+    assert statuses["sessions.unique"] == statuses["prompts.cancel"] == "skip"
+    assert statuses["prompts.output"] == "warn"
+    assert statuses["conversation.path"] == "ok"
+    assert "fail" not in statuses.values()
+
+
+@pytest.mark.anyio
+async def test_an_agent_that_always_ends_in_a_prompt_fails_one_check_of_its_conversation(tmp_path: Path) -> None:
+    report = await probe(_script(tmp_path, CRASHING), only=["conversation"], timeout=3)
+
+    assert [each.check.id for each in report.results if each.status == "fail"] == ["conversation.stdout"]
+
+
+@pytest.mark.anyio
 @pytest.mark.parametrize(
     ("name", "version"),
     [
@@ -395,6 +418,20 @@ for line in sys.stdin:
     elif message.get("method") == "session/new":
         send(id=message["id"], result={"sessionId": str(message["id"])})
 """
+ONCE = (
+    START.replace(
+        "    elif",
+        """    elif message.get("method") == "session/new" and "opened" in globals():
+        sys.exit(3)
+    elif""",
+    )
+    + """        opened = True
+    elif message.get("method") == "session/prompt":
+        send(id=message["id"], result={"stopReason": "end_turn"})
+    elif "id" in message:
+        send(id=message["id"], error={"code": -32601, "message": "Method not found"})
+"""
+)
 CRASHING = (
     START
     + """
