@@ -169,6 +169,14 @@ async def test_a_failure_shows_the_lines_and_a_cure() -> None:
 
 
 @pytest.mark.anyio
+async def test_each_notification_that_may_have_been_answered_is_shown() -> None:
+    report = await probe([*AGENT, "messages.unknown-notification"], only=["messages.unknown-notification"], timeout=5)
+
+    (result,) = report.results
+    assert [line.partition(":")[0] for line in result.lines] == [*["client"] * 4, "agent"]
+
+
+@pytest.mark.anyio
 @pytest.mark.parametrize("version", [1, 2])
 async def test_a_late_update_is_found_although_another_check_uses_the_session_first(version: int) -> None:
     only = ["sessions.load-equal", "prompts.late-updates"]

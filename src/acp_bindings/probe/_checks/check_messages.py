@@ -194,7 +194,7 @@ async def _no_answer(agent: Agent, sent: list[Line], problem: str) -> None:
     for each in agent.since(sent[0]):
         if each.fields and "method" not in each.fields and each.fields.get("id") in (None, _UNASKED):
             each.is_wrong = True
-            raise Failed(problem, [sent[0], each])
+            raise Failed(problem, [*sent, each])
 
 
 def _keys(call: Call) -> set[str]:
