@@ -76,6 +76,8 @@ class Bench:
         self._shared: Agent | None = None
         """The agent that most checks share, while it is initialized."""
         self._of_check: list[Agent] = []
+        self.refusal: Failed | None = None
+        """Why the login of the options did not succeed."""
         self._made: dict[Callable[..., Any], tuple[str, Any]] = {}
         self._ends: dict[str, str] = {}
         """The first check in which `session/new` has ended an agent, and the first in which something else has."""
@@ -178,7 +180,7 @@ class Bench:
         return {"protocolVersion": 1, "clientInfo": info, "clientCapabilities": capabilities, **more}
 
     async def initialize(self, agent: Agent, **more: Any) -> Call:
-        """Initialize an agent, and log in if the options say how.
+        """Initialize an agent, and log in if the options say how. `logged_in` raises what becomes of the login.
 
         Raises:
             Failed: it refuses, or negotiates another version.
@@ -192,7 +194,12 @@ class Bench:
             answered = agent.initialized.get("protocolVersion")
             raise Failed(f"the agent negotiated version {answered!r}, not {self.version}", call.lines)
         if self.options.auth:
-            await self.log_in(agent)
+            try:
+                await self.log_in(agent)
+            except Failed as error:
+                if agent.has_ended:
+                    raise
+                self.refusal = error
         return call
 
     async def log_in(self, agent: Agent) -> Call:
@@ -290,9 +297,10 @@ class Bench:
         """Open a session.
 
         Raises:
-            Failed: that is refused.
+            Failed: that is refused, or the login of the options.
             Skipped: the agent requires a login, or no session could be opened before.
         """
+        await self.once(logged_in)
         if isinstance(self._made.get(first_session, ("", None))[1], Outcome):
             await self.once(first_session)
         params = self.session_params(**more)
@@ -336,6 +344,13 @@ class Bench:
         if of == self.current or isinstance(made, Skipped):
             raise made
         raise Skipped(f"it needs what failed in {of}")
+
+
+async def logged_in(bench: Bench) -> None:
+    """Check that the login of the options has succeeded, if there is one."""
+    await bench.shared()
+    if bench.refusal:
+        raise bench.refusal
 
 
 async def first_session(bench: Bench) -> Session:

@@ -159,6 +159,21 @@ async def test_a_refused_login_is_about_auth(tmp_path: Path) -> None:
 
 
 @pytest.mark.anyio
+async def test_a_refused_login_fails_where_it_is_checked_and_sessions_are_skipped() -> None:
+    only = ["negotiation.initialize", "auth.login", "auth.methods", "sessions.new", "prompts.turn"]
+
+    report = await probe([*AGENT], only=only, auth="nosuch", timeout=5)
+
+    assert {each.check.id: (each.status, each.message) for each in report.results} == {
+        "negotiation.initialize": ("ok", ""),
+        "auth.methods": ("ok", ""),
+        "auth.login": ("fail", "the login with 'nosuch' was refused"),
+        "sessions.new": ("skip", "it needs what failed in auth.login"),
+        "prompts.turn": ("skip", "it needs what failed in auth.login"),
+    }
+
+
+@pytest.mark.anyio
 async def test_a_failure_shows_the_lines_and_a_cure() -> None:
     report = await probe([*AGENT, "sessions.unique"], only=["sessions.unique"], timeout=5)
 

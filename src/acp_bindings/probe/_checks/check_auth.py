@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from acp_bindings.probe._bench import Bench
+from acp_bindings.probe._bench import Bench, logged_in
 from acp_bindings.probe._check import Failed, Skipped, Warned, check
 from acp_bindings.probe._probed_agent import Message
 from acp_bindings.probe._probed_session import AUTH_REQUIRED, needs_login
@@ -48,6 +48,7 @@ async def login(bench: Bench) -> None:
     if not bench.options.auth:
         raise Skipped("no method was given; see --auth")
     agent = await bench.shared()
+    await bench.once(logged_in)
     call = await agent.request("session/new", bench.session_params())
     if needs_login(call):
         raise Failed("`session/new` still requires a login", call.lines)
