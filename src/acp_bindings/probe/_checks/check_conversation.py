@@ -46,7 +46,7 @@ def _of_family(family: str) -> Check:
         id=f"conversation.{family}",
         requires=f"The agent's messages break none of the rules {family}.* of `acp-bindings check`.",
         source="acp-bindings rules",
-        cure="Each rule is explained in docs/check.md.",
+        cure="`acp-bindings rules` explains each rule.",
         versions=(1, 2),
         over="any",
         run=run,
