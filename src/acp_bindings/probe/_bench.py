@@ -34,7 +34,7 @@ TOOL = "Call the tool probe_word of the MCP server whose name begins with probe,
 WORK = "Read the file probe.txt in the working directory, write its text to copy.txt, and run the command: echo done"
 
 _LATE = 0.2
-"""Seconds after the first turn before the next message, so that what comes too late is of this turn."""
+"""Seconds between the first turn and the next message, in which late updates of this turn arrive."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -180,7 +180,7 @@ class Bench:
         return {"protocolVersion": 1, "clientInfo": info, "clientCapabilities": capabilities, **more}
 
     async def initialize(self, agent: Agent, **more: Any) -> Call:
-        """Initialize an agent, and log in if the options say how. `logged_in` raises what becomes of the login.
+        """Initialize an agent, and log in if the options say how. If the login fails, `logged_in` raises the reason.
 
         Raises:
             Failed: it refuses, or negotiates another version.

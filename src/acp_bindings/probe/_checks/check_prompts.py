@@ -213,7 +213,7 @@ async def _is_cancelled(bench: Bench, turn: Turn, *, times: int = 1) -> None:
             f"the turn ended with {turn.stop_reason!r} {seconds * 1000:.0f} ms after `session/cancel`, "
             "and takes longer without it",
             [*sent, end],
-            cure="If the turn ended because of the cancel, answer `cancelled`.",
+            cure="If the turn ended because of `session/cancel`, answer `cancelled`.",
         )
     raise Skipped("without `session/cancel`, the turn takes about as long; see --prompt")
 
