@@ -126,7 +126,7 @@ def _run(command: str, *, page: str = "") -> str:
 def _printed(words: list[str], given: str, **variables: str) -> str:
     """Return the output of a command, run in this process if possible because a separate one spends time on imports."""
     from tests.examples.support import run_client
-    from tests.mcp_launch.here import run_here
+    from tests.mcp_launch.here import printed_here
 
     program, *arguments = [sys.executable if word == "python" else word for word in words]
     match program, arguments:
@@ -136,7 +136,7 @@ def _printed(words: list[str], given: str, **variables: str) -> str:
             done = run_client(*rest, env=variables)
             assert done.stderr == ""
         case "mcp-launch", _:
-            done = run_here(*arguments, stdin=given, merged=True, **variables)
+            return printed_here(*arguments, stdin=given, **variables)
         case _:
             command = [sys.executable, "-m", "acp_bindings"] if program == "acp-bindings" else [program]
             done = subprocess.run(

@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 import tempfile
+from collections.abc import Sequence
 from subprocess import CompletedProcess
 from unittest import mock
 
@@ -18,11 +19,17 @@ class Output(io.TextIOWrapper):
     """What the command prints to. A test that needs a terminal replaces its `isatty`."""
 
 
-def run_here(*args: str, stdin: str = "", merged: bool = False, **variables: str) -> CompletedProcess[str]:
-    """Run the command with these arguments, standard input and additional variables, without a terminal.
+def run_here(*args: str, stdin: str = "", **variables: str) -> CompletedProcess[str]:
+    """Run the command with these arguments, standard input and additional variables, without a terminal."""
+    return _run(args, stdin, variables, merged=False)
 
-    If *merged* is true, standard error is written to standard output.
-    """
+
+def printed_here(*args: str, stdin: str = "", **variables: str) -> str:
+    """Run the command in the same way, and return what it writes to standard output and standard error, in order."""
+    return _run(args, stdin, variables, merged=True).stdout
+
+
+def _run(args: Sequence[str], stdin: str, variables: dict[str, str], *, merged: bool) -> CompletedProcess[str]:
     handlers = {number: signal.getsignal(number) for number in ENDING}
     printed = io.BytesIO(), io.BytesIO()
     out, err = (Output(each, encoding="utf-8", write_through=True) for each in printed)
