@@ -41,7 +41,6 @@ from acp_bindings.setup import (
 from acp_bindings.setup.capabilities import ClientCapability
 from tests.acp_bindings.agent.clients import Served, memory_pipes
 from tests.leftovers import marked_processes
-from tests.mcp_launch.servers.echo import serving_app
 from tests.mcp_launch.support import wait_until
 
 ROOT = Path(__file__).parents[2]
@@ -77,6 +76,9 @@ def run_client(*options: str, env: dict[str, str], request: dict[str, Any] | Non
 @contextmanager
 def web_server(script: str) -> Generator[io.StringIO]:
     """Run an example server in a thread, and give its standard output."""
+    # Not while tests are collected: a server of the SDK then sets the level of all logs of the process.
+    from tests.mcp_launch.servers.echo import serving_app
+
     with patch.object(example("loopback"), "serve") as serve:
         runpy.run_path(str(EXAMPLES / script), run_name="__main__")
     with serving_app(lambda: serve.call_args.args[0]) as origin:
