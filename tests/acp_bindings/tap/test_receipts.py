@@ -65,7 +65,7 @@ def receipts_here(servers: Sequence[dict[str, Any]], tmp_path: Path) -> list[dic
                 tasks.start_soon(use_one, relays, server)
 
     told: list[dict[str, Any]] = []
-    limiter = anyio.CapacityLimiter(8)
+    limiter = anyio.CapacityLimiter(4)
     anyio.run(receipts)
     return told
 
