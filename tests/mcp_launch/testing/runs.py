@@ -49,17 +49,12 @@ def run(pytester: pytest.Pytester, *args: str) -> pytest.RunResult:
     with warnings.catch_warnings():
         # Those of the test that runs it.
         warnings.resetwarnings()
-        return pytester.runpytest_inprocess(*STRICT, *args, no_reraise_ctrlc=True)
+        return pytester.runpytest_inprocess(*STRICT, *args)
 
 
 def run_process(pytester: pytest.Pytester, *args: str) -> pytest.RunResult:
-    """Do the same in a separate process, which must end or which a test keeps from importing a library."""
+    """Do the same in a separate process, which a test can interrupt or keep from importing a library."""
     return pytester.runpytest_subprocess(*STRICT, *args, timeout=60)
-
-
-def run_interrupted(pytester: pytest.Pytester, backend: str, *args: str) -> pytest.RunResult:
-    """Run tests that interrupt themselves, apart with asyncio, whose tasks are logged later, in the next run."""
-    return (run_process if backend == "asyncio" else run)(pytester, *args)
 
 
 def interrupted(*args: str, marked: Marked, servers: int) -> str:

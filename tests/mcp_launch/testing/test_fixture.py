@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from tests.mcp_launch.support import MARK, Marked, run_python
-from tests.mcp_launch.testing.runs import PLAIN, interrupted, run, run_interrupted, run_process, write, write_json
+from tests.mcp_launch.testing.runs import PLAIN, interrupted, run, run_process, write, write_json
 
 pytest_plugins = ["pytester"]
 
@@ -51,7 +51,7 @@ async def session(name, when="open"):
                 signal.raise_signal(signal.SIGINT)
             if when == "opening":
                 begun.set()
-                await anyio.sleep(30)
+                await anyio.sleep_forever()
             yield begun
             tasks.cancel_scope.cancel()
     finally:
@@ -358,35 +358,26 @@ def test_two(session_mcp_server):
     made(pytester, code).assert_outcomes(passed=1, failed=1, errors=1)
 
 
-def test_an_interrupt_of_a_start_leaves_no_server(pytester: pytest.Pytester, marked: Marked) -> None:
-    write(pytester, marked.plain("mute", name="mute"))
-    make(pytester, "def test_starting(mcp_server): mcp_server('mute')")
-    interrupted(*CONFIG, "test_made.py", marked=marked, servers=1)
-
-
-@pytest.mark.parametrize("test", ["test_started", "asyncio", "trio"])
+@pytest.mark.parametrize("test", ["test_starting", "test_started", "asyncio", "trio"])
 def test_an_interrupt_leaves_no_server_of_a_fixture(test: str, pytester: pytest.Pytester, marked: Marked) -> None:
-    write(pytester, marked.plain("ignores_end", name="stubborn"))
+    write(pytester, marked.plain("mute", name="mute"), marked.plain("ignores_end", name="stubborn"))
     code = """
-import signal, threading
+import threading
 
-def interrupt_later():
-    threading.Timer(0.1, signal.pthread_kill, [threading.main_thread().ident, signal.SIGINT]).start()
+def test_starting(mcp_server):
+    mcp_server("mute")
 
 def test_started(session_mcp_server):
     session_mcp_server("stubborn")
-    interrupt_later()
-    threading.Event().wait(30)
+    threading.Event().wait()
 
 @pytest.mark.anyio
 async def test_async(mcp_server, anyio_backend):
     async with mcp_server.open("stubborn"):
-        interrupt_later()
-        await anyio.sleep(30)
+        await anyio.sleep_forever()
 """
     make(pytester, code)
-    assert run_interrupted(pytester, test, *CONFIG, "-k", test).ret == pytest.ExitCode.INTERRUPTED
-    assert marked.running() == []
+    interrupted(*CONFIG, "test_made.py", "-k", test, marked=marked, servers=1)
 
 
 @pytest.mark.parametrize("backend", ["asyncio", "trio"])
@@ -401,10 +392,10 @@ async def test_made(anyio_backend):
     async with Kept(session("it", {when!r})) as begun:
         print("open")
         begun.set()
-        await anyio.sleep(30)
+        await anyio.sleep_forever()
 """
     pytester.makepyfile(INTERRUPTED + code)
-    result = run_interrupted(pytester, backend, "-s")
+    result = run_process(pytester, "-s")
 
     assert result.ret == pytest.ExitCode.INTERRUPTED
     said = ["*open", "closed it", "*KeyboardInterrupt*"] if when == "open" else ["*KeyboardInterrupt*"]
@@ -429,10 +420,10 @@ class Popen(subprocess.Popen):
 async def test_made(mcp_server, monkeypatch, anyio_backend):
     monkeypatch.setattr(subprocess, "Popen", Popen)
     async with mcp_server.open("stubborn"):
-        await anyio.sleep(30)
+        await anyio.sleep_forever()
 """
     make(pytester, code)
-    assert run_interrupted(pytester, backend, *CONFIG, "-k", backend).ret == pytest.ExitCode.INTERRUPTED
+    assert run_process(pytester, *CONFIG, "-k", backend).ret == pytest.ExitCode.INTERRUPTED
     assert marked.running() == []
 
 
@@ -461,10 +452,10 @@ async def second(first, anyio_backend):
 @pytest.mark.anyio
 async def test_made(second):
     second.set()
-    await anyio.sleep(30)
+    await anyio.sleep_forever()
 """
     pytester.makepyfile(INTERRUPTED + code)
-    result = run_interrupted(pytester, backend, "-s")
+    result = run_process(pytester, "-s")
 
     assert result.ret == pytest.ExitCode.INTERRUPTED
     said = re.findall("closed [a-z]+|torn down", result.stdout.str())
