@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from acp_bindings import decode, encode
 from tests.acp_bindings.damage import damage, each_member_damaged
 from tests.acp_bindings.exact_json import Json, is_array, is_object, same, spell
-from tests.acp_bindings.instances import Instances
+from tests.acp_bindings.instances import PER_DEFINITION, Instances
 from tests.acp_bindings.readings import READINGS, Reading
 from tests.acp_bindings.reference_reader import arms_of
 from tests.acp_bindings.roundtrip import generated
@@ -22,8 +22,6 @@ from tests.interop.outcome import Outcome, Refused, agree, as_doubles, our_readi
 from tests.interop.spellings import SPELLINGS, Spelling
 from tests.interop.typescript import SDK, TypeScriptReader
 
-VALID = 70
-"""So many instances of each definition have every member present, missing and null, and every type and variant."""
 DAMAGED = 100
 DEFINITIONS = [(package, name) for package in PACKAGES for name in load(package).definitions]
 
@@ -90,7 +88,7 @@ def test_json_is_read_equally_in_any_spelling(spelling: Spelling, typescript: Ty
 
 @pytest.mark.parametrize(("package", "definition"), DEFINITIONS)
 def test_a_valid_message_is_taken_and_read_into_attributes(package: str, definition: str, compared: Compared) -> None:
-    messages = list(Instances(load(package)).series(definition, VALID, seed=12))
+    messages = list(Instances(load(package)).series(definition, PER_DEFINITION))
     readings = compared(package, definition, messages)
     assert not _refused(messages, readings)
     for message, reading in zip(messages, readings, strict=True):
@@ -100,7 +98,7 @@ def test_a_valid_message_is_taken_and_read_into_attributes(package: str, definit
 
 @pytest.mark.parametrize(("package", "definition"), DEFINITIONS)
 def test_constructed_messages_are_accepted_and_read_equally(package: str, definition: str, compared: Compared) -> None:
-    instances = Instances(load(package)).series(definition, VALID, seed=12)
+    instances = Instances(load(package)).series(definition, PER_DEFINITION)
     type_ = generated(package, definition)
     messages = [json.loads(encode(_constructed(decode(type_, json.dumps(each))))) for each in instances]
     assert not _refused(messages, compared(package, definition, messages))
