@@ -79,8 +79,10 @@ class Bench:
         self.refusal: Failed | None = None
         """Why the login of the options did not succeed."""
         self._made: dict[Callable[..., Any], tuple[str, Any]] = {}
-        self._ends: dict[str, str] = {}
-        """The first check in which `session/new` has ended an agent, and the first in which something else has."""
+        self._has_reported_end = False
+        """True once a check has failed because an agent has ended."""
+        self._ended_by_new = ""
+        """The check in which a valid `session/new` has ended an agent."""
 
     @property
     def is_process(self) -> bool:
@@ -218,7 +220,7 @@ class Bench:
     @property
     def judges_the_past(self) -> bool:
         """True if the current check is about what was sent before an end that another check has reported."""
-        return self.current.startswith("conversation.") and bool(self._ends)
+        return self.current.startswith("conversation.") and self._has_reported_end
 
     def outcome(self, error: Outcome) -> Outcome:
         """Return the outcome of the current check, with the reason if an agent has ended in it.
@@ -231,11 +233,13 @@ class Bench:
             return error
         calls = [each.request for calls in agent.open.values() for each in calls]
         new = next((each for each in calls if each.fields.get("method") == "session/new"), None)
-        if new and (of := self._ends.get("session/new")):
-            return Skipped(f"it needs what failed in {of}")
+        if new and self._ended_by_new:
+            return Skipped(f"it needs what failed in {self._ended_by_new}")
         if self.current.startswith("ending.") and not new:
             return error  # on purpose
-        self._ends.setdefault("session/new" if new and not new.is_wrong else "", self.current)
+        self._has_reported_end = True
+        if new and not new.is_wrong:
+            self._ended_by_new = self.current
         if new and any("sessionId" in members_of(each.fields.get("result")) for each in agent.lines):
             return agent.failure("the agent did not respond to another `session/new` on the connection", error.lines)
         return agent.failure(error.message, error.lines)
@@ -363,7 +367,7 @@ async def first_turn(bench: Bench) -> Session:
     session = await bench.once(first_session)
     link = {"type": "resource_link", "name": "probe.txt", "uri": Path(session.cwd, "probe.txt").as_uri()}
     await session.turn(bench.text(HELLO), link)
-    await session.agent.wait(lambda: False, seconds=_LATE)
+    await anyio.sleep(_LATE)
     return session
 
 
