@@ -219,13 +219,13 @@ class AgentLink:
             try:
                 await self._restore(conversation)
             except AcpError as error:
-                is_connected = not isinstance(error, ConnectionClosed)
-                # What is too long or not valid would come again with each attempt to load the session.
-                if is_connected or getattr(error, "code", "") == "not_acp":
+                is_closed = isinstance(error, ConnectionClosed)
+                # A message that is too long would come again with each attempt to load the session.
+                if not is_closed or getattr(error, "code", "") == "not_acp":
                     self._lost[session_id] = error
                     conversation.closed = True
                     self._drop(session_id)
-                if not is_connected:
+                if is_closed:
                     raise
         interrupted = [self.sessions[id_] for id_, each in self._conversations.items() if each.interrupted]
         for conversation in self._conversations.values():

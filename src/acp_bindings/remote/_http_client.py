@@ -46,8 +46,8 @@ _GATEWAY = frozenset({502, 503, 504})
 _DOUBT = 2.0
 """Seconds in which it shows whether the agent is gone, or only the request has failed."""
 _FATAL = frozenset({401, 403, 404, 410})
-_GONE = "no longer knows the connection (404); has it restarted, or do several workers respond without affinity?"
 """Statuses that concern the whole connection. With any other, only the request has failed."""
+_GONE = "no longer knows the connection (404); has it restarted, or do several workers respond without affinity?"
 
 
 class _Stream:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import AsyncGenerator, Callable, Generator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
@@ -81,7 +80,7 @@ class Network:
         if not self.url.host:
             raise ValueError("the URL has no host")
         for name, value in (headers or {}).items():
-            if re.search(r"[\r\n\0]", value):
+            if not {"\r", "\n"}.isdisjoint(value):
                 raise ValueError(f"the header {name!r} contains a line break")
         self._given = httpx.URL(shown_url(url))
         """The URL as it was given, in a form to show."""
