@@ -199,8 +199,6 @@ class Bench:
             try:
                 await self.log_in(agent)
             except Failed as error:
-                if agent.has_ended:
-                    raise
                 self.refusal = error
         return call
 
@@ -231,16 +229,16 @@ class Bench:
         agent = next((each for each in used if each.has_ended), None)
         if error.status == "skip" or not agent or self.judges_the_past:
             return error
-        calls = [each.request for calls in agent.open.values() for each in calls]
-        new = next((each for each in calls if each.fields.get("method") == "session/new"), None)
-        if new and self._ended_by_new:
+        requests = [each.request for calls in agent.open.values() for each in calls]
+        opens = any(each.fields.get("method") == "session/new" and not each.is_wrong for each in requests)
+        if opens and self._ended_by_new:
             return Skipped(f"it needs what failed in {self._ended_by_new}")
-        if self.current.startswith("ending.") and not new:
+        if self.current.startswith("ending.") and not opens:
             return error  # on purpose
         self._has_reported_end = True
-        if new and not new.is_wrong:
+        if opens:
             self._ended_by_new = self.current
-        if new and any("sessionId" in members_of(each.fields.get("result")) for each in agent.lines):
+        if opens and any("sessionId" in members_of(each.fields.get("result")) for each in agent.lines):
             return agent.failure("the agent did not respond to another `session/new` on the connection", error.lines)
         return agent.failure(error.message, error.lines)
 
