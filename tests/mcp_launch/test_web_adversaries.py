@@ -310,6 +310,24 @@ async def test_an_http_error_is_reported_with_advice_and_the_servers_message(
     assert says in failure.message
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        "<html><head><title>400 The plain HTTP request was sent to HTTPS port</title></head></html>",
+        "Client sent an HTTP request to an HTTPS server.\n",
+        "<title>400 Bad Request</title>You're speaking plain HTTP to an SSL-enabled server port.",
+    ],
+    ids=["nginx", "Go", "Apache"],
+)
+async def test_plain_http_on_a_port_for_tls_is_recognized(body: str, marked: Marked, tmp_path: Path) -> None:
+    content_type = "text/html" if body.startswith("<") else "text/plain"
+
+    failure = await failure_of(once(reply(400, body.encode(), content_type=content_type)), cwd=tmp_path)
+
+    assert failure.code == "http_error"
+    assert failure.message.endswith("; does the URL have to begin with https://?")
+
+
 PROBLEM = "application/problem+json"
 
 

@@ -238,6 +238,9 @@ def _advice(answer: Answer) -> str:
     after = answer.headers.get("retry_after")
     if answer.status == HTTPStatus.SERVICE_UNAVAILABLE and after:
         return f"it is unavailable now; try again {_when(after)}"
+    # nginx, Apache, Go and others say that they were sent plain HTTP on a port for TLS.
+    if answer.url.startswith("http:") and re.search(r"\b(HTTPS|SSL)\b", f"{answer.title} {answer.body}"):
+        return "does the URL have to begin with https://?"
     usual = _TRY[500] if answer.status >= 500 else "is this the URL of an MCP server?"
     return _TRY.get(answer.status, usual)
 
