@@ -15,6 +15,8 @@ _USUAL = re.compile(rb"(?P<id>(?:id: ?[^\r\n]*\n)?)data: ?(?P<data>[^\r\n ][^\r\
 """An event of most servers: its id, if it has one, and one line of data that does not begin with a space."""
 _LINES = 500_000
 """The maximum number of lines of an event, because each takes more memory than its bytes."""
+_LONG = 1 << 20
+"""Bytes of an event of which no copies are made."""
 _START = 8192
 """Bytes of a too long event that are kept."""
 
@@ -56,7 +58,7 @@ class EventBuffer:
         """True if there was no carriage return, as in most streams. Then `find` does the same, ten times as fast."""
         self._first = True
 
-    def feed(self, chunk: bytes) -> Iterator[bytes]:
+    def feed(self, chunk: bytes) -> Iterator[bytearray]:
         """Add the next part of the stream, and yield the complete blocks with their empty lines.
 
         Raises:
@@ -65,18 +67,26 @@ class EventBuffer:
         self._rest += chunk
         self._is_plain = self._is_plain and b"\r" not in chunk
         while 0 <= (end := self._end_of_block()) <= self._limit:
-            block = bytes(memoryview(self._rest)[:end])
-            # Before it is handled, so that a long block is in memory only once.
-            del self._rest[:end]
-            self._searched = 0
-            if self._first:
-                self._first, block = False, block.removeprefix(_BOM)
-            if len(block) > _LINES and block.count(b"\n") + block.count(b"\r") > _LINES:
-                raise EventTooLong(f"it has more than {_LINES:,} lines", _start_of_data(block))
-            yield block
+            yield self._take(end)
         self._searched = max(0, len(self._rest) - 3)
         if len(self._rest) > self._limit:
             raise EventTooLong(self._too_long, _start_of_data(self._rest))
+
+    def _take(self, end: int) -> bytearray:
+        if end < _LONG:
+            block = self._rest[:end]
+            del self._rest[:end]
+        else:
+            # Not copied, so that a long block is in memory only once.
+            block, self._rest = self._rest, self._rest[end:]
+            del block[end:]
+        self._searched = 0
+        if self._first and block.startswith(_BOM):
+            del block[: len(_BOM)]
+        self._first = False
+        if len(block) > _LINES and block.count(b"\n") + block.count(b"\r") > _LINES:
+            raise EventTooLong(f"it has more than {_LINES:,} lines", _start_of_data(block))
+        return block
 
     def _end_of_block(self) -> int:
         """Return the number of bytes up to the end of the next block; -1 if there is none."""
@@ -87,7 +97,7 @@ class EventBuffer:
         return found.end() if found else -1
 
 
-def event_of(block: bytes) -> Event | None:
+def event_of(block: bytes | bytearray) -> Event | None:
     """Return the event in a block of lines; None if it has no data."""
     if (usual := _USUAL.fullmatch(block)) is not None:
         return Event("message", usual["data"], usual["id"])

@@ -274,7 +274,7 @@ class HttpLink:
                         stream.last = id_
                 stream.moved.set()
 
-    async def _wait_for_history(self, block: bytes) -> None:
+    async def _wait_for_history(self, block: bytearray) -> None:
         """Wait until the stream of a session has brought the events that the server has sent before this one."""
         last, _, session_id = block.partition(b"\n")[0].removeprefix(b": after ").decode("latin-1").partition(" ")
         stream = self._streams.get(session_id)

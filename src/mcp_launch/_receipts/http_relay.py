@@ -202,7 +202,7 @@ class _Reader:
         if not self._is_stream:
             self._body = (self._body + chunk)[: _LONGEST + 1]
             return
-        blocks: list[bytes] = []
+        blocks: list[bytes | bytearray] = []
         for block in self._events.feed(chunk):
             event = event_of(block)
             if self._site and event and event.name == "endpoint":

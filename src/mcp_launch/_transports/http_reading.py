@@ -130,13 +130,13 @@ class EventBody(httpx2.AsyncByteStream):
                     yield _event(self._reading.unread(found, is_answer=self._is_answer))
                     return
 
-    async def _given(self, block: bytes) -> bytes:
+    async def _given(self, block: bytearray) -> bytes:
         event = event_of(block)
         if event is None or event.name != "message":
             # The SDK ignores other events, but decodes them.
-            return block if len(block) <= _PIECE else b""
+            return bytes(block) if len(block) <= _PIECE else b""
         given = await self._reading.event(event.data, is_answer=self._is_answer)
-        return block if given is event.data else _event(given, event.about)
+        return bytes(block) if given is event.data else _event(given, event.about)
 
     async def aclose(self) -> None:
         """Return the connection to the pool if the stream ends now, or close it."""

@@ -182,6 +182,8 @@ class SseTransport:
                         # Raised again at the next read, which ends httpx's generators; otherwise they would be left
                         # to the garbage collector.
                         continue
+                # Otherwise, a long event would stay in memory until the next one.
+                del event
 
     async def _deliver(self, data: bytes) -> None:
         found = await self.reader.read(data)

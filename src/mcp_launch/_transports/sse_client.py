@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import aclosing, asynccontextmanager
 from functools import partial
 from typing import Any
@@ -15,7 +15,7 @@ from anyio.lowlevel import checkpoint
 from httpx_sse import EventSource
 from typing_extensions import override
 
-from acp_bindings._events import Event, EventBuffer, EventTooLong
+from acp_bindings._events import Event, EventBuffer, EventTooLong, event_of
 from acp_bindings._http import cookie_jar
 from mcp_launch._diagnosis import Diagnosis
 from mcp_launch._diagnosis.responses import UNMAPPED, TooLong
@@ -213,41 +213,32 @@ class Events:
         self._reading = reading
 
     async def __aiter__(self) -> AsyncGenerator[Event]:
-        # As Latin-1, with a character for each byte; a string with an emoji would take four times the memory.
-        headers = {"content-type": EVENT_STREAM}
-        limited = httpx.Response(200, headers=headers, stream=_Blocks(self), default_encoding="latin-1")
-        async with aclosing(EventSource(limited).aiter_sse()) as events:
-            async for event in events:
-                if event.data:
-                    name = event.event.encode("latin-1").decode(errors="replace")
-                    yield Event(name, event.data.encode("latin-1"))
-
-    async def blocks(self) -> AsyncGenerator[bytes]:
-        """The lines of each event, once they are complete."""
         async for chunk in self._response.aiter_bytes():
             for start in range(0, len(chunk), _PIECE):
                 if start:
                     await checkpoint()
                 try:
                     for block in self._buffer.feed(chunk[start : start + _PIECE]):
-                        yield block
+                        if event := _event_of(block):
+                            yield event
+                        # Otherwise, a long event would stay in memory until the next one.
+                        del block, event
                 except EventTooLong as error:
                     # Not an exception, which would leave httpx's generators to the garbage collector.
                     self.wrong = error
                     self._reading.cancel()
 
 
-class _Blocks(httpx.AsyncByteStream):
-    """The body of an event stream that gives httpx-sse complete events within the limit."""
-
-    def __init__(self, events: Events) -> None:
-        self._events = events
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        async with aclosing(self._events.blocks()) as blocks:
-            async for block in blocks:
-                # httpx-sse recognizes a bare CR as the end of a line only with the next byte, which may take long.
-                yield block.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in block else block
+def _event_of(block: bytearray) -> Event | None:
+    """Return the event in a block of lines; None if it has no data."""
+    if len(block) > _PIECE:
+        # httpx-sse copies a long event five times.
+        return event_of(block)
+    response = httpx.Response(200, headers={"content-type": EVENT_STREAM}, content=bytes(block))
+    for event in EventSource(response).iter_sse():
+        if event.data:
+            return Event(event.event, event.data.encode())
+    return None
 
 
 _UNPACK = partial(unpack_slowly, HttpxBody, httpx.DecodingError)
