@@ -54,16 +54,16 @@ class Limits:
 
     A response beyond a limit fails its request with the code `invalid_response`. Any other message beyond a limit is
     dropped with a warning, and a list is cut with a warning. The defaults protect against hostile servers: no message
-    takes more than 650 MB of memory. The 1,223 tools of GitHub's whole REST API, with all schemas, need 12 MB and 0.9
+    takes more than 400 MB of memory. The 1,223 tools of GitHub's whole REST API, with all schemas, need 12 MB and 0.9
     million values.
 
     Raises:
         UnusableInput: a limit is not a positive integer.
     """
 
-    bytes: int = 32 * 1024 * 1024
-    """Bytes, after decompression."""
-    values: int = 2_000_000
+    bytes: int = 40 * 1024 * 1024
+    """Bytes, after decompression. A file of 30 MB has 40 MB in base64."""
+    values: int = 1_000_000
     """JSON values. The keys of objects count too, and an empty array or object counts twice."""
     items: int = 20_000
     """Items of arrays that MCP itself defines, such as tools, resources or content blocks. Arrays in schemas,
