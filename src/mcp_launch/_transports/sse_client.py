@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing, asynccontextmanager
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar, cast
 
 import anyio
 import httpx
@@ -229,13 +229,24 @@ class Events:
                     self._reading.cancel()
 
 
+class _Block:
+    """A block of lines, as the response that httpx-sse reads. A response of httpx takes six times as long."""
+
+    headers: ClassVar = {"content-type": EVENT_STREAM}
+
+    def __init__(self, lines: bytearray) -> None:
+        self._lines = lines
+
+    def iter_text(self) -> Iterator[str]:
+        yield self._lines.decode(errors="replace")
+
+
 def _event_of(block: bytearray) -> Event | None:
     """Return the event in a block of lines; None if it has no data."""
     if len(block) > _PIECE:
         # httpx-sse copies a long event five times.
         return event_of(block)
-    response = httpx.Response(200, headers={"content-type": EVENT_STREAM}, content=bytes(block))
-    for event in EventSource(response).iter_sse():
+    for event in EventSource(cast("httpx.Response", _Block(block))).iter_sse():
         if event.data:
             return Event(event.event, event.data.encode())
     return None
