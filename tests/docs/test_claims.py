@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 
+from mcp_launch.options import Limits, megabytes
 from tests.docs.blocks import versions
 from tests.docs.embed import ROOT
 from tests.mcp_launch.failures.catalogue import CASES, codes_of
@@ -51,6 +52,16 @@ def test_every_security_promise_names_a_test_or_command() -> None:
     assert [path for path in paths if not (ROOT / path).exists()] == []
     defined = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("test_*.py"))
     assert [name for name in re.findall(r"`(test_\w+)`", section) if f"def {name}(" not in defined] == []
+
+
+def test_the_pages_have_the_limits_of_messages() -> None:
+    limits = Limits()
+    launching = (ROOT / "docs" / "launching.md").read_text(encoding="utf-8")
+
+    for default, name in ((megabytes(limits.bytes), "bytes"), (f"{limits.values:,}", "values")):
+        assert re.search(rf"^\| `Limits\.{name}` \| {default} \|", launching, re.MULTILINE)
+        assert re.search(rf"\| {default} \|.*\| `Limits\({name}=\)` \|", SECURITY)
+    assert f"more than {10 * limits.bytes >> 20} MB of memory, ten times the limit of its bytes" in SECURITY
 
 
 def test_the_readme_names_the_lowest_versions_of_pydantic_and_mcp() -> None:
