@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from types import TracebackType
@@ -117,7 +118,7 @@ class ToolCall:
         Args:
             title: a new title.
             content: the content so far, as for `result`. The result replaces it.
-            locations: the files that are accessed.
+            locations: the files that are accessed; paths may be relative to the session's `cwd`.
         """
         more: dict[str, Any] = {}
         if title is not None:
@@ -125,7 +126,7 @@ class ToolCall:
         if content is not None:
             more["content"] = _contents(content)
         if locations is not None:
-            more["locations"] = locations_of(locations)
+            more["locations"] = locations_of(locations, self._turn.session.cwd)
         await self._turn.send(v1.SessionToolCallUpdate(tool_call_id=self.id, **more))
 
     def _check_shown(self) -> None:
@@ -165,8 +166,8 @@ class ToolCall:
         return is_expected
 
 
-def locations_of(locations: Sequence[v1.ToolCallLocation | str]) -> list[v1.ToolCallLocation]:
-    return [v1.ToolCallLocation(path=each) if isinstance(each, str) else each for each in locations]
+def locations_of(locations: Sequence[v1.ToolCallLocation | str], cwd: str) -> list[v1.ToolCallLocation]:
+    return [v1.ToolCallLocation(path=os.path.join(cwd, each)) if isinstance(each, str) else each for each in locations]
 
 
 def _message(error: Exception) -> str:

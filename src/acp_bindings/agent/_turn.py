@@ -205,9 +205,9 @@ class Turn(Generic[M]):
             kind: the kind, which decides on the icon.
             name: the name of the tool, for programs.
             arguments: its arguments as JSON.
-            locations: the files that it accesses, as absolute paths.
+            locations: the files that it accesses; paths may be relative to the session's `cwd`.
         """
-        given = {"name": name, "raw_input": arguments, "locations": locations_of(locations) or None}
+        given = {"name": name, "raw_input": arguments, "locations": locations_of(locations, self.session.cwd) or None}
         more: Any = {field: value for field, value in given.items() if value is not None}
         id_ = self.session.new_id("tool_call")
         begin = v1.ToolCall(tool_call_id=id_, title=title, kind=kind, status="in_progress", **more)

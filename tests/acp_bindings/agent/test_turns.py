@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import re
 from typing import Any
 
@@ -16,7 +17,7 @@ from acp_bindings.agent import Agent, Turn, TurnEnded
 from acp_bindings.connection import RequestFailed
 from acp_bindings.errors import DecodeError
 from acp_bindings.setup import InvalidParams
-from tests.acp_bindings.agent.clients import served, talking
+from tests.acp_bindings.agent.clients import CWD, served, talking
 
 pytestmark = pytest.mark.anyio
 
@@ -381,7 +382,7 @@ async def test_a_tool_call_begins_and_completes(version: int) -> None:
 
     @agent.prompt
     async def work(turn: Turn) -> None:
-        async with turn.tool_call("Read", kind="read", arguments={"path": "/a"}, locations=["/a"]) as call:
+        async with turn.tool_call("Read", kind="read", arguments={"path": "/a"}, locations=["/a", "b"]) as call:
             await call.update(title="Reading", content="begun")
             call.result("done")
         assert not call.has_failed
@@ -392,7 +393,7 @@ async def test_a_tool_call_begins_and_completes(version: int) -> None:
         await client.prompt(session, "go")
         begin, progress, end = client.of(session, "tool_call", "tool_call_update")
     assert (begin.title, begin.kind, begin.status) == ("Read", "read", "in_progress")
-    assert begin.locations[0].path == "/a"
+    assert [each.path for each in begin.locations] == ["/a", os.path.join(CWD, "b")]
     assert progress.title == "Reading"
     assert (end.status, end.content[0].content.text) == ("completed", "done")
     assert begin.tool_call_id == end.tool_call_id
