@@ -55,6 +55,16 @@ def test_a_line_that_is_not_json_is_recorded_as_a_string() -> None:
     assert [line["message"] for line in lines] == ["Welcome �!", '{"a":"\\ud800"}']
 
 
+def test_a_recorded_message_that_is_not_utf8_is_an_error() -> None:
+    file = io.BytesIO()
+    recorder = Recorder(file)
+    recorder.message("agent", said("cafe"))
+    recorder.message("agent", said("cafe").replace(b"cafe", "café".encode("cp1252")))
+    [found] = [each for each in Check(file.getvalue().splitlines(keepends=True)) if each.rule == "schema.json"]
+    assert (found.severity, found.line) == ("error", 2)
+    assert found.message.endswith("; it is not UTF-8")
+
+
 def test_values_of_env_and_headers_are_masked_where_they_are_sent() -> None:
     [line] = recorded(("client", new_session(SERVER, REMOTE)))
     github, remote = line["message"]["params"]["mcpServers"]

@@ -48,6 +48,8 @@ class Line:
     """Its place in the conversation, from 0."""
     is_wrong: bool = False
     """True if the probe has sent it knowing that it is wrong, so that the rules of `check` do not apply to it."""
+    is_utf8: bool = True
+    """False if bytes of it had to be replaced."""
 
     @property
     def fields(self) -> Message:
@@ -144,7 +146,9 @@ class Agent:
                 while (data := await self.transport.receive()) is not None:
                     text = data.decode(errors="replace").rstrip("\r\n")
                     if text.strip():
-                        self._take(self._add("agent", text), tasks)
+                        line = self._add("agent", text)
+                        line.is_utf8 = data.startswith(text.encode())
+                        self._take(line, tasks)
         finally:
             self.has_ended = True
             self._moved()

@@ -422,6 +422,21 @@ async def test_a_turn_of_many_updates_is_read_once(tmp_path: Path) -> None:
     assert [each.status for each in report.results] == ["ok", "skip"]
 
 
+@pytest.mark.anyio
+async def test_output_that_is_not_utf8_is_a_failure(tmp_path: Path) -> None:
+    agent = _script(
+        tmp_path,
+        START.replace("import json, sys", "import json, sys\nsys.stdout.reconfigure(encoding='cp1252')")
+        .replace("json.dumps(", "json.dumps(ensure_ascii=False, obj=")
+        .replace('"protocolVersion": 1', '"protocolVersion": 1, "_meta": {"by": "René"}'),
+    )
+
+    report = await probe(agent, only=["conversation.stdout"], timeout=5)
+
+    (result,) = report.results
+    assert (result.status, result.message) == ("fail", "a line is not UTF-8")
+
+
 def _script(folder: Path, text: str) -> list[str]:
     agent = folder / "agent.py"
     agent.write_text(text, encoding="utf-8")

@@ -14,13 +14,19 @@ from acp_bindings.probe._checks.check_permission import worked
 from acp_bindings.probe._probed_agent import Agent, Line, Message
 
 
-@check("protocol, Transports: stdio", "Write everything else to standard error: logs, `print`, the output of children.")
+@check(
+    "protocol, Transports: stdio",
+    "Write messages in UTF-8, and everything else to standard error: logs, `print`, the output of children.",
+)
 async def stdout(bench: Bench) -> None:
     """The agent writes only messages to standard output."""
     await talked(bench)
     stray = [each for agent in bench.agents for each in agent.lines if each.sender == "agent" and each.message is None]
     if stray:
         raise Failed("a line is not JSON", stray[:3])
+    garbled = [each for agent in bench.agents for each in agent.lines if not each.is_utf8]
+    if garbled:
+        raise Failed("a line is not UTF-8", garbled[:3])
 
 
 def _of_family(family: str) -> Check:
