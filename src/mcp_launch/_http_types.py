@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     import httpx2
 
 Url: TypeAlias = "httpx.URL | httpx2.URL"
-Headers: TypeAlias = "httpx.Headers | httpx2.Headers"
 Request: TypeAlias = "httpx.Request | httpx2.Request"
 Response: TypeAlias = "httpx.Response | httpx2.Response"
 

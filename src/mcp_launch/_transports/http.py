@@ -20,10 +20,10 @@ from pydantic_core import PydanticSerializationError, to_json
 from typing_extensions import override
 
 from acp_bindings._http import cookie_jar
+from acp_bindings._json import parsed_members
 from mcp_launch._diagnosis import Diagnosis, advised
 from mcp_launch._diagnosis.responses import UNMAPPED, TooLong
 from mcp_launch._http_types import EVENT_STREAM, JSON, media_type
-from mcp_launch._json_values import as_members
 from mcp_launch._spec import HttpServer
 from mcp_launch._transports import DOUBTFUL, TRIAL
 from mcp_launch._transports.era import Probe
@@ -48,7 +48,6 @@ from mcp_launch._transports.web import (
     HeaderRule,
     Httpx2Body,
     follows,
-    is_jsonrpc,
     start_of,
     unpack_slowly,
     whole,
@@ -264,7 +263,7 @@ class WebClient(httpx2.AsyncClient):
         if follows(request, response.next_request):
             return response
         body = response.content
-        is_mcp = media_type(response.headers) == JSON and is_jsonrpc(body)
+        is_mcp = media_type(response.headers) == JSON and parsed_members(body).get("jsonrpc") == "2.0"
         self.memory.answered(request, response, is_mcp=is_mcp, body=body)
         return response
 
@@ -321,8 +320,7 @@ async def has_oauth_metadata(url: str, network: Network) -> bool:
             while wanted and not found:
                 name, path = wanted.pop(0)
                 response = await client.get(base._replace(path=f"/.well-known/{name}{path}").geturl())
-                with contextlib.suppress(ValueError):
-                    found = not _OF_OAUTH.isdisjoint(as_members(response.json()))
+                found = not _OF_OAUTH.isdisjoint(parsed_members(response.content))
     return found
 
 

@@ -74,9 +74,7 @@ class WatchedAuth(httpx2.Auth):
                 return
             except httpx2.RequestError:
                 raise
-            except TooLong as error:
-                raise AuthFailed(str(error), request=request) from error
-            except UnusableInput as error:
+            except (TooLong, UnusableInput) as error:
                 raise AuthFailed(str(error), request=request) from error
             except Exception as error:
                 raise AuthFailed(f"{type(error).__name__}: {error}", request=request) from error

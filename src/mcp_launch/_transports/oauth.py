@@ -16,11 +16,10 @@ from urllib.parse import quote, urlsplit
 import anyio
 import anyio.to_thread
 import httpx2
-from pydantic_core import from_json
 
+from acp_bindings._json import parsed_members
 from acp_bindings._redact import shown_url
 from mcp_launch._http_types import JSON
-from mcp_launch._json_values import as_members
 from mcp_launch._spec import HttpServer
 from mcp_launch.failures import UnusableInput
 from mcp_launch.logins import Login, StoredLogins, Tokens, find, lock_of, read, store, tokens_of
@@ -110,10 +109,7 @@ class StoredAuth(httpx2.Auth):
 
     async def _renew(self, response: httpx2.Response, used: Tokens) -> None:
         """Store the tokens of a response, or remember why there are none."""
-        try:
-            members = as_members(from_json(response.content))
-        except ValueError:
-            members = {}
+        members = parsed_members(response.content)
         if response.status_code != HTTPStatus.OK or not isinstance(access := members.get("access_token"), str):
             error = members.get("error")
             said = f" {error}" if isinstance(error, str) else ""

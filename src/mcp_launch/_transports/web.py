@@ -10,7 +10,6 @@ from typing import Any, TypeAlias, cast
 import anyio
 import httpx2
 from anyio.lowlevel import checkpoint
-from pydantic_core import from_json
 
 from acp_bindings.setup._servers import is_owned
 from mcp_launch._diagnosis.responses import TWICE, TooLong
@@ -80,15 +79,6 @@ ENOUGH = 65536
 """Bytes that are read of a response that is not MCP."""
 _PATIENCE = 2.0
 """Seconds for reading them."""
-
-
-def is_jsonrpc(body: bytes) -> bool:
-    """Return True if the body is a JSON-RPC message."""
-    try:
-        value: Any = from_json(body, cache_strings="none")
-    except ValueError:
-        return False
-    return isinstance(value, dict) and cast("dict[str, Any]", value).get("jsonrpc") == "2.0"
 
 
 async def whole(response: Response, *, longest: int) -> bytes:
