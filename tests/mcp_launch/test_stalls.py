@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import sys
 import threading
-from collections.abc import AsyncGenerator, Iterable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -19,10 +19,10 @@ from typing_extensions import TypeIs
 
 import mcp_launch
 from mcp_launch import Budgets, Options
+from mcp_launch._transports import TransportTerms, http_reading, posts, sse_client
 from mcp_launch._transports import http as http_client
-from mcp_launch._transports import http_reading, posts, sse_client
 from mcp_launch._transports import streams as server_requests
-from mcp_launch._transports.streams import WriteStream, limited
+from mcp_launch._transports.streams import Guard, WriteStream
 from tests.mcp_launch.servers.raw import Answer, Request, event, head, raw_server
 from tests.mcp_launch.servers.stalls import Web, handler
 from tests.mcp_launch.servers.web import misbehaving_web
@@ -323,9 +323,15 @@ def request(number: int | str) -> JSONRPCRequest:
     return JSONRPCRequest(jsonrpc="2.0", id=number, method="ping")
 
 
+def terms(warn: Callable[[str], None]) -> TransportTerms:
+    """The terms of a transport whose owner only gets warnings."""
+    ended = anyio.Event().set
+    return TransportTerms(options=Options(), budgets=Budgets(), on_lost=ended, give_up=ended, warn=warn, traffic=None)
+
+
 async def test_a_request_is_in_progress_until_its_response_or_cancellation() -> None:
     ends, warnings, behind = Ends(), list[str](), False
-    read, write = limited(ends, ends, is_behind=lambda: behind, warn=warnings.append)
+    read, write = Guard(ends, ends, terms(warnings.append), is_behind=lambda: behind).streams
     cancel = JSONRPCNotification(jsonrpc="2.0", method="notifications/cancelled", params={"requestId": "1"})
 
     async def taken() -> list[Any]:
@@ -345,7 +351,7 @@ async def test_a_request_is_in_progress_until_its_response_or_cancellation() -> 
     ends.sent = [request(106), cancel, JSONRPCResponse(jsonrpc="2.0", id=7, result={})]
     assert await taken() == [7]
     assert len(ends.got) == 1
-    assert [warning.partition(" ")[0] for warning in warnings] == ["sent", "sent", "sends"]
+    assert [warning.partition(" ")[0] for warning in dict.fromkeys(warnings)] == ["sent", "sent", "sends"]
 
 
 async def test_a_request_is_in_progress_while_its_response_waits_to_be_sent() -> None:
@@ -355,7 +361,7 @@ async def test_a_request_is_in_progress_while_its_response_waits_to_be_sent() ->
         await accepts.wait()
         await ends.send(item)
 
-    read, write = limited(ends, WriteStream(ends, send), is_behind=lambda: False, warn=len)
+    read, write = Guard(ends, WriteStream(ends, send), terms(lambda _: None), is_behind=lambda: False).streams
     ends.sent = [request(0)]
     await read.receive()
 

@@ -21,7 +21,7 @@ from mcp_launch._servers.record import Offer, Record, Terms
 from mcp_launch._servers.sdk_session import Protection
 from mcp_launch._spawn import spawn
 from mcp_launch._spec import HttpServer, ServerSpec, SseServer, StdioServer
-from mcp_launch._transports import Mode, Transport
+from mcp_launch._transports import Mode, Transport, TransportTerms
 from mcp_launch._transports.http import HttpTransport
 from mcp_launch._transports.messages import Reader
 from mcp_launch._transports.stdio import StdioTransport
@@ -173,7 +173,7 @@ class _Owner:
     def stdio(self, process: ChildProcess, spec: StdioServer, *, again: bool = False) -> StdioTransport:
         """Return a transport for a new process; with `again`, the process exited when it was probed before."""
         self._record.over = anyio.Event()
-        return StdioTransport(process, spec, again=again, **self._terms())
+        return StdioTransport(process, spec, self._terms(), again=again)
 
     def web(self, spec: HttpServer) -> Transport:
         """Return a transport for the URL of the specification."""
@@ -181,18 +181,22 @@ class _Owner:
             # Imported late because it imports httpx, which takes a tenth of a second and only SSE needs.
             from mcp_launch._transports.sse import SseTransport  # noqa: PLC0415
 
-            return SseTransport(spec, give_up=self._give_up, **self._terms())
-        return HttpTransport(spec, **self._terms())
+            return SseTransport(spec, self._terms())
+        return HttpTransport(spec, self._terms())
 
-    def _terms(self) -> Any:
-        """Return what every transport needs."""
-        options, tell = self._record.options, self._record.options.traffic
-        return {
-            "options": options,
-            "budgets": self._budgets,
-            "on_lost": self._record.over.set,
-            "traffic": Traffic(self._record.name, tell, hide=self._spec.redactor) if tell else None,
-        }
+    def _terms(self) -> TransportTerms:
+        tell = self._record.options.traffic
+        return TransportTerms(
+            options=self._record.options,
+            budgets=self._budgets,
+            on_lost=self._record.over.set,
+            give_up=self._give_up,
+            warn=self._record.warn,
+            traffic=Traffic(self._record.name, tell, hide=self._spec.redactor) if tell else None,
+        )
+
+    def _give_up(self) -> None:
+        self._scope.cancel()
 
     async def attempt(self, mode: Mode, transport: Transport) -> LaunchFailure | None:
         """Open, serve and close the session once."""
@@ -206,8 +210,6 @@ class _Owner:
             # Outside of the scope because on trio, an error at the moment of a cancellation is in one group with it.
             except Exception as caught:  # noqa: BLE001 - whatever it is, it costs this server and no other
                 error = caught
-            for warning in transport.warnings:
-                record.warn(warning)
             if record.wanted:
                 self._failure = self._changed or await self._explain(transport, error, waited=self._waited())
                 return self._failure
@@ -247,8 +249,6 @@ class _Owner:
                 if self._changed:
                     self._scope.deadline = anyio.current_time() + budgets.close
                     return
-                for warning in transport.warnings:
-                    record.warn(warning)
                 self._scope.deadline = math.inf
                 record.client = client
                 record.ready()
@@ -288,9 +288,6 @@ class _Owner:
         # After a session was ready, only closing it has a deadline, which is not why it ended.
         ready, given_up = self._record.state == "ready", anyio.current_time() < self._scope.deadline
         return self._allowed if self._scope.cancelled_caught and not ready and not given_up else None
-
-    def _give_up(self) -> None:
-        self._scope.cancel()
 
     async def _explain(self, transport: Transport, error: Exception | None, *, waited: float | None) -> LaunchFailure:
         record, spec = self._record, self._spec

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from mcp_launch._diagnosis import Diagnosis
 from mcp_launch.failures import Code
-from mcp_launch.options import Limits
+from mcp_launch.options import Budgets, Limits, Options
 
 if TYPE_CHECKING:
     from mcp.client import Transport as Streams
 
     from mcp_launch._transports.era import Probe
     from mcp_launch._transports.messages import Reader
+    from mcp_launch._transports.streams import Traffic
 
 
 Mode: TypeAlias = Literal["auto", "legacy"]
@@ -28,11 +31,24 @@ LONGEST = Limits().bytes
 """The longest response in bytes that a library reads as a whole."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TransportTerms:
+    """What every transport needs from the owner of its server."""
+
+    options: Options
+    budgets: Budgets
+    on_lost: Callable[[], None]
+    """Called when the session must end."""
+    give_up: Callable[[], None]
+    """Called if the session cannot be opened."""
+    warn: Callable[[str], None]
+    """Called with each problem that does not stop the server, perhaps several times."""
+    traffic: Traffic | None
+
+
 class Transport(Protocol):
     """A connection to one server."""
 
-    warnings: list[str]
-    """Problems that do not stop the server."""
     reader: Reader
     """Reads the messages of the server and counts them."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
@@ -25,7 +25,7 @@ from mcp_launch._diagnosis import Diagnosis, advised
 from mcp_launch._diagnosis.responses import UNMAPPED, TooLong
 from mcp_launch._http_types import EVENT_STREAM, JSON, media_type
 from mcp_launch._spec import HttpServer
-from mcp_launch._transports import DOUBTFUL, TRIAL
+from mcp_launch._transports import DOUBTFUL, TRIAL, TransportTerms
 from mcp_launch._transports.era import Probe
 from mcp_launch._transports.http_reading import EventBody, ResponseReader, message_in_full
 from mcp_launch._transports.memory import Memory
@@ -33,16 +33,14 @@ from mcp_launch._transports.messages import UNWRITABLE, Invalid, Reader, cancell
 from mcp_launch._transports.network import Network, network, usable
 from mcp_launch._transports.posts import MOST_CONNECTIONS, Abandoned, Post, Posts
 from mcp_launch._transports.streams import (
+    Guard,
     ReadStream,
     Sink,
     Source,
-    Traffic,
     Unanswered,
     Unsaid,
     WriteStream,
     farewell,
-    limited,
-    shown,
 )
 from mcp_launch._transports.web import (
     HeaderRule,
@@ -53,7 +51,7 @@ from mcp_launch._transports.web import (
     whole,
 )
 from mcp_launch.failures import Code, Stage
-from mcp_launch.options import Budgets, Limits, Options
+from mcp_launch.options import Limits
 
 
 class WebClient(httpx2.AsyncClient):
@@ -402,19 +400,10 @@ _OF_THE_SDK = (CONNECTION_CLOSED, "SSE stream ended")
 class HttpTransport:
     """The Streamable HTTP transport to one server."""
 
-    def __init__(
-        self,
-        spec: HttpServer,
-        *,
-        options: Options,
-        budgets: Budgets,
-        on_lost: Callable[[], None],
-        traffic: Traffic | None = None,
-    ) -> None:
+    def __init__(self, spec: HttpServer, terms: TransportTerms) -> None:
+        options, budgets = terms.options, terms.budgets
         self._spec = spec
-        self._traffic = traffic
-        self._on_lost = on_lost
-        self._phrases = options.phrases
+        self._terms = terms
         self._network = network(spec, options)
         self._client = WebClient(spec, self._network, connect=budgets.connect, limits=options.limits)
         self.reader = self._client.reader
@@ -422,8 +411,9 @@ class HttpTransport:
         self.probe = Probe(seconds=budgets.probe, was_read=lambda: self._client.probed, withdraws=True)
         self._listens = bool(options.roots or options.sampling or options.elicitation)
         self._unanswered = Unanswered()
-        self.warnings = [*self._client.rule.warnings, *self._network.warnings]
-        self._client.reading.warn = self.warnings.append
+        self._client.reading.warn = terms.warn
+        for warning in (*self._client.rule.warnings, *self._network.warnings):
+            terms.warn(warning)
 
     def prove(self) -> None:
         """Note that the session is initialized; a failed POST then fails only its request."""
@@ -438,24 +428,22 @@ class HttpTransport:
             async with streams as (read, write):
                 watched = ReadStream(read, partial(self._receive, read))
                 noted = WriteStream(write, partial(self._send, write, posts))
-                yield limited(
-                    *shown(watched, noted, self._traffic), is_behind=posts.are_behind, warn=self.warnings.append
-                )
+                yield Guard(watched, noted, self._terms, is_behind=posts.are_behind).streams
             tasks.cancel_scope.cancel()
 
     async def diagnose(self, *, waited: float | None, answered: bool) -> Diagnosis | None:
         """Return why requests failed; None if each got a response of MCP."""
         memory, proven = self._client.memory, self._client.proven
         stage: Stage | None = None if proven else "connect"
-        if (found := await memory.diagnosis(waited=waited, stage=stage, phrases=self._phrases)) is not None:
+        if (found := await memory.diagnosis(waited=waited, stage=stage)) is not None:
             if found.code in DOUBTFUL and not proven and await self._speaks_sse():
-                message = f"this URL speaks the deprecated SSE transport: {self._phrases.sse}"
-                return replace(found, code="wrong_transport", message=message, advice=self._phrases.sse)
+                message = f"this URL speaks the deprecated SSE transport: {self._network.phrases.sse}"
+                return replace(found, code="wrong_transport", message=message, advice=self._network.phrases.sse)
             return found
         if (answer := memory.answer) is None:
             return None
         if waited is not None:
-            late = f"did not answer within {waited:.1f} s; {self._phrases.longer}?"
+            late = f"did not answer within {waited:.1f} s; {self._network.phrases.longer}?"
             return Diagnosis("timeout", late, answer.facts)
         if answer.media_type == EVENT_STREAM and not answered:
             code: Code = "disconnected" if proven else "not_mcp"
@@ -476,11 +464,11 @@ class HttpTransport:
             error = farewell(client.lost, hide=client.hide)
             if (reply := next(self._unanswered.refused(error), None)) is not None:
                 return SessionMessage(reply)
-            self._on_lost()
+            self._terms.on_lost()
         try:
             item = await read.receive()
         except anyio.EndOfStream:
-            self._on_lost()
+            self._terms.on_lost()
             raise
         if isinstance(item, SessionMessage):
             message = message_in_full(item.message, getattr(read, "last_context", None))

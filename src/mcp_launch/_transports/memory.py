@@ -18,7 +18,7 @@ from mcp_launch._diagnosis.responses import Answer, judge, trouble
 from mcp_launch._http_types import Request, Response, Url, media_type
 from mcp_launch._transports.network import Network
 from mcp_launch._transports.web import ENOUGH, HeaderRule
-from mcp_launch.failures import Phrases, Stage
+from mcp_launch.failures import Stage
 
 _SHOWN = 500
 """Characters of a body that are shown."""
@@ -105,7 +105,7 @@ class Memory:
         found = trouble(error, url, connect=self._connect, via=self._network.via(url))
         self.found = replace(found, message=self._hide(found.message), advice=found.advice and self._hide(found.advice))
 
-    async def diagnosis(self, *, waited: float | None, stage: Stage | None, phrases: Phrases) -> Diagnosis | None:
+    async def diagnosis(self, *, waited: float | None, stage: Stage | None) -> Diagnosis | None:
         """Return what is wrong with the server by its last response, or by the lack of one."""
         found = self.found
         if found is None:
@@ -113,7 +113,7 @@ class Memory:
                 return None
             logs_in = self._network.auth is not None and self._network.auth.unfinished
             late = "the login was not finished" if logs_in else "accepted the connection, but did not answer"
-            return Diagnosis("timeout", f"{late} within {waited:.1f} s; {phrases.longer}?", stage=stage)
+            return Diagnosis("timeout", f"{late} within {waited:.1f} s; {self._network.phrases.longer}?", stage=stage)
         if found.code == "unauthorized" and (answer := self.answer) and not self._rule.authorizes:
             # Imported late because of a cycle: the client for this remembers its responses here.
             from mcp_launch._transports.http import has_oauth_metadata  # noqa: PLC0415

@@ -20,16 +20,15 @@ from mcp_launch._diagnosis import Diagnosis
 from mcp_launch._diagnosis.responses import UNMAPPED, TooLong
 from mcp_launch._http_types import JSON
 from mcp_launch._spec import HttpServer
-from mcp_launch._transports import DOUBTFUL
+from mcp_launch._transports import DOUBTFUL, TransportTerms
 from mcp_launch._transports.http import speaks_http
 from mcp_launch._transports.messages import UNWRITABLE, Invalid, UnwritableError, cancelled_by, written
 from mcp_launch._transports.network import network
 from mcp_launch._transports.posts import Abandoned, Posts
 from mcp_launch._transports.sse_client import EventClient, NoEventsError
-from mcp_launch._transports.streams import Traffic, Unanswered, Unsaid, farewell, limited, shown
+from mcp_launch._transports.streams import Guard, Unanswered, Unsaid, farewell
 from mcp_launch._transports.web import origin
 from mcp_launch.failures import Stage
-from mcp_launch.options import Budgets, Options
 
 if TYPE_CHECKING:
     from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
@@ -53,26 +52,16 @@ def endpoint_of(named: str, *, stream: httpx.URL) -> httpx.URL | Diagnosis:
 class SseTransport:
     """The SSE transport to one server: its event stream, and the POSTs to the endpoint that the stream names."""
 
-    def __init__(
-        self,
-        spec: HttpServer,
-        *,
-        options: Options,
-        budgets: Budgets,
-        on_lost: Callable[[], None],
-        give_up: Callable[[], None],
-        traffic: Traffic | None = None,
-    ) -> None:
+    def __init__(self, spec: HttpServer, terms: TransportTerms) -> None:
+        options = terms.options
         self._spec = spec
-        self._traffic = traffic
-        self._phrases = options.phrases
+        self._terms = terms
         self._network = network(spec, options)
-        self._client = EventClient(spec, self._network, connect=budgets.connect, limits=options.limits)
+        self._client = EventClient(spec, self._network, connect=terms.budgets.connect, limits=options.limits)
         self.reader = self._client.reader
         self.probe = None
-        self.warnings = [*self._client.rule.warnings, *self._network.warnings]
-        self._on_lost = on_lost
-        self._give_up = give_up
+        for warning in (*self._client.rule.warnings, *self._network.warnings):
+            terms.warn(warning)
         self._unanswered = Unanswered()
         self._to_session: MemoryObjectSendStream[SessionMessage]
         self._posts: Posts
@@ -101,9 +90,7 @@ class SseTransport:
             self._posts = Posts(tasks)
             endpoint = await tasks.start(self._listen)
             tasks.start_soon(self._forward, from_session, endpoint, tasks)
-            yield limited(
-                *shown(read, write, self._traffic), is_behind=self._posts.are_behind, warn=self.warnings.append
-            )
+            yield Guard(read, write, self._terms, is_behind=self._posts.are_behind).streams
             tasks.cancel_scope.cancel()
 
     async def diagnose(self, *, waited: float | None, answered: bool) -> Diagnosis | None:
@@ -111,14 +98,14 @@ class SseTransport:
         stage, memory = self._stage, self._client.memory
         if self._found is not None:
             return self._found
-        if (found := await memory.diagnosis(waited=waited, stage=stage, phrases=self._phrases)) is not None:
+        if (found := await memory.diagnosis(waited=waited, stage=stage)) is not None:
             return await self._unless_other(found, in_full=False) if found.code in DOUBTFUL else found
         if (answer := memory.answer) is None:
             return None
         if waited is not None:
             nowhere = self._endpoint is None
             what = "its event stream named no endpoint" if nowhere else "did not answer"
-            advice = "is this the URL of an SSE server" if nowhere else self._phrases.longer
+            advice = "is this the URL of an SSE server" if nowhere else self._network.phrases.longer
             late = Diagnosis("timeout", f"{what} within {waited:.1f} s; {advice}?", answer.facts, stage=stage)
             late = replace(late, advice=f"{advice}?") if nowhere else late
             return await self._unless_other(late, in_full=True)
@@ -129,8 +116,8 @@ class SseTransport:
     async def _unless_other(self, found: Diagnosis, *, in_full: bool) -> Diagnosis:
         """Return the diagnosis, or another one if the URL speaks Streamable HTTP, which has event streams too."""
         if self._endpoint is None and await speaks_http(self._spec, self._network, in_full=in_full):
-            message = f"this URL speaks Streamable HTTP: {self._phrases.http}"
-            return replace(found, code="wrong_transport", message=message, advice=self._phrases.http)
+            message = f"this URL speaks Streamable HTTP: {self._network.phrases.http}"
+            return replace(found, code="wrong_transport", message=message, advice=self._network.phrases.http)
         return found
 
     @property
@@ -159,9 +146,9 @@ class SseTransport:
         finally:
             if self._found is not None:
                 await self._refuse_all(self._found)
-            self._on_lost()
+            self._terms.on_lost()
             if self._endpoint is None:
-                self._give_up()
+                self._terms.give_up()
 
     async def _read(self, task_status: TaskStatus[httpx.URL]) -> None:
         async with self._client.events(self._spec.url) as events:
@@ -171,7 +158,7 @@ class SseTransport:
                         case Diagnosis() as wrong:
                             self._found = wrong
                             # Not a return, which would leave httpx's generators to the garbage collector.
-                            self._give_up()
+                            self._terms.give_up()
                         case endpoint:
                             self._endpoint = endpoint
                             task_status.started(endpoint)
@@ -201,7 +188,7 @@ class SseTransport:
             self._misshapen = found.diagnosis()
             await self._refuse(found.answers, farewell(self._misshapen, hide=self._client.hide))
         else:
-            self.reader.warn_once(found, self.warnings.append)
+            self.reader.warn_once(found, self._terms.warn)
 
     def _end(self, message: str, **facts: str) -> None:
         answer = self._client.memory.answer
@@ -258,7 +245,7 @@ class SseTransport:
         if self._client.lost:
             # Nor for earlier requests.
             await self._refuse_all(self._client.lost)
-            self._on_lost()
+            self._terms.on_lost()
 
     async def _sent(self, message: JSONRPCMessage, endpoint: httpx.URL) -> ErrorData | None:
         """Send a message; return why that failed, if it did."""

@@ -34,10 +34,10 @@ from mcp_launch._diagnosis import Diagnosis
 from mcp_launch._diagnosis.process import SHOWN, Seen, diagnose_process, downloads
 from mcp_launch._executable import child_environment
 from mcp_launch._spec import StdioServer
+from mcp_launch._transports import TransportTerms
 from mcp_launch._transports.era import Probe
 from mcp_launch._transports.messages import UNWRITABLE, Invalid, Reader, UnwritableError, cancelled_by, written
-from mcp_launch._transports.streams import Traffic, Unanswered, Unsaid, farewell, limited, shown
-from mcp_launch.options import Budgets, Options
+from mcp_launch._transports.streams import Guard, Unanswered, Unsaid, farewell
 
 _TRIAL = 1.0
 """Seconds for connecting to a proxy."""
@@ -202,26 +202,14 @@ _HURRY = 1.0
 class StdioTransport:
     """The stdio transport to one started process, which it ends."""
 
-    def __init__(
-        self,
-        process: ChildProcess,
-        spec: StdioServer,
-        *,
-        options: Options,
-        budgets: Budgets,
-        on_lost: Callable[[], None],
-        again: bool = False,
-        traffic: Traffic | None = None,
-    ) -> None:
-        self.warnings: list[str] = []
+    def __init__(self, process: ChildProcess, spec: StdioServer, terms: TransportTerms, *, again: bool = False) -> None:
+        options = terms.options
         self.reader = Reader(options.limits)
-        self.probe = Probe(seconds=budgets.probe, was_read=lambda: process.read_input)
+        self.probe = Probe(seconds=terms.budgets.probe, was_read=lambda: process.read_input)
         self._process = process
         self._spec = spec
         self._hide = spec.redactor
-        self._budgets = budgets
-        self._phrases = options.phrases
-        self._on_lost = on_lost
+        self._terms = terms
         self._again = again
         """True if this is the second start, after the process exited when it was probed."""
         self._took_part = False
@@ -229,9 +217,8 @@ class StdioTransport:
         self._asked = ""
         """The method of the last request."""
         self._unanswered = Unanswered()
-        self._stdout = Stdout(self.reader, hide=self._hide, warn=self.warnings.append, awaited=self._unanswered.holds)
+        self._stdout = Stdout(self.reader, hide=self._hide, warn=terms.warn, awaited=self._unanswered.holds)
         self._stderr = LineForwarder(partial(tell, spec.name), hide=self._hide) if (tell := options.stderr) else None
-        self._traffic = traffic
         self._ending = Ending(process)
         self._outbox = Outbox(process)
         self._tasks: TaskGroup
@@ -258,18 +245,14 @@ class StdioTransport:
         self._proven = True
         self._stdout.trust()
         if self._again:
-            self.warnings.append("exited when it was probed for MCP 2026-07-28; it was started again without the probe")
+            self._terms.warn("exited when it was probed for MCP 2026-07-28; it was started again without the probe")
 
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[Any]:
         """Connect the streams, and end the process when the block ends."""
         async with attended(self._process, watch=self._ending.watch, lines=self._stderr) as self._tasks:
             try:
-                yield limited(
-                    *shown(self, self, self._traffic),
-                    is_behind=lambda: self._outbox.owes_much,
-                    warn=self.warnings.append,
-                )
+                yield Guard(self, self, self._terms, is_behind=lambda: self._outbox.owes_much).streams
             finally:
                 with anyio.CancelScope(shield=True):
                     await self._end()
@@ -391,7 +374,7 @@ class StdioTransport:
     def _diagnosis(self, *, waited: float | None, proxy_is_dead: bool = False) -> Diagnosis | None:
         seen = Seen(
             spec=self._spec,
-            phrases=self._phrases,
+            phrases=self._terms.options.phrases,
             spoke=self._stdout.spoke,
             stray=self._stdout.stray,
             echoes=self._stdout.echoes,
@@ -433,18 +416,19 @@ class StdioTransport:
         self._answered_for = bool(self._unanswered)
         self._ready.extend(self._unanswered.refused(self._farewell()))
         self._lost = True
-        self._on_lost()
+        self._terms.on_lost()
 
     async def _end(self) -> None:
         if not self._lost:
             await self._ending.note()
         if self._writing:
             self._writing.cancel()
-        patience = self._budgets.close if self._proven else min(self._budgets.close, _HURRY)
+        close = self._terms.budgets.close
+        patience = close if self._proven else min(close, _HURRY)
         if not await self._process.stop(patience=patience) and self._proven:
-            self.warnings.append("did not exit when its standard input was closed, and was ended by a signal")
+            self._terms.warn("did not exit when its standard input was closed, and was ended by a signal")
         if self._stderr:
             await self._stderr.finish()
             if self._stderr.error:
                 kind = type(self._stderr.error).__name__
-                self.warnings.append(f"the stderr callback raised {kind} and is not called again")
+                self._terms.warn(f"the stderr callback raised {kind} and is not called again")

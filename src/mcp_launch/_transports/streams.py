@@ -23,6 +23,7 @@ from mcp_types import (
 
 from acp_bindings._redact import Redactor
 from mcp_launch._diagnosis import Diagnosis
+from mcp_launch._transports import TransportTerms
 from mcp_launch._transports.messages import UnwritableError, cancelled_by, written
 from mcp_launch.failures import Code
 from mcp_launch.options import Direction
@@ -177,58 +178,40 @@ class Traffic:
         self._tell(self._name, direction, self._hide(line))
 
 
-def shown(read: Source, write: Sink, traffic: Traffic | None) -> tuple[Source, Sink]:
-    """Return the same two streams, reporting each message to `traffic`."""
-    if traffic is None:
-        return read, write
-
-    async def receive() -> SessionMessage | Exception:
-        item = await read.receive()
-        if isinstance(item, SessionMessage) and not isinstance(item.message, Unsaid):
-            traffic.show("received", item.message)
-        return item
-
-    async def send(item: SessionMessage) -> None:
-        traffic.show("sent", item.message)
-        await write.send(item)
-
-    return ReadStream(read, receive), WriteStream(write, send)
-
-
 MOST_REQUESTS = 100
 """Requests of one server that are handled at the same time."""
 _TOO_MANY = ErrorData(code=INTERNAL_ERROR, message=f"more than {MOST_REQUESTS} requests are in progress")
 
 
-def limited(
-    read: Source, write: Sink, *, is_behind: Callable[[], bool], warn: Callable[[str], object]
-) -> tuple[ReadStream, WriteStream]:
-    """Return the same two streams, with at most `MOST_REQUESTS` requests of the server in progress.
+class Guard:
+    """Limits the requests of the server in progress to `MOST_REQUESTS`, and reports the traffic.
 
     A request beyond that is answered by an error. It is dropped if `is_behind` says that the server does not accept
     our responses either, or if its id is in use.
     """
-    limit = _Limit(read, write, is_behind, warn)
-    return ReadStream(read, limit.receive), WriteStream(write, limit.send)
 
-
-class _Limit:
     # Not functions with shared variables, which take a kilobyte more in each session.
-    __slots__ = ("_in_progress", "_is_behind", "_read", "_warn", "_warned", "_write")
+    __slots__ = ("_in_progress", "_is_behind", "_read", "_terms", "_write")
 
-    def __init__(self, read: Source, write: Sink, is_behind: Callable[[], bool], warn: Callable[[str], object]) -> None:
+    def __init__(self, read: Source, write: Sink, terms: TransportTerms, *, is_behind: Callable[[], bool]) -> None:
         self._read = read
         self._write = write
+        self._terms = terms
         self._is_behind = is_behind
-        self._warn = warn
-        self._warned: list[str] = []
         self._in_progress: set[RequestId] = set()
+
+    @property
+    def streams(self) -> tuple[ReadStream, WriteStream]:
+        """The two streams, guarded."""
+        return ReadStream(self._read, self.receive), WriteStream(self._write, self.send)
 
     async def receive(self) -> SessionMessage | Exception:
         """Return the next message that is to be handled."""
         while True:
             item = await self._read.receive()
             if isinstance(item, SessionMessage):
+                if self._terms.traffic and not isinstance(item.message, Unsaid):
+                    self._terms.traffic.show("received", item.message)
                 # The SDK does not respond to a request that was cancelled.
                 if self._in_progress and (cancelled := cancelled_by(item.message)) is not None:
                     self._in_progress.discard(coerce_request_id(cancelled))
@@ -241,6 +224,8 @@ class _Limit:
     async def send(self, item: SessionMessage) -> None:
         """Send a message; a response ends a request in progress."""
         message = item.message
+        if self._terms.traffic:
+            self._terms.traffic.show("sent", message)
         await self._write.send(item)
         # Not before, because the responses to a flood of requests would delay all other messages.
         if self._in_progress and isinstance(message, JSONRPCResponse | JSONRPCError) and message.id is not None:
@@ -249,19 +234,14 @@ class _Limit:
     async def _accepts(self, request: JSONRPCRequest) -> bool:
         number = coerce_request_id(request.id)
         if self._is_behind():
-            self._warn_once("sends requests faster than it accepts the responses; some requests were dropped")
+            self._terms.warn("sends requests faster than it accepts the responses; some requests were dropped")
         elif number in self._in_progress:
-            self._warn_once("sent a request with the id of one that was in progress; it was dropped")
+            self._terms.warn("sent a request with the id of one that was in progress; it was dropped")
         elif len(self._in_progress) >= MOST_REQUESTS:
-            self._warn_once(f"sent more than {MOST_REQUESTS} requests at a time; the rest got an error")
+            self._terms.warn(f"sent more than {MOST_REQUESTS} requests at a time; the rest got an error")
             error = JSONRPCError(jsonrpc="2.0", id=request.id, error=_TOO_MANY)
-            await self._write.send(SessionMessage(error))
+            await self.send(SessionMessage(error))
         else:
             self._in_progress.add(number)
             return True
         return False
-
-    def _warn_once(self, warning: str) -> None:
-        if warning not in self._warned:
-            self._warned.append(warning)
-            self._warn(warning)
