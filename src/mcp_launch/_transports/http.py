@@ -74,7 +74,7 @@ class WebClient(httpx2.AsyncClient):
                 trust_env=network.trust_env,
                 timeout=httpx2.Timeout(connect, read=None, pool=None),
                 limits=httpx2.Limits(max_connections=MOST_CONNECTIONS, max_keepalive_connections=20),
-                event_hooks={"request": [self._apply_rule] if self.rule.adds else [], "response": [_UNPACK]},
+                event_hooks={"request": self.rule.hooks, "response": [_UNPACK]},
             )
         self._of_messages = [(name, value) for name, value in self.headers.raw if name != b"Accept"]
         """The headers of all messages, to which the SDK adds `accept` and others."""
@@ -200,9 +200,6 @@ class WebClient(httpx2.AsyncClient):
     def _transport_for_url(self, url: httpx2.URL) -> httpx2.AsyncBaseTransport:
         # Here, because a pattern in `mounts` does not match every spelling, and a login may be at any URL.
         return self._transport if self._network.is_direct(url) else super()._transport_for_url(url)
-
-    async def _apply_rule(self, request: httpx2.Request) -> None:
-        request.headers = httpx2.Headers(self.rule.apply(request))
 
     async def _follow_probe(self, event: str, info: Mapping[str, Any]) -> None:
         """Note when the probe was sent, which does not include connecting and logging in."""

@@ -114,7 +114,7 @@ class EventClient(httpx.AsyncClient):
                 trust_env=network.trust_env,
                 timeout=httpx.Timeout(connect, read=None, pool=None),
                 limits=httpx.Limits(max_connections=MOST_CONNECTIONS, max_keepalive_connections=20),
-                event_hooks={"request": [self._apply_rule] if self.rule.adds else [], "response": [_UNPACK]},
+                event_hooks={"request": self.rule.hooks, "response": [_UNPACK]},
             )
         self._network = network
         self.hide = spec.redactor
@@ -195,9 +195,6 @@ class EventClient(httpx.AsyncClient):
     def _transport_for_url(self, url: httpx.URL) -> httpx.AsyncBaseTransport:
         # Here, because a pattern in `mounts` does not match every spelling, and a login may be at any URL.
         return self._transport if self._network.is_direct(url) else super()._transport_for_url(url)
-
-    async def _apply_rule(self, request: httpx.Request) -> None:
-        request.headers = httpx.Headers(self.rule.apply(request))
 
 
 class Events:

@@ -173,15 +173,15 @@ class HeaderRule:
         """A possible mistake in its `Authorization` header, or a variable or placeholder in a header or the URL."""
 
     @property
-    def adds(self) -> bool:
-        """True if there are headers to add."""
-        return bool(self._names)
+    def hooks(self) -> list[Callable[..., Any]]:
+        """The request hooks that add the headers; none if there are no headers."""
+        return [self._apply] if self._names else []
 
-    def apply(self, request: Request) -> list[tuple[bytes, bytes]]:
-        """Return the headers for a request."""
+    async def _apply(self, request: Request) -> None:
         # Removed for other origins too, because the libraries copy headers when they follow a redirect.
         others = [(name, value) for name, value in request.headers.raw if name.lower() not in self._names]
-        return [*others, *self._kept] if _within(self.url, request.url) else others
+        ours = self._kept if _within(self.url, request.url) else []
+        request.headers = type(request.headers)([*others, *ours])
 
 
 def follows(sent: Request, following: Request | None) -> bool:
