@@ -8,6 +8,7 @@ import stat
 
 from acp_bindings._processes.process import ChildProcess
 from mcp_launch import _spawn_ahead as ahead
+from mcp_launch._diagnosis import Diagnosis
 from mcp_launch._executable import CommandError, child_environment, resolve_command
 from mcp_launch._spec import StdioServer
 from mcp_launch.failures import OF_ACP, LaunchFailure, Phrases
@@ -125,12 +126,5 @@ async def spawn(
 
 def _failure(error: CommandError, spec: StdioServer, *, cwd: str) -> LaunchFailure:
     facts = {"command": spec.command, "cwd": cwd, **({"edit": error.edit} if error.edit else {})}
-    hide = spec.redactor
-    return LaunchFailure(
-        hide(str(error)),
-        server=spec.name,
-        stage=error.stage,
-        code=error.code,
-        facts=hide.json(facts),
-        advice=error.advice and hide(error.advice),
-    )
+    found = Diagnosis(error.code, str(error), facts, advice=error.advice)
+    return found.failure(spec.name, stage=error.stage, hide=spec.redactor)

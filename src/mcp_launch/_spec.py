@@ -233,15 +233,15 @@ def parse_server(server: object, *, index: int | None = None, phrases: Phrases =
         entry: object = json.loads(encode(server)) if isinstance(server, BaseModel) else server
     except EncodeError as error:
         name = _name({"name": getattr(server, "name", None)}, index=index)
-        raise _invalid(name, [issue_at("", issue.rule, issue.message) for issue in error.issues], phrases) from None
+        raise invalid(name, [issue_at("", issue.rule, issue.message) for issue in error.issues], phrases) from None
     name = _name(entry, index=index)
     tag = _tag(entry, name=name, phrases=phrases)
     try:
         spec = _read(tag, entry)
     except DecodeError as error:
-        raise _invalid(name, [schema_issue(issue, entry, phrases) for issue in error.issues], phrases, tag) from None
+        raise invalid(name, [schema_issue(issue, entry, phrases) for issue in error.issues], phrases, tag) from None
     if issues := list(value_issues(spec, phrases)):
-        raise _invalid(name, issues, phrases, tag)
+        raise invalid(name, issues, phrases, tag)
     # The schema allows an empty name, which would be invisible in messages.
     return spec if spec.name else replace(spec, name=name)
 
@@ -271,14 +271,14 @@ def _tag(entry: object, *, name: str, phrases: Phrases) -> str | None:
     """
     if isinstance(entry, str | bytes | bytearray):
         # `decode` would parse it as the JSON of an entry.
-        raise _invalid(name, [issue_at("", "type", "must be an object, not a string")], phrases)
+        raise invalid(name, [issue_at("", "type", "must be an object, not a string")], phrases)
     members = as_members(entry)
     tag = members.get("type")
     if not isinstance(tag, str | None):
-        raise _invalid(name, [issue_at("/type", "type", "must be a string")], phrases)
+        raise invalid(name, [issue_at("/type", "type", "must be a string")], phrases)
     fault = type_fault(members, called=dict(phrases.words))
     if fault and not fault.unknown:
-        raise _invalid(name, [issue_at("/type", "value", fault.message)], phrases)
+        raise invalid(name, [issue_at("/type", "value", fault.message)], phrases)
     if tag not in _FORMS:
         raise LaunchFailure(
             f"/type: {fault.message}" if fault else f'the transport "{tag}" is not supported; use stdio or http',
@@ -288,11 +288,12 @@ def _tag(entry: object, *, name: str, phrases: Phrases) -> str | None:
             facts={"type": tag},
         )
     if members and tag in (None, "stdio") and not members.keys() & {"command", "url"}:
-        raise _invalid(name, [no_target_issue(members, phrases)], phrases)
+        raise invalid(name, [no_target_issue(members, phrases)], phrases)
     return tag
 
 
-def _invalid(name: str, issues: list[Issue], phrases: Phrases, tag: str | None = None) -> LaunchFailure:
+def invalid(name: str, issues: list[Issue], phrases: Phrases = OF_ACP, tag: str | None = None) -> LaunchFailure:
+    """Return the failure of an entry that is not valid; the message has all issues."""
     message = "; ".join(_shown(issue, phrases, tag) for issue in issues)
     return LaunchFailure(message, server=name, stage="spec", code="invalid_spec", facts={"issues": issues})
 

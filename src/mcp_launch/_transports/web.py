@@ -14,7 +14,7 @@ from anyio.lowlevel import checkpoint
 from acp_bindings.setup._servers import is_owned
 from mcp_launch._diagnosis.responses import TWICE, TooLong
 from mcp_launch._http_types import Request, Response, Url
-from mcp_launch._spec import HttpServer
+from mcp_launch._spec import HttpServer, invalid, issue_at
 from mcp_launch._transports import LONGEST
 from mcp_launch.failures import OF_ACP, LaunchFailure, Phrases
 from mcp_launch.options import allow_more, megabytes
@@ -177,7 +177,7 @@ class HeaderRule:
         """The request hooks that add the headers; none if there are no headers."""
         return [self._apply] if self._names else []
 
-    async def _apply(self, request: Request) -> None:
+    async def _apply(self, request: Any) -> None:
         # Removed for other origins too, because the libraries copy headers when they follow a redirect.
         others = [(name, value) for name, value in request.headers.raw if name.lower() not in self._names]
         ours = self._kept if _within(self.url, request.url) else []
@@ -231,7 +231,4 @@ def _within(ours: Url, url: Url) -> bool:
 
 
 def _invalid(spec: HttpServer, path: str, message: str) -> LaunchFailure:
-    redacted = spec.redactor(message)
-    issues = [{"path": path, "rule": "value", "message": redacted}]
-    facts = {"issues": issues}
-    return LaunchFailure(f"{path}: {redacted}", server=spec.name, stage="spec", code="invalid_spec", facts=facts)
+    return invalid(spec.name, [issue_at(path, "value", spec.redactor(message))])
