@@ -19,6 +19,7 @@ from typing_extensions import TypeIs
 
 import mcp_launch
 from mcp_launch import Budgets, Options
+from mcp_launch._spec import StdioServer
 from mcp_launch._transports import TransportTerms, http_reading, posts, sse_client
 from mcp_launch._transports import http as http_client
 from mcp_launch._transports import streams as server_requests
@@ -323,15 +324,18 @@ def request(number: int | str) -> JSONRPCRequest:
     return JSONRPCRequest(jsonrpc="2.0", id=number, method="ping")
 
 
+SPEC = StdioServer(name="server", command="/server")
+
+
 def terms(warn: Callable[[str], None]) -> TransportTerms:
     """The terms of a transport whose owner only gets warnings."""
     ended = anyio.Event().set
-    return TransportTerms(options=Options(), budgets=Budgets(), on_lost=ended, give_up=ended, warn=warn, traffic=None)
+    return TransportTerms(options=Options(), budgets=Budgets(), on_lost=ended, give_up=ended, warn=warn)
 
 
 async def test_a_request_is_in_progress_until_its_response_or_cancellation() -> None:
     ends, warnings, behind = Ends(), list[str](), False
-    read, write = Guard(ends, ends, terms(warnings.append), is_behind=lambda: behind).streams
+    read, write = Guard(ends, ends, SPEC, terms(warnings.append), is_behind=lambda: behind).streams
     cancel = JSONRPCNotification(jsonrpc="2.0", method="notifications/cancelled", params={"requestId": "1"})
 
     async def taken() -> list[Any]:
@@ -361,7 +365,7 @@ async def test_a_request_is_in_progress_while_its_response_waits_to_be_sent() ->
         await accepts.wait()
         await ends.send(item)
 
-    read, write = Guard(ends, WriteStream(ends, send), terms(lambda _: None), is_behind=lambda: False).streams
+    read, write = Guard(ends, WriteStream(ends, send), SPEC, terms(lambda _: None), is_behind=lambda: False).streams
     ends.sent = [request(0)]
     await read.receive()
 

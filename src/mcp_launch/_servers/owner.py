@@ -25,7 +25,7 @@ from mcp_launch._transports import Mode, Transport, TransportTerms
 from mcp_launch._transports.http import HttpTransport
 from mcp_launch._transports.messages import Reader
 from mcp_launch._transports.stdio import StdioTransport
-from mcp_launch._transports.streams import Traffic, is_farewell
+from mcp_launch._transports.streams import is_farewell
 from mcp_launch.failures import InvalidResult, LaunchFailure, Stage
 from mcp_launch.lock import changes, facts, locked, summary
 from mcp_launch.options import TOOLS, Listing, allow_more, megabytes
@@ -185,14 +185,12 @@ class _Owner:
         return HttpTransport(spec, self._terms())
 
     def _terms(self) -> TransportTerms:
-        tell = self._record.options.traffic
         return TransportTerms(
             options=self._record.options,
             budgets=self._budgets,
             on_lost=self._record.over.set,
             give_up=self._give_up,
             warn=self._record.warn,
-            traffic=Traffic(self._record.name, tell, hide=self._spec.redactor) if tell else None,
         )
 
     def _give_up(self) -> None:

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from mcp_launch._transports.era import Probe
     from mcp_launch._transports.messages import Reader
-    from mcp_launch._transports.streams import Traffic
 
 
 Mode: TypeAlias = Literal["auto", "legacy"]
@@ -43,7 +42,6 @@ class TransportTerms:
     """Called if the session cannot be opened."""
     warn: Callable[[str], None]
     """Called with each problem that does not stop the server, perhaps several times."""
-    traffic: Traffic | None
 
 
 class Transport(Protocol):

@@ -425,7 +425,7 @@ class HttpTransport:
             async with streams as (read, write):
                 watched = ReadStream(read, partial(self._receive, read))
                 noted = WriteStream(write, partial(self._send, write, posts))
-                yield Guard(watched, noted, self._terms, is_behind=posts.are_behind).streams
+                yield Guard(watched, noted, self._spec, self._terms, is_behind=posts.are_behind).streams
             tasks.cancel_scope.cancel()
 
     async def diagnose(self, *, waited: float | None, answered: bool) -> Diagnosis | None:

@@ -90,7 +90,7 @@ class SseTransport:
             self._posts = Posts(tasks)
             endpoint = await tasks.start(self._listen)
             tasks.start_soon(self._forward, from_session, endpoint, tasks)
-            yield Guard(read, write, self._terms, is_behind=self._posts.are_behind).streams
+            yield Guard(read, write, self._spec, self._terms, is_behind=self._posts.are_behind).streams
             tasks.cancel_scope.cancel()
 
     async def diagnose(self, *, waited: float | None, answered: bool) -> Diagnosis | None:

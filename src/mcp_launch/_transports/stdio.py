@@ -252,7 +252,7 @@ class StdioTransport:
         """Connect the streams, and end the process when the block ends."""
         async with attended(self._process, watch=self._ending.watch, lines=self._stderr) as self._tasks:
             try:
-                yield Guard(self, self, self._terms, is_behind=lambda: self._outbox.owes_much).streams
+                yield Guard(self, self, self._spec, self._terms, is_behind=lambda: self._outbox.owes_much).streams
             finally:
                 with anyio.CancelScope(shield=True):
                     await self._end()

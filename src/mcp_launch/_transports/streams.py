@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Iterator
+from contextlib import suppress
 from typing import Any, Protocol, TypeAlias, get_args
 
 from anyio.abc import ObjectReceiveStream, ObjectSendStream
@@ -23,6 +24,7 @@ from mcp_types import (
 
 from acp_bindings._redact import Redactor
 from mcp_launch._diagnosis import Diagnosis
+from mcp_launch._spec import ServerSpec
 from mcp_launch._transports import TransportTerms
 from mcp_launch._transports.messages import UnwritableError, cancelled_by, written
 from mcp_launch.failures import Code
@@ -160,42 +162,27 @@ class Unanswered:
             yield Unsaid(jsonrpc="2.0", id=number, error=error)
 
 
-class Traffic:
-    """Reports each message as one line of redacted JSON."""
-
-    def __init__(self, name: str, tell: Callable[[str, Direction, str], object], *, hide: Redactor) -> None:
-        self._name = name
-        self._tell = tell
-        self._hide = hide
-
-    def show(self, direction: Direction, message: JSONRPCMessage) -> None:
-        """Report a message."""
-        try:
-            line = written(message).decode()
-        except UnwritableError:
-            # It is not sent either.
-            return
-        self._tell(self._name, direction, self._hide(line))
-
-
 MOST_REQUESTS = 100
 """Requests of one server that are handled at the same time."""
 _TOO_MANY = ErrorData(code=INTERNAL_ERROR, message=f"more than {MOST_REQUESTS} requests are in progress")
 
 
 class Guard:
-    """Limits the requests of the server in progress to `MOST_REQUESTS`, and reports the traffic.
+    """Limits the requests of the server in progress to `MOST_REQUESTS`, and shows the traffic.
 
     A request beyond that is answered by an error. It is dropped if `is_behind` says that the server does not accept
     our responses either, or if its id is in use.
     """
 
     # Not functions with shared variables, which take a kilobyte more in each session.
-    __slots__ = ("_in_progress", "_is_behind", "_read", "_terms", "_write")
+    __slots__ = ("_in_progress", "_is_behind", "_read", "_spec", "_terms", "_write")
 
-    def __init__(self, read: Source, write: Sink, terms: TransportTerms, *, is_behind: Callable[[], bool]) -> None:
+    def __init__(
+        self, read: Source, write: Sink, spec: ServerSpec, terms: TransportTerms, *, is_behind: Callable[[], bool]
+    ) -> None:
         self._read = read
         self._write = write
+        self._spec = spec
         self._terms = terms
         self._is_behind = is_behind
         self._in_progress: set[RequestId] = set()
@@ -210,8 +197,7 @@ class Guard:
         while True:
             item = await self._read.receive()
             if isinstance(item, SessionMessage):
-                if self._terms.traffic and not isinstance(item.message, Unsaid):
-                    self._terms.traffic.show("received", item.message)
+                self._show("received", item.message)
                 # The SDK does not respond to a request that was cancelled.
                 if self._in_progress and (cancelled := cancelled_by(item.message)) is not None:
                     self._in_progress.discard(coerce_request_id(cancelled))
@@ -224,12 +210,19 @@ class Guard:
     async def send(self, item: SessionMessage) -> None:
         """Send a message; a response ends a request in progress."""
         message = item.message
-        if self._terms.traffic:
-            self._terms.traffic.show("sent", message)
+        self._show("sent", message)
         await self._write.send(item)
         # Not before, because the responses to a flood of requests would delay all other messages.
         if self._in_progress and isinstance(message, JSONRPCResponse | JSONRPCError) and message.id is not None:
             self._in_progress.discard(coerce_request_id(message.id))
+
+    def _show(self, direction: Direction, message: JSONRPCMessage) -> None:
+        """Give the user's callback a message as one line of redacted JSON."""
+        tell = self._terms.options.traffic
+        if tell is not None and not isinstance(message, Unsaid):
+            # A message that cannot be written is not sent either.
+            with suppress(UnwritableError):
+                tell(self._spec.name, direction, self._spec.redactor(written(message).decode()))
 
     async def _accepts(self, request: JSONRPCRequest) -> bool:
         number = coerce_request_id(request.id)
