@@ -190,11 +190,6 @@ class _Tool:
         """The parts of the input schema that are objects; the first is the schema itself."""
         return list(_nodes(self.schema, "inputSchema"))
 
-    @cached_property
-    def inner(self) -> list[tuple[Path, dict[str, Any]]]:
-        """The parts that describe a parameter, a property or an item."""
-        return [(path, node) for path, node in self.nodes if path[-1] == "items" or path[-2:-1] == ("properties",)]
-
     @property
     def properties(self) -> dict[str, Any]:
         return as_members(self.schema.get("properties"))
@@ -337,8 +332,9 @@ _TYPED_BY = ("type", "$ref", "anyOf", "oneOf", "allOf", "enum", "const")
 
 
 def _missing_type(tool: _Tool, _: str) -> _Hits:
-    for path, node in tool.inner:
-        if not any(word in node for word in _TYPED_BY):
+    for path, node in tool.nodes:
+        is_value = path[-1] == "items" or path[-2:-1] == ("properties",)
+        if is_value and not any(word in node for word in _TYPED_BY):
             yield path, 'no "type"'
 
 
