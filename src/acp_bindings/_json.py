@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any, cast
 
@@ -29,6 +29,17 @@ def parsed_members(text: bytes) -> dict[str, Any]:
 def items_of(value: Any) -> list[Any]:
     """Return the items of *value* if it is a list, otherwise an empty list."""
     return [*cast("Iterable[Any]", value)] if isinstance(value, list) else []
+
+
+def pairs_of(value: Any) -> Iterator[tuple[int, str, str]]:
+    """Yield index, name and value of each `{"name": …, "value": …}` in a list, or of a map in place of one."""
+    mapped = [{"name": name, "value": each} for name, each in members_of(value).items()]
+    for index, each in enumerate(mapped or items_of(value)):
+        match each:
+            case {"name": str(name), "value": str(given)}:
+                yield index, name, given
+            case _:
+                pass
 
 
 ANYTHING = SchemaSerializer(cs.any_schema(), cs.CoreConfig(ser_json_inf_nan="constants"))

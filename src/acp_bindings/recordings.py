@@ -23,7 +23,7 @@ from typing import Any, BinaryIO, NamedTuple, cast
 
 from pydantic_core import from_json, to_json
 
-from acp_bindings._json import items_of, members_of
+from acp_bindings._json import items_of, members_of, pairs_of
 from acp_bindings._redact import MASK, Redactor
 from acp_bindings._secrets import argument_secrets, has_login, has_token, is_secret
 from acp_bindings.check._inputs import EVENTS, Line, line_of
@@ -154,20 +154,10 @@ _OPAQUE = re.compile(r"(?=.*\d)(?=.*[A-Za-z])[\w.~+=-]{16,}")
 
 def _secrets_of(entry: dict[str, Any], pairs: Sequence[str]) -> Iterator[str]:
     for name in pairs:
-        for each in _items(entry.get(name)):
-            match each:
-                case {"name": str(named), "value": str(value)} if is_secret(named, value) or _OPAQUE.fullmatch(value):
-                    yield value
-                case _:
-                    pass
-    yield from argument_secrets([each if isinstance(each, str) else "" for each in _items(entry.get("args"))])
-
-
-def _items(value: Any) -> list[Any]:
-    """Return the items of a list, or those of a map as names and values."""
-    if isinstance(value, list):
-        return items_of(value)
-    return [{"name": name, "value": each} for name, each in members_of(value).items()]
+        for _, named, value in pairs_of(entry.get(name)):
+            if is_secret(named, value) or _OPAQUE.fullmatch(value):
+                yield value
+    yield from argument_secrets([each if isinstance(each, str) else "" for each in items_of(entry.get("args"))])
 
 
 def _masked_pairs(value: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast, overload
 
 from pydantic_core import from_json, to_json
 
-from acp_bindings._json import items_of, members_of
+from acp_bindings._json import items_of, members_of, pairs_of
 from acp_bindings._models.base import Model
 from acp_bindings._problems.transports import ARGUMENTS_APART, AS_PAIRS, type_fault
 from acp_bindings.decoding import decode
@@ -173,7 +173,7 @@ def _of_process(entry: Mapping[str, Any], path: Path, flavour: Flavour) -> Itera
             text += f"; {ARGUMENTS_APART}"
         yield Remark((*path, "command"), "relative-command", text, "warning", {"command": command})
     seen: set[str] = set()
-    for index, name, _ in _pairs(entry.get("env")):
+    for index, name, _ in pairs_of(items_of(entry.get("env"))):
         # On Windows, names that differ only in case are the same variable.
         same = name.upper() if flavour == "windows" else name
         if same in seen:
@@ -183,23 +183,13 @@ def _of_process(entry: Mapping[str, Any], path: Path, flavour: Flavour) -> Itera
 
 
 def _of_headers(entry: Mapping[str, Any], path: Path) -> Iterator[Remark]:
-    for index, name, value in _pairs(entry.get("headers")):
+    for index, name, value in pairs_of(items_of(entry.get("headers"))):
         here = (*path, "headers", index)
         if is_owned(name):
             text = "the transport sets this header itself; this value is not sent"
             yield Remark((*here, "name"), "transport-header", text, "warning", {"name": name})
         if any(each in name or each in value for each in "\r\n"):
             yield Remark(here, "header-line-break", "a header cannot contain a line break", "error", {"name": name})
-
-
-def _pairs(pairs: object) -> Iterator[tuple[int, str, str]]:
-    """Yield index, name and value of the items of a list that are `{"name": …, "value": …}`."""
-    for index, each in enumerate(items_of(pairs)):
-        match each:
-            case {"name": str(name), "value": str(value)}:
-                yield index, name, value
-            case _:
-                pass
 
 
 def _transport(entry: Mapping[str, Any]) -> str:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
-from acp_bindings._json import items_of, members_of
+from acp_bindings._json import items_of, pairs_of
 from acp_bindings._secrets import has_login, has_token, is_secret, secret_arguments
 from acp_bindings.check._observed import ObservedMessage
 from acp_bindings.check._rules.rule import OPENING, remark, rule
@@ -38,7 +38,7 @@ def cleartext(observed: ObservedMessage) -> Iterator[Remark]:
     """Headers with a secret are sent over `http://` to another machine, so that others can read them."""
     for entry, path in observed.servers:
         address = entry.get("url")
-        if isinstance(address, str) and _is_cleartext(address) and [*_secrets(entry.get("headers"))]:
+        if isinstance(address, str) and _is_cleartext(address) and _secrets(entry.get("headers")):
             message = "headers with a secret are sent unencrypted to another machine; use https://"
             yield remark(observed, "secret.cleartext", message, *path, "url")
 
@@ -56,15 +56,9 @@ def recorded(observed: ObservedMessage) -> Iterator[Remark]:
 _LOOPBACK = re.compile(r"localhost|.*\.localhost|127(\.\d+){3}|::1")
 
 
-def _secrets(pairs: object) -> Iterator[int]:
-    """Yield the indices of the secrets in a list of names and values, or in a map in place of one."""
-    mapped = [{"name": name, "value": value} for name, value in members_of(pairs).items()]
-    for index, each in enumerate(mapped or items_of(pairs)):
-        match each:
-            case {"name": str(name), "value": str(value)} if is_secret(name, value):
-                yield index
-            case _:
-                pass
+def _secrets(pairs: object) -> list[int]:
+    """Return the indices of the secrets in a list of names and values, or in a map in place of one."""
+    return [index for index, name, value in pairs_of(pairs) if is_secret(name, value)]
 
 
 def _is_cleartext(address: str) -> bool:
