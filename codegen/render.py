@@ -20,7 +20,7 @@ from codegen.methods import MODULE, NAME, methods_source
 from codegen.naming import snake
 from codegen.passes.bases import ANYTHING
 from codegen.passes.objects import META
-from codegen.tree import CodegenError, Definitions, Node, arms, ref, target, walk, without
+from codegen.tree import CodegenError, Definitions, Node, arms, ref, target, walk, with_children, without
 from codegen.verify import BASE_MEMBER, check_possible
 
 
@@ -270,16 +270,8 @@ def _for_generator(node: Node, modules: dict[str, str]) -> Node:
     if isinstance(node.get("type"), list):
         alone = node | {"type": next(each for each in node["type"] if each != "null")}
         return {"anyOf": [_for_generator(alone, modules), {"type": "null"}]}
-    if "properties" in node:
-        node["properties"] = {key: _for_generator(value, modules) for key, value in node["properties"].items()}
-        node["required"] = sorted(node["properties"])
-    for key in ("anyOf", "oneOf", "allOf"):
-        if key in node:
-            node[key] = [_for_generator(child, modules) for child in node[key]]
-    for key in ("items", "additionalProperties"):
-        if key in node:
-            node[key] = _for_generator(node[key], modules)
-    return node
+    required = {"required": sorted(node["properties"])} if "properties" in node else {}
+    return with_children(node, lambda child: _for_generator(child, modules)) | required
 
 
 def _plan(name: str, node: Node) -> dict[str, Any]:

@@ -58,21 +58,26 @@ def walk(node: Node) -> Iterator[Node]:
         yield from walk(child)
 
 
-def rewrite(node: Any, change: Callable[[Any], Any]) -> Any:
-    """Return a copy of *node* with *change* applied to every schema in it, innermost first."""
-    if not isinstance(node, dict):
-        return change(node)
-    copy = dict(cast("Node", node))
+def with_children(node: Node, change: Callable[[Any], Any]) -> Node:
+    """Return a copy of *node* with *change* applied to the schemas directly inside it."""
+    copy = dict(node)
     if "properties" in copy:
-        copy["properties"] = {name: rewrite(child, change) for name, child in copy["properties"].items()}
+        copy["properties"] = {name: change(child) for name, child in copy["properties"].items()}
     for keyword in ("anyOf", "oneOf", "allOf"):
         if keyword in copy:
-            copy[keyword] = [rewrite(child, change) for child in copy[keyword]]
+            copy[keyword] = [change(child) for child in copy[keyword]]
     for keyword in ("items", "additionalProperties", "not"):
         # The value `true` of `additionalProperties` says that the object is open.
         if keyword in copy and not (keyword == "additionalProperties" and isinstance(copy[keyword], bool)):
-            copy[keyword] = rewrite(copy[keyword], change)
-    return change(copy)
+            copy[keyword] = change(copy[keyword])
+    return copy
+
+
+def rewrite(node: Any, change: Callable[[Any], Any]) -> Any:
+    """Return a copy of *node* with *change* applied to every schema in it, innermost first."""
+    if isinstance(node, dict):
+        node = with_children(cast("Node", node), lambda child: rewrite(child, change))
+    return change(node)
 
 
 def rewrite_all(defs: Definitions, change: Callable[[Any], Any]) -> Definitions:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from codegen.naming import pascal
-from codegen.tree import CodegenError, Definitions, Node, arms, ref, rewrite_all, target, without
+from codegen.tree import CodegenError, Definitions, Node, arms, ref, rewrite_all, target, with_children, without
 
 TAG = {"type", "const", "title", "description"}
 """The keywords that a tag may have."""
@@ -61,9 +61,7 @@ def hoist_inline_objects(defs: Definitions) -> Definitions:
 
     def hoist(owner: str, key: str, node: Node) -> Node:
         if not _is_written_out(node):
-            inner = {each: hoist(owner, key, node[each]) for each in ("items", "additionalProperties") if each in node}
-            unions = {each: [hoist(owner, key, arm) for arm in node[each]] for each in UNIONS if each in node}
-            return node | inner | unions
+            return with_children(node, lambda child: hoist(owner, key, child))
         name = owner + pascal(key, where=owner)
         if name in defs or name in hoisted:
             raise CodegenError(f"{name}: the name of an inline object is also the name of a definition")
