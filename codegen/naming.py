@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Container
 
 from codegen.tree import CodegenError
 
@@ -61,7 +62,7 @@ def joined(union: str, label: str) -> str:
     return union + name
 
 
-def variant_name(union: str, label: str, taken: set[str]) -> str:
+def variant_name(union: str, label: str, taken: Container[str]) -> str:
     """Return the name of a union variant that has no definition in the schema.
 
     A label of several words is used alone if its name is not *taken*. Other names begin with the name of the union.

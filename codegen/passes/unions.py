@@ -201,10 +201,10 @@ class _Naming:
                 self.out[payload] = body | {"properties": added["properties"] | body.get("properties", {})}
                 return payload
         speaks_for_itself = constant(arm, tag) is not None
-        name = variant_name(union, label, self.taken()) if speaks_for_itself else joined(union, label)
+        name = variant_name(union, label, self.out) if speaks_for_itself else joined(union, label)
         if name == payload:  # the payload has other uses, or lacks more than the tag
             name += "Variant"
-        if name in self.taken():
+        if name in self.out:
             raise CodegenError(f"{union}: the name {name} of its variant {label} is already used")
         described = arm if "description" in arm or payload is None else self.out[payload]
         description = {key: described[key] for key in ("description",) if key in described}
@@ -235,7 +235,7 @@ class _Naming:
         not_enum: Node = {"type": "string", "x-not-enum": sorted(known)}
         added["properties"] = {tag: not_enum} | without(added["properties"], tag)
         name = f"Other{union}"
-        if name in self.taken():
+        if name in self.out:
             raise CodegenError(f"{union}: the name {name} of its variant for unknown tags is already used")
         body = {"description": arm.get("description", ""), "type": "object"} | added
         if arms(arm):
@@ -244,9 +244,6 @@ class _Naming:
         else:
             self.out[name] = body
         return name
-
-    def taken(self) -> set[str]:
-        return set(self.out)
 
 
 def _merged(union: str, outer: Node, inner: Node, tag: str | None) -> Node:
