@@ -104,16 +104,6 @@ def may_be_out_of_range(text: bytes | bytearray) -> bool:
     return suspect and re.search(_OUT_OF_RANGE, text) is not None
 
 
-def refuse_infinite(value: object) -> None:
-    """Refuse *value* if a number in it is NaN or infinite.
-
-    Raises:
-        ValueError: it contains one.
-    """
-    if not is_finite(value):
-        raise ValueError("number out of range")
-
-
 _DIGITS = bytes.maketrans(b"123456789+E", b"0000000000e")
 _LONG = b"0" * 40
 # Both begin at the first digit, so that no digit is checked more than twice.

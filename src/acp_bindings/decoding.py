@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from pydantic import ValidationError
 
-from acp_bindings._json import may_be_out_of_range, refuse_infinite, refuse_read_names, write_unchecked
+from acp_bindings._json import is_finite, may_be_out_of_range, refuse_read_names, write_unchecked
 from acp_bindings._models.base import Response, complete
 from acp_bindings._models.reading import notes
 from acp_bindings._models.validators import (
@@ -52,8 +52,8 @@ def look_again(text: bytes | bytearray, value: object, incomplete: object) -> No
         ValueError: a number in *text* is not allowed in JSON, or out of range for Python.
     """
     refuse_read_names(text)
-    if may_be_out_of_range(text):
-        refuse_infinite(value)
+    if may_be_out_of_range(text) and not is_finite(value):
+        raise ValueError("number out of range")
     if notes[1] is not incomplete:
         complete(value)
 
@@ -139,7 +139,7 @@ def _excused(
     """
     from acp_bindings._problems import refusals  # noqa: PLC0415 - only errors need it
 
-    if not strict and isinstance(error, ValidationError) and _is_null(text) and _may_be_empty(type_):
+    if not strict and isinstance(error, ValidationError) and text.strip(b" \t\r\n") == b"null" and _may_be_empty(type_):
         if findings is not None:
             findings.append(refusals.excused_null(type_, text, error))
         return decode(type_, b"{}")
@@ -158,10 +158,6 @@ def _text_of(data: Any) -> bytes | bytearray:
 def _may_be_empty(type_: Any) -> bool:
     """Return True if *type_* is a response without required fields."""
     return is_class(type_, Response) and not any(field.is_required() for field in type_.model_fields.values())
-
-
-def _is_null(text: bytes | bytearray) -> bool:
-    return text.strip(b" \t\r\n") == b"null"
 
 
 @cache

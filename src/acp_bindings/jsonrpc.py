@@ -38,7 +38,7 @@ from acp_bindings._envelope import (
     start_of_notification,
     version_fault,
 )
-from acp_bindings._json import kind_of, may_be_out_of_range, refuse_infinite, refuse_read_names
+from acp_bindings._json import kind_of
 from acp_bindings._models.base import NotificationParams
 from acp_bindings._models.reading import notes
 from acp_bindings._models.validators import Validate, validate_of
@@ -453,10 +453,8 @@ class Codec:
     def _read_closely(self, line: bytes) -> Message:
         """Return the message in a *line* of any form."""
         try:
-            refuse_read_names(line)
             value: object = from_json(line)
-            if may_be_out_of_range(line):
-                refuse_infinite(value)
+            look_again(line, value, notes[1])
         except ValueError as error:
             if not line.strip():
                 return BadLine(PARSE_ERROR, "The line is empty", None)
