@@ -134,14 +134,10 @@ class Conversation:
         """True if a response that creates a session is invalid, so that its id may not be known."""
         self.last_unknown: str | None = None
         """The last session that an update has named and that does not exist, which is reported once."""
-        self.requested: int | None = None
-        """The version that the client requested."""
         self.mismatched: tuple[int, int] | None = None
         """The version in the response and the requested one, if the first is higher."""
         self.agent: AgentPeer | None = None
         self.client: ClientPeer | None = None
-        self.client_asking: ClientPeer | None = None
-        """The client, while its `initialize` has no response yet."""
         self.protocol: ProtocolPackage = self.named or package_named("v1")
         """The negotiated package, by which messages are read."""
         self._codecs: dict[Side, Codec] = {
@@ -328,9 +324,6 @@ class Conversation:
         self._requests[observed.sender, observed.id] = request
         if observed.sender is not None:
             self._codecs[OTHER[observed.sender]].expect(method, observed.id)
-        if method == "initialize":
-            self.requested = version_in(observed.body)
-            self.client_asking = self._client(observed.body)
         if session := observed.session:
             session.turns.request(method, observed.members, line=self.heard, version=observed.version)
         if observed.typed is None:
@@ -407,15 +400,14 @@ class Conversation:
             session.prompted = True
 
     def _initialized(self, observed: ObservedMessage, request: OpenRequest) -> None:
-        answered = version_in(observed.body)
-        if self.requested is not None and answered is not None and answered > self.requested:
-            self.mismatched = answered, self.requested
+        answered, requested = version_in(observed.body), version_in(request.body)
+        if requested is not None and answered is not None and answered > requested:
+            self.mismatched = answered, requested
         if observed.typed is not None:
             self.agent = AgentPeer.of(self.protocol, observed.typed, findings=observed.findings)
-            self.client = self._client(request.body)
-        self.client_asking = None
+            self.client = self.client_of(request.body)
 
-    def _client(self, params: Any) -> ClientPeer | None:
+    def client_of(self, params: Any) -> ClientPeer | None:
         """Return the client that sent *params* of `initialize`, in the negotiated version; None if they are invalid."""
         if not isinstance(params, dict):  # a string would be read as JSON
             return None

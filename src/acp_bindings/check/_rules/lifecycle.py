@@ -8,6 +8,7 @@ from acp_bindings._json import members_of
 from acp_bindings.check._observed import PERMISSION, PROMPT, ObservedMessage
 from acp_bindings.check._rules.rule import remark, rule, rules, whole
 from acp_bindings.check._turn_order import OF_TURNS
+from acp_bindings.setup._handshake import version_in
 from acp_bindings.setup.capabilities import CLIENT_METHODS
 from acp_bindings.setup.errors import InitializedAlready, NotInitialized, Remark, Severity
 
@@ -31,13 +32,14 @@ def initialized_again(observed: ObservedMessage) -> Iterator[Remark]:
 def version(observed: ObservedMessage) -> Iterator[Remark]:
     """The agent chose a version that the client does not support, and the client continues."""
     before = observed.before
-    if observed.type_name == "InitializeResponse" and before.requested is not None:
+    requested = version_in(observed.request.body) if observed.request else None
+    if observed.type_name == "InitializeResponse" and requested is not None:
         answered = observed.members.get("protocolVersion")
         if type(answered) is int and answered != observed.version:
             message = f"version {answered} is not supported here; the rest is read as version {observed.version}"
             yield remark(observed, "lifecycle.version", message, "protocolVersion", severity="warning")
-        if type(answered) is int and answered > before.requested:
-            message = f"the agent chose version {answered}, but the client requested {before.requested}"
+        if type(answered) is int and answered > requested:
+            message = f"the agent chose version {answered}, but the client requested {requested}"
             yield remark(observed, "lifecycle.version", message, "protocolVersion", severity="warning")
     elif (
         observed.sender == "client"

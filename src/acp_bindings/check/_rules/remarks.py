@@ -75,7 +75,8 @@ def _remarks(observed: ObservedMessage) -> Iterator[Remark]:
     if side := _SIDES.get(observed.type_name or ""):
         for each in initialize_remarks(observed.typed, side=side, version=observed.version):
             yield replace(each, severity="warning")
-    if observed.type_name == "InitializeResponse" and (client := observed.before.client_asking):
+    asked = observed.request
+    if observed.type_name == "InitializeResponse" and asked and (client := observed.before.client_of(asked.body)):
         yield from login_remarks(AgentPeer.of(observed.protocol, observed.typed), client)
     if observed.type_name in ("LoadSessionRequest", "ResumeSessionRequest"):
         record = SessionRecord.of(observed.typed)
