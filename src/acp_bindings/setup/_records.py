@@ -165,14 +165,7 @@ class SessionRecord:
         Raises:
             DecodeError: *data* is not a record.
         """
-        stored = decode(_Stored, data)
-        return cls(
-            session_id=stored.session_id,
-            cwd=stored.cwd,
-            additional_directories=tuple(stored.additional_directories),
-            mcp_servers=tuple(stored.mcp_servers),
-            prompted=stored.prompted,
-        )
+        return cls(**vars(decode(_Stored, data)))
 
     def load_remarks(self, *, listed: Iterable[SessionInfo] | None = None) -> list[Remark]:
         """Return the likely problems of loading or resuming the session.
@@ -195,12 +188,12 @@ class SessionRecord:
 
 
 class _Stored(Model):
-    """A record as JSON."""
+    """A record as JSON, with the fields of `SessionRecord`."""
 
     session_id: str
     cwd: str
-    additional_directories: list[str]
-    mcp_servers: list[str]
+    additional_directories: tuple[str, ...]
+    mcp_servers: tuple[str, ...]
     prompted: bool
 
 
