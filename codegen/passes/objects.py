@@ -145,15 +145,11 @@ def _is_optional(payload: Node) -> bool:
 def _conditional(where: str, before: Node | None, member: Node, tag: str, value: str, *, always: bool) -> Node:
     """Return a field with *value* added to the values of the tag for which it exists, unless it exists *always*."""
     before = member if before is None else before
-    if not _same(without(before, "x-when"), member) or (where.endswith(f".{META}") and not always):
+    same = without(before, "x-when", "title", "description") == without(member, "title", "description")
+    if not same or (where.endswith(f".{META}") and not always):
         raise CodegenError(f"{where}: no rule for a field that differs between the variants of {tag}")
     values = dict.fromkeys([*before.get("x-when", {"values": []})["values"], value])
     return before if always else before | {"x-when": {"member": tag, "values": [*values]}}
-
-
-def _same(one: Node, other: Node) -> bool:
-    """Return True if two fields have the same schema, apart from title and description."""
-    return without(one, "title", "description") == without(other, "title", "description")
 
 
 def hoist_meta(defs: Definitions) -> Definitions:

@@ -183,11 +183,7 @@ _CUT = re.compile(r"(?<=input_value=).*?(?=, input_type=)", re.DOTALL)
 def _without_inputs(text: str) -> str:
     # The text after the last end is not searched, because each beginning in it would be followed to the end.
     quoted, end, rest = text.rpartition(", input_type=")
-    return _CUT.sub(_without_input, quoted + end) + rest
-
-
-def _without_input(found: re.Match[str]) -> str:
-    return MASK if "..." in found[0] else found[0]
+    return _CUT.sub(lambda found: MASK if "..." in found[0] else found[0], quoted + end) + rest
 
 
 def _url_secrets(urls: Iterable[str]) -> Iterator[str]:

@@ -286,17 +286,13 @@ def _kinds(annotation: Any) -> frozenset[type] | None:
 
     Strings with a fixed set of values, numbers in a range, and maps need a closer look.
     """
-    holders = _holders(annotation)
+    holders = [part for part in _alternatives(annotation) if get_origin(part) in (list, dict)]
     if not holders or any(Any in get_args(holder) for holder in holders):
         return None
     if len(holders) > 1 or get_origin(holders[0]) is dict:
         return frozenset()
     kinds = [kind for kind in _alternatives(get_args(holders[0])[0]) if get_origin(kind) is not Literal]
     return frozenset(kinds) if all(map(_is_sure, kinds)) else frozenset()
-
-
-def _holders(annotation: Any) -> list[Any]:
-    return [part for part in _alternatives(annotation) if get_origin(part) in (list, dict)]
 
 
 def _is_sure(kind: Any) -> bool:

@@ -23,7 +23,7 @@ from typing import Any, BinaryIO, NamedTuple, cast
 
 from pydantic_core import from_json, to_json
 
-from acp_bindings._json import items_of, members_of, pairs_of
+from acp_bindings._json import items_of, members_of, pairs_of, parsed_members
 from acp_bindings._redact import MASK, Redactor
 from acp_bindings._secrets import argument_secrets, has_login, has_token, is_secret
 from acp_bindings.check._inputs import EVENTS, Line, line_of
@@ -196,12 +196,9 @@ def read_recording(lines: Iterable[bytes]) -> Iterator[Recorded]:
         text = raw.strip()
         if not text:
             continue
-        try:
-            wrapper = members_of(from_json(text))
-        except ValueError:
-            wrapper = {}
-            if not raw.endswith(b"\n") and text.startswith(b"{"):
-                continue
+        wrapper = parsed_members(text)
+        if not wrapper and not raw.endswith(b"\n") and text.startswith(b"{"):
+            continue
         event = None if "message" in wrapper else next((each for each in EVENTS if each in wrapper), None)
         yield Recorded(number, _time(wrapper.get("time")), event, wrapper.get(event or ""), line_of(text))
 

@@ -182,7 +182,9 @@ class Model(AcpObject):  # noqa: PLW1641 - what can change has no hash
         cls = type(self)
         known, tags, omittable, check = _PLANS.get(cls) or _plan_of(cls)
         if not known.issuperset(members):
-            _refuse_unknown(cls, members.keys() - known)
+            refused = [name for name in members.keys() - known if not _is_newer(cls, name)]
+            if refused:
+                raise TypeError(_unexpected(cls, min(refused)))
         for name in omittable:
             if members.get(name, ...) is None:
                 del members[name]
@@ -319,7 +321,8 @@ class Model(AcpObject):  # noqa: PLW1641 - what can change has no hash
             return validate_without_inputs(super().model_validate_strings, *given, **options)
 
         def __before_dump__(self) -> None:
-            note_filled, fit = _writing()
+            from acp_bindings._writing import fit, note_filled  # noqa: PLC0415 - only what is written needs it
+
             note_filled(self)
             try:  # noqa: SIM105 - `suppress` takes longer than `fit`
                 fit(self)
@@ -360,13 +363,6 @@ class Model(AcpObject):  # noqa: PLW1641 - what can change has no hash
             # Known fields come first, so a name that occurs again is an unknown field.
             values[Key(name) if name in values else cast("str", name)] = value
         yield from members(self, values)
-
-
-@cache
-def _writing() -> tuple[Callable[[Any], object], Callable[[Any], object]]:
-    from acp_bindings._writing import fit, note_filled  # noqa: PLC0415 - only what is written needs it
-
-    return note_filled, fit
 
 
 def _assign(model: Model, name: str, value: Any) -> None:
@@ -489,12 +485,6 @@ _HOLDERS = (list, tuple, dict, BaseModel)
 
 _PLAIN = {str, int, bool, NoneType}
 """The types of values that cannot be or contain an object."""
-
-
-def _refuse_unknown(cls: type[Model], unknown: set[str]) -> None:
-    refused = [name for name in unknown if not _is_newer(cls, name)]
-    if refused:
-        raise TypeError(_unexpected(cls, min(refused)))
 
 
 def _is_newer(cls: type[Model], name: str) -> bool:

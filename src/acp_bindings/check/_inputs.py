@@ -88,11 +88,6 @@ EXPECTED = "A recording has one JSON-RPC message on each line; a JSON document i
 """The description of valid inputs, for error messages."""
 
 
-def looks_logged(lines: Sequence[bytes]) -> bool:
-    """Return True if the first *lines* of a file look like a log."""
-    return bool(_LOG.search(b"".join(lines[:3])[:_LOOKED_AT].decode(errors="replace")))
-
-
 _LOOKED_AT = 50_000
 _LOG = re.compile(r"(?m)^\W{0,9}(\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d|(TRACE|DEBUG|INFO|WARN|ERROR)\b)")
 
@@ -199,7 +194,8 @@ def _conversation(lines: Iterator[tuple[int, bytes]], *, of_messages: bool) -> I
         if len(head) == MOST_WITHOUT:
             break
     hint = ""
-    if looks_logged([line for _, line in head]):
+    start = b"".join(line for _, line in head[:3])
+    if _LOG.search(start[:_LOOKED_AT].decode(errors="replace")):
         logged = ((number, found) for number, line in chain(head, lines) if (found := _logged(line)))
         if beginning := next(logged, None):
             return chain((beginning,), logged)

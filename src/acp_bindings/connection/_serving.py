@@ -516,8 +516,9 @@ class Serving:
             return [self._refuse(request, error)]
 
     def _refuse(self, request: Request, error: BaseException) -> bytes:
+        answer = alone(error)  # also inside the exception groups of the handler's task groups
         try:
-            if answer := _as_answer(error):
+            if isinstance(answer, RequestError):
                 return self._codec.fail(request, answer.code, answer.message, data=answer.data)
         except ValueError as unsendable:
             error = unsendable
@@ -576,9 +577,3 @@ def _filled(request: Request, result: object) -> object:
         with contextlib.suppress(ValidationError):
             return empty()
     return result
-
-
-def _as_answer(error: BaseException) -> RequestError | None:
-    """Return *error* if it is a `RequestError`, also inside the exception groups of the handler's task groups."""
-    answer = alone(error)
-    return answer if isinstance(answer, RequestError) else None

@@ -60,7 +60,8 @@ def error_from(error: Failure, *, peer: Peer | None = None, session_id: str | No
     code, message = error.code, error.message
     # As JSON: the schema may have a type for the data.
     data: Any = from_json(encode(error.data))
-    named: object = members_of(data).get("sessionId")
+    members = members_of(data)
+    named: object = members.get("sessionId")
     if code == AUTH_REQUIRED:
         return AuthRequired(message, methods=peer.auth_methods if isinstance(peer, AgentPeer) else (), data=data)
     if isinstance(named, str):
@@ -72,22 +73,16 @@ def error_from(error: Failure, *, peer: Peer | None = None, session_id: str | No
         lost.code, lost.data = code, data
         return lost
     if code == UNSUPPORTED_VERSION:
-        return _unsupported_version(data)
+        requested: object = members.get("requested")
+        known = requested if type(requested) is int else None
+        supported = [each for each in items_of(members.get("supported")) if type(each) is int]
+        return UnsupportedProtocolVersion(requested=known, answered=None, supported=supported)
     return RequestError(code, message, data=data)
 
 
 def is_closed(error: RequestError, *, peer: Peer) -> bool:
     """Return True if a session is closed although `session/close` failed: in v2, if it was not found."""
     return peer.version > 1 and error.code == NOT_FOUND
-
-
-def _unsupported_version(data: Any) -> UnsupportedProtocolVersion:
-    """Return the error -32022 with *data*, which should be `{requested, supported}`."""
-    members = members_of(data)
-    requested: Any = members.get("requested")
-    supported = [each for each in items_of(members.get("supported")) if type(each) is int]
-    known = requested if type(requested) is int else None
-    return UnsupportedProtocolVersion(requested=known, answered=None, supported=supported)
 
 
 def _says_lost(text: str, session_id: str | None) -> bool:

@@ -237,9 +237,6 @@ class AgentHandshake(_Handshake[AgentCapability]):
             client = ClientPeer.read(raw, self._protocols[version])
         except DecodeError as error:
             raise InvalidParams(f"Invalid params: {'; '.join(map(str, error.issues))}", issues=error.issues) from None
-        return self._settle(client)
-
-    def _settle(self, client: ClientPeer) -> Settled:
         protocol: Any = client.protocol
         methods = auth_methods_for(client, self._auth_methods)
         message = {"protocolVersion": client.version} | self._part(protocol)

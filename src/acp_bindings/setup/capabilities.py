@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from functools import cache
 from types import NoneType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeGuard
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from pydantic.alias_generators import to_snake
 
@@ -303,14 +303,12 @@ def member_type(model: type[Model], way: Collection[str]) -> type | None:
 def members(model: type[Model]) -> Mapping[str, type]:
     """Return the fields of a class by wire name, each with the first class in its annotation."""
     return {
-        info.alias or name: next(filter(_is_class, parts_of(info.annotation)), object)
+        info.alias or name: next(
+            (each for each in parts_of(info.annotation) if isinstance(each, type) and each is not NoneType), object
+        )
         for name, info in model.__pydantic_fields__.items()
         if name != "meta"
     }
-
-
-def _is_class(part: object) -> TypeGuard[type]:
-    return isinstance(part, type) and part is not NoneType
 
 
 WITHDRAWN = {"session/set_model": "session/set_config_option"}
