@@ -69,35 +69,31 @@ async def start(
 ) -> tuple[Child, Writer, Reader, Reader]:
     """Start the command in a new process group. *without_input*, its errors are part of its output."""
     await anyio.lowlevel.checkpoint()
-    async with contextlib.AsyncExitStack() as on_failure:
-        with held_back():
-            with contextlib.ExitStack() as child_ends:
+    with held_back(), contextlib.ExitStack() as on_failure, contextlib.ExitStack() as child_ends:
 
-                def pipe(kind: type[P]) -> tuple[int, P]:
-                    """Return the end of the child, and ours."""
-                    ends = os.pipe()
-                    our_end, child_end = ends if kind is Reader else reversed(ends)
-                    os.set_blocking(our_end, False)
-                    ours = kind(our_end)
-                    on_failure.push_async_callback(ours.aclose)
-                    child_ends.callback(os.close, child_end)
-                    return child_end, ours
+        def pipe(kind: type[P]) -> tuple[int, P]:
+            """Return the end of the child, and ours."""
+            ends = os.pipe()
+            our_end, child_end = ends if kind is Reader else reversed(ends)
+            on_failure.callback(os.close, our_end)
+            child_ends.callback(os.close, child_end)
+            os.set_blocking(our_end, False)
+            return child_end, kind(our_end)
 
-                (input_, stdin), (output, stdout), (errors, stderr) = pipe(Writer), pipe(Reader), pipe(Reader)
-                child = Child(
-                    subprocess.Popen(
-                        list(command),
-                        stdin=subprocess.DEVNULL if without_input else input_,
-                        stdout=output,
-                        stderr=subprocess.STDOUT if without_input else errors,
-                        cwd=cwd,
-                        env=dict(env),
-                        start_new_session=True,
-                    )
-                )
-            on_failure.pop_all()
-        return child, stdin, stdout, stderr
-    raise AssertionError("the stack lets every exception pass")
+        (input_, stdin), (output, stdout), (errors, stderr) = pipe(Writer), pipe(Reader), pipe(Reader)
+        child = Child(
+            subprocess.Popen(
+                list(command),
+                stdin=subprocess.DEVNULL if without_input else input_,
+                stdout=output,
+                stderr=subprocess.STDOUT if without_input else errors,
+                cwd=cwd,
+                env=dict(env),
+                start_new_session=True,
+            )
+        )
+        on_failure.pop_all()
+    return child, stdin, stdout, stderr
 
 
 class Child:
