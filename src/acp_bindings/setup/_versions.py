@@ -8,16 +8,13 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from acp_bindings._json import members_of
+from acp_bindings._json import members_of, package_of
 from acp_bindings._lazy import PACKAGES
 from acp_bindings.methods import ProtocolPackage
 from acp_bindings.setup.errors import BadProtocolVersion, UnsupportedProtocolVersion
 
 HIGHEST = 0xFFFF
 """The highest version number (`ProtocolVersion`)."""
-
-
-_PACKAGE = re.compile(r"v(\d+)(_unstable)?")
 
 
 def package_named(name: str) -> Any:
@@ -36,11 +33,10 @@ def version_of(protocol: ProtocolPackage) -> int:
     Raises:
         TypeError: *protocol* is not a protocol package.
     """
-    name: str = getattr(protocol, "__name__", "")
-    match = _PACKAGE.fullmatch(name.removeprefix("acp_bindings."))
-    if match is None:
+    package = package_of(getattr(protocol, "__name__", ""))
+    if package is None:
         raise TypeError(f"{protocol!r} is not a protocol package; the packages are {', '.join(PACKAGES)}")
-    return int(match[1])
+    return int(package.removeprefix("v").removesuffix("_unstable"))
 
 
 def by_version(protocols: Iterable[ProtocolPackage]) -> dict[int, ProtocolPackage]:
