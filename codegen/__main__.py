@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -11,7 +12,7 @@ from pathlib import Path
 
 from codegen import lock
 from codegen.build import PACKAGES, build
-from codegen.lock import SourceError, write_files
+from codegen.lock import SourceError
 from codegen.sources import parse_schema
 from codegen.tree import CodegenError
 
@@ -76,13 +77,10 @@ def _lines(path: Path) -> list[str]:
 
 
 def _replace(built: Path, output: Path) -> None:
-    """Replace the packages by the built files, and remove modules that are no longer generated."""
-    files = {str(path.relative_to(built)): path.read_bytes() for path in sorted(built.rglob("*.py"))}
-    write_files(output, files)
+    """Replace the packages by the built ones."""
     for package, _ in PACKAGES.values():
-        for path in (output / package).rglob("*.py"):
-            if str(path.relative_to(output)) not in files:
-                path.unlink()
+        shutil.rmtree(output / package, ignore_errors=True)
+        shutil.copytree(built / package, output / package)
 
 
 if __name__ == "__main__":
