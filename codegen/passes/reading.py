@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import cast
 
 from codegen.tree import (
     JSON_TYPES,
@@ -120,16 +120,13 @@ def _defaulted(where: str, node: Node, defs: Definitions) -> Node:
         if not _fits(default, node, defs):
             raise CodegenError(f"{where}: no rule for {default!r} as the default of this type")
         return node
-    defaults = _reads_as(name, defs)
-    required = [member for each in lineage(name, defs) for member in defs[each].get("required", [])]
+    family = [defs[each] for each in lineage(name, defs)]
+    members = [item for each in family for item in each.get("properties", {}).items()]
+    defaults = {key: value["default"] for key, value in members if "default" in value}
+    required = [member for each in family for member in each.get("required", [])]
     if required or not isinstance(default, dict) or defaults | cast("Node", default) != defaults:
         raise CodegenError(f"{where}: the default {default!r} differs from an empty {name}")
     return without(node, "default") | {"x-default-object": name}
-
-
-def _reads_as(name: str, defs: Definitions) -> dict[str, Any]:
-    members = [item for each in lineage(name, defs) for item in defs[each].get("properties", {}).items()]
-    return {key: value["default"] for key, value in members if "default" in value}
 
 
 def _fits(default: object, node: Node, defs: Definitions) -> bool:

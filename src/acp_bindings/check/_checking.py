@@ -256,7 +256,8 @@ class Check:
         if not isinstance(value, list) or (self._type is None and all(map(_is_server, items_of(value)))):
             yield from self._placed(self._one(unwrap(self._input.text, value), None))
             return
-        items = [_item(each, index) for index, each in enumerate(items_of(self._input.value))]
+        lines = (unwrap(to_json(each), each) for each in items_of(self._input.value))
+        items = [line._replace(at=(index, *line.at)) for index, line in enumerate(lines)]
         if self._type is None and _begins_conversation(items):
             yield from self._placed(self._conversation(enumerate(items, start=1)))
         else:
@@ -323,8 +324,3 @@ def _begins_conversation(items: list[Line]) -> bool:
     """Return True if a list of messages is a conversation, because it begins with `initialize`."""
     first: Any = items[0].value if items else None
     return len(items) > 1 and is_message(first) and first.get("method") == "initialize"
-
-
-def _item(value: Any, index: int) -> Line:
-    line = unwrap(to_json(value), value)
-    return line._replace(at=(index, *line.at))

@@ -430,16 +430,13 @@ class Conversation:
             elif observed.method is not None and observed.kind in ("notification", "unreadable"):
                 self._lifecycle.check(observed.method, sender=observed.sender)
         except AcpError as error:
-            return self._once(error, observed.method or "")
+            method = observed.method or ""
+            if not self.begun_before and method not in self._reported_untimely:
+                self._reported_untimely.add(method)
+                # Without any `initialize` so far, there may never be one, and one report is enough.
+                self.begun_before = self._opened_with is None
+                return error
         return None
-
-    def _once(self, error: AcpError, method: str) -> AcpError | None:
-        if self.begun_before or method in self._reported_untimely:
-            return None
-        self._reported_untimely.add(method)
-        # Without any `initialize` so far, there may never be one, and one report is enough.
-        self.begun_before = self._opened_with is None
-        return error
 
     def _collected(self, observed: ObservedMessage) -> tuple[Remark, ...]:
         """Return the remarks of `ReplayCollector` on *observed*."""

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from acp_bindings._models.base import known_member
 from acp_bindings.decoding import decode
@@ -193,12 +193,9 @@ def merged(
 ) -> Iterator[SessionUpdate]:
     """Yield *updates*, with consecutive chunks of text of one message merged; by default only plain ones."""
     for _, chunks in groupby(updates, key=message_of):
-        yield _joined(list(chunks))
-
-
-def _joined(pieces: list[Any]) -> SessionUpdate:
-    first: Any = pieces[0]
-    if len(pieces) == 1:
-        return cast("SessionUpdate", first)
-    text = "".join(each.content.text for each in pieces)
-    return cast("SessionUpdate", first.model_copy(update={"content": first.content.model_copy(update={"text": text})}))
+        pieces: list[Any] = list(chunks)
+        whole = pieces[0]
+        if len(pieces) > 1:
+            text = "".join(each.content.text for each in pieces)
+            whole = whole.model_copy(update={"content": whole.content.model_copy(update={"text": text})})
+        yield whole
