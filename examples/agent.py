@@ -48,7 +48,8 @@ agent = Agent(
     "example-agent",
     title="The Example Agent",
     version="1.0",
-    mcp=mcp_launch.for_sessions(transports=("stdio", "http", "sse")),
+    # A client at a URL must not start programs on this machine.
+    mcp=mcp_launch.for_sessions(transports=("http", "sse") if "--http" in sys.argv else ("stdio", "http", "sse")),
     sessions=_store(os.environ.get("ACP_SESSIONS") or "~/.example-agent"),
 )
 

@@ -56,6 +56,12 @@ class SessionServers:
             given = options_for(name, self._options)
             return given if given.elicitation else replace(given, elicitation=_forward_to(session))
 
+        if "stdio" not in self._terms["transports"]:
+            # v1 has no capability for stdio, so its clients send such servers nevertheless.
+            programs = [each for each in servers if getattr(each, "type", "stdio") == "stdio"]
+            servers = [each for each in servers if each not in programs]
+            for each in programs:
+                await session.report(f"MCP server {each.name}: not started, because this agent only accepts URLs")
         async with (
             launch(servers, cwd=session.cwd, options=options, **self._terms) as fleet,
             anyio.create_task_group() as tasks,
@@ -90,7 +96,8 @@ def for_sessions(
     servers to the user (`elicitation/create`) are forwarded to a client that supports them, and declined otherwise.
 
     Args:
-        transports: the transports that the agent advertises. SSE is not a default because MCP has deprecated it.
+        transports: the transports that the agent accepts and advertises. SSE is not a default because MCP has
+            deprecated it. Leave out stdio if clients must not start programs, as in a remote agent.
         background: answer `session/new` at once, while the servers are still starting.
         timeout: seconds for the servers of a session to become ready.
         budgets: seconds for each stage of each server. By default a server has one second to exit, because the agent

@@ -166,6 +166,21 @@ async def test_other_transports_than_those_advertised_are_refused(version: int) 
             await client.new({"type": "http", "name": "web", "url": "http://127.0.0.1:1/", "headers": []})
 
 
+async def test_an_agent_without_stdio_starts_no_program_of_a_client(
+    version: int, marked: Marked, echo_urls: dict[str, str]
+) -> None:
+    agent = caller(transports=("http",))
+    async with talking(agent, version) as client:
+        if version == 2:
+            with pytest.raises(RequestFailed, match="transport"):
+                await client.new(typed(marked.plain()))
+            return
+        session = await client.new(marked.plain(), http(echo_urls["http"]))
+        assert await client.prompt(session, "web__echo") == "end_turn"
+        assert "MCP server plain: not started, because this agent only accepts URLs" in client.text(session)
+        assert not marked.running()
+
+
 WITHOUT_SERVERS = """
 import sys, anyio, mcp_launch
 from acp_bindings.agent import Agent, Turn
