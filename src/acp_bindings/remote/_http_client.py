@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from typing import Any, cast
@@ -47,6 +48,9 @@ _DOUBT = 2.0
 """Seconds in which it shows whether the agent is gone, or only the request has failed."""
 _FATAL = frozenset({401, 403, 404, 410})
 """Statuses that concern the whole connection. With any other, only the request has failed."""
+_ELSEWHERE = frozenset({404, 429})
+"""Statuses of a session without a stream: it is not open yet at this server, or the connection has too many. Its
+messages are then on the stream of the connection."""
 _GONE = "no longer knows the connection (404); has it restarted, or do several workers respond without affinity?"
 
 
@@ -234,10 +238,11 @@ class HttpLink:
                 failure = self.network.explain(error, silence=SILENCE)
             if stream.last != before:
                 failures = 0
-            if failure and failure.status == 404 and session_id is not None and not stream.last:
-                # Not open yet at this server, which sends its messages on the stream of the connection until then.
+            if failure and failure.status in _ELSEWHERE and session_id is not None and stream.last in ("", "0"):
                 stream.opened.set()
-                await stream.retry.wait()
+                # A proxy may have sent a 429, too.
+                with anyio.move_on_after(_RETRY[-1] if failure.status == 429 else math.inf):
+                    await stream.retry.wait()
                 stream.retry = anyio.Event()
                 continue
             failure = failure or self.network.lost("the server closed an event stream")

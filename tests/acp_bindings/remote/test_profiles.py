@@ -11,7 +11,7 @@ import pytest
 from acp_bindings import v1, v2
 from acp_bindings.agent import Agent
 from acp_bindings.client import Client
-from acp_bindings.remote import Limits
+from acp_bindings.remote import Limits, _http_client
 from acp_bindings.setup import SessionRecord
 from tests.acp_bindings.remote.conftest import Serve
 from tests.mcp_launch.servers.tls import certificates
@@ -82,6 +82,23 @@ async def test_closed_and_deleted_sessions_do_not_count_as_streams(agent: Agent,
                 await connected.delete(record)
             assert await kept.prompt("hello") == "end_turn"
     assert not lost
+
+
+async def test_sessions_beyond_the_limit_of_streams_use_that_of_the_connection(
+    client: Client, agent: Agent, serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_http_client, "_RETRY", (0.0, 0.01))
+    with anyio.fail_after(20):
+        async with serve(agent.asgi(limits=Limits(streams=2))) as url, client.connect(f"{url}/acp") as connected:
+            sessions = [await connected.session(cwd="/tmp") for _ in range(5)]
+            for _ in range(2):
+                for session in sessions:
+                    assert await session.prompt("count 300") == "end_turn"
+            records = [session.record for session in sessions]
+            said = [[each.text for each in session.state.messages] for session in sessions]
+        async with serve(agent.asgi(limits=Limits(streams=2))) as url, client.connect(f"{url}/acp") as connected:
+            again = [await connected.load(record) for record in records]
+            assert [[each.text for each in session.state.messages] for session in again] == said
 
 
 @pytest.mark.parametrize("profile", PROFILES)
