@@ -200,6 +200,7 @@ class AcpApp:
         if isawaitable(identity):
             identity = await identity
         if not identity:
+            log.info("a request from %s was refused, because authenticate returned no identity", scope.get("client"))
             raise Refusal(401, "authentication is required", {"www-authenticate": "Bearer"})
         if not isinstance(identity, str):
             raise TypeError(f"authenticate must return a str or None, not {type(identity).__name__}")

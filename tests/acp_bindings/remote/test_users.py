@@ -83,17 +83,24 @@ async def test_a_caller_without_identity_is_refused(profile: str, shared: Agent,
     assert caught.value.status in (401, 403)
 
 
-@pytest.mark.parametrize(("identity", "status"), [("", 401), (True, 500)])
+@pytest.mark.parametrize(
+    ("identity", "status", "logged"),
+    [
+        ("", 401, "was refused, because authenticate returned no identity"),
+        (True, 500, "authenticate must return a str or None, not bool"),
+    ],
+)
 async def test_only_a_name_is_an_identity(
-    identity: Any, status: int, shared: Agent, serve: Serve, caplog: pytest.LogCaptureFixture
+    *, identity: Any, status: int, logged: str, shared: Agent, serve: Serve, caplog: pytest.LogCaptureFixture
 ) -> None:
+    caplog.set_level("INFO", "acp_bindings.remote")
     async with (
         serve(shared.asgi(authenticate=lambda _: identity)) as url,
         httpx.AsyncClient(base_url=f"{url}/acp") as client,
     ):
         response = await client.post("", json=NEW)
     assert response.status_code == status
-    assert ("authenticate must return a str or None, not bool" in caplog.text) == (status == 500)
+    assert logged in caplog.text
 
 
 def test_users_need_a_store_that_keeps_them_apart() -> None:
