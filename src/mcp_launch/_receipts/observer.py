@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 from collections.abc import Callable, Collection
 from typing import Any
@@ -24,7 +25,8 @@ class Observer:
 
         Args:
             tell: called with the name of an event and its facts.
-            refused: called if no client can accept the response to `initialize`.
+            refused: called if no client can accept the response to `initialize`, unless `server/discover` has succeeded
+                meanwhile.
         """
         self._tell = tell
         self._refused = refused
@@ -32,6 +34,7 @@ class Observer:
         self._began = time.monotonic()
         self._opened: dict[str, Any] | None = None
         """The result of the handshake."""
+        self._opened_at = -math.inf
         self.started = False
         """True if the agent has accepted the handshake."""
 
@@ -64,8 +67,12 @@ class Observer:
 
     def waits_for(self, ids: Collection[str | int] | None = None) -> bool:
         """Return True if one of these requests, or of all, is `initialize` or a list, and has no response."""
-        waiting = (method for number, (method, _, _) in self._pending.items() if ids is None or number in ids)
-        return any(method in ("initialize", *_LISTS) for method in waiting)
+        waiting = (each for number, each in self._pending.items() if ids is None or number in ids)
+        return any(method in _LISTS or self._is_needed(method, began) for method, began, _ in waiting)
+
+    def _is_needed(self, method: str, began: float) -> bool:
+        """Return True for `initialize`, unless `server/discover` was answered after it was sent."""
+        return method == "initialize" and began >= self._opened_at
 
     def received(self, text: bytes) -> None:
         """Follow a message of the server."""
@@ -76,7 +83,7 @@ class Observer:
             method, began, name = self._pending.pop(number)
             result, error = members_of(message.get("result")), members_of(message.get("error"))
             if method in OPENING:
-                self._answered(method, result)
+                self._answered(method, began, result)
             elif method in _LISTS and not error:
                 items = [members_of(each).get("name") for each in items_of(result.get(_LISTS[method]))]
                 self._tell("listed", **{_LISTS[method]: items})
@@ -84,14 +91,14 @@ class Observer:
                 facts = {"error": error.get("message")} if error else {"isError": result.get("isError", False)}
                 self._tell("called", tool=name, seconds=round(time.monotonic() - began, 3), **facts)
 
-    def _answered(self, method: str, result: dict[str, Any]) -> None:
+    def _answered(self, method: str, began: float, result: dict[str, Any]) -> None:
         is_valid = isinstance(result.get("capabilities"), dict)
         if method == "initialize":
             is_valid = is_valid and result.get("protocolVersion") in HANDSHAKE_PROTOCOL_VERSIONS
             is_valid = is_valid and isinstance(members_of(result.get("serverInfo")).get("name"), str)
         if is_valid:
-            self._opened = result
-        elif method == "initialize":
+            self._opened, self._opened_at = result, time.monotonic()
+        elif self._is_needed(method, began):
             self._refused()
 
     def _accepted(self) -> None:

@@ -85,6 +85,8 @@ class Relayed:
     async def _launch(self, seconds: float) -> None:
         async with launch([self._entry], cwd=self._cwd, timeout=seconds, budgets=BUDGETS) as fleet:
             failures = fleet.failures
+        if not (failures or self._failing):
+            return  # it has started for the agent meanwhile
         message = "failed for the agent, but works when mcp-launch starts it; see the messages of the agent"
         works = LaunchFailure(message, server=self.spec.name, stage="handshake", code="failed")
         self._failing = False

@@ -16,6 +16,8 @@ import pytest
 from acp_bindings import decode, v1
 from mcp_launch._receipts import http_relay, session_requests
 from mcp_launch._receipts.observer import Observer
+from mcp_launch._receipts.servers import Relayed
+from mcp_launch._spec import StdioServer
 from tests.acp_bindings.tap.quiet_agent import use
 from tests.acp_bindings.tap.support import TAP, lines_of, run, running
 from tests.mcp_launch.failures.catalogue import CASES, Case
@@ -236,6 +238,47 @@ def test_a_response_ends_the_wait_of_its_own_request_only() -> None:
     assert [observer.waits_for(each) for each in ids] == [False, True]
     observer.received(b'{"id": 1, "result": {"tools": []}}')
     assert not observer.waits_for([1])
+
+
+DISCOVER, INITIALIZE = b'{"id": 1, "method": "server/discover"}', b'{"id": 2, "method": "initialize"}'
+DISCOVERED = b'{"id": 1, "result": {"capabilities": {}}}'
+REFUSED = b'{"id": 2, "error": {"code": -32600, "message": "already open"}}'
+
+
+@pytest.mark.parametrize(
+    ("messages", "refusals"),
+    [
+        ([DISCOVER, INITIALIZE, DISCOVERED, REFUSED], 0),
+        ([DISCOVER, DISCOVERED, INITIALIZE, REFUSED], 1),
+        ([INITIALIZE, REFUSED], 1),
+    ],
+    ids=["needless", "after another handshake", "alone"],
+)
+def test_a_refused_handshake_is_a_failure_unless_another_one_succeeds_meanwhile(
+    messages: list[bytes], refusals: int
+) -> None:
+    refused: list[bool] = []
+    observer = Observer(ignore, refused=lambda: refused.append(True))
+    for each in messages:
+        (observer.sent if b"method" in each else observer.received)(each)
+        if each == DISCOVERED:
+            assert not observer.waits_for()
+    assert len(refused) == refusals
+
+
+@pytest.mark.anyio
+async def test_a_server_that_starts_for_the_agent_after_a_refused_handshake_has_not_failed() -> None:
+    told: list[Any] = []
+    spec = StdioServer(name="files", command=sys.executable)
+    async with anyio.create_task_group() as tasks:
+        relayed = Relayed(spec, Marked().plain(name="files"), cwd="/", tasks=tasks, tell=told.append)
+        observer = relayed.observer()
+        for each in (DISCOVER, INITIALIZE):
+            observer.sent(each)
+        for each in (REFUSED, DISCOVERED):
+            observer.received(each)
+        observer.sent(b'{"id": 3, "method": "tools/list"}')
+    assert [each["event"] for each in told] == ["started"]
 
 
 def test_only_the_endpoint_of_a_stream_is_replaced() -> None:
