@@ -98,6 +98,21 @@ async def test_what_needs_a_session_fails_once() -> None:
 
 
 @pytest.mark.anyio
+@pytest.mark.parametrize("version", [1, 2])
+async def test_a_cancelled_turn_that_ends_with_an_error_fails_once(version: int) -> None:
+    report = await probe([*AGENT, "prompts.cancel/error"], version=version, only=["prompts", "permission"], timeout=5)
+
+    assert [each.check.id for each in report.results if each.status == "fail"] == ["prompts.cancel"]
+    skipped = {each.check.id for each in report.results if each.message == "it needs what failed in prompts.cancel"}
+    assert skipped == {
+        "prompts.cancel-at-once",
+        "prompts.cancel-twice",
+        "prompts.after-cancel",
+        "permission.cancelled",
+    }
+
+
+@pytest.mark.anyio
 async def test_a_second_session_that_ends_the_agent_fails_once(tmp_path: Path) -> None:
     only = ["messages.unknown-fields", "sessions.unique", "prompts.output", "prompts.cancel", "conversation"]
 

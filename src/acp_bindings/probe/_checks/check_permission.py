@@ -6,6 +6,7 @@ from typing import Any
 
 from acp_bindings.probe._bench import WORK, Bench, first_turn
 from acp_bindings.probe._check import Failed, Skipped, check
+from acp_bindings.probe._checks.check_prompts import cancelling
 from acp_bindings.probe._client_side import Policy
 from acp_bindings.probe._probed_agent import Line
 from acp_bindings.probe._probed_session import Turn
@@ -50,6 +51,7 @@ async def reject(bench: Bench) -> None:
 async def cancelled(bench: Bench) -> None:
     """A turn that is cancelled during a permission request ends as cancelled."""
     _questions(await bench.once(worked))
+    await bench.once(cancelling)
     session = await bench.new_session(await bench.shared())
     agent = session.agent
     client = bench.clients[agent]
