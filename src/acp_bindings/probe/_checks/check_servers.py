@@ -17,7 +17,10 @@ async def stdio(bench: Bench) -> None:
     await bench.once(with_stdio)
 
 
-@check(_SOURCE, "Pass `args` and `env` on as they are, without a shell.")
+@check(
+    _SOURCE,
+    "Pass `args` on as they are, without a shell. `env` is a list of `{name, value}`, not a map: set each variable.",
+)
 async def stdio_environment(bench: Bench) -> None:
     """A stdio server gets its arguments and environment variables."""
     session, entry = await bench.once(with_stdio)
