@@ -161,8 +161,8 @@ def test_the_client_reports_the_supported_versions_and_closes_the_connection(pla
     ("mode", "told"),
     [
         ("dated", 'ACP versions are integers, such as 1; "2025-03-26" looks like an MCP version'),
-        ("leaves", "initialize: the process exited with status 1; its last line on stderr: odd: no licence"),
-        ("dies_in_a_turn", "the process exited with status 1; its last line on stderr: odd: out of memory"),
+        ("leaves", "initialize: the process exited with status 1; it wrote to stderr: odd: no licence"),
+        ("dies_in_a_turn", "the process exited with status 1; it wrote to stderr: odd: out of memory"),
         ("wants_login", 'Authentication required (-32000); log in with "In the browser"'),
         ("has_no_model", "Internal error (-32603): no model is set\n"),
         ("forgets", 'Session not found (-32603): "odd"'),

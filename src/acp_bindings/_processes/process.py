@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import contextlib
+import re
 import signal
 import subprocess
 import sys
@@ -23,6 +24,19 @@ from acp_bindings._processes.forward import LineForwarder
 def how_it_ended(status: int) -> str:
     """Return how a process ended: `exited with status 1`, `was ended by SIGKILL`."""
     return f"was ended by {signal_name(status)}" if status < 0 else f"exited with status {status}"
+
+
+_NODE_ERROR = re.compile(r"\[?\w*Error\b")
+
+
+def last_words(lines: Sequence[str]) -> str:
+    """Return the last line of standard error that is not empty; if Node.js has ended with an error, the error."""
+    said = [line for line in lines if line.strip()]
+    if said and said[-1].startswith("Node.js v"):
+        # Before its version, it writes the source line, the error, the stack trace, and the fields of the error.
+        outer = [line for line in said[:-1] if not line[0].isspace() and line != "}"]
+        said = [line for line in outer if _NODE_ERROR.match(line)] or outer or said
+    return said[-1].strip() if said else ""
 
 
 def signal_name(status: int) -> str:

@@ -12,7 +12,7 @@ from typing import Unpack
 import anyio
 
 from acp_bindings._processes.forward import LineForwarder
-from acp_bindings._processes.process import ChildProcess, attended, how_it_ended, to_the_end
+from acp_bindings._processes.process import ChildProcess, attended, how_it_ended, last_words, to_the_end
 from acp_bindings._redact import Redactor
 from acp_bindings.connection._connection import Connection, Options
 from acp_bindings.connection.errors import CannotStart, ConnectionClosed, log
@@ -68,8 +68,8 @@ class ProcessConnection(Connection):
         await self._process.settle(_LAST_WORDS)
         status, stderr = self.exit_status, self.stderr
         reason = end.reason if status is None else f"the process {how_it_ended(status)}"
-        said = next((line for line in reversed(stderr) if line.strip()), None)
-        reason += f"; its last line on stderr: {said}" if said else "; it wrote nothing to stderr"
+        said = last_words(stderr)
+        reason += f"; it wrote to stderr: {said}" if said else "; it wrote nothing to stderr"
         return ConnectionClosed(reason, exit_status=status, stderr=stderr)
 
 

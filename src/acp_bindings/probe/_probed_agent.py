@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias, cast
 import anyio
 from anyio.abc import TaskGroup, TaskStatus
 
-from acp_bindings._processes.process import ChildProcess, LineBuffer, how_it_ended
+from acp_bindings._processes.process import ChildProcess, LineBuffer, how_it_ended, last_words
 from acp_bindings.connection._child import start_child
 from acp_bindings.connection.errors import ConnectionClosed
 from acp_bindings.probe._check import Failed
@@ -316,7 +316,7 @@ class Agent:
         status = self.process.returncode if self.process else None
         if not self.process or status is None:
             return "; the agent closed its output"
-        said = next((each.strip() for each in reversed(self.process.stderr.lines()) if each.strip()), None)
+        said = last_words(self.process.stderr.lines())
         return f"; the agent {how_it_ended(status)}" + (f", and wrote to standard error: {said}" if said else "")
 
     async def stop(self, *, patience: float = 1.0) -> None:

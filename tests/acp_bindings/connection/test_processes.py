@@ -93,7 +93,7 @@ async def test_the_end_of_a_process_fails_pending_requests_with_its_status() -> 
         await fails(connection, r"^session/new: the process exited with status 3", NEW)
         end = await connection.wait_ended()
     error = caught.value
-    expected = "_test/exit: the process exited with status 3; its last line on stderr: bad token [redacted]"
+    expected = "_test/exit: the process exited with status 3; it wrote to stderr: bad token [redacted]"
     assert (str(error), error.method, error.exit_status) == (expected, "_test/exit", 3)
     assert error.stderr[-1] == "bad token [redacted]"
     assert (end.method, end.reason, end.exit_status, end.stderr) == (None, error.reason, 3, error.stderr)
@@ -191,7 +191,7 @@ async def test_a_process_that_closes_its_input_is_abandoned() -> None:
     async with script(code, patience=0.2) as connection:
         with anyio.fail_after(10):
             await up(connection, "deaf")
-            await fails(connection, "its last line on stderr: deaf", NEW)
+            await fails(connection, "it wrote to stderr: deaf", NEW)
 
 
 @pytest.mark.parametrize(
@@ -288,7 +288,7 @@ async def test_the_last_lines_of_standard_error_are_awaited(monkeypatch: pytest.
     with anyio.fail_after(20):
         async with script(code) as connection:
             end = await connection.wait_ended()
-    assert end.reason == "the process exited with status 3; its last line on stderr: last words"
+    assert end.reason == "the process exited with status 3; it wrote to stderr: last words"
 
 
 async def test_a_process_that_exits_during_a_write_is_reported_with_its_status() -> None:

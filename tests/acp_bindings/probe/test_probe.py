@@ -77,6 +77,27 @@ async def test_an_agent_that_exits_fails_once_and_the_rest_is_skipped() -> None:
     assert {each.status for each in rest} == {"skip"}
 
 
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("before", "after", "shown"),
+    [
+        ("agent.js:1\nrun(config.model);\n           ^\n\nTypeError: no model", "", "TypeError: no model"),
+        (
+            "Error: Cannot find module 'sdk'\nRequire stack:\n- /agent.js",
+            " {\n  code: 'X'\n}",
+            "Error: Cannot find module",
+        ),
+        ("node:internal\n\nOops: no model", "", "Oops: no model"),
+    ],
+)
+async def test_of_a_stack_trace_of_node_the_error_is_shown(before: str, after: str, shown: str) -> None:
+    trace = f"{before}\n    at run (agent.js:1:1){after}\n\nNode.js v20.20.2\n"
+
+    report = await probe([sys.executable, "-c", f"import sys; sys.exit({trace!r})"], timeout=5, only=["negotiation"])
+
+    assert f"wrote to standard error: {shown}" in report.results[0].message
+
+
 @pytest.mark.full
 @pytest.mark.anyio
 @pytest.mark.parametrize("version", [1, 2])
