@@ -6,6 +6,7 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import anyio
@@ -19,12 +20,17 @@ from acp_bindings.jsonrpc import INTERNAL_ERROR
 from acp_bindings.play._served import Served
 from acp_bindings.recordings import read_recording
 
+_PATIENCE = 5.0
+"""Seconds until a message of the client is missed, if it has sent another one."""
+
 
 class _Event(NamedTuple):
     from_client: bool
     text: bytes
     message: dict[str, Any]
     """The message; empty for a line that is not one."""
+    line: int = 0
+    """Its line in the recording."""
 
 
 class Replay(Served):
@@ -55,7 +61,7 @@ class Replay(Served):
                 conversation.take(observed)
                 if observed.sender is None and line.value is not None:
                     continue
-                self._events.append(_Event(observed.sender == "client", line.text, members_of(line.value)))
+                self._events.append(_Event(observed.sender == "client", line.text, members_of(line.value), number))
         if not any(each.message and not each.from_client for each in self._events):
             raise ValueError("no line is a message from the agent; a recording has one message on each line")
 
@@ -68,16 +74,18 @@ class Replay(Served):
         """Serve one client over two byte streams, until it leaves."""
         client = _Listener(source, sink, Counter(filter(None, map(_key, self._events))))
         try:
-            for event in self._events:
-                if event.from_client:
-                    await client.expect(event)
-                else:
-                    await sink.send(client.readdressed(event) + b"\n")
-            # A process that has failed does not wait for the client.
-            while not self._status:
-                await client.listen()
-        except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
-            pass
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(client.watch)
+                with suppress(anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
+                    for event in self._events:
+                        if event.from_client:
+                            await client.expect(event)
+                        else:
+                            await sink.send(client.readdressed(event) + b"\n")
+                    # A process that has failed does not wait for the client.
+                    while not self._status:
+                        await client.listen()
+                tasks.cancel_scope.cancel()
         finally:
             with anyio.CancelScope(shield=True):
                 await source.aclose()
@@ -95,14 +103,29 @@ class _Listener:
         self._ids: dict[str, Any] = {}
         """The ids of the requests that have arrived, by those in the recording."""
         self._rest = b""
+        self._awaited: _Event | None = None
+
+    async def watch(self) -> None:
+        """Say what the recording has next, if the client has sent something else and nothing more follows."""
+        told = None
+        while True:
+            awaited, arrived = self._awaited, [*self._arrived]
+            await anyio.sleep(_PATIENCE)
+            if arrived and awaited not in (None, told) and (awaited, arrived) == (self._awaited, self._arrived):
+                told = awaited
+                sent = ", ".join(f"the {key}" for key, _ in arrived)
+                where = f"line {awaited.line} of the recording"
+                sys.stderr.write(f"waiting for the {_key(awaited)} ({where}); the client has sent {sent}\n")
 
     async def expect(self, event: _Event) -> None:
         """Wait for the message of the client that is like *event*."""
         key = _key(event)
         if not key:
             return
+        self._awaited = event
         while (found := next((each for each in self._arrived if each[0] == key), None)) is None:
             await self.listen()
+        self._awaited = None
         self._arrived.remove(found)
         if "id" in event.message and "method" in event.message:
             self._ids[json.dumps(event.message["id"])] = found[1].get("id")
@@ -140,4 +163,4 @@ def _key(event: _Event) -> str | None:
         return None
     if "method" in message:
         return f"{'request' if 'id' in message else 'notification'} {message['method']}"
-    return f"response {json.dumps(message.get('id'))}"
+    return f"response to {json.dumps(message.get('id'))}"

@@ -61,10 +61,29 @@ async def test_a_request_that_was_not_recorded_gets_an_error(version: int) -> No
     assert session == "session-1"
 
 
-async def test_messages_of_the_client_may_come_in_another_order() -> None:
-    def said(sender: str, **message: Any) -> bytes:
-        return json.dumps({"from": sender, "message": {"jsonrpc": "2.0", **message}}).encode()
+def said(sender: str, **message: Any) -> bytes:
+    return json.dumps({"from": sender, "message": {"jsonrpc": "2.0", **message}}).encode()
 
+
+async def test_a_client_that_sends_something_else_is_told_what_the_recording_has(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("acp_bindings.play._replay._PATIENCE", 0.05)
+    recording = [
+        *(said("client", id=1, method="_a"), said("agent", id=1, result="a")),
+        *(said("client", id=2, method="_b"), said("agent", id=2, result="b")),
+    ]
+    told = ""
+    with anyio.fail_after(30):
+        async with raw_client(Replay(recording), 1) as client:
+            await client.request("_b")
+            while not told:
+                await anyio.sleep(0.05)
+                told = capsys.readouterr().err
+    assert told == "waiting for the request _a (line 1 of the recording); the client has sent the request _b\n"
+
+
+async def test_messages_of_the_client_may_come_in_another_order() -> None:
     recording = [
         said("client", id=1, method="_a"),
         said("client", id=2, method="_b"),
