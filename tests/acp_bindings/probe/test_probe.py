@@ -438,6 +438,18 @@ async def test_findings_are_grouped_by_rule_and_path_and_follow_only_from_the_ag
 
 
 @pytest.mark.anyio
+async def test_findings_do_not_name_lines_that_the_user_cannot_find() -> None:
+    only = ["prompts.cancel", "conversation.lifecycle"]
+
+    report = await probe([*AGENT, "prompts.cancel/error"], only=only, timeout=5)
+
+    result = report.results[-1]
+    assert result.message.startswith(
+        "lifecycle.error-after-cancel: message.error: the client cancelled the prompt; the response needs"
+    )
+
+
+@pytest.mark.anyio
 async def test_the_evidence_is_the_response_also_if_the_agent_has_written_before(tmp_path: Path) -> None:
     agent = _script(tmp_path, 'print("Welcome", flush=True)\n' + START)
 

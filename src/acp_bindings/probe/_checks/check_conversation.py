@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 
@@ -33,20 +34,16 @@ def _of_family(family: str) -> Check:
     async def run(bench: Bench) -> None:
         await talked(bench)
         alike: dict[tuple[str, Path, str], list[tuple[Found, Line]]] = {}
-        for each in await bench.once(_findings):
-            found = each[0]
+        for found, line in await bench.once(_findings):
             if found.rule.partition(".")[0] == family:
-                alike.setdefault((found.rule, found.path, found.message), []).append(each)
+                message = _LINE.sub("", found.message)
+                alike.setdefault((found.rule, found.path, message), []).append((found, line))
         if not alike:
             return
-        groups = sorted(alike.values(), key=lambda of: of[0][0].severity != "error")
-        outcome = Failed if groups[0][0][0].severity == "error" else Warned
-        texts = [
-            f"{found.rule}: {format_path(found.path)}{found.message}{_times(len(of))}"
-            for of in groups
-            for found in [of[0][0]]
-        ]
-        raise outcome("; ".join(texts), [of[0][1] for of in groups])
+        groups = sorted(alike.items(), key=lambda each: each[1][0][0].severity != "error")
+        outcome = Failed if groups[0][1][0][0].severity == "error" else Warned
+        texts = [f"{rule}: {format_path(path)}{message}{_times(len(of))}" for (rule, path, message), of in groups]
+        raise outcome("; ".join(texts), [of[0][1] for _, of in groups])
 
     return Check(
         id=f"conversation.{family}",
@@ -87,6 +84,10 @@ def _of(agent: Agent) -> Iterator[tuple[Found, Line]]:
         for found in live.feed(json.dumps({"time": str(line.time), "from": line.sender, **about}).encode()):
             if found.sender == "agent" and found.severity != "info":
                 yield found, lines[found.line - 1] if found.line else line
+
+
+_LINE = re.compile(r" (?:in|of) line \d+| \(line \d+\)")
+"""The number of a line for `LiveCheck`, which is not its number in the file of --record."""
 
 
 def _times(count: int) -> str:
