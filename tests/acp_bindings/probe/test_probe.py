@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -450,6 +451,16 @@ async def test_findings_do_not_name_lines_that_the_user_cannot_find() -> None:
 
 
 @pytest.mark.anyio
+async def test_three_findings_of_a_rule_at_a_place_are_shown(tmp_path: Path) -> None:
+    report = await probe(_script(tmp_path, UNFINISHED), timeout=5, only=["prompts", "conversation.tool-call"])
+
+    result = report.results[-1]
+    assert result.message.count("tool-call.unfinished: message: ") == 3
+    assert re.search(r"; and \d+ more$", result.message)
+    assert len(result.lines) == 3
+
+
+@pytest.mark.anyio
 async def test_the_evidence_is_the_response_also_if_the_agent_has_written_before(tmp_path: Path) -> None:
     agent = _script(tmp_path, 'print("Welcome", flush=True)\n' + START)
 
@@ -615,6 +626,18 @@ ENDING = (
         threading.Thread(target=turn, args=(message["id"],)).start()
     elif message.get("method") == "session/cancel" and sys.argv[2:]:
         stop.set()
+    elif "id" in message:
+        send(id=message["id"], error={"code": -32601, "message": "Method not found"})
+"""
+)
+UNFINISHED = (
+    START
+    + """
+    elif message.get("method") == "session/prompt":
+        calls = globals().get("calls", 0) + 1
+        call = {"sessionUpdate": "tool_call", "toolCallId": f"call{calls}", "title": "Read"}
+        send(method="session/update", params={"sessionId": message["params"]["sessionId"], "update": call})
+        send(id=message["id"], result={"stopReason": "end_turn"})
     elif "id" in message:
         send(id=message["id"], error={"code": -32601, "message": "Method not found"})
 """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 
@@ -42,8 +43,16 @@ def _of_family(family: str) -> Check:
             return
         groups = sorted(alike.items(), key=lambda each: each[1][0][0].severity != "error")
         outcome = Failed if groups[0][1][0][0].severity == "error" else Warned
-        texts = [f"{rule}: {format_path(path)}{message}{_times(len(of))}" for (rule, path, message), of in groups]
-        raise outcome("; ".join(texts), [of[0][1] for _, of in groups])
+        texts: list[str] = []
+        lines: list[Line] = []
+        at_place: Counter[tuple[str, Path]] = Counter()
+        for (rule, path, message), of in groups:
+            at_place[rule, path] += 1
+            if at_place[rule, path] <= _MOST:
+                texts.append(f"{rule}: {format_path(path)}{message}{_times(len(of))}")
+                lines.append(of[0][1])
+        more = [f"and {len(groups) - len(texts)} more"] if len(groups) > len(texts) else []
+        raise outcome("; ".join(texts + more), lines)
 
     return Check(
         id=f"conversation.{family}",
@@ -88,6 +97,8 @@ def _of(agent: Agent) -> Iterator[tuple[Found, Line]]:
 
 _LINE = re.compile(r" (?:in|of) line \d+| \(line \d+\)")
 """The number of a line for `LiveCheck`, which is not its number in the file of --record."""
+_MOST = 3
+"""The maximum number of messages of a rule at one path. They may differ only in an id."""
 
 
 def _times(count: int) -> str:
