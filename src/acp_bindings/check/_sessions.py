@@ -18,7 +18,7 @@ It is "loading" if it was not known before the request that loads it.
 
 
 class Transcript:
-    """The text of a conversation in its order, as a digest of fixed size. How the text was split does not matter."""
+    """The text of a conversation from its first prompt, as a digest of fixed size. How it was split does not matter."""
 
     def __init__(self) -> None:
         self.turns_of_user = 0
@@ -33,8 +33,9 @@ class Transcript:
 
     def add(self, author: Author, text: str) -> None:
         """Add *text* of *author*, which may continue the previous text."""
-        # Chunks without text carry other data, such as tokens, and need not be replayed.
-        if author == "agent" and not text:
+        # Chunks without text carry other data, such as tokens, and need not be replayed. What an agent reports before
+        # the first prompt, such as a server that failed, may only be of interest then.
+        if author == "agent" and not (text and self.turns_of_user):
             return
         self.turns_of_user += author == "user" and not self._is_users
         self._is_users = author == "user"
@@ -79,7 +80,9 @@ class Session:
         if self.replay is not None and author != "user":
             # The replay may omit what separated two messages. That is not a missing message of the user.
             self.replay.pause()
-        if author is None or (self.replay is None and author == "user"):  # outside a replay, this repeats the prompt
+        # Outside a replay, text of the user repeats the prompt. After a replay and before the next prompt, text of the
+        # agent is a report, as it is before the first prompt.
+        if author is None or (self.replay is None and (author == "user" or self.turns.reopened)):
             return
         # An update of another version has no content here.
         (self.replay or self.transcript).add(author, _text(getattr(update, "content", None)))

@@ -528,6 +528,7 @@ def test_a_replay_without_the_users_messages_is_an_error() -> None:
 
 
 TALK = [*V1, *prompt(2, "one "), *prompt(5, "two")]
+GONE = update(AGENT, "MCP server gone")
 WITH_EMPTY_CHUNKS = [*V1, *prompt(2, "one ", says=[""]), *prompt(5, "two", says=["hi", ""])]
 ONE, TWO, HI = update(USER, "one "), update(USER, "two"), update(AGENT, "hi")
 
@@ -542,8 +543,19 @@ ONE, TWO, HI = update(USER, "one "), update(USER, "two"), update(AGENT, "hi")
         (TALK, [ONE, update(AGENT, ""), TWO, HI], True),
         (TALK, [ONE, BEGUN, TWO, HI], True),
         ([*V1, *prompt(2)], [update(USER, "hellohi")], True),
+        ([*V1, GONE, *prompt(2, "one "), *prompt(5, "two")], [ONE, HI, TWO, HI], False),
+        ([*TALK, *load(8, ONE, HI, TWO, HI), GONE], [ONE, HI, TWO, HI], False),
     ],
-    ids=["whole", "without empty chunks", "another order", "an empty response", "a tool call", "from the user"],
+    ids=[
+        "whole",
+        "without empty chunks",
+        "another order",
+        "an empty response",
+        "a tool call",
+        "from the user",
+        "a report before the first prompt",
+        "a report after a replay",
+    ],
 )
 def test_a_replay_with_other_messages_or_in_another_order_is_reported(
     talk: list[Any], replayed: list[Any], differs: bool
