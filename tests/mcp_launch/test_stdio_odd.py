@@ -135,6 +135,15 @@ async def test_only_the_first_stray_line_of_a_ready_server_is_a_warning() -> Non
     assert warnings == ['wrote "one" on stdout, which is not a JSON-RPC message; logs belong on stderr']
 
 
+async def test_a_warning_that_arises_during_a_call_is_there_after_it(marked: Marked, tmp_path: Path) -> None:
+    async with mcp_launch.launch([odd(marked, "works")], cwd=tmp_path, budgets=SHORT) as fleet:
+        await ask(fleet["odd"].session, "log")
+
+        assert fleet["odd"].warnings == [
+            'wrote "working" on stdout, which is not a JSON-RPC message; logs belong on stderr'
+        ]
+
+
 @pytest.mark.parametrize(
     ("mode", "told"),
     [

@@ -211,6 +211,23 @@ def call_write_half() -> None:
     os._exit(4)
 
 
+def call_log() -> None:
+    """Log a line to standard output."""
+    write("working")
+
+
+def call_print_dot() -> None:
+    """Print a dot for progress, so that the response is not on a line of its own."""
+    sys.stdout.write(".")
+
+
+def call_ask_user() -> None:
+    """Ask the user on standard output, and wait for the line that the user types."""
+    sys.stdout.write("Continue? ")
+    sys.stdout.flush()
+    sys.stdin.read()
+
+
 def call_flood_both() -> None:
     """Flood standard error while 20 MB are being written to standard output."""
     write('{"jsonrpc": "2.0", "method": "notifications/message", "params": {"data": "')
