@@ -145,6 +145,29 @@ async def test_a_warning_that_arises_during_a_call_is_there_after_it(marked: Mar
 
 
 @pytest.mark.parametrize(
+    ("tool", "wrote"),
+    [
+        ("print_dot", r'wrote "\.{"jsonrpc": .*"}]}}" on stdout, which is not a JSON-RPC message'),
+        ("ask_user", r'wrote "Continue\?" on stdout without a newline; each message must end with one \(LF\)'),
+    ],
+)
+async def test_a_call_that_times_out_has_what_the_server_wrote_in_place_of_a_response(
+    tool: str, wrote: str, marked: Marked, tmp_path: Path
+) -> None:
+    async with mcp_launch.open_session(odd(marked, "works"), cwd=tmp_path, budgets=SHORT) as session:
+        await ask(session, "log")
+        with pytest.raises(MCPError, match=f"^Request 'tools/call' timed out, but the server {wrote}$"):
+            await session.call_tool(tool, {}, 0.5)
+
+
+async def test_a_line_that_was_written_before_a_call_is_not_why_it_timed_out(marked: Marked, tmp_path: Path) -> None:
+    async with mcp_launch.open_session(odd(marked, "works"), cwd=tmp_path, budgets=SHORT) as session:
+        await ask(session, "log")
+        with pytest.raises(MCPError, match=r"^Request 'tools/call' timed out$"):
+            await session.call_tool("stop", {}, 0.2)
+
+
+@pytest.mark.parametrize(
     ("mode", "told"),
     [
         ("ends_list_with_empty_cursor", ["any"]),

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from acp_bindings._processes.process import how_it_ended, signal_name
+from acp_bindings._redact import Redactor
 from mcp_launch._diagnosis import Diagnosis, advised
 from mcp_launch._diagnosis.hints import NEEDS_PROXY, OLDER_SDK, explain_end, explain_variable
 from mcp_launch._executable import INHERITED
@@ -146,10 +147,15 @@ def _no_mcp(seen: Seen) -> str | None:
         return _ECHO
     if _is_shell(seen):
         return "is a shell, which runs the messages as commands"
-    if seen.stray:
-        return f'wrote "{seen.stray[0]}" on stdout, which is not a JSON-RPC message'
-    if seen.unfinished:
-        shown = seen.spec.redactor.start(seen.unfinished, SHOWN)
+    return odd_output(seen.stray[0] if seen.stray else "", seen.unfinished, seen.spec.redactor)
+
+
+def odd_output(stray: str, unfinished: str, hide: Redactor) -> str | None:
+    """Return what it wrote that is not a message: a redacted line, or the start of one; None if both are empty."""
+    if stray:
+        return f'wrote "{stray}" on stdout, which is not a JSON-RPC message'
+    if unfinished:
+        shown = hide.start(unfinished, SHOWN)
         return f'wrote "{shown}" on stdout without a newline; each message must end with one (LF)'
     return None
 

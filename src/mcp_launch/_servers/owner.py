@@ -221,7 +221,11 @@ class _Owner:
         async with transport.open() as streams:
             self._enter("handshake", budgets.handshake)
             protection = Protection(
-                server=record.name, hide=self._spec.redactor, seconds=budgets.validate, probe=transport.probe
+                server=record.name,
+                hide=self._spec.redactor,
+                seconds=budgets.validate,
+                probe=transport.probe,
+                noise=transport.noise,
             )
             async with connected_client(
                 streams,

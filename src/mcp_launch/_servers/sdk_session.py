@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar, cast
@@ -16,7 +16,7 @@ from mcp_types import CallToolResult, ClientRequest, ErrorData, InitializeResult
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from acp_bindings._redact import Redactor
-from mcp_launch._diagnosis.protocol import invalid_field
+from mcp_launch._diagnosis.protocol import invalid_field, is_timeout
 from mcp_launch._killable import CallFailed, KillableProcess
 from mcp_launch._transports.era import Probe
 from mcp_launch._validation import (
@@ -56,6 +56,8 @@ class Protection:
     """The process that validates results, once it is needed."""
     probe: Probe | None = None
     """Limits the wait for the newer era; None to wait as long as the SDK."""
+    noise: Callable[[], str | None] = lambda: None
+    """Returns what the server wrote in place of a response, if anything."""
     result: object = None
     """The result that the SDK is reading now."""
 
@@ -262,6 +264,8 @@ class _Redacting:
             result = await self._dispatcher.send_raw_request(method, params, opts, **kwargs)
         except MCPError as error:
             hidden = self.protection.hide.json(error.error.model_dump())
+            if is_timeout(error) and (noise := self.protection.noise()):
+                hidden["message"] += f", but the server {noise}"
             error.error = ErrorData(**hidden)
             error.args = (error.code, error.message, error.data)
             raise

@@ -63,6 +63,10 @@ class Transport(Protocol):
         """Note that the session is initialized."""
         ...
 
+    def noise(self) -> str | None:
+        """Return what the server has written that is not a message while requests were pending, if anything."""
+        ...
+
     async def diagnose(self, *, waited: float | None, answered: bool) -> Diagnosis | None:
         """Return why the block ended, after its end; None if the transport does not know a reason.
 

@@ -416,6 +416,9 @@ class HttpTransport:
         """Note that the session is initialized; a failed POST then fails only its request."""
         self._client.proven = True
 
+    def noise(self) -> None:
+        """Return None: what is not a message fails its request at once."""
+
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[Any]:
         """Connect the streams, and close the session and all sockets when the block ends."""

@@ -80,6 +80,9 @@ class SseTransport:
         """Note that the session is initialized; an unknown session is lost from now on."""
         self._client.proven = True
 
+    def noise(self) -> None:
+        """Return None: what is not a message fails its request at once."""
+
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[Any]:
         """Open the event stream and wait for the endpoint; close everything when the block ends."""

@@ -31,7 +31,7 @@ from acp_bindings._processes.process import ChildProcess, attended
 from acp_bindings._redact import Redactor, shown_proxy
 from acp_bindings.connection._outbox import Outbox
 from mcp_launch._diagnosis import Diagnosis
-from mcp_launch._diagnosis.process import SHOWN, Seen, diagnose_process, downloads
+from mcp_launch._diagnosis.process import SHOWN, Seen, diagnose_process, downloads, odd_output
 from mcp_launch._executable import child_environment
 from mcp_launch._spec import StdioServer
 from mcp_launch._transports import TransportTerms
@@ -115,6 +115,7 @@ class Stdout:
         """True if the process sent lines back to us."""
         self.misshapen: Diagnosis | None = None
         """The diagnosis of the last response that could not be read."""
+        self._last_stray = b""
         self._reader = reader
         self._awaited = awaited
         """Returns True if a request with an id is pending."""
@@ -165,6 +166,14 @@ class Stdout:
         if self._ours is not None:
             self._ours.append(line)
 
+    def last_stray(self) -> str:
+        """Return the last line that was not a message, redacted; empty if there was none since `forget_stray`."""
+        return self._hide.start(uncoloured(self._last_stray.decode(errors="replace")), SHOWN)
+
+    def forget_stray(self) -> None:
+        """Note that a request is sent to which no earlier line can be the response."""
+        self._last_stray = b""
+
     def trust(self) -> None:
         """Note that it is an MCP server; if there was no echo so far, there will not be one."""
         self._trusted = True
@@ -176,8 +185,9 @@ class Stdout:
             self._warn_of_stray()
 
     def _note_stray(self, line: bytes) -> None:
+        self._last_stray = line[:_LOOKED_AT]
         if len(self.stray) < _STRAY_LINES:
-            self.stray.append(self._hide.start(uncoloured(line[:_LOOKED_AT].decode(errors="replace")), SHOWN))
+            self.stray.append(self.last_stray())
             if len(self.stray) == 1 and self._trusted:
                 self._warn_of_stray()
 
@@ -298,6 +308,8 @@ class StdioTransport:
             raise MCPError.from_error_data(self._farewell())
         if isinstance(message, JSONRPCRequest):
             self._asked = message.method
+            if not self._unanswered:
+                self._stdout.forget_stray()
         self._unanswered.sent(message)
         self._stdout.sent(line)
         line += b"\n"
@@ -371,6 +383,13 @@ class StdioTransport:
         found = proxy_of("https", variables) or proxy_of("http", variables)
         return found and (found[0], shown_proxy(found[1]))
 
+    def noise(self) -> str | None:
+        """Return what the process has written that is not a message while requests were pending, if anything."""
+        return odd_output(self._stdout.last_stray(), self._unfinished(), self._hide)
+
+    def _unfinished(self) -> str:
+        return uncoloured(trimmed(self._process.unfinished).decode(errors="replace"))
+
     def _diagnosis(self, *, waited: float | None, proxy_is_dead: bool = False) -> Diagnosis | None:
         seen = Seen(
             spec=self._spec,
@@ -379,7 +398,7 @@ class StdioTransport:
             stray=self._stdout.stray,
             echoes=self._stdout.echoes,
             only_echoes=self._only_echoes,
-            unfinished=uncoloured(trimmed(self._process.unfinished).decode(errors="replace")),
+            unfinished=self._unfinished(),
             gave_up_at=self.reader.limits.bytes if self._process.overflowed else None,
             stderr=[uncoloured(line) for line in self._process.stderr.lines()],
             status=self._ending.status,

@@ -219,6 +219,7 @@ def call_log() -> None:
 def call_print_dot() -> None:
     """Print a dot for progress, so that the response is not on a line of its own."""
     sys.stdout.write(".")
+    sys.stdout.flush()
 
 
 def call_ask_user() -> None:

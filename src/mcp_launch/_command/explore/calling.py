@@ -231,7 +231,8 @@ def _late(tool: Tool, error: Exception, *, wait: float) -> str | None:
     from mcp_launch._diagnosis.protocol import is_timeout  # noqa: PLC0415
 
     if isinstance(error, MCPError) and is_timeout(error):
-        return f"{tool.name} did not respond within {wait:g} s; does it need more time (mcp-launch call --wait)?"
+        noise = error.message.partition(" timed out")[2]
+        return f"{tool.name} did not respond within {wait:g} s{noise}; does it need more time (mcp-launch call --wait)?"
     return None
 
 
