@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
 
 from tests.mcp_launch.explore.here import ODD, Command, Done
 from tests.mcp_launch.here import run_here
+from tests.mcp_launch.support import SERVERS
 
 
 @pytest.fixture
@@ -37,3 +39,10 @@ def odd_file(tmp_path: Path) -> str:
     path = tmp_path / "odd.json"
     path.write_text(json.dumps({"mcpServers": {"odd": ODD}}))
     return str(path)
+
+
+@pytest.fixture
+def printing() -> list[str]:
+    """The command of a server whose tools write to standard output."""
+    tools = [{"name": name, "inputSchema": {"type": "object"}} for name in ("log", "print_dot")]
+    return [sys.executable, "-S", str(SERVERS / "odd.py"), json.dumps({"result": {"tools": tools}})]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import math
+import re
 import sys
 from pathlib import Path
 
@@ -225,6 +226,28 @@ def test_a_call_that_takes_too_long_is_an_error(file: str, command: Command) -> 
     assert (done.status, done.out) == (1, "")
     assert done.err.splitlines() == ["info: hanging with [redacted]", f"mcp-launch: odd: {message}"]
     assert (as_json.status, json.loads(as_json.out)["error"]) == (1, {"code": REQUEST_TIMEOUT, "message": message})
+
+
+def test_what_a_tool_prints_to_stdout_is_a_warning_after_the_call(printing: list[str], command: Command) -> None:
+    done = command("call", "log", "--", *printing)
+
+    warning = 'warning: odd: wrote "working" on stdout, which is not a JSON-RPC message; logs belong on stderr'
+    assert (done.status, done.err) == (0, f"{warning}\n")
+
+
+def test_a_call_that_takes_too_long_has_what_was_printed_in_place_of_its_result(
+    printing: list[str], command: Command
+) -> None:
+    done = command("call", "print_dot", "--wait", "0.5", "--json", "--", *printing)
+
+    message = json.loads(done.out)["error"]["message"]
+    assert done.status == 1
+    assert re.fullmatch(
+        r'print_dot did not respond within 0.5 s, but the server wrote "\.{"jsonrpc": .*"}]}}" on stdout, which is '
+        r"not a JSON-RPC message; does it need more time \(mcp-launch call --wait\)\?",
+        message,
+    )
+    assert message in done.err
 
 
 def is_terminal(_: Output) -> bool:

@@ -138,6 +138,13 @@ def test_a_dead_server_is_reported_at_every_line(file: str, command: Command) ->
     assert SECRET not in done.err
 
 
+def test_what_a_tool_prints_to_stdout_is_a_warning_once(printing: list[str], command: Command) -> None:
+    done = command("shell", "--", *printing, stdin="call log\ncall log\n")
+
+    assert (done.status, len(done.out.splitlines())) == (0, 2)
+    assert done.err.count('wrote "working" on stdout') == done.err.count("\n") == 1
+
+
 def test_content_other_than_text_is_saved(file: str, tmp_path: Path, command: Command) -> None:
     done = command("shell", file, "odd", "--save", str(tmp_path / "kept"), stdin="read memo://pixel\n")
 

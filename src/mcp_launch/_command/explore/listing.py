@@ -134,7 +134,7 @@ def tool_lines(tool: Tool, hide: _Hide, *, whole: bool = False) -> Iterator[Styl
 
 def _write(listed: _Listed, kind: Listing, *, alone: bool) -> None:
     report, offer, hide = listed
-    remark_warnings(report)
+    remark_warnings(report["name"], report["warnings"])
     if report["failure"]:
         remark_failure(report)
         return

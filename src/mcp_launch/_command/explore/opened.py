@@ -50,7 +50,7 @@ def use_one(
     async def use(fleets: Sequence[Fleet]) -> int:
         (fleet,) = fleets
         (server,), (report,) = fleet.servers, fleet.report["servers"]
-        remark_warnings(report)
+        notices.warn(server)
         if server.failure:
             remark_failure(report)
             if failed:
@@ -58,7 +58,9 @@ def use_one(
             return 1
         hide_result = Redactor() if show_secrets else hide
         opened = Opened(fleet=fleet, server=server, notices=notices, asker=asker, hide=hide, hide_result=hide_result)
-        return await ready(opened)
+        status = await ready(opened)
+        notices.warn(server)
+        return status
 
     options = Options(
         # A refreshed token is redacted in results too.
@@ -115,11 +117,19 @@ class Notices:
         self._hide = hide
         self.has_change = False
         """True if the server has reported a changed list since the shell last listed."""
+        self._warned = 0
+        """The number of printed warnings."""
 
     async def progress(self, progress: float, total: float | None, message: str | None) -> None:
         """Print the progress of a call; a `ProgressFnT` of the SDK."""
         of = f"/{total:g}" if total is not None else ""
         self.say(f"progress {progress:g}{of}{f': {message}' if message else ''}")
+
+    def warn(self, server: LaunchedServer) -> None:
+        """Print the warnings of the server that have arisen since the last time."""
+        new = server.warnings[self._warned :]
+        self._warned += len(new)
+        remark_warnings(server.name, map(self._hide, new))
 
     def say(self, text: str) -> None:
         remark(harmless(self._hide(text)))

@@ -101,6 +101,7 @@ class _Shell:
                     # The server may be exiting: wait until the reason is known.
                     await self._opened.server.settled()
                     self._is_reported = self._opened.server.failure is not None
+                    self._opened.notices.warn(self._opened.server)
                     failed = failed or status
         return failed
 

@@ -156,7 +156,7 @@ def print_lines(found: CheckReport) -> None:
         write(*_line(server, width=width))
         remark_difference(server)
         print_findings(of_server(found, server))
-        remark_warnings(server)
+        remark_warnings(server["name"], server["warnings"])
 
 
 def remark_failure(server: ServerReport) -> None:
@@ -176,9 +176,9 @@ def diff_style(line: str) -> str:
     return {"+": "green", "-": "red", "@": "cyan"}.get(line[:1], "")
 
 
-def remark_warnings(server: ServerReport) -> None:
-    for warning in server["warnings"]:
-        remark((printable(f"warning: {server['name']}: {warning}"), "yellow"))
+def remark_warnings(server: str, warnings: Iterable[str]) -> None:
+    for warning in warnings:
+        remark((printable(f"warning: {server}: {warning}"), "yellow"))
 
 
 def print_findings(findings: Iterable[FindingReport]) -> None:
