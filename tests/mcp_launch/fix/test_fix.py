@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 from tests.mcp_launch.explore.here import PLAIN, Command
+from tests.mcp_launch.fix.web import small_web
+from tests.mcp_launch.servers.tls import certificates
 from tests.mcp_launch.support import SECRET
 
 ENTRY = {"command": f"{PLAIN['command']} -S {PLAIN['args'][1]}"}
@@ -150,6 +152,21 @@ def test_a_file_that_changes_meanwhile_is_not_overwritten(folder: Path, command:
 
     assert (done.status, json.loads(done.out)["unusable"]) == (2, [f"{file}: has changed in the meantime; try again"])
     assert list(folder.glob(".mcp.json.bak*")) == []
+
+
+def test_https_is_used_for_a_port_that_speaks_tls(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
+) -> None:
+    issued = certificates(tmp_path, password=SECRET)
+    monkeypatch.setenv("SSL_CERT_FILE", issued.authority)
+    with small_web(tls=issued.serving()) as origin:
+        path = write(folder / ".mcp.json", web={"type": "http", "url": f"{origin}/mcp"})
+
+        done = command("fix", path, "--json")
+
+    (server,) = json.loads(done.out)["servers"]
+    assert server["failure"]["message"].endswith("speaks TLS; use https://")
+    assert (done.status, server["changes"], server["tried"]) == (0, ["use https"], [])
 
 
 @pytest.mark.parametrize("given", ["-", "https://h.example/mcp", "no.json"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import ssl
 from collections.abc import Generator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -60,9 +61,11 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def small_web() -> Generator[str]:
-    """Serve until the block ends, and yield the origin."""
+def small_web(*, tls: ssl.SSLContext | None = None) -> Generator[str]:
+    """Serve until the block ends, and yield the origin as if it were without TLS."""
     with ThreadingHTTPServer(("127.0.0.1", 0), _Handler) as server:
+        if tls:
+            server.socket = tls.wrap_socket(server.socket, server_side=True)
         Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()

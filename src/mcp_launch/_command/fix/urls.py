@@ -68,7 +68,7 @@ def other_origin(draft: Draft) -> Iterator[Remedy]:
             query = target._replace(query=target.query or parts.query)
             yield from _url(draft, query, "use the URL of the redirect")
         return
-    if parts.scheme == "http" and draft.code in ("not_mcp", "http_error", "disconnected"):
+    if parts.scheme == "http" and draft.code in ("tls", "not_mcp", "http_error", "disconnected"):
         yield from _url(draft, parts._replace(scheme="https"), "use https")
     if not is_loopback(parts.hostname or ""):
         return
