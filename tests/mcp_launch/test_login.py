@@ -32,9 +32,11 @@ from mcp_launch._command import login as command
 from mcp_launch._command.authorization import LoginFailed, Wanted
 from mcp_launch._command.authorization import log_in as log_in_to
 from mcp_launch._spec import HttpServer, SseServer
+from tests.mcp_launch.fix.web import small_web
 from tests.mcp_launch.here import run_here
 from tests.mcp_launch.servers.oauth import TOKEN, Client, Login, oauth_servers, visit
 from tests.mcp_launch.servers.raw import raw_server, reply, works
+from tests.mcp_launch.servers.tls import certificates
 from tests.mcp_launch.support import SOURCE, Marked, http, run_python
 
 ROOT = Path(__file__).parents[2]
@@ -434,6 +436,14 @@ def test_a_login_that_cannot_work_is_refused(args: list[str], says: str) -> None
     done = run(*args, stdin='{"mcpServers": {"local": {"command": "/bin/true"}}}')
 
     assert (done.returncode, says in done.stderr) == (2, True)
+
+
+def test_a_login_at_a_port_that_speaks_tls_has_the_diagnosis_of_check(tmp_path: Path) -> None:
+    with small_web(tls=certificates(tmp_path, password=TOKEN).serving()) as origin:
+        done = run("login", f"{origin}/mcp")
+
+    assert done.returncode == 1
+    assert done.stderr.endswith(f"POST {origin}/mcp: {origin.removeprefix('http://')} speaks TLS; use https://\n")
 
 
 @pytest.mark.full

@@ -40,6 +40,7 @@ from mcp_launch._diagnosis.responses import UNMAPPED, TooLong, trouble
 from mcp_launch._http_types import EVENT_STREAM, FORM, JSON, media_type
 from mcp_launch._spec import HttpServer, SseServer
 from mcp_launch._transports.http import INITIALIZE, WebClient
+from mcp_launch._transports.memory import unless_tls
 from mcp_launch._transports.network import AuthFailed, WatchedAuth, network
 from mcp_launch._transports.oauth import expiry
 from mcp_launch._transports.web import Httpx2Body, bound, follows
@@ -118,6 +119,7 @@ class _Client(WebClient):
             raise LoginFailed(f"{where} did not respond within {_PATIENCE:g} s") from None
         except (httpx2.RequestError, TooLong, *UNMAPPED) as error:
             found = trouble(error, request.url, connect=_PATIENCE, via=self._network.via(request.url))
+            found = await unless_tls(found, request.url, self._network)
             raise LoginFailed(f"{request.method} {where}: {found.message}") from None
 
 

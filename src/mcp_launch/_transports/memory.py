@@ -121,18 +121,19 @@ class Memory:
             mentions = "resource_metadata=" in answer.headers.get("www_authenticate", "")
             self._offers_login = mentions or await has_oauth_metadata(str(self._rule.url), self._network)
             found = self._judged(answer) or found
-        url = self._rule.url
-        hung_up = found.code in ("disconnected", "not_mcp") and self._tell is None and stage == "connect"
-        if (
-            hung_up
-            and url.scheme == "http"
-            and self._network.via(url) is None
-            and await _speaks_tls(url.host, url.port or 80)
-        ):
-            advice = "use https://"
-            message = f"{url.host}:{url.port or 80} speaks TLS; {advice}"
-            found = replace(found, code="tls", message=message, advice=advice)
+        if self._tell is None and stage == "connect":
+            found = await unless_tls(found, self._rule.url, self._network)
         return replace(found, stage=stage)
+
+
+async def unless_tls(found: Diagnosis, url: Url, network: Network) -> Diagnosis:
+    """Return why there was no response, or another reason if the port of an http:// URL speaks TLS."""
+    port = url.port or 80
+    hung_up = found.code in ("disconnected", "not_mcp") and url.scheme == "http" and network.via(url) is None
+    if not hung_up or not await _speaks_tls(url.host, port):
+        return found
+    advice = "use https://"
+    return replace(found, code="tls", message=f"{url.host}:{port} speaks TLS; {advice}", advice=advice)
 
 
 async def _speaks_tls(host: str, port: int) -> bool:
