@@ -155,7 +155,10 @@ def test_invalid_entries_are_left_for_the_launch_to_explain(tmp_path: Path) -> N
         (Typed(servers=["a.json"], env=["A=b"]), "--env requires a command"),
         (Typed(servers=["http://a"], headers=[SECRET]), "--header number 1 must be 'NAME: VALUE', but has no colon"),
         (Typed(command=["true"], env=["A=b", SECRET]), "--env number 2 must be NAME=VALUE"),
-        (Typed(command=["true"], env=["NO_SUCH_VARIABLE"]), "--env NO_SUCH_VARIABLE: this variable is not set"),
+        (
+            Typed(command=["true"], env=["NO_SUCH_VARIABLE"]),
+            "--env NO_SUCH_VARIABLE: the variable NO_SUCH_VARIABLE is not set",
+        ),
         (Typed(servers=["a\0b"]), "is not a valid file name"),
     ],
 )

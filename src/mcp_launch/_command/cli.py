@@ -175,7 +175,8 @@ Inputs = Annotated[
     typer.Option(
         "--set",
         metavar="NAME[=VALUE]",
-        help="Give the value of an input of FILE; NAME passes on a variable; repeatable.",
+        help="Give the value of an input of FILE; NAME passes on the variable NAME, or API_KEY for api-key; "
+        "repeatable.",
     ),
 ]
 

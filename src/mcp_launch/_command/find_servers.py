@@ -51,6 +51,8 @@ def read_inputs(typed: Typed, *, unusable: list[str] | None = None) -> list[Sess
     files with errors are skipped, and the errors are added to it.
     """
     _refuse_contradictions(typed)
+    # Here, because the error would be reported for each file.
+    inputs_of(typed.inputs)
     sessions: list[Session] = []
     for each in typed.servers:
         with noted(unusable):
@@ -102,7 +104,7 @@ def read_file(
 ) -> Config:
     """Read the config in a file, or on standard input if that is `-`.
 
-    *workspace* may be relative. *inputs* are `NAME=VALUE`, or the `NAME` of a variable.
+    *workspace* may be relative. *inputs* are as in --set.
     """
     directory = None if workspace is None else os.path.abspath(workspace)
     try:
@@ -342,10 +344,13 @@ def _stem(path: str) -> str:
 def _variable(text: str, number: int, *, option: str = "--env") -> dict[str, str]:
     name, given, value = text.partition("=")
     if not given:
-        if not name.isidentifier():
+        # The ids of inputs often have dashes, which a shell does not allow in the name of a variable.
+        is_id = option == "--set" and re.fullmatch(r"[A-Za-z][\w.-]*", name, re.ASCII)
+        variable = re.sub(r"[.-]", "_", name).upper() if is_id and not name.isidentifier() else name
+        if not variable.isidentifier():
             # Not quoted, because it may be a secret.
             raise UnusableInput(f"{option} number {number} must be NAME=VALUE, or the NAME of a variable")
-        if name not in os.environ:
-            raise UnusableInput(f"{option} {name}: this variable is not set; use {name}=VALUE")
-        value = os.environ[name]
+        if variable not in os.environ:
+            raise UnusableInput(f"{option} {name}: the variable {variable} is not set; use {name}=VALUE")
+        value = os.environ[variable]
     return {"name": name, "value": value}

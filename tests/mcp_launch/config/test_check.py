@@ -62,6 +62,18 @@ def test_an_input_that_is_not_declared_can_be_set(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_an_input_is_taken_from_the_variable_of_its_name_or_of_its_form_for_variables(tmp_path: Path) -> None:
+    server = works(KEY="${input:key}", TOKEN="${input:web-token}")
+    file = written(tmp_path, ".vscode/mcp.json", {"servers": {"good": {"type": "stdio", **server}}})
+
+    found = check(file, "--trust", "--set", "key", "--set", "web-token", key="x", WEB_TOKEN="y")
+    missing = check(file, "--trust", "--set", "web-token")
+
+    assert (found.returncode, found.stderr) == (0, "")
+    message = "--set web-token: the variable WEB_TOKEN is not set; use web-token=VALUE\n"
+    assert (missing.returncode, missing.stderr) == (2, f"mcp-launch: {message}")
+
+
 def test_a_type_that_contradicts_the_members_is_refused_with_the_type_that_is_meant(tmp_path: Path) -> None:
     servers = {"a": {"type": "stdio", "url": "http://127.0.0.1:9/"}, "b": {"type": "http", **works()}}
     done = check(written(tmp_path, ".vscode/mcp.json", {"servers": servers}), "--trust")

@@ -232,4 +232,4 @@ def test_set_gives_inputs_on_the_command_line(tmp_path: Path) -> None:
     assert (listed.returncode, listed.stderr) == (0, "")
     assert SECRET not in listed.stdout
     converted = command("convert", str(file), "--to", "cursor", "--set", "nothing")
-    assert converted.stderr.endswith("--set nothing: this variable is not set; use nothing=VALUE\n")
+    assert converted.stderr.endswith("--set nothing: the variable nothing is not set; use nothing=VALUE\n")
