@@ -101,14 +101,15 @@ def read_file(
     format: str | None = None,  # noqa: A002 - the word of the command line
     workspace: str | None = None,
     inputs: Sequence[str] = (),
+    option: str = "--set",
 ) -> Config:
     """Read the config in a file, or on standard input if that is `-`.
 
-    *workspace* may be relative. *inputs* are as in --set.
+    *workspace* may be relative. *inputs* are as in --set, and *option* is its name.
     """
     directory = None if workspace is None else os.path.abspath(workspace)
     try:
-        text, values = text_of(given), inputs_of(inputs)
+        text, values = text_of(given), inputs_of(inputs, option=option)
         return read_config(text, source=source_of(given), format=format, workspace=directory, inputs=values)
     except NoServers:
         raise
@@ -116,8 +117,8 @@ def read_file(
         raise UnusableInput(f"{error}{_instead(given)}") from None
 
 
-def inputs_of(given: Sequence[str]) -> dict[str, str]:
-    pairs = [_variable(each, number, option="--set") for number, each in enumerate(given, 1)]
+def inputs_of(given: Sequence[str], *, option: str = "--set") -> dict[str, str]:
+    pairs = [_variable(each, number, option=option) for number, each in enumerate(given, 1)]
     return {pair["name"]: pair["value"] for pair in pairs}
 
 
@@ -345,7 +346,7 @@ def _variable(text: str, number: int, *, option: str = "--env") -> dict[str, str
     name, given, value = text.partition("=")
     if not given:
         # The ids of inputs often have dashes, which a shell does not allow in the name of a variable.
-        is_id = option == "--set" and re.fullmatch(r"[A-Za-z][\w.-]*", name, re.ASCII)
+        is_id = option != "--env" and re.fullmatch(r"[A-Za-z][\w.-]*", name, re.ASCII)
         variable = re.sub(r"[.-]", "_", name).upper() if is_id and not name.isidentifier() else name
         if not variable.isidentifier():
             # Not quoted, because it may be a secret.

@@ -183,7 +183,7 @@ class McpServerFixture:
             raise UnusableInput(
                 f'no config file to find "{name}" in: pass --mcp-config FILE or set mcp_config in the ini-file'
             )
-        config = read_file(str(path))
+        config = read_file(str(path), inputs=self._config.getoption("mcp_set") or (), option="--mcp-set")
         named = next((entry for entry in config.entries if entry.name == name), None)
         if named is None:
             raise UnknownServer(name, [entry.name for entry in config.entries])

@@ -36,7 +36,7 @@ class McpConfig(pytest.File):
     def collect(self) -> Iterator[McpServer]:
         """Yield a test for each server."""
         try:
-            config = read_file(str(self.path))
+            config = read_file(str(self.path), inputs=self.config.getoption("mcp_set") or (), option="--mcp-set")
         except UnusableInput as error:
             raise self.CollectError(str(error)) from None
         for each in config.findings:
@@ -140,7 +140,8 @@ def _warn(node: pytest.Item | pytest.File, text: str) -> None:
 
 
 def _placed(path: Path, found: Finding) -> str:
-    return f"{path.name}:{found.line}:{found.column}: {found.message}"
+    message = found.message.replace("pass --set ", "pass --mcp-set ")
+    return f"{path.name}:{found.line}:{found.column}: {message}"
 
 
 def _properties(report: ServerReport) -> list[tuple[str, object]]:

@@ -37,6 +37,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="DIR",
         help="Working directory of the servers (default: the one in FILE, or pytest's root).",
     )
+    group.addoption(
+        "--mcp-set",
+        action="append",
+        metavar="NAME[=VALUE]",
+        help="Give the value of an input of FILE, as mcp-launch --set does; repeatable.",
+    )
     parser.addini(
         "mcp_config", "Like --mcp-config, relative to this file; collected if no tests are named on the command line."
     )

@@ -75,6 +75,22 @@ def test_the_file_of_any_client_is_read_by_its_rules(pytester: pytest.Pytester, 
     assert not gate.exists()
 
 
+def test_inputs_of_the_file_can_be_set(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    server = {"command": sys.executable, "args": ["-S", str(PLAIN)], "env": {"A": "${input:a-key}", "B": "${input:b}"}}
+    write_json(pytester, {"servers": {"asks": server}}, to=".vscode/mcp.json")
+    (pytester.path / "test_own.py").write_text("def test_it(mcp_server): mcp_server('asks')")
+    monkeypatch.setenv("A_KEY", "x")
+    file = ("--mcp-config", ".vscode/mcp.json", "-W", "default::pytest.PytestWarning")
+
+    without = run(pytester, *file)
+    given = run(pytester, *file, "--mcp-set", "a-key", "--mcp-set", "b=y")
+    wrong = run(pytester, *file, "--mcp-set", "c")
+
+    without.stdout.fnmatch_lines(["*VS Code asks the user for ${input:a-key}; pass --mcp-set a-key=VALUE (*"])
+    given.assert_outcomes(passed=2, warnings=0)
+    wrong.stdout.fnmatch_lines(["*--mcp-set c: the variable c is not set; use c=VALUE"])
+
+
 def test_findings_about_the_file_are_reported_once(pytester: pytest.Pytester, marked: Marked) -> None:
     write(pytester, marked.plain(name="one"), marked.plain(name="two"), to=".mcp.json")
 
