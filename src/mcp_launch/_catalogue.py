@@ -138,14 +138,20 @@ class CatalogueEntry:
 class UnknownTool(LaunchError, KeyError):  # noqa: N818 - says what is wrong, which a suffix would not
     """No tool has this name. The message can be given to the model that made it up."""
 
-    def __init__(self, name: str, similar: Iterable[str], failure: LaunchFailure | None = None) -> None:
+    def __init__(
+        self, name: str, similar: Iterable[str], failure: LaunchFailure | None = None, *, starting: bool = False
+    ) -> None:
         self.name = name
         self.similar = list(similar)
         """Similar names, the most likely one first."""
         self.failure = failure
         """The failure of the server that the name begins with; None if that did not fail."""
         names = " or ".join(f'"{each}"' for each in self.similar)
-        reason = f", because its server failed: {failure}" if failure else f"; did you mean {names}?" if names else ""
+        reason = f"; did you mean {names}?" if names else ""
+        if failure:
+            reason = f", because its server failed: {failure}"
+        elif starting:
+            reason = "; servers are still starting, so try again later"
         super().__init__(f'unknown tool "{_clipped(name)}"{reason}')
 
     def __str__(self) -> str:

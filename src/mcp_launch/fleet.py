@@ -245,8 +245,10 @@ class Fleet:
         try:
             entry = self._tools[name]
         except UnknownTool as error:
-            failure = next((server.failure for server in self if is_name_of(server.name, name)), None)
-            raise UnknownTool(name, error.similar, failure) from None
+            named = [server for server in self if is_name_of(server.name, name)]
+            failure = named[0].failure if named else None
+            starting = any(server.state == "starting" for server in named or (() if error.similar else self))
+            raise UnknownTool(name, error.similar, failure, starting=starting) from None
         session = self[entry.server].session
         return await session.call_tool(entry.tool.name, arguments, timeout, progress)
 

@@ -14,7 +14,7 @@ from mcp import MCPError
 
 import mcp_launch
 from acp_bindings._processes.process import ChildProcess
-from mcp_launch import Budgets, LaunchError, LaunchFailure, NotReady, Options, Restart, UnknownServer
+from mcp_launch import Budgets, LaunchError, LaunchFailure, NotReady, Options, Restart, UnknownServer, UnknownTool
 from mcp_launch._servers import life
 from tests.mcp_launch.support import Marked, ask, http, later_failure
 
@@ -39,6 +39,12 @@ async def test_slow_and_failing_servers_continue_starting_in_the_background(mark
             assert (fleet["plain"].state, fleet["slow"].state) == ("ready", "starting")
             with pytest.raises(LaunchFailure, match=r"slow: has no session yet because it is starting; `await"):
                 _ = fleet["slow"].session
+            for tool in ("slow__environment", "anything"):
+                with pytest.raises(UnknownTool, match=f'unknown tool "{tool}"; servers are still starting, so try'):
+                    await fleet.call_tool(tool)
+            for tool in ("plain__enviroment", "environment"):
+                with pytest.raises(UnknownTool, match=f'unknown tool "{tool}"; did you mean "plain__environment"'):
+                    await fleet.call_tool(tool)
             with pytest.raises(LaunchFailure, match="bad: exited with status 7"):
                 await fleet["bad"].ready()
             gate.touch()
