@@ -16,6 +16,7 @@ import mcp_launch
 from acp_bindings._processes.process import ChildProcess
 from mcp_launch import Budgets, LaunchError, LaunchFailure, NotReady, Options, Restart, UnknownServer, UnknownTool
 from mcp_launch._servers import life
+from mcp_launch._servers.record import Record
 from tests.mcp_launch.support import Marked, ask, http, later_failure
 
 pytestmark = pytest.mark.anyio
@@ -223,6 +224,15 @@ async def test_a_closing_server_has_no_session(marked: Marked, tmp_path: Path) -
                 _ = plain.session
             with pytest.raises(LaunchFailure, match="plain: has no session because it is closed"):
                 await plain.ready()
+
+
+async def test_a_server_whose_session_has_ended_is_not_said_to_be_closing() -> None:
+    record = Record(name="plain", spec=None)
+    record.ready()
+    record.lose()
+
+    with pytest.raises(LaunchFailure, match=r"plain: has lost its session; `await server.ready\(\)` waits for"):
+        _ = mcp_launch.LaunchedServer(record).session
 
 
 async def test_an_unknown_name_is_reported_with_the_known_ones(marked: Marked, tmp_path: Path) -> None:

@@ -54,6 +54,8 @@ class LaunchedServer:
         match self.state:
             case "starting":
                 message = "has no session yet because it is starting; `await server.ready()` waits for it"
+            case "ready" if self._record.wanted:
+                message = "has lost its session; `await server.ready()` waits for its restart, or raises the reason"
             case "ready":
                 message = "has no session any more because it is closing"
             case state:
