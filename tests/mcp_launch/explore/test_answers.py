@@ -69,6 +69,21 @@ def test_text_of_a_resource_becomes_a_file_of_its_type(media_type: str | None, n
     assert path.read_bytes() == "hé".encode()
 
 
+@pytest.mark.parametrize(
+    ("media_type", "name"),
+    [
+        ("audio/wav", "t-1.wav"),
+        ("Audio/OGG; codecs=opus", "t-1.ogg"),
+        ("audio/webm", "t-1.webm"),
+        ("audio/mp4", "t-1.m4a"),
+        ("image/webp", "t-1.webp"),
+        ("text/markdown; charset=utf-8", "t-1.md"),
+    ],
+)
+def test_a_file_has_the_suffix_of_its_media_type(media_type: str, name: str, tmp_path: Path) -> None:
+    assert save_piece(Piece(data=b"1", media_type=media_type), tmp_path, stem="t").name == name
+
+
 @pytest.mark.parametrize(("stem", "name"), [("../../up", "up-1.bin"), ("", "result-1.bin"), ("/", "result-1.bin")])
 def test_a_tool_cannot_name_a_folder_either(stem: str, name: str, tmp_path: Path) -> None:
     (piece,) = pieces_of([{"type": "image", "data": DATA}])

@@ -34,6 +34,12 @@ if TYPE_CHECKING:
 
 _LONGEST = 80
 """The maximum length of the part of a file name that comes from a server."""
+_SUFFIXES = {
+    **{f"audio/{kind}": f".{kind}" for kind in ("flac", "ogg", "wav", "webm")},
+    "audio/mp4": ".m4a",
+    "text/markdown": ".md",
+}
+"""Suffixes that Python knows on some systems only, or not at all."""
 SILENCE = 10.0
 """Seconds without a response after which a line reports what is pending."""
 _DYING = 5.0
@@ -326,7 +332,8 @@ def _file_name(stem: str, number: int, name: str, piece: Piece) -> str:
     given = _safe(name)
     suffix = ""
     if not re.search(r"\.[A-Za-z0-9]{1,5}$", given):
-        guessed = mimetypes.guess_extension((piece.media_type or "").partition(";")[0].strip())
+        kind = (piece.media_type or "").partition(";")[0].strip().lower()
+        guessed = _SUFFIXES.get(kind) or mimetypes.guess_extension(kind, strict=False)
         suffix = guessed or (".txt" if piece.data is None else ".bin")
         given += suffix if given else ""
     return f"{_safe(stem) or 'result'}-{number}{f'-{given}' if given else suffix}"
