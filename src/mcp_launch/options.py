@@ -78,7 +78,7 @@ class Limits:
 
 def allow_more(limit: str) -> str:
     """Return the end of a message, which says how to raise a limit."""
-    return f"Options(limits=Limits({limit}=…)) allows more"
+    return f"in Python, Options(limits=Limits({limit}=…)) allows more"
 
 
 def megabytes(size: int) -> str:

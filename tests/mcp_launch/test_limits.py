@@ -183,9 +183,9 @@ async def test_another_message_beyond_a_limit_is_dropped_with_a_warning(
 @pytest.mark.parametrize(
     ("limits", "told"),
     [
-        (Limits(values=400), "has more than 400 JSON values (Options(limits=Limits(values=…)) allows more)"),
-        (Limits(items=9), "has more than 9 items (Options(limits=Limits(items=…)) allows more)"),
-        (Limits(bytes=3 << 10), "is longer than 3,072 bytes (Options(limits=Limits(bytes=…)) allows more)"),
+        (Limits(values=400), "has more than 400 JSON values (in Python, Options(limits=Limits(values=…)) allows more)"),
+        (Limits(items=9), "has more than 9 items (in Python, Options(limits=Limits(items=…)) allows more)"),
+        (Limits(bytes=3 << 10), "is longer than 3,072 bytes (in Python, Options(limits=Limits(bytes=…)) allows more)"),
     ],
     ids=["values", "items", "bytes"],
 )

@@ -335,7 +335,7 @@ async def test_a_line_of_100_megabytes_ends_the_server(marked: Marked, tmp_path:
         [failure] = fleet.failures
 
     assert failure.code == "not_mcp"
-    assert failure.message == "wrote a line of more than 40 MB; Options(limits=Limits(bytes=…)) allows more"
+    assert failure.message == "wrote a line of more than 40 MB; in Python, Options(limits=Limits(bytes=…)) allows more"
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 300_000
 
 

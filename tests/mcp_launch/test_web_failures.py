@@ -166,7 +166,7 @@ async def test_an_endless_event_is_a_failure(web: Web, marked: Marked, tmp_path:
         failure = await later_failure(fleet["web"])
 
     assert (failure.stage, failure.code) == ("call", "disconnected")
-    advice = "Options(limits=Limits(bytes=…)) allows more"
+    advice = "in Python, Options(limits=Limits(bytes=…)) allows more"
     assert failure.message == f"sent an event that exceeds a limit: it is longer than 1 MB; {advice}"
 
 
