@@ -35,3 +35,8 @@ def test_a_stream_is_split_into_its_blocks(blocks: list[bytes], size: int) -> No
     chunks = [stream[start : start + size] for start in range(0, len(stream), size)]
     found = [event_of(block) for chunk in chunks for block in buffer.feed(chunk)]
     assert [each for each in found if each] == [EVENTS[each] for each in blocks if EVENTS[each]]
+
+
+def test_what_follows_a_long_event_is_read_after_it() -> None:
+    long = b"data: " + b"a" * (1 << 20) + b"\n\n"
+    assert [*EventBuffer(2 << 20).feed(b"\xef\xbb\xbf" + long + b"data: b\n\ndata: c")] == [long, b"data: b\n\n"]
