@@ -107,12 +107,10 @@ class _Listener:
 
     async def watch(self) -> None:
         """Say what the recording has next, if the client has sent something else and nothing more follows."""
-        told = None
         while True:
             awaited, arrived = self._awaited, [*self._arrived]
             await anyio.sleep(_PATIENCE)
-            if arrived and awaited not in (None, told) and (awaited, arrived) == (self._awaited, self._arrived):
-                told = awaited
+            if arrived and awaited and (awaited, arrived) == (self._awaited, self._arrived):
                 sent = ", ".join(f"the {key}" for key, _ in arrived)
                 where = f"line {awaited.line} of the recording"
                 sys.stderr.write(f"waiting for the {_key(awaited)} ({where}); the client has sent {sent}\n")
