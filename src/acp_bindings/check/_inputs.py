@@ -64,9 +64,9 @@ def unwrap(text: bytes, value: Any) -> Line:
         # Without a direction, only a value with "jsonrpc" makes a wrapper, because params may have any fields.
         meant = has_direction and name == "message"
         if isinstance(inner, str) and (meant or _MESSAGE.match(inner)):
-            text = inner.encode(errors="surrogatepass")
+            said = inner.encode(errors="surrogatepass")
             # `Recorder` writes a string only for a line that is not JSON, or not UTF-8 and so not JSON either.
-            line = _parsed(text.replace(_REPLACED, b"\xff") if "time" in wrapper and "from" in wrapper else text)
+            line = _parsed(said.replace(_REPLACED, b"\xff") if "time" in wrapper and "from" in wrapper else said)
         elif meant or "jsonrpc" in members_of(inner):
             line = Line(to_json(inner), inner, None, ())
         else:

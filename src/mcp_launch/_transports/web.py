@@ -174,7 +174,7 @@ class HeaderRule:
 
     @property
     def hooks(self) -> list[Callable[..., Any]]:
-        """The request hooks that add the headers; none if there are no headers."""
+        """The request hooks that add the headers; empty if the entry has none."""
         return [self._apply] if self._names else []
 
     async def _apply(self, request: Any) -> None:
