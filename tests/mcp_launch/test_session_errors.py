@@ -13,7 +13,7 @@ from mcp_launch._diagnosis.protocol import diagnose_session, server_answered
     ("code", "message", "is_answer", "means"),
     [
         (REQUEST_TIMEOUT, "Request 'tools/list' timed out", False, "timeout"),
-        (REQUEST_TIMEOUT, "Request 'tools/list' timed out, but the server wrote nothing", False, "timeout"),
+        (REQUEST_TIMEOUT, "a: tools/list: did not respond within 9 s, but the server wrote nothing", False, "timeout"),
         (REQUEST_TIMEOUT, "Unauthorized", True, "rejected"),
         (CONNECTION_CLOSED, "Connection closed", False, "disconnected"),
         (CONNECTION_CLOSED, "no such tool", True, "rejected"),

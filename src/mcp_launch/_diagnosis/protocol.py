@@ -16,7 +16,9 @@ from mcp_launch.failures import InvalidResult
 
 # The SDK has no exception classes for these, so they are recognized by their text.
 _UNSUPPORTED = "Unsupported protocol version from the server: "
-_IN_VAIN = re.compile(r"^Request '[^']*' timed out(?:$|, but the server )|^[\w/]+ was not answered")
+_IN_VAIN = re.compile(
+    r"^Request '[^']*' timed out$|^[\w/]+ was not answered|: did not respond within \S+ s(?:$|, but the server )"
+)
 
 _MANY = 1000
 """The number of errors in a response above which none is named."""

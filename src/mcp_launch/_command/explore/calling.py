@@ -141,7 +141,7 @@ async def call_tool(
     except Exception as error:  # noqa: BLE001 - the SDK raises many kinds of exceptions
         if again and await opened.asker.opens(error):
             return await call_tool(opened, tool, arguments, wait=wait, progress=progress, again=False)
-        message = _late(tool, error, wait=wait)
+        message = _late(tool, error)
         opened.notices.complain(f"{opened.name}: {message}" if message else opened.why(error))
         if death := await _death(opened, error):
             return Answer(failure=death)
@@ -230,15 +230,15 @@ def with_structured(pieces: Sequence[Piece], structured: object) -> list[Piece]:
     return [*pieces, Piece(text=json.dumps(structured, indent=2, ensure_ascii=False))]
 
 
-def _late(tool: Tool, error: Exception, *, wait: float) -> str | None:
+def _late(tool: Tool, error: Exception) -> str | None:
     # Imported with the SDK.
     from mcp import MCPError  # noqa: PLC0415
 
     from mcp_launch._diagnosis.protocol import is_timeout  # noqa: PLC0415
 
     if isinstance(error, MCPError) and is_timeout(error):
-        noise = error.message.partition(" timed out")[2]
-        return f"{tool.name} did not respond within {wait:g} s{noise}; does it need more time (mcp-launch call --wait)?"
+        within = error.message.partition(" did not respond")[2]
+        return f"{tool.name} did not respond{within}; does it need more time (mcp-launch call --wait)?"
     return None
 
 
