@@ -567,6 +567,24 @@ async def test_only_the_start_of_an_unused_body_is_read(method: str, status: int
     assert (response.next_request is not None) == (status == 307)
 
 
+async def test_closing_a_session_that_the_server_has_ended_logs_nothing(
+    marked: Marked, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    closings: list[str] = []
+
+    def forgets(request: Request) -> list[bytes]:
+        if request.method != "DELETE":
+            return [works(request)]
+        closings.append(request.headers["mcp-session-id"])
+        return [reply(404)]
+
+    with raw_server(forgets) as raw:
+        async with mcp_launch.open_session(http(f"{raw.origin}/mcp"), cwd=tmp_path):
+            pass
+
+    assert (closings, caplog.text) == (["s1"], "")
+
+
 @pytest.mark.parametrize(
     ("ours", "theirs", "followed"),
     [

@@ -140,6 +140,9 @@ class WebClient(httpx2.AsyncClient):
             finally:
                 if self.posts:
                     self.posts.stream_answered()
+            if request.method == "DELETE" and response.status_code == HTTPStatus.NOT_FOUND:
+                # The session is over already, and the SDK would log a warning.
+                response.status_code = HTTPStatus.NO_CONTENT
             return self._with_events(response, is_answer="last-event-id" in request.headers)
         if (refused := request.extensions.get("refusal")) is not None:
             return _error_answer(request, refused, status=HTTPStatus.BAD_REQUEST)
