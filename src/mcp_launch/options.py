@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, fields
 from inspect import iscoroutinefunction
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from mcp_launch.failures import Phrases, UnusableInput
 from mcp_launch.lock import ToolLock
@@ -157,6 +157,8 @@ if TYPE_CHECKING:
 
 Direction: TypeAlias = Literal["sent", "received"]
 
+Mode: TypeAlias = Literal["auto", "legacy"]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
@@ -166,10 +168,16 @@ class Options:
     `mcp.Client` works here too.
 
     Raises:
-        UnusableInput: a callback is not a function, `stderr` is an async one, or `secrets`, `restart`, `limits`,
-            `phrases` or `lock` has the wrong type.
+        UnusableInput: a callback is not a function, `stderr` is an async one, or `mode`, `secrets`, `restart`,
+            `limits`, `phrases` or `lock` has a wrong value.
     """
 
+    mode: Mode = "auto"
+    """As for `mcp.Client`: "auto" uses MCP 2026-07-28 with servers that support it, "legacy" the versions before it.
+
+    Servers can send requests during a call only in the older versions. "legacy" is for servers that depend on it, such
+    as those that call `ctx.elicit` of the Python SDK.
+    """
     strict: bool = False
     """Reject commands that are not absolute paths, as ACP requires, instead of searching with a warning."""
     stderr: Callable[[str, str], object] | None = None
@@ -245,6 +253,8 @@ class Options:
         ):
             if not isinstance(given := getattr(self, name), kind):
                 raise UnusableInput(f"{name} must be {called}, not a {type(given).__name__}")
+        if self.mode not in get_args(Mode):
+            raise UnusableInput(f'mode must be "auto" or "legacy", not {self.mode!r}')
         secrets: Any = self.secrets
         if isinstance(secrets, str) or not isinstance(secrets, Collection) or {*map(type, self.secrets)} - {str}:
             raise UnusableInput("secrets must be a collection of strings")

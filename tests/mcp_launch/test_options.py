@@ -169,6 +169,21 @@ async def test_capabilities_without_a_callback_are_not_advertised(asking: Asking
             assert await ask(session, "work") == "worked"
 
 
+async def test_a_server_of_both_eras_asks_during_a_call_only_in_legacy_mode(marked: Marked, tmp_path: Path) -> None:
+    async def confirm(context: ClientRequestContext, params: ElicitRequestParams) -> ElicitResult:
+        return ElicitResult(action="accept", content={"name": "Ada", "ink": "red", "sure": True})
+
+    asks = marked.stdio("asks", sys.executable, ASKS, "stdio", "modern")
+    for mode, era in (("auto", "modern"), ("legacy", "legacy")):
+        options = Options(mode=mode, elicitation=confirm)
+        async with mcp_launch.open_session(asks, cwd=tmp_path, options=options) as session:
+            assert session.protocol_version == ERAS[era]
+            if mode == "auto":
+                assert "no back-channel" in await refusal(session, "fill")
+            else:
+                assert (await ask(session, "fill"))["name"] == "Ada"
+
+
 async def test_a_failing_callback_affects_only_one_call(asking: Asking, tmp_path: Path) -> None:
     async def refuse(context: ClientRequestContext, params: CreateMessageRequestParams) -> ErrorData:
         return ErrorData(code=-1, message="not today")
@@ -242,6 +257,7 @@ CALLBACKS = ("stderr", "sampling", "elicitation", "roots", "logging", "message",
     ("kind", "name", "wrong", "wanted"),
     [
         *((Options, name, "print", "a function, not a str$") for name in CALLBACKS),
+        (Options, "mode", "2025-11-25", """"auto" or "legacy", not '2025-11-25'$"""),
         (Options, "restart", 5, r"an mcp_launch\.Restart, not a int$"),
         (Options, "limits", {"bytes": 1}, r"mcp_launch\.Limits, not a dict$"),
         (Options, "phrases", {"longer": "more time"}, r"mcp_launch\.failures\.Phrases, not a dict$"),

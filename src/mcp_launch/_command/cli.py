@@ -229,6 +229,9 @@ def _servers(
     login: Annotated[
         bool, typer.Option("--login", help="Log in with the browser first, where a URL requires it (see login).")
     ] = False,
+    legacy: Annotated[
+        bool, typer.Option("--legacy", help="Use the versions of MCP before 2026-07-28, even if a server supports it.")
+    ] = False,
 ) -> None:
     """Declare the options of all subcommands that start servers: the fields of `Typed`."""
 
@@ -657,7 +660,7 @@ def whoami(place: Place = None, server: Server = None, *, as_json: Json = False)
 
 
 @app.command(cls=LightCommand)
-@_with_servers(several=False, left_out=("headers", "env", "sse"), timeout="Seconds for each attempt.")
+@_with_servers(several=False, left_out=("headers", "env", "sse", "legacy"), timeout="Seconds for each attempt.")
 def fix(
     typed: Typed,
     file: Annotated[str, typer.Argument(metavar="FILE", hidden=True)],

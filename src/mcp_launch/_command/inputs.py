@@ -39,6 +39,7 @@ class Typed:
     timeout: float = 30.0
     verbose: bool = False
     login: bool = False
+    legacy: bool = False
 
     @property
     def files(self) -> list[str]:

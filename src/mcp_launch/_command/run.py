@@ -47,6 +47,8 @@ def run(
     """
     options = options or Options()
     options = replace(options, auth=options.auth or StoredLogins())
+    if typed.legacy:
+        options = replace(options, mode="legacy")
     if typed.verbose:
         options = replace(options, stderr=_show_stderr, traffic=_show_message)
     # Reports contain what the libraries would log, without secrets in URLs and headers.

@@ -14,7 +14,6 @@ from mcp_types import CONNECTION_CLOSED, Implementation
 
 from acp_bindings._standard_streams import version
 from mcp_launch._servers.sdk_session import Protection, protected
-from mcp_launch._transports import Mode
 from mcp_launch._transports.messages import Reader
 from mcp_launch.failures import LaunchFailure
 from mcp_launch.options import Limits, Options
@@ -22,7 +21,6 @@ from mcp_launch.options import Limits, Options
 
 def connected_client(
     streams: tuple[Any, Any],
-    mode: Mode,
     options: Options,
     *,
     patience: float,
@@ -34,7 +32,7 @@ def connected_client(
 
     `reader` reads the messages of the server. After the session has ended, `why` returns the failure of the server.
     """
-    client = client_of(nullcontext(streams), mode, options, patience=patience)
+    client = client_of(nullcontext(streams), options, patience=patience)
     client.reader, client.protection, client.why = reader, protection, why
     return client
 
@@ -45,13 +43,11 @@ def reader_of(client: Client) -> Reader:
     return reader or Reader(Limits())
 
 
-def client_of(
-    server: MCPServer[Any] | Server[Any] | Transport, mode: Mode, options: Options, *, patience: float
-) -> _Client:
+def client_of(server: MCPServer[Any] | Server[Any] | Transport, options: Options, *, patience: float) -> _Client:
     """Return a client for a server of this process or a transport; `patience` is the timeout of requests in seconds."""
     client = _Client(
         server,
-        mode=mode,
+        mode=options.mode,
         read_timeout_seconds=patience,
         client_info=_client_info(),
         sampling_callback=options.sampling,

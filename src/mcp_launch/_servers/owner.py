@@ -21,7 +21,7 @@ from mcp_launch._servers.record import Offer, Record, Terms
 from mcp_launch._servers.sdk_session import Protection
 from mcp_launch._spawn import spawn
 from mcp_launch._spec import HttpServer, ServerSpec, SseServer, StdioServer
-from mcp_launch._transports import Mode, Transport, TransportTerms
+from mcp_launch._transports import Transport, TransportTerms
 from mcp_launch._transports.http import HttpTransport
 from mcp_launch._transports.messages import Reader
 from mcp_launch._transports.stdio import StdioTransport
@@ -138,10 +138,11 @@ async def serve_stdio(
     """
     owner = _Owner(record, spec, terms=terms, deadline=deadline)
     transport = owner.stdio(process, spec)
-    failure = await owner.attempt("auto", transport)
+    failure = await owner.attempt(transport)
     if failure and transport.died_of_probe and record.wanted and anyio.current_time() < deadline:
         transport = owner.stdio((await spawn(spec, cwd=terms.cwd))[0], spec, again=True)
-        failure = await owner.attempt("legacy", transport)
+        owner.options = replace(owner.options, mode="legacy")
+        failure = await owner.attempt(transport)
     if failure:
         record.fail(failure)
 
@@ -149,7 +150,9 @@ async def serve_stdio(
 async def serve_web(record: Record, spec: HttpServer, *, terms: Terms, deadline: float) -> None:
     """Open the session at a URL, serve it until it ends, and close it; the outcome is in the record."""
     owner = _Owner(record, spec, terms=terms, deadline=deadline)
-    if failure := await owner.attempt("legacy" if isinstance(spec, SseServer) else "auto", owner.web(spec)):
+    if isinstance(spec, SseServer):
+        owner.options = replace(owner.options, mode="legacy")
+    if failure := await owner.attempt(owner.web(spec)):
         record.fail(failure)
 
 
@@ -157,6 +160,8 @@ class _Owner:
     """Opens, serves and closes one server, in one or two attempts."""
 
     def __init__(self, record: Record, spec: ServerSpec, *, terms: Terms, deadline: float) -> None:
+        self.options = record.options
+        """The options, whose mode changes for a server of the older era."""
         self._record = record
         self._spec = spec
         self._budgets = terms.budgets
@@ -186,7 +191,7 @@ class _Owner:
 
     def _terms(self) -> TransportTerms:
         return TransportTerms(
-            options=self._record.options,
+            options=self.options,
             budgets=self._budgets,
             on_lost=self._record.over.set,
             give_up=self._give_up,
@@ -196,7 +201,7 @@ class _Owner:
     def _give_up(self) -> None:
         self._scope.cancel()
 
-    async def attempt(self, mode: Mode, transport: Transport) -> LaunchFailure | None:
+    async def attempt(self, transport: Transport) -> LaunchFailure | None:
         """Open, serve and close the session once."""
         record = self._record
         error: Exception | None = None
@@ -204,7 +209,7 @@ class _Owner:
         with kept_out_of_logs(self._spec.redactor):
             try:
                 with anyio.CancelScope() as self._scope:
-                    await self._live(mode, transport)
+                    await self._live(transport)
             # Outside of the scope because on trio, an error at the moment of a cancellation is in one group with it.
             except Exception as caught:  # noqa: BLE001 - whatever it is, it costs this server and no other
                 error = caught
@@ -215,7 +220,7 @@ class _Owner:
                 record.warn(f"did not end its session within {self._budgets.close:g} s")
             return None
 
-    async def _live(self, mode: Mode, transport: Transport) -> None:
+    async def _live(self, transport: Transport) -> None:
         record, budgets = self._record, self._budgets
         self._allow(budgets.connect)
         async with transport.open() as streams:
@@ -229,8 +234,7 @@ class _Owner:
             )
             async with connected_client(
                 streams,
-                mode,
-                record.options,
+                self.options,
                 patience=budgets.call,
                 reader=transport.reader,
                 protection=protection,
@@ -243,7 +247,7 @@ class _Owner:
                 record.capabilities = client.server_capabilities.model_dump(
                     mode="json", by_alias=True, exclude_none=True
                 )
-                if lists := (*self._lists, *TOOLS) if record.options.lock else self._lists:
+                if lists := (*self._lists, *TOOLS) if self.options.lock else self._lists:
                     self._enter("list", budgets.list)
                     left = max(0.0, self._scope.deadline - anyio.current_time())
                     record.offer = await list_offer(client, lists, seconds=left / 2, warn=record.warn)
@@ -266,7 +270,7 @@ class _Owner:
     def _change(self) -> LaunchFailure | None:
         """Return the failure of a server whose tools differ from their lock."""
         record = self._record
-        if (lock := record.options.lock) is None:
+        if (lock := self.options.lock) is None:
             return None
         known = lock.servers.get(record.name, {})
         found = list(changes(known, locked(record.offer.tools or (), self._spec.redactor.json)))

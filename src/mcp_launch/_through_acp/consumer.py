@@ -84,9 +84,7 @@ class AcpConsumer:
         async with to_session, session_reads, session_writes, from_session, anyio.create_task_group() as tasks:
             tasks.start_soon(bridge.run, from_session)
             protection = Protection(server=server.name)
-            client = connected_client(
-                streams, "auto", options or Options(), patience=Budgets().call, protection=protection
-            )
+            client = connected_client(streams, options or Options(), patience=Budgets().call, protection=protection)
             try:
                 async with client:
                     # Kept out of the task groups, which would wrap it in an exception group.

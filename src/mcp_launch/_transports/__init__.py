@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol
 
 from mcp_launch._diagnosis import Diagnosis
 from mcp_launch.failures import Code
@@ -16,9 +16,6 @@ if TYPE_CHECKING:
     from mcp_launch._transports.era import Probe
     from mcp_launch._transports.messages import Reader
 
-
-Mode: TypeAlias = Literal["auto", "legacy"]
-"""The negotiation of `mcp.Client`: `auto` tries the 2026-07-28 era first, `legacy` goes straight to `initialize`."""
 
 DOUBTFUL: frozenset[Code] = frozenset(("method_not_allowed", "not_found", "http_error", "not_mcp"))
 """Failures after which the other transport is tried, to say whether the URL speaks that."""

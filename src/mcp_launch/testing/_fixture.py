@@ -151,7 +151,7 @@ class McpServerFixture:
             raise UnusableInput("pass the name of a server, command=[…] (and env={…}), or a server object")
         seconds = settings.timeout(self._config) if timeout is None else timeout
         if isinstance(server, MCPServer | Server):
-            return Kept(client_of(server, "auto", options or Options(), patience=seconds))
+            return Kept(client_of(server, options or Options(), patience=seconds))
         entry: object = server
         named: list[str | None] = []
         if command is not None:
