@@ -220,6 +220,7 @@ class Folding:
         """Add a prompt of the user, which the agent may echo."""
         draft = self._begin(_Draft("user", None, v1.UserMessageChunk, local=True))
         draft.parts += map(_part, blocks)
+        self._settle()  # a chunk of the user is an echo, which does not continue it
         self._state = None
 
     def end_prompt(self) -> None:
