@@ -168,7 +168,8 @@ class Folding:
         """The message that the next chunk continues."""
         self._current_at = 0
         self._plans: dict[str | None, tuple[v1.PlanEntry, ...]] = {}
-        self._modes: v1.SessionModeState | None = None
+        self.has_modes = False
+        """True if the agent has modes apart from its config options."""
         self._rest: dict[str, Any] = {"usage": Usage()}
         """The fields of the state other than the entries."""
         self._state: SessionState | None = None
@@ -242,8 +243,8 @@ class Folding:
     def opened(self, response: Any) -> None:
         """Fold the response that created, loaded or resumed the session."""
         if (modes := getattr(response, "modes", None)) is not None:
-            self._modes = v1.SessionModeState.model_validate(modes.model_dump())
-            self._look_at_mode()
+            self.has_modes, given = True, v1.SessionModeState.model_validate(modes.model_dump())
+            self.change(mode=given.current_mode_id, modes=tuple(given.available_modes))
         if options := getattr(response, "config_options", None):
             self.options(options)
         if commands := getattr(response, "available_commands", None):
@@ -252,11 +253,6 @@ class Folding:
     def options(self, options: Sequence[Any]) -> None:
         """Fold all config options, in the classes of the negotiated version."""
         self.take(to_v1(self._protocol.ConfigOptionUpdate(config_options=list(options))))
-
-    @property
-    def has_modes(self) -> bool:
-        """True if the agent has modes apart from its config options."""
-        return self._modes is not None
 
     def add_tokens(self, usage: Any) -> None:
         """Add the tokens of a turn, an object of an unstable package."""
@@ -378,14 +374,7 @@ class Folding:
 
     def take_options(self, update: v1.ConfigOptionUpdate) -> None:
         self.change(config_options=tuple(update.config_options))
-        self._look_at_mode()
-
-    def _look_at_mode(self) -> None:
-        if self._modes is not None:
-            self.change(mode=self._modes.current_mode_id, modes=tuple(self._modes.available_modes))
-            return
-        options: Sequence[v1.SessionConfigOption] = self._rest.get("config_options", ())
-        for option in options:
+        for option in () if self.has_modes else update.config_options:
             if option.category == "mode" and isinstance(option, v1.SessionConfigOptionSelect):
                 modes = (
                     v1.SessionMode(id=each.value, name=each.name, description=each.description)

@@ -320,10 +320,15 @@ async def test_updates_before_the_response_and_of_unknown_sessions_do_no_harm(ve
 
 async def test_a_mode_of_v1_is_set() -> None:
     modes = {"currentModeId": "ask", "availableModes": [{"id": "ask", "name": "Ask"}, {"id": "code", "name": "Code"}]}
-    raw = Agent(1, hello, opening={"modes": modes})
+
+    def set_option(_: object, __: object) -> v1.SetSessionConfigOptionResponse:
+        return v1.SetSessionConfigOptionResponse(config_options=[])
+
+    raw = Agent(1, hello, opening={"modes": modes}, handlers={"session/set_config_option": set_option})
     async with connected(raw) as agent, agent.session(cwd="/project") as session:
         assert (session.state.mode, [each.name for each in session.state.modes]) == ("ask", ["Ask", "Code"])
         await session.set_mode("code")
+        await session.set_option("web", False)
         assert session.state.mode == "code"
         with pytest.raises(ValueError, match='the mode "other"; available: ask, code'):
             await session.set_mode("other")
