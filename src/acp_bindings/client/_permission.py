@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import shlex
 from collections import deque
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
@@ -51,7 +52,7 @@ class PermissionQuestion:
     description: str | None = None
     """Why permission is needed (v2)."""
     command: str | None = None
-    """The command to be run, if the agent has sent it as such (v2)."""
+    """The command to be run: of v2, or `command` and `args` in the input of the tool call."""
     cwd: str | None = None
     """The directory of the command."""
 
@@ -112,9 +113,16 @@ def question_of(
         options,
         tool_call=tool_call,
         description=getattr(params, "description", None),
-        command=getattr(subject, "command", None),
+        command=getattr(subject, "command", None) or _command_in(tool_call.raw_input if tool_call else None),
         cwd=getattr(subject, "cwd", None),
     )
+
+
+def _command_in(raw_input: object) -> str | None:
+    said = members_of(raw_input)
+    given = said.get("command")
+    command = given if isinstance(given, str) else shlex.join(map(str, items_of(given)))
+    return " ".join([command, *(shlex.quote(str(each)) for each in items_of(said.get("args")))]) if command else None
 
 
 def _with_news(call: v1.ToolCall, update: v1.ToolCallUpdate) -> v1.ToolCall:
@@ -172,7 +180,7 @@ class _Rule:
     """A pattern for the name of the tool, such as `mcp__files__*`, or for its title if it has no name. Titles are
     chosen by the agent, often by its model, so they prove nothing."""
     command: str | None = None
-    """A pattern for the command (v2)."""
+    """A pattern for the whole command line, such as `pytest *`, which also matches `pytest a; rm b`."""
     path: str | os.PathLike[str] | None = None
     """A directory, with all that is in it; or a pattern, such as `/home/me/*.md` or `*/.env`, where `*` also matches
     slashes."""

@@ -275,6 +275,24 @@ async def test_paths_are_found_in_the_diffs_of_v2(tmp_path: Path) -> None:
     assert await outcome_of(2, policy, locations=[{"path": inside}], content=[diff]) == "y"
 
 
+@pytest.mark.anyio
+@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize(
+    ("raw_input", "command"),
+    [
+        ({"command": "rm -rf 'my build'"}, "rm -rf 'my build'"),
+        ({"command": ["rm", "-rf", "my build"]}, "rm -rf 'my build'"),
+        ({"command": "rm", "args": ["-rf", "my build"]}, "rm -rf 'my build'"),
+        ({"command": {"rm": 1}}, None),
+        ("rm -rf", None),
+    ],
+)
+async def test_a_command_is_found_in_the_input(version: int, raw_input: Any, command: str | None) -> None:
+    policy = PermissionPolicy(Reject(command="rm -rf *"), Allow(kind="execute"))
+    assert await outcome_of(version, policy, kind="execute", rawInput=raw_input) == ("n" if command else "y")
+    assert policy.decisions[0].question.command == command
+
+
 def test_a_decision_is_logged_recorded_and_passed_to_on_decision(caplog: pytest.LogCaptureFixture) -> None:
     told: list[Any] = []
     policy = PermissionPolicy(Allow(kind="edit"), on_decision=told.append)
