@@ -169,9 +169,8 @@ class HttpLink:
                 with anyio.move_on_after(_OPENING):
                     await stream.opened.wait()
         response = await self.network.post(line, headers, limit=self._limit)
-        if response.status_code == 404 and about.method in REOPENS_SESSION:
+        if response.status_code == 404 and about.method in REOPENS_SESSION and headers.pop(SESSION_ID, ""):
             # The official Python SDK does not know the session before this request, and then accepts no header.
-            del headers[SESSION_ID]
             response = await self.network.post(line, headers, limit=self._limit)
         status = response.status_code
         if status == 200 and response.content and outline(response.content) is not None:

@@ -456,6 +456,21 @@ async def test_a_connection_id_that_cannot_be_a_header_is_refused() -> None:
     assert "responded without a usable Acp-Connection-Id" in str(caught.value)
 
 
+@pytest.mark.parametrize("id_", ["s1", "sé"])
+async def test_a_session_that_the_server_does_not_know_is_reported(id_: str) -> None:
+    class Unknown(Scripted):
+        def respond(self, request: Request) -> Iterator[bytes]:
+            if request.message.get("method") == "session/load":
+                yield reply(404, b"unknown session")
+            else:
+                yield from super().respond(request)
+
+    with raw_server(Unknown()) as raw, anyio.fail_after(20):
+        async with Client("test", version="1.0").connect(to(raw.origin, "http"), reconnect=None) as connected:
+            with pytest.raises(RequestError, match=r"does not know the session \(404\)"):
+                await connected.load(id_, cwd="/tmp", assume={"session.load"})
+
+
 async def test_an_event_id_that_cannot_be_a_header_is_not_sent_back() -> None:
     class Ids(Scripted):
         def stream(self, request: Request) -> Iterator[bytes]:
