@@ -136,7 +136,7 @@ class HttpLink:
             about = cast("Outline", outline(line))
             try:
                 if self._id is None:
-                    await self._initialize(line)
+                    await self._initialize(line, about)
                 else:
                     await self._post(line, about)
             except (httpx.HTTPError, httpx.InvalidURL) as error:
@@ -144,11 +144,16 @@ class HttpLink:
             if self.failure is not None:
                 raise anyio.BrokenResourceError
 
-    async def _initialize(self, line: bytes) -> None:
+    async def _initialize(self, line: bytes, about: Outline) -> None:
         response = await self.network.post(line, {"content-type": JSON, "accept": JSON}, limit=self._limit)
         id_ = response.headers.get(CONNECTION_ID, "")
         if response.status_code != 200 or not id_ or not is_sendable(id_) or response.is_compressed:
-            self._fail(self.network.refused(response))
+            said = outline(response.content)
+            if response.status_code == 200 and said is not None and said.is_error and said.key == about.key:
+                # An agent that refuses does not have to make a connection.
+                await self._feed(as_line(response.content))
+            else:
+                self._fail(self.network.refused(response))
             return
         self._id = id_
         await self._feed(as_line(response.content))

@@ -471,6 +471,18 @@ async def test_a_session_that_the_server_does_not_know_is_reported(id_: str) -> 
                 await connected.load(id_, cwd="/tmp", assume={"session.load"})
 
 
+async def test_an_error_response_to_initialize_needs_no_connection_id() -> None:
+    class Refusing(Scripted):
+        def respond(self, request: Request) -> Iterator[bytes]:
+            error = {"code": -32000, "message": "client version 1.0 is too old"}
+            yield reply(200, json.dumps({"jsonrpc": "2.0", "id": request.message["id"], "error": error}).encode())
+
+    with raw_server(Refusing()) as raw, anyio.fail_after(20), pytest.raises(RequestError) as caught:
+        async with Client("test", version="1.0").connect(to(raw.origin, "http")):
+            pass
+    assert (caught.value.code, caught.value.message) == (-32000, "client version 1.0 is too old")
+
+
 async def test_an_event_id_that_cannot_be_a_header_is_not_sent_back() -> None:
     class Ids(Scripted):
         def stream(self, request: Request) -> Iterator[bytes]:
