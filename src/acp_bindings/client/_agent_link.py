@@ -216,6 +216,8 @@ class AgentLink:
         self.updates = ReplayCollector()
         self._live.clear()
         for session_id, conversation in [*self._conversations.items()]:
+            if conversation.closed:
+                continue
             try:
                 await self._restore(conversation)
             except AcpError as error:

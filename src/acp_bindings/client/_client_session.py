@@ -134,8 +134,8 @@ class Session:
     async def close(self) -> None:
         """End the session: cancel its turn, end its terminals, and let the agent free its resources.
 
-        An agent that does not support `session/close` is not asked. The session can be loaded again if the agent
-        stores it. Closing twice has no effect.
+        An agent that does not support `session/close` is not asked, nor one whose connection was lost and is being made
+        again. The session can be loaded again if the agent stores it. Closing twice has no effect.
 
         Raises:
             RequestError: the agent responded with an error.
@@ -148,7 +148,7 @@ class Session:
             if (turn := self._conversation.turn) is not None:
                 await self._conversation.stop(turn)
             await self._host.end_terminals(self.id)
-            if self._host.peer.supports("session.close"):
+            if self._host.online.is_set() and self._host.peer.supports("session.close"):
                 await self._host.close(self.id)
         finally:
             self._host.forget(self.id)

@@ -12,7 +12,7 @@ from anyio.abc import SocketAttribute, SocketStream, TaskGroup
 
 from acp_bindings import v1, v2
 from acp_bindings.agent import Agent, Turn
-from acp_bindings.client import Client, Reconnect, Reconnected, Session
+from acp_bindings.client import Client, ConnectedAgent, Reconnect, Reconnected, Session
 from acp_bindings.connection import ConnectionClosed
 from acp_bindings.remote import Unreachable
 from tests.acp_bindings.remote.conftest import Serve
@@ -257,3 +257,24 @@ async def test_a_connection_that_cannot_be_made_again_is_given_up(profile: str, 
                 await session.prompt("hello")
             with pytest.raises(Unreachable):
                 await connected.session(cwd="/tmp")
+
+
+async def go_offline(connected: ConnectedAgent, relay: Relay) -> None:
+    """Lose the connection, and let new ones be refused."""
+    relay.refuses = True
+    relay.cut()
+    connected.connection.close()
+    with pytest.raises(ConnectionClosed):
+        await connected.list()
+
+
+async def test_a_session_is_left_at_once_while_the_agent_is_gone(
+    profile: str, agent: Agent, serve: Serve, caplog: pytest.LogCaptureFixture
+) -> None:
+    relay, client = Relay(), Client("test", version="1.0", patience=0.5)
+    with anyio.fail_after(20):
+        async with through(serve, agent, relay, profile) as url, client.connect(url, reconnect=SOON) as connected:
+            async with connected.session(cwd="/tmp"):
+                await go_offline(connected, relay)
+            assert connected.sessions == {}
+    assert "session/close" not in caplog.text
