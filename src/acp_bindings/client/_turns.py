@@ -187,7 +187,9 @@ class Conversation:
         turn = self.turn
         if turn is not None:
             turn.cancelled = True
-        if (turn is not None and turn.started) or self._busy:
+            if not turn.on_connection:
+                turn.scope.cancel()
+        if (turn is not None and turn.on_connection) or self._busy:
             wire: Any = self.host.peer.protocol
             type_ = wire.METHODS["session/cancel"].notification.params
             await self.host.connection.notify(type_(session_id=self.id))
@@ -210,7 +212,9 @@ class Conversation:
         try:
             with turn.scope:
                 reason = await self._finished(turn)
-            if turn.scope.cancelled_caught:
+            if not turn.on_connection:
+                reason = "cancelled"
+            elif turn.scope.cancelled_caught:
                 turn.error = TimedOut("session/prompt", self.host.patience)
         except Exception as error:  # noqa: BLE001 - raised where the turn is awaited
             if turn.cancelled and isinstance(error, RequestError) and error.code == REQUEST_CANCELLED:
@@ -237,9 +241,9 @@ class Conversation:
         if self.closed:
             # It could not be loaded again over the next connection.
             raise SessionClosed(self.id)
-        turn.on_connection = True
         if turn.cancelled:
             return "cancelled"
+        turn.on_connection = True
         self.host.prompted(self.id)
         self._loaded = False
         self.record = self.record.after_prompt()

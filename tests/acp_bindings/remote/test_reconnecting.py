@@ -278,3 +278,17 @@ async def test_a_session_is_left_at_once_while_the_agent_is_gone(
                 await go_offline(connected, relay)
             assert connected.sessions == {}
     assert "session/close" not in caplog.text
+
+
+async def test_a_prompt_that_waits_for_the_next_connection_is_cancelled_at_once(
+    profile: str, agent: Agent, serve: Serve, caplog: pytest.LogCaptureFixture
+) -> None:
+    relay, client = Relay(), Client("test", version="1.0", patience=0.5)
+    with anyio.fail_after(20):
+        async with through(serve, agent, relay, profile) as url, client.connect(url, reconnect=SOON) as connected:
+            session = await connected.session(cwd="/tmp")
+            await go_offline(connected, relay)
+            async with session.prompt("hello") as turn:
+                await anyio.sleep(0.01)
+            assert turn.stop_reason == "cancelled"
+    assert "cancelled turn" not in caplog.text
