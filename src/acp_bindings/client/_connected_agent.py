@@ -265,6 +265,8 @@ class ConnectedAgent:
         return response
 
     async def _reopen(self, make: Callable[..., Any], session: AnySession, options: _Reopening) -> Session:
+        # A session that is known before the next connection is loaded with the others.
+        await self._link.ready()
         loads = make is load_session
         method = "session/load" if loads and self._link.peer.version == 1 else "session/resume"
         record, refused = self._again(session, options, method)

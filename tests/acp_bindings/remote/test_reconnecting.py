@@ -292,3 +292,24 @@ async def test_a_prompt_that_waits_for_the_next_connection_is_cancelled_at_once(
                 await anyio.sleep(0.01)
             assert turn.stop_reason == "cancelled"
     assert "cancelled turn" not in caplog.text
+
+
+async def test_a_load_while_the_agent_is_gone_waits_and_loads_once(profile: str, agent: Agent, serve: Serve) -> None:
+    relay, loaded = Relay(), list[Session]()
+    with anyio.fail_after(20):
+        async with (
+            through(serve, agent, relay, profile) as url,
+            Client("test", version="1.0").connect(url, reconnect=SOON) as connected,
+        ):
+            async with connected.session(cwd="/tmp") as session:
+                await session.prompt("hello")
+
+            async def load() -> None:
+                loaded.append(await connected.load(session.record))
+
+            await go_offline(connected, relay)
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(load)
+                await anyio.sleep(0.01)
+                relay.refuses = False
+            assert said(loaded[0]) == ["5: hello"]
