@@ -206,10 +206,12 @@ class AgentLink:
         self._given_up = reason
         self.online.set()
 
-    async def turns_ended(self) -> None:
-        """Wait until the turns of a connection that was lost have failed."""
+    async def clear(self) -> None:
+        """Wait until the turns of a connection that was lost have failed, and end its terminals."""
         for turn in self._failing:
             await turn.ended.wait()
+        for session_id in [*self.sessions]:
+            await self.end_terminals(session_id)
 
     async def restore(self, reason: ConnectionClosed) -> Reconnected:
         """Load the sessions again after the connection was lost and made again."""

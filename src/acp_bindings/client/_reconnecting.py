@@ -96,6 +96,6 @@ async def stay_connected(
             link.give_up(ended)
             return
         link.go_offline()
-        await link.turns_ended()
+        await link.clear()
         await anyio.sleep(max(reconnect.before(attempt), min(wait, reconnect.longest)))
         attempt += 1

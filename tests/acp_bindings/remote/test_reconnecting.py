@@ -12,10 +12,11 @@ from anyio.abc import SocketAttribute, SocketStream, TaskGroup
 
 from acp_bindings import v1, v2
 from acp_bindings.agent import Agent, Turn
-from acp_bindings.client import Client, ConnectedAgent, Reconnect, Reconnected, Session
+from acp_bindings.client import Client, ConnectedAgent, Reconnect, Reconnected, Session, Terminals
 from acp_bindings.connection import ConnectionClosed
 from acp_bindings.remote import Unreachable
 from tests.acp_bindings.remote.conftest import Serve
+from tests.leftovers import children
 
 pytestmark = [pytest.mark.anyio, pytest.mark.parametrize("profile", ["http", "ws"])]
 
@@ -313,3 +314,24 @@ async def test_a_load_while_the_agent_is_gone_waits_and_loads_once(profile: str,
                 await anyio.sleep(0.01)
                 relay.refuses = False
             assert said(loaded[0]) == ["5: hello"]
+
+
+async def test_the_commands_of_a_lost_connection_are_ended(profile: str, serve: Serve) -> None:
+    relay, agent, again = Relay(), Agent("test", version="1.0"), anyio.Event()
+
+    @agent.prompt
+    async def run(turn: Turn) -> None:
+        async with turn.tool_call("Wait") as call:
+            await turn.run_command(["sleep", "60"], call=call)
+
+    client = Client("test", version="1.0", protocols=[v1], terminals=Terminals(), on_reconnect=lambda _: again.set())
+    before = children()
+    with anyio.fail_after(20):
+        async with through(serve, agent, relay, profile) as url, client.connect(url, reconnect=SOON) as connected:
+            session = await connected.session(cwd="/tmp")
+            with pytest.raises(ConnectionClosed):  # noqa: PT012 - the command must have begun
+                async for _ in session.prompt("go"):
+                    if not children() <= before:
+                        connected.connection.close() if profile == "http" else relay.cut()
+            await again.wait()
+            assert children() <= before
