@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping
 from contextvars import copy_context
 from dataclasses import dataclass
 from functools import partial
@@ -152,12 +152,14 @@ class AgentLink:
         except RuntimeError:
             raise ConnectionClosed("the connection was closed") from None
 
-    async def create(self, request: Any, refused: tuple[RefusedServer, ...], timeout: float | None) -> Session:
+    async def create(
+        self, request: Any, refused: tuple[RefusedServer, ...], assume: Collection[str], timeout: float | None
+    ) -> Session:
         """Send a request that creates a session, and return the session."""
         response = await self.ask(request, timeout=timeout)
         session_id: str = response.session_id
         early = self.updates.created(session_id)
-        conversation, session = self._add(SessionRecord.of(request, session_id), refused)
+        conversation, session = self._add(request, refused, assume, session_id)
         self._live[session_id] = conversation.take
         conversation.opened(response, loaded=False)
         for each in early:
@@ -165,10 +167,16 @@ class AgentLink:
         return session
 
     async def reopen(
-        self, request: Any, refused: tuple[RefusedServer, ...], timeout: float | None, *, loads: bool
+        self,
+        request: Any,
+        refused: tuple[RefusedServer, ...],
+        assume: Collection[str],
+        timeout: float | None,
+        *,
+        loads: bool,
     ) -> Session:
         """Send a request that loads or resumes a session, and return the session."""
-        conversation, session = self._add(SessionRecord.of(request), refused)
+        conversation, session = self._add(request, refused, assume)
         try:
             await self._load(conversation, request, partial(self.ask, timeout=timeout), loads=loads)
         except BaseException:
@@ -238,9 +246,10 @@ class AgentLink:
         return Reconnected(reason, [*self.sessions.values()], interrupted, lost)
 
     async def _restore(self, conversation: Conversation) -> None:
-        loads = self.peer.supports("session.load")
+        assume = conversation.assume
+        loads = "session.load" in assume or self.peer.supports("session.load")
         make = load_session if loads else resume_session
-        request: Any = make(self.peer, conversation.record)
+        request: Any = make(self.peer, conversation.record, assume=assume, meta=conversation.meta)
         if loads:
             conversation.forget_history()
         await self._load(conversation, request, self._ask, loads=loads)
@@ -260,9 +269,12 @@ class AgentLink:
         if self._terminals is not None:
             await self._terminals.end(session_id)
 
-    def _add(self, record: SessionRecord, refused: tuple[RefusedServer, ...]) -> tuple[Conversation, Session]:
-        conversation = self._conversations[record.session_id] = Conversation(self, record)
-        session = self.sessions[record.session_id] = Session(conversation, refused=refused)
+    def _add(
+        self, request: Any, refused: tuple[RefusedServer, ...], assume: Collection[str], session_id: str | None = None
+    ) -> tuple[Conversation, Session]:
+        conversation = Conversation(self, SessionRecord.of(request, session_id), assume=assume, meta=request.meta)
+        self._conversations[conversation.id] = conversation
+        session = self.sessions[conversation.id] = Session(conversation, refused=refused)
         if (on_update := self.on_update) is not None:
             # In a context of its own, as other handlers.
             conversation.listener = lambda update, replay: copy_context().run(on_update, session, update, replay)

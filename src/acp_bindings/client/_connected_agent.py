@@ -110,7 +110,7 @@ class ConnectedAgent:
                 assume=assume,
                 meta=meta,
             )
-            return await self._link.create(request, refused, timeout)
+            return await self._link.create(request, refused, assume, timeout)
 
         return SessionOpening(open_)
 
@@ -181,7 +181,7 @@ class ConnectedAgent:
             options = _Reopening(cwd, mcp_servers, on_refusal, assume, meta, timeout)
             record, refused = self._again(session, options, "session/fork")
             request = fork_session(self._link.peer, record, flavour=self._flavour, assume=assume, meta=meta)
-            return await self._link.create(request, refused, timeout)
+            return await self._link.create(request, refused, assume, timeout)
 
         return SessionOpening(open_)
 
@@ -273,7 +273,7 @@ class ConnectedAgent:
         if record.session_id in self._link.sessions:
             raise ValueError(f'session "{record.session_id}" is already open; it is in agent.sessions')
         request = make(self._link.peer, record, flavour=self._flavour, assume=options.assume, meta=options.meta)
-        return await self._link.reopen(request, refused, options.timeout, loads=loads)
+        return await self._link.reopen(request, refused, options.assume, options.timeout, loads=loads)
 
     def _again(
         self, session: AnySession, options: _Reopening, method: str

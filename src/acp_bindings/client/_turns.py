@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import deque
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from threading import get_ident
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -144,9 +144,12 @@ _OF_THE_USER = frozenset({"user_message", "user_message_chunk"})
 class Conversation:
     """The turns of one session, and the updates that the agent sends for it."""
 
-    def __init__(self, host: AgentLink, record: SessionRecord) -> None:
+    def __init__(
+        self, host: AgentLink, record: SessionRecord, *, assume: Collection[str], meta: Mapping[str, Any] | None
+    ) -> None:
         self.host = host
         self.record = record
+        self.assume, self.meta = assume, meta
         self.folding = Folding(host.peer.protocol)
         self.turn: Running | None = None
         """The turn that is running."""

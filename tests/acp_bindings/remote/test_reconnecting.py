@@ -14,7 +14,7 @@ from acp_bindings import v1, v2
 from acp_bindings.agent import Agent, Turn
 from acp_bindings.client import Client, ConnectedAgent, Reconnect, Reconnected, Session, Terminals
 from acp_bindings.connection import ConnectionClosed
-from acp_bindings.remote import Unreachable
+from acp_bindings.remote import Unreachable, asgi
 from tests.acp_bindings.remote.conftest import Serve
 from tests.leftovers import children
 
@@ -335,3 +335,32 @@ async def test_the_commands_of_a_lost_connection_are_ended(profile: str, serve: 
                         connected.connection.close() if profile == "http" else relay.cut()
             await again.wait()
             assert children() <= before
+
+
+async def test_a_session_is_loaded_again_with_its_meta_and_what_was_assumed(profile: str, serve: Serve) -> None:
+    again, loads = anyio.Event(), list[v1.LoadSessionRequest]()
+
+    def answer(request: Any, _: object) -> Any:
+        match request:
+            case v1.InitializeRequest():
+                return v1.InitializeResponse(protocol_version=1)
+            case v1.NewSessionRequest():
+                return v1.NewSessionResponse(session_id="s1")
+            case _:
+                loads.append(request)
+                return v1.LoadSessionResponse()
+
+    app = asgi(dict.fromkeys((v1.InitializeRequest, v1.NewSessionRequest, v1.LoadSessionRequest), answer), protocol=v1)
+    client = Client("test", version="1.0", on_reconnect=lambda _: again.set())
+    with anyio.fail_after(20):
+        async with serve(app) as url, client.connect(f"{url.replace('http', profile, 1)}/acp") as connected:
+            await connected.session(
+                cwd="/tmp",
+                additional_directories=["/opt"],
+                assume={"session.load", "session.additional_directories"},
+                meta={"model": "m"},
+            )
+            connected.connection.close()
+            await again.wait()
+            assert list(connected.sessions) == ["s1"]
+    assert [(each.additional_directories, each.meta) for each in loads] == [(["/opt"], {"model": "m"})]
