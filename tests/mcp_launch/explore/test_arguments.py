@@ -11,8 +11,23 @@ from typing import Any
 import pytest
 
 from mcp_launch._command.explore.arguments import WrongArguments, read_arguments, read_untrusted
+from mcp_launch._command.explore.schemas import described_arguments
 from mcp_launch._command.explore.terminal import split_words
 from tests.mcp_launch.servers.offers import TYPED
+
+
+def test_a_member_that_several_alternatives_have_may_be_as_in_any_of_them() -> None:
+    def shape(kind: str, **others: Any) -> dict[str, Any]:
+        return {"type": "object", "properties": {"kind": {"const": kind, "description": "What."}, **others}}
+
+    long = {f"the_{each}_of_the_border_around_it": {} for each in ("width", "colour")}
+    circle, square = shape("circle", size={"type": "integer"}, **long), shape("square", size={"type": "number"})
+    schema = {"type": "object", "properties": {"shape": {"oneOf": [circle, square, shape("dot")]}}}
+
+    assert read_arguments(["shape.kind=circle", "shape.size=3"], schema) == {"shape": {"kind": "circle", "size": 3}}
+    assert read_arguments(["shape.kind=dot"], schema) == {"shape": {"kind": "dot"}}
+    (_, kind, *_), _ = described_arguments(schema)
+    assert (kind.type, kind.description) == ('"circle" | "square" | "dot"', "What.")
 
 
 def one(schema: Any, text: str) -> Any:

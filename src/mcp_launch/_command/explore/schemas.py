@@ -172,12 +172,21 @@ def fixed_values(schema: Schema) -> list[Any]:
 
 
 def properties_of(schema: object, root: Schema) -> dict[str, Any]:
-    """Return the properties of an object, from all alternatives."""
-    found: dict[str, Any] = {}
+    """Return the properties of an object, from all alternatives; what several of them have is their `anyOf`."""
+    found: dict[str, list[Any]] = {}
     for each in alternatives(schema, root):
         spend(_size(each))
-        found |= as_members(each.get("properties"))
-    return found
+        for name, part in as_members(each.get("properties")).items():
+            parts = found.setdefault(name, [])
+            spend(len(parts) // 10)
+            if part not in parts:
+                parts.append(part)
+    return {name: parts[0] if len(parts) == 1 else _any_of(parts) for name, parts in found.items()}
+
+
+def _any_of(parts: list[Any]) -> dict[str, Any]:
+    described = [each for part in parts if (each := as_members(part).get("description"))]
+    return {"anyOf": parts, **({"description": described[0]} if described else {})}
 
 
 def member_of(name: str, schema: object, root: Schema) -> object:
