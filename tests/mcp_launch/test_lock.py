@@ -128,6 +128,15 @@ def test_a_server_that_fails_is_not_locked(project: Project) -> None:
     assert not project.lock.exists()
 
 
+def test_one_lock_file_cannot_have_servers_of_two_files_with_the_same_name(project: Project, tmp_path: Path) -> None:
+    other = tmp_path / "other.json"
+    other.write_text(project.file.read_text())
+    refused = run_here("lock", "--lock-file", str(tmp_path / "tools.lock"), str(project.file), str(other))
+
+    assert refused.returncode == 2
+    assert 'can have only one server named "files"; lock each FILE by itself' in refused.stderr
+
+
 def test_with_only_the_other_servers_stay_locked(project: Project) -> None:
     servers = json.loads(project.file.read_text())["mcpServers"]
     project.file.write_text(json.dumps({"mcpServers": {**servers, "more": servers["files"]}}))

@@ -41,6 +41,13 @@ def lock_once(typed: Typed, *, update: bool, given: str | None) -> int:
     """Lock the tools of the servers, or print what has changed since; return the exit status."""
     sessions = read_inputs(typed)
     paths = [_path(session, given) for session in sessions]
+    taken: set[tuple[str, str]] = set()
+    for path, session in zip(paths, sessions, strict=True):
+        names = {(path, entry.name) for entry in session.entries}
+        if twice := names & taken:
+            name = min(twice)[1]
+            raise UnusableInput(f'{path}: can have only one server named "{name}"; lock each FILE by itself')
+        taken |= names
     before = {path: ToolLock.read(path) if os.path.exists(path) else None for path in paths}
     with started_ahead(sessions):
         # Imported while the servers start.
