@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from urllib.parse import unquote
 
 from acp_bindings.setup.errors import Remark
 from mcp_launch._json_values import as_items, as_members, at_pointer, texts
@@ -349,7 +350,7 @@ def _unresolved(tool: _Tool, _: str) -> _Hits:
 
 def _at(reference: str, root: Mapping[str, Any]) -> object:
     """Return the part of a schema to which a `$ref` refers. An anchor counts as the whole schema."""
-    return at_pointer(reference[1:], root) if reference.startswith("#/") else root
+    return at_pointer(unquote(reference[1:]), root) if reference.startswith("#/") else root
 
 
 _STRICT_FORMATS = frozenset(("date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"))

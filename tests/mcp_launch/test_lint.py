@@ -56,6 +56,12 @@ TABLE: list[tuple[str, list[str], dict[str, Any], dict[str, Any]]] = [
     ("boolean_property", ["mcp"], {"outputSchema": of(True)}, {"outputSchema": of({})}),
     ("unresolved_reference", ["mcp"], of({"$ref": "#/$defs/d"}), of({"$ref": "#/$defs/d"}, **{"$defs": {"d": {}}})),
     ("unresolved_reference", ["mcp"], {"outputSchema": of({"$ref": "http://x/y"})}, {"outputSchema": of({})}),
+    (
+        "unresolved_reference",
+        ["mcp"],
+        of({"$ref": "#/definitions/Part%3CX%3E"}, definitions={"Part": {}}),
+        of({"$ref": "#/definitions/Part%3CX%3E"}, definitions={"Part<X>": {}}),
+    ),
     ("reference", ["gemini", "vscode"], of({"$ref": "#/$defs/d"}), of({"type": "string"})),
     (
         "array_items",
