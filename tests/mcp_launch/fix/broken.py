@@ -82,6 +82,11 @@ BROKEN = (
     vscode("command as a list", f'{{"command": ["python3", "{SERVER}"]}}', PYTHON),
     zed("older command in a string", f'{{"command": {{"path": "python3 {SERVER}"}}}}', None),
     cursor("misspelled command", f'{{"comand": "python3", "args": ["{SERVER}"]}}', PYTHON),
+    cursor(
+        "cmd and a comment",
+        f'{{"comment": "mine", "cmd": "python3", "args": ["{SERVER}"]}}',
+        {"comment": "mine", **PYTHON},
+    ),
     windsurf("cmd and arguments", f'{{"cmd": "python3", "arguments": ["{SERVER}"]}}', PYTHON),
     goose(
         "command",

@@ -47,7 +47,7 @@ def shape(draft: Draft) -> Iterator[Remedy]:
     known = draft.form.known()
     raw = dict(draft.raw)
     for member in [each for each in raw if each not in known]:
-        meant = _ALIASES.get(member.lower()) or closest(member.lower(), _MEMBERS, cutoff=0.7)
+        meant = _ALIASES.get(member.lower()) or closest(member.lower(), _MEMBERS, cutoff=0.75)
         if meant and names[meant] not in raw:
             edits.append(Edit(draft.at(member), names[meant], "rename"))
             whats.append(f"rename {member} to {names[meant]}")
