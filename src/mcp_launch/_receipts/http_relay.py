@@ -16,8 +16,10 @@ from typing_extensions import override
 
 from acp_bindings._events import EventBuffer, event_of
 from acp_bindings._http import is_loopback
+from acp_bindings.setup._servers import is_owned
 from mcp_launch._receipts.servers import HASTE, Relayed
 from mcp_launch._spec import HttpServer
+from mcp_launch._transports.web import origin
 from mcp_launch.failures import LaunchFailure
 
 if TYPE_CHECKING:
@@ -68,11 +70,15 @@ async def forwarding(servers: Mapping[str, Relayed]) -> AsyncGenerator[Applicati
 
 
 class Client(httpx2.AsyncClient):
-    """An HTTP client that leaves timeouts and cookies to the agent. Like the launcher, it reaches loopback directly."""
+    """An HTTP client that leaves timeouts, limits and cookies to the agent.
+
+    Like the launcher, it reaches loopback directly.
+    """
 
     def __init__(self) -> None:
         no_cookies = CookieJar(DefaultCookiePolicy(allowed_domains=()))
-        super().__init__(timeout=None, follow_redirects=False, cookies=no_cookies)
+        limits = httpx2.Limits(max_connections=None)
+        super().__init__(timeout=None, follow_redirects=False, cookies=no_cookies, limits=limits)
 
     @override
     def _transport_for_url(self, url: httpx2.URL) -> httpx2.AsyncBaseTransport:
@@ -88,7 +94,9 @@ class _Site:
         self._token = token
         self.observer = server.observer()
         self.is_sse = spec.transport == "sse"
-        self._origin = urlsplit(spec.url)
+        self._headers = [(name.encode(), value.encode()) for name, value in spec.headers if not is_owned(name)]
+        """The headers of the specification, except for those that belong to the protocol, which the agent sends."""
+        self._url = urlsplit(spec.url)
         server.at_end = self.abandoned
 
     def abandoned(self, ids: Collection[str | int] | None = None) -> None:
@@ -101,18 +109,18 @@ class _Site:
     ) -> bool:
         """Forward a request and its response, except for its end; return False if there is no response to end."""
         observer, has_begun = self.observer, False
-        own = {name.lower().encode() for name, _ in self._spec.headers}
+        own = {name.lower() for name, _ in self._headers}
         dropped = {*own, *_OF_CONNECTION, b"host", b"accept-encoding", b"content-length"}
         # Not compressed, so that the messages can be observed.
         headers = [
             *((name, value) for name, value in scope["headers"] if name not in dropped),
             (b"accept-encoding", b"identity"),
+            *self._headers,
         ]
-        headers += [(name.encode(), value.encode()) for name, value in self._spec.headers]
         content = body if scope["method"] not in ("GET", "HEAD") else None
         try:
             request = client.build_request(
-                scope["method"], self._url(path, scope["query_string"]), headers=headers, content=content
+                scope["method"], self._target(path, scope["query_string"]), headers=headers, content=content
             )
             response = await client.send(request, stream=True)
             if self._is_lost(scope, response.status_code):
@@ -126,7 +134,7 @@ class _Site:
                     {
                         "type": "http.response.start",
                         "status": response.status_code,
-                        "headers": [*self._headers(response)],
+                        "headers": [*self._at_relay(response)],
                     }
                 )
                 has_begun = True
@@ -159,25 +167,22 @@ class _Site:
         # Over SSE, the response to a request comes on the stream.
         return self.observer.waits_for(ids) and (not self.is_sse or status >= 300)
 
-    def _url(self, path: str, query: bytes) -> str:
-        if f"/{path}" == (self._origin.path or "/") and not query:
+    def _target(self, path: str, query: bytes) -> str:
+        if f"/{path}" == (self._url.path or "/") and not query:
             return self._spec.url
-        return self._origin._replace(path=f"/{path}", query=query.decode("latin-1"), fragment="").geturl()
+        return self._url._replace(path=f"/{path}", query=query.decode("latin-1"), fragment="").geturl()
 
     def at_relay(self, url: str) -> str:
         """Return the path at the relay for a URL that the server names, or the URL if it has another origin."""
-        parts = urlsplit(urljoin(self._spec.url, url))
-        if (parts.scheme, parts.hostname, parts.port) != (
-            self._origin.scheme,
-            self._origin.hostname,
-            self._origin.port,
-        ):
+        there = urljoin(self._spec.url, url)
+        if origin(httpx2.URL(there)) != origin(httpx2.URL(self._spec.url)):
             if self.is_sse:
                 self._server.check()
             return url
+        parts = urlsplit(there)
         return parts._replace(scheme="", netloc="", path=f"/{self._token}{parts.path}").geturl()
 
-    def _headers(self, response: httpx2.Response) -> Iterator[tuple[bytes, bytes]]:
+    def _at_relay(self, response: httpx2.Response) -> Iterator[tuple[bytes, bytes]]:
         for name, value in response.headers.raw:
             if name.lower() == b"location":
                 yield name, self.at_relay(value.decode("latin-1")).encode("latin-1")

@@ -26,7 +26,7 @@ class Observer:
         Args:
             tell: called with the name of an event and its facts.
             refused: called if no client can accept the response to `initialize`, unless `server/discover` has succeeded
-                meanwhile.
+                meanwhile; and if a server that has tools does not list them.
         """
         self._tell = tell
         self._refused = refused
@@ -84,6 +84,8 @@ class Observer:
             result, error = members_of(message.get("result")), members_of(message.get("error"))
             if method in OPENING:
                 self._answered(method, began, result)
+            elif method == "tools/list" and error and "tools" in members_of((self._opened or {}).get("capabilities")):
+                self._refused()
             elif method in _LISTS and not error:
                 items = [members_of(each).get("name") for each in items_of(result.get(_LISTS[method]))]
                 self._tell("listed", **{_LISTS[method]: items})

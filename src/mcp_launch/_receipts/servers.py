@@ -30,6 +30,8 @@ BUDGETS = Budgets(connect=5, handshake=5, list=5, close=1)
 PATIENCE = 15.0
 HASTE = 0.8
 """Seconds for a server for which the agent has waited already."""
+_EARLY = 1.0
+"""Seconds within which an agent that ends a server has not given up on it, but has itself been told to end."""
 _LAST_LINES = 20
 _ENDED_BY_AGENT = frozenset(-number for number in (signal.SIGINT, signal.SIGTERM))
 """The statuses of a process that its agent has ended."""
@@ -153,7 +155,8 @@ class Process:
 
     def _end(self, status: int) -> None:
         gave_up = self._closed_first == b"c" or status in _ENDED_BY_AGENT
-        if self._observer.started and (gave_up or status == 0) and not self._observer.is_listing:
+        is_idle = self._observer.started and not self._observer.is_listing
+        if (gave_up and (is_idle or self._observer.seconds < _EARLY)) or (status == 0 and is_idle):
             self._server.tell("ended", exitStatus=status)
         elif gave_up:
             self._fail(waited=self._observer.seconds)

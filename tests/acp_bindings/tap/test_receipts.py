@@ -6,18 +6,21 @@ import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlsplit
 
 import anyio
 import httpx2
 import pytest
+from anyio.abc import SocketAttribute
+from anyio.streams.buffered import BufferedByteReceiveStream
 
 from acp_bindings import decode, v1
+from acp_bindings._tap.forwarding import framed
 from mcp_launch._receipts import http_relay, session_requests
 from mcp_launch._receipts.observer import Observer
-from mcp_launch._receipts.servers import Relayed
-from mcp_launch._spec import StdioServer
+from mcp_launch._receipts.servers import Process, Relayed
+from mcp_launch._spec import StdioServer, parse_server
 from tests.acp_bindings.tap.quiet_agent import use
 from tests.acp_bindings.tap.support import TAP, lines_of, run, running
 from tests.mcp_launch.failures.catalogue import CASES, Case
@@ -110,6 +113,78 @@ def test_a_server_with_a_url_gets_its_headers_and_query(tmp_path: Path) -> None:
         seen = [(path, headers["X-Key"], headers["Host"]) for _, path, headers in web.seen]
     assert events_of(receipts, "web") == ["started", "listed", "called"], receipts
     assert set(seen) == {("/works?key=swordfish-42", "herring", f"127.0.0.1:{web.port}")}
+
+
+def test_a_relay_keeps_the_headers_of_the_protocol(tmp_path: Path) -> None:
+    def picky(request: Request) -> list[bytes]:
+        is_good = request.method != "POST" or "text/event-stream" in request.headers["accept"]
+        return [works(request) if is_good else reply(406)]
+
+    with raw_server(picky) as raw:
+        server = http(f"{raw.origin}/mcp", name="picky", headers={"Accept": "application/json"})
+        assert events_of(receipts_here([server], tmp_path), "picky")[0] == "started"
+
+
+@pytest.mark.anyio
+async def test_a_relay_has_any_number_of_open_streams() -> None:
+    async def stream(client: anyio.abc.SocketStream) -> None:
+        async with client:
+            await client.receive()
+            await client.send(head(content_type="text/event-stream"))
+            await anyio.sleep_forever()
+
+    async def read(url: str) -> None:
+        nonlocal opened
+        async with client.stream("GET", url):
+            opened += 1
+            if opened == 120:
+                tasks.cancel_scope.cancel()
+            await anyio.sleep_forever()
+
+    opened = 0
+    async with (
+        http_relay.Client() as client,
+        await anyio.create_tcp_listener(local_host="127.0.0.1") as listener,
+        anyio.create_task_group() as tasks,
+    ):
+        tasks.start_soon(listener.serve, stream)
+        port = listener.extra(SocketAttribute.local_port)
+        with anyio.fail_after(20):
+            for _ in range(120):
+                tasks.start_soon(read, f"http://127.0.0.1:{port}/")
+            await anyio.sleep_forever()
+    assert opened == 120
+
+
+@pytest.mark.anyio
+async def test_an_endpoint_with_the_default_port_is_at_its_server() -> None:
+    spec: Any = parse_server({"type": "sse", "name": "x", "url": "https://h.example/sse", "headers": []})
+    async with anyio.create_task_group() as tasks:
+        site = http_relay._Site(  # pyright: ignore[reportPrivateUsage]
+            Relayed(spec, {}, cwd="/", tasks=tasks, tell=ignore), spec, "token"
+        )
+        assert site.at_relay("https://h.example:443/messages?s=1") == "/token/messages?s=1"
+        assert site.at_relay("/messages") == "/token/messages"
+
+
+@pytest.mark.anyio
+async def test_an_agent_that_is_told_to_end_has_not_given_up_on_a_server() -> None:
+    told: list[Any] = []
+    frames = b"".join((framed(b"c", INITIALIZE + b"\n"), framed(b"c", b""), framed(b"x", b"0")))
+
+    class Stream:
+        async def receive(self, max_bytes: int = 65536) -> bytes:
+            nonlocal frames
+            if not frames:
+                raise anyio.EndOfStream
+            given, frames = frames, b""
+            return given
+
+    async with anyio.create_task_group() as tasks:
+        spec = StdioServer(name="files", command=sys.executable)
+        relayed = Relayed(spec, {}, cwd="/", tasks=tasks, tell=told.append)
+        await Process(relayed, spec).follow(BufferedByteReceiveStream(cast("Any", Stream())))
+    assert told == [{"server": "files", "event": "ended", "exitStatus": 0}]
 
 
 @pytest.mark.anyio
@@ -263,6 +338,17 @@ def test_a_refused_handshake_is_a_failure_unless_another_one_succeeds_meanwhile(
         (observer.sent if b"method" in each else observer.received)(each)
         if each == DISCOVERED:
             assert not observer.waits_for()
+    assert len(refused) == refusals
+
+
+@pytest.mark.parametrize(("capabilities", "refusals"), [(b'{"tools": {}}', 1), (b"{}", 0)])
+def test_an_error_of_the_list_of_tools_is_a_failure(capabilities: bytes, refusals: int) -> None:
+    refused: list[bool] = []
+    observer = Observer(ignore, refused=lambda: refused.append(True))
+    observer.sent(DISCOVER)
+    observer.received(DISCOVERED.replace(b"{}", capabilities))
+    observer.sent(b'{"id": 3, "method": "tools/list"}')
+    observer.received(b'{"id": 3, "error": {"code": -32603, "message": "the database is locked"}}')
     assert len(refused) == refusals
 
 
