@@ -20,7 +20,7 @@ def test_a_member_that_several_alternatives_have_may_be_as_in_any_of_them() -> N
     def shape(kind: str, **others: Any) -> dict[str, Any]:
         return {"type": "object", "properties": {"kind": {"const": kind, "description": "What."}, **others}}
 
-    long = {f"the_{each}_of_the_border_around_it": {} for each in ("width", "colour")}
+    long: dict[str, Any] = {f"the_{each}_of_the_border_around_it": {} for each in ("width", "colour")}
     circle, square = shape("circle", size={"type": "integer"}, **long), shape("square", size={"type": "number"})
     schema = {"type": "object", "properties": {"shape": {"oneOf": [circle, square, shape("dot")]}}}
 
