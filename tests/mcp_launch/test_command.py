@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import re
 import signal
@@ -342,6 +343,14 @@ def test_several_files_make_one_report(tmp_path: Path) -> None:
 
     names = [server["name"] for server in json.loads(done.stdout)["servers"]]
     assert (done.returncode, names) == (0, [f"{tmp_path}/a.json:both", "b", f"{tmp_path}/b.json:both"])
+
+
+def test_checking_again_adds_no_handler_of_logs() -> None:
+    def handlers() -> list[logging.Handler]:
+        run_here("check", "-", stdin='{"mcpServers": {"one": {"command": "/no/such"}}}')
+        return list(logging.getLogger().handlers)
+
+    assert handlers() == handlers()
 
 
 def test_strict_takes_warnings_for_failures() -> None:

@@ -28,6 +28,9 @@ _LOOK = 0.2
 """Seconds between two looks at the files. For a few files, polling does not need a compiled library."""
 _Versions: TypeAlias = dict[str, tuple[int, int, int]]
 T = TypeVar("T")
+_UNPRINTED = logging.NullHandler()
+"""One object, because the root logger would keep one of each run. Reports contain what the libraries would log, without
+secrets in URLs and headers."""
 _ARROWS: dict[Direction, str] = {"sent": "->", "received": "<-"}
 
 
@@ -51,8 +54,7 @@ def run(
         options = replace(options, mode="legacy")
     if typed.verbose:
         options = replace(options, stderr=_show_stderr, traffic=_show_message)
-    # Reports contain what the libraries would log, without secrets in URLs and headers.
-    logging.getLogger().addHandler(logging.NullHandler())
+    logging.getLogger().addHandler(_UNPRINTED)
     try:
         return anyio.run(partial(_run, typed, sessions, use, options, lists, quiet=quiet))
     finally:
