@@ -20,6 +20,8 @@ DATA = base64.b64encode(b"\0\1").decode()
     [
         ({"type": "text", "text": "a\n"}, "a\n"),
         ({"type": "image", "data": DATA, "mimeType": "image/png"}, "image, image/png, 2 bytes"),
+        ({"type": "image", "data": f"{DATA[:2]}\r\n{DATA[2:]}\n"}, "image, 2 bytes"),
+        ({"type": "image", "data": DATA.rstrip("=")}, "image, 2 bytes"),
         ({"type": "audio", "data": "%%%", "mimeType": "audio/wav"}, "[audio: its data is not base64]"),
         ({"type": "resource_link", "uri": "a:b", "name": "b", "mimeType": "text/plain"}, "b <a:b> text/plain"),
         ({"type": "resource", "resource": {"uri": "a:b", "text": "inside"}}, "inside"),

@@ -321,8 +321,10 @@ def _last_part(uri: str) -> str:
 
 def _binary(coded: str, *, media_type: object, about: str, name: str | None = None) -> Piece:
     kind = media_type if isinstance(media_type, str) else None
+    # Many encoders break lines, and some leave out the padding.
+    coded = "".join(coded.split())
     try:
-        data = base64.b64decode(coded, validate=True)
+        data = base64.b64decode(coded + "=" * (-len(coded) % 4), validate=True)
     except ValueError:
         return Piece(text=f"[{about}: its data is not base64]")
     return Piece(data=data, media_type=kind, name=name, about=", ".join(_texts(about, kind, decimal(len(data)))))
