@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mcp_types import ElicitRequestFormParams, ElicitResult
+from mcp import MCPError
+from mcp_types import URL_ELICITATION_REQUIRED, ElicitRequestFormParams, ElicitResult
 
 from mcp_launch._command.explore import asking
 from tests.mcp_launch.explore.here import PLAIN, Command
@@ -111,6 +112,17 @@ async def test_items_of_an_array_are_separated_by_commas_and_may_be_titles(monke
 
     assert await person.fill(schema) == {"inks": ["a", "b"], "names": ["x, y"]}
     assert person.said[-1] == "  names: [] should be non-empty"
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("data", [None, "quota", {"elicitations": 5}, {"elicitations": [5]}, {"elicitations": []}])
+async def test_an_error_with_the_code_of_urls_but_without_one_is_an_error(
+    data: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    person = Person(monkeypatch)
+
+    assert not await person.opens(MCPError(URL_ELICITATION_REQUIRED, "quota exceeded", data))
+    assert person.said == []
 
 
 @pytest.mark.anyio

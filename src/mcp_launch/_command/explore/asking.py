@@ -152,12 +152,20 @@ class Asker:
 
     async def opens(self, error: Exception) -> bool:
         """Return True if a request failed because URLs must be opened first, and the user has opened them."""
-        from mcp import MCPError, UrlElicitationRequiredError  # noqa: PLC0415 - slow to import
-        from mcp_types import URL_ELICITATION_REQUIRED  # noqa: PLC0415
+        from mcp import MCPError  # noqa: PLC0415 - slow to import
+        from mcp_types import URL_ELICITATION_REQUIRED, ElicitRequestURLParams  # noqa: PLC0415
 
         if not isinstance(error, MCPError) or error.code != URL_ELICITATION_REQUIRED:
             return False
-        for each in UrlElicitationRequiredError.from_error(error.error).elicitations:
+        listed = as_items(as_members(error.data).get("elicitations"))
+        try:
+            asked = [ElicitRequestURLParams.model_validate(each) for each in listed]
+        except ValidationError:
+            asked = []
+        # Without URLs, the server uses the code for something of its own.
+        if not asked:
+            return False
+        for each in asked:
             if (await self.elicit(None, each)).action != "accept":
                 return False
         try:
