@@ -133,6 +133,18 @@ def test_only_those_that_were_named_are_meant(tmp_path: Path) -> None:
         read_inputs(Typed(servers=[file], only=["one", "four"]))
 
 
+def test_a_server_can_be_named_with_its_file(tmp_path: Path) -> None:
+    first, second = written(tmp_path, "a.json", "one", "both"), written(tmp_path, "b.json", "both")
+
+    def chosen(*only: str) -> list[list[str]]:
+        return names(read_inputs(Typed(servers=[first, second], only=only)))
+
+    assert chosen(f"{second}:both") == [[], [f"{second}:both"]]
+    assert chosen("both") == [[f"{first}:both"], [f"{second}:both"]]
+    with pytest.raises(UnusableInput, match=f"{first}:both, {second}:both, one"):
+        chosen("other")
+
+
 def test_invalid_entries_are_left_for_the_launch_to_explain(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text('[5, {"name": 5}, {"command": "x"}, {"name": ""}]')
 

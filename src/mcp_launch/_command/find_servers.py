@@ -61,7 +61,8 @@ def read_inputs(typed: Typed, *, unusable: list[str] | None = None) -> list[Sess
     if typed.command is not None:
         sessions.append(command_session(typed.command, typed))
     refuse_unknown(typed.inputs, (name for session in sessions for name in session.asked))
-    sessions = with_unique_names(only_named(sessions, typed.only) if typed.only else sessions)
+    sessions = with_unique_names(sessions)
+    sessions = only_named(sessions, typed.only) if typed.only else sessions
     return sessions if typed.trust else trusted(sessions, unusable=unusable)
 
 

@@ -129,18 +129,26 @@ def name_of(server: object) -> str | None:
     return name if isinstance(name, str) and name else None
 
 
-def only_named(sessions: Iterable[Session], only: Sequence[str]) -> list[Session]:
-    known = {name for session in sessions for name in _names(session)}
-    if unknown := next((name for name in only if name not in known), None):
+def only_named(sessions: Sequence[Session], only: Sequence[str]) -> list[Session]:
+    """Return the sessions with only these servers, named as by `with_unique_names` or without the file."""
+
+    def spellings(session: Session, name: str | None) -> set[str]:
+        return set() if name is None else {name, name.removeprefix(f"{session.source}:")}
+
+    known = {name: spellings(session, name) for session in sessions for name in _names(session)}
+    if unknown := next((name for name in only if name not in set().union(*known.values())), None):
         for session in sessions:
-            if found := next((each for each in session.findings if each.server == unknown and each.is_note), None):
+            notes = (each for each in session.findings if each.is_note and unknown in spellings(session, each.server))
+            if found := next(notes, None):
                 raise UnusableInput(f"{session.source}:{found.line}:{found.column}: {unknown}: {found.message}")
         raise UnusableInput(str(UnknownServer(unknown, sorted(known))))
     return [
         replace(
             session,
-            entries=[entry for entry in session.entries if name_of(entry.server) in only],
-            findings=tuple(each for each in session.findings if each.server is None or each.server in only),
+            entries=[each for each in session.entries if spellings(session, name_of(each.server)) & {*only}],
+            findings=tuple(
+                each for each in session.findings if each.server is None or spellings(session, each.server) & {*only}
+            ),
         )
         for session in sessions
     ]
