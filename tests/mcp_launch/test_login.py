@@ -28,14 +28,16 @@ from keyring.backend import KeyringBackend
 from keyring.backends.fail import Keyring as NoKeyring
 
 from mcp_launch import LaunchFailure, Options, StoredLogins, UnusableInput, launch, logins, open_session
+from mcp_launch._command import authorization
 from mcp_launch._command import login as command
 from mcp_launch._command.authorization import LoginFailed, Wanted
 from mcp_launch._command.authorization import log_in as log_in_to
 from mcp_launch._spec import HttpServer, SseServer
 from tests.mcp_launch.fix.web import small_web
 from tests.mcp_launch.here import run_here
+from tests.mcp_launch.servers import oauth
 from tests.mcp_launch.servers.oauth import TOKEN, Client, Login, oauth_servers, visit
-from tests.mcp_launch.servers.raw import raw_server, reply, works
+from tests.mcp_launch.servers.raw import Request, raw_server, reply, works
 from tests.mcp_launch.servers.tls import certificates
 from tests.mcp_launch.support import SOURCE, Marked, http, run_python
 
@@ -119,6 +121,25 @@ async def test_a_login_is_stored_for_this_user_alone_and_used(
     assert (stored.server, stored.issuer, stored.scope) == (login.url, login.issuer, "read")
     assert not is_listening(stored.redirect_uri)
     assert TOKEN not in logged(caplog) + repr(stored)
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("hangs", [False, True])
+async def test_a_login_is_stored_even_if_the_server_cannot_end_a_session(
+    hangs: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def answer(request: Request) -> bytes:
+        if request.method != "DELETE":
+            return works(request)
+        if hangs:
+            request.released.wait()
+        return b""
+
+    monkeypatch.setattr(oauth, "works", answer)
+    monkeypatch.setattr(authorization, "_PARTING", 0.2)
+    with oauth_servers() as login:
+        assert await log_in(login) == logins.stored()[0]
+        assert [each.method for each in login.mcp.seen].count("DELETE") == 1
 
 
 OTHER = "http://127.0.0.1:9/mcp"

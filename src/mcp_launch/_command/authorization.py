@@ -8,7 +8,7 @@ import socket
 import threading
 import webbrowser
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import aclosing, asynccontextmanager
+from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Literal
@@ -50,6 +50,8 @@ from mcp_launch.options import Options
 
 _PATIENCE = 30.0
 """Seconds for one request."""
+_PARTING = 1.0
+"""Seconds for the request that ends a session."""
 _REDIRECTS = 5
 _METHODS: tuple[Literal["client_secret_basic"], Literal["client_secret_post"]] = (
     "client_secret_basic",
@@ -144,9 +146,10 @@ async def first_response(
         request = response.next_request
         response = await client.fetch(request, auth=auth)
     if response.is_success and (session := response.headers.get("mcp-session-id")):
-        # Otherwise the server would keep the session until it expires.
+        # Otherwise the server would keep the session until it expires. The response says nothing about the login.
         end = client.build_request("DELETE", request.url, headers={**headers, "mcp-session-id": session})
-        await client.fetch(end, auth=auth)
+        with anyio.move_on_after(_PARTING), suppress(LoginFailed):
+            await client.fetch(end, auth=auth)
     return response
 
 
