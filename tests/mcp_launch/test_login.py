@@ -11,6 +11,7 @@ import socket
 import stat
 import subprocess
 import sys
+import threading
 import webbrowser
 from collections.abc import Generator
 from contextlib import ExitStack
@@ -425,6 +426,30 @@ def test_login_of_other_commands_logs_in_only_where_it_is_required() -> None:
 
     assert (again.returncode, "Log in" in again.stderr) == (2, False)
     assert len([request for request in login.authorization.seen if "/authorize" in request.target]) == 1
+
+
+def test_all_servers_are_asked_at_once_whether_they_require_a_login() -> None:
+    asked = threading.Event()
+
+    def after_the_other(request: Request) -> list[bytes]:
+        asked.wait()
+        return [works(request)]
+
+    def at_once(request: Request) -> list[bytes]:
+        asked.set()
+        return [works(request)]
+
+    with raw_server(after_the_other) as first, raw_server(at_once) as second:
+        done = run("check", "--login", first.origin, second.origin)
+
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_login_of_other_commands_leaves_a_server_that_does_not_respond_to_them() -> None:
+    with raw_server(lambda request: [b"" * request.released.wait()]) as silent:
+        done = run("check", "--login", "--timeout", "0.5", silent.origin)
+
+    assert (done.returncode, done.stderr) == (1, "")
 
 
 @pytest.mark.parametrize("only_code", [False, True])

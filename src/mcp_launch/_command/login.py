@@ -10,6 +10,8 @@ from dataclasses import asdict, replace
 from datetime import datetime
 from http import HTTPStatus
 
+import anyio
+
 from mcp_launch import logins
 from mcp_launch._command.authorization import LoginFailed, Wanted, client_for, first_response, log_in
 from mcp_launch._command.inputs import Session, Typed
@@ -44,22 +46,31 @@ def log_in_once(session: Session, wanted: Wanted) -> int:
     return run(Typed(), [], use)
 
 
-async def log_in_where_required(sessions: Sequence[Session]) -> None:
-    """Log in to each server that rejects its first request with 401. Errors are printed."""
-    for session in sessions:
-        for entry in session.entries:
-            # Otherwise the launch says what is wrong with the entry or an option.
-            with suppress(LaunchFailure, UnusableInput):
-                spec = _web_server(replace(session, entries=[entry]))
-                try:
-                    auth = network(spec, Options(auth=StoredLogins())).auth
-                    async with client_for(spec) as client:
-                        response = await first_response(client, spec, auth=auth)
-                    if response.status_code == HTTPStatus.UNAUTHORIZED:
-                        remark(printable(f"{spec.name}: logging in"))
-                        await log_in(spec, Wanted())
-                except LoginFailed as error:
-                    complain(f"{spec.name}: {error}")
+async def log_in_where_required(sessions: Sequence[Session], *, timeout: float) -> None:
+    """Log in to each server that rejects its first request with 401 within *timeout* seconds. Errors are printed."""
+    refused: list[HttpServer] = []
+
+    async def ask(session: Session) -> None:
+        # Otherwise the launch says what is wrong with the entry, an option or the server.
+        with suppress(LaunchFailure, LoginFailed, UnusableInput):
+            spec = _web_server(session)
+            auth = network(spec, Options(auth=StoredLogins())).auth
+            async with client_for(spec) as client:
+                response = await first_response(client, spec, auth=auth)
+            if response.status_code == HTTPStatus.UNAUTHORIZED:
+                refused.append(spec)
+
+    with anyio.move_on_after(timeout):
+        async with anyio.create_task_group() as tasks:
+            for session in sessions:
+                for entry in session.entries:
+                    tasks.start_soon(ask, replace(session, entries=[entry]))
+    for spec in refused:
+        remark(printable(f"{spec.name}: logging in"))
+        try:
+            await log_in(spec, Wanted())
+        except LoginFailed as error:
+            complain(f"{spec.name}: {error}")
 
 
 def log_out(session: Session | None) -> int:

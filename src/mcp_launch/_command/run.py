@@ -126,7 +126,7 @@ async def _run(
         if typed.login:
             from mcp_launch._command.login import log_in_where_required  # noqa: PLC0415 - slow to import
 
-            await log_in_where_required(sessions)
+            await log_in_where_required(sessions, timeout=typed.timeout)
         async with contextlib.AsyncExitStack() as stack:
             fleets = [
                 await stack.enter_async_context(launched(session, timeout=typed.timeout, options=options, lists=lists))
