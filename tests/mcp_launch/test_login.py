@@ -244,15 +244,15 @@ async def test_a_login_that_the_user_does_not_finish_ends(marked: Marked, monkey
         assert "did not come back within 0.2 s" in await refusal(login, Wanted(timeout=0.2))
 
 
-@pytest.mark.parametrize("method", ["client_secret_basic", "client_secret_post"])
+@pytest.mark.parametrize(("method", "path"), [("client_secret_basic", "/back"), ("client_secret_post", "")])
 async def test_a_client_of_the_user_is_used_for_later_logins_too(
-    method: str, marked: Marked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    method: str, path: str, marked: Marked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MCP_LAUNCH_CLIENT_SECRET", "key-of-mine")
     metadata = {"registration_endpoint": None, "token_endpoint_auth_methods_supported": [method]}
     with oauth_servers(metadata=metadata) as login, socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        redirect = f"http://localhost:{free.getsockname()[1]}/back"
+        redirect = f"http://localhost:{free.getsockname()[1]}{path}"
         free.close()
         login.clients["mine"] = Client(
             "mine", "key-of-mine", {"redirect_uris": [redirect], "token_endpoint_auth_method": method}
@@ -475,6 +475,10 @@ def test_without_a_browser_the_redirect_or_its_code_is_pasted(only_code: bool) -
         (["login", "-"], "is started by a command; only servers with a URL have logins"),
         (["login", "-H", "Authorization: Bearer x", OTHER], "has an Authorization header or a password"),
         (["login", "--redirect-uri", "https://example.com/", OTHER], "--redirect-uri must be on http://127.0.0.1"),
+        (["login", "--redirect-uri", "http://localhost:80800/cb", OTHER], "--redirect-uri must be a URL such as"),
+        (["login", "--redirect-uri", "http://localhost:abc", OTHER], "--redirect-uri must be a URL such as"),
+        (["login", "--redirect-uri", "http://localhost\\:80800", OTHER], "--redirect-uri must be a URL such as"),
+        (["login", "--redirect-uri", "foo", "--headless", OTHER], "--redirect-uri must be a URL such as"),
         (["logout"], "pass a URL, a FILE with a SERVER, or --all"),
     ],
 )

@@ -11,8 +11,8 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from typing import Literal
-from urllib.parse import parse_qsl, urlsplit
+from typing import Annotated, Literal
+from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 import anyio
 import anyio.to_thread
@@ -28,7 +28,7 @@ from mcp.client.auth.utils import (
 from mcp.shared.auth import OAuthClientInformationFull, OAuthClientMetadata, OAuthMetadata, OAuthToken
 from mcp.shared.auth import ProtectedResourceMetadata as ResourceMetadata
 from mcp.shared.auth_utils import check_resource_allowed
-from pydantic import AnyUrl, ValidationError
+from pydantic import AnyUrl, TypeAdapter, UrlConstraints, ValidationError
 
 from acp_bindings._json import parsed_members
 from acp_bindings._logs import kept_out_of_logs
@@ -57,6 +57,8 @@ _METHODS: tuple[Literal["client_secret_basic"], Literal["client_secret_post"]] =
     "client_secret_basic",
     "client_secret_post",
 )
+_EXACT_URL = TypeAdapter(Annotated[AnyUrl, UrlConstraints(preserve_empty_path=True)])
+"""Reads a URL without adding a slash, because authorization servers compare redirect URIs as strings."""
 _PAGE = (
     b'<!doctype html><meta charset="utf-8"><title>mcp-launch</title>'
     b"<p>You can close this page. The terminal shows whether the login succeeded.</p>"
@@ -173,7 +175,7 @@ class _Flow(httpx2.Auth):
         self._away = ""
         """The URL at which the user logs in."""
         self._metadata = OAuthClientMetadata(
-            redirect_uris=[AnyUrl(receiver.redirect_uri)],
+            redirect_uris=[_EXACT_URL.validate_python(receiver.redirect_uri)],
             client_name="mcp-launch",
             token_endpoint_auth_method="none",  # noqa: S106 - the name of a method
         )
@@ -416,18 +418,28 @@ class _Receiver:
     """Takes the URL, and returns the query of the redirect, or only its code."""
 
 
+def _redirect_of(wanted: Wanted) -> tuple[SplitResult, int | None]:
+    """Return the redirect URI and its port."""
+    try:
+        _EXACT_URL.validate_python(wanted.redirect_uri)
+        parts = urlsplit(wanted.redirect_uri)
+        return parts, parts.port
+    except ValueError:
+        raise UnusableInput("--redirect-uri must be a URL such as http://127.0.0.1:8765/callback") from None
+
+
 @asynccontextmanager
 async def _listening(wanted: Wanted) -> AsyncGenerator[_Receiver]:
     """Listen on 127.0.0.1 for the redirect of a browser, until the block ends."""
     from mcp_launch._local.listener import Receive, Scope, Send, serve_http  # noqa: PLC0415 - slow to import
 
-    parts = urlsplit(wanted.redirect_uri)
+    parts, wanted_port = _redirect_of(wanted)
     if parts.scheme != "http" or parts.hostname not in ("127.0.0.1", "localhost"):
         raise UnusableInput("--redirect-uri must be on http://127.0.0.1 or http://localhost, except with --headless")
     try:
-        listener = await anyio.create_tcp_listener(local_host="127.0.0.1", local_port=parts.port or 0)
+        listener = await anyio.create_tcp_listener(local_host="127.0.0.1", local_port=wanted_port or 0)
     except OSError as error:
-        raise UnusableInput(f"--redirect-uri: port {parts.port} cannot be used: {error.strerror or error}") from None
+        raise UnusableInput(f"--redirect-uri: port {wanted_port} cannot be used: {error.strerror or error}") from None
     send, queries = anyio.create_memory_object_stream[str](math.inf)
 
     async def respond(scope: Scope, _: Receive, reply: Send) -> None:
@@ -480,10 +492,10 @@ async def _pasting(wanted: Wanted) -> AsyncGenerator[_Receiver]:
                 raise LoginFailed("standard input ended before the URL of the redirect")
         raise LoginFailed(f"no redirect was pasted within {wanted.timeout:g} s")
 
-    parts = urlsplit(wanted.redirect_uri)
+    parts, port = _redirect_of(wanted)
     with socket.socket() as reserved:
         # Reserved without listening, so that no other program on this machine receives the code.
-        if parts.port == 0:
+        if port == 0:
             reserved.bind(("127.0.0.1", 0))
             parts = parts._replace(netloc=f"{parts.hostname}:{reserved.getsockname()[1]}")
         yield _Receiver(redirect_uri=parts.geturl(), receive=receive)
