@@ -13,7 +13,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from urllib.parse import unquote
 
-from acp_bindings.setup.errors import Remark
 from mcp_launch._json_values import as_items, as_members, at_pointer, texts
 from mcp_launch._validation import InvalidSchema, compiled
 from mcp_launch.failures import UnusableInput, did_you_mean
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from mcp_types import Tool
 
     from acp_bindings.errors import Path
+    from acp_bindings.setup.errors import Remark
 
 LintTarget: TypeAlias = Literal["anthropic", "claude-code", "cursor", "gemini", "openai", "openai-strict", "vscode"]
 """A model API or client whose rules are known. `openai-strict` are function tools with `"strict": true`."""
@@ -141,6 +141,8 @@ LIST_DOCS: Mapping[str, str] = {
 
 
 def _of_list(tools: list[Tool], target: str) -> Iterator[Remark]:
+    from acp_bindings.setup.errors import Remark  # noqa: PLC0415 - slow to import
+
     most = _MOST_TOOLS.get(target)
     if most is not None and len(tools) > most:
         said = f"{len(tools)} tools, at most {most} are accepted by {TARGETS[target]}; offer fewer at once"
@@ -167,6 +169,8 @@ def _of_tool(tool: _Tool, targets: list[str]) -> Iterator[Remark]:
 
 
 def _remark(tool: _Tool, rule: LintRule, text: str, paths: list[Path], targets: list[str]) -> Remark:
+    from acp_bindings.setup.errors import Remark  # noqa: PLC0415 - slow to import
+
     more = f", and at {len(paths) - 1} more place{'s' if len(paths) > 2 else ''}" if len(paths) > 1 else ""
     names = [TARGETS[each] for each in targets if each != MCP]
     effect = f" ({rule.effect} {', '.join(names)})" if names else ""

@@ -479,6 +479,22 @@ def test_servers_are_started_before_the_libraries_are_imported(args: tuple[str, 
     assert ({"anyio", "asyncio", "mcp", "pydantic"} <= imported_by(after)) is ("-" in args)
 
 
+@pytest.mark.parametrize(
+    ("args", "says"),
+    [
+        (("lint", "--for", "opena"), 'unknown target "opena"; did you mean "openai"?'),
+        (("check", "--lint", "--for", "opena"), 'unknown target "opena"; did you mean "openai"?'),
+        (("call", "tool", "--answer", "/no/such"), "/no/such: No such file"),
+        (("shell", "--answer", "/no/such"), "/no/such: No such file"),
+    ],
+)
+def test_no_server_is_started_if_an_option_is_wrong(args: tuple[str, ...], says: str, tmp_path: Path) -> None:
+    done = run(*args, "--", "/usr/bin/env", "touch", str(tmp_path / "started"))
+
+    assert (done.returncode, says in done.stderr) == (2, True), done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
 def imported_by(stderr: str) -> set[str]:
     return {line.rpartition("|")[2].strip() for line in stderr.splitlines() if line.startswith("import time:")}
 

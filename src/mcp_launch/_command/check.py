@@ -54,16 +54,16 @@ def check_once(
         from mcp_launch._command.locking import with_locks  # noqa: PLC0415 - only needed for this
 
         sessions = with_locks(sessions, lock_file)
+    wanted: Sequence[LintTarget] | None = None
+    if targets is not None:
+        from mcp_launch._command.linting import targets_of  # noqa: PLC0415 - only needed for this
+
+        wanted = targets_of(targets)
     with started_ahead(sessions, strict=strict):
         # Imported while the servers start.
         from mcp_launch._command.run import run  # noqa: PLC0415
         from mcp_launch.options import Options  # noqa: PLC0415
 
-        wanted: Sequence[LintTarget] | None = None
-        if targets is not None:
-            from mcp_launch._command.linting import targets_of  # noqa: PLC0415 - only needed for this
-
-            wanted = targets_of(targets)
         use = partial(_report, sessions, unusable=unusable, targets=wanted)
         report = run(typed, sessions, use, options=Options(strict=strict), quiet=as_json)
     if as_json:

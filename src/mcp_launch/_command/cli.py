@@ -15,6 +15,7 @@ from typer.core import TyperCommand, TyperGroup
 from acp_bindings._standard_streams import version, written_by
 from mcp_launch._command.check import check_once, list_servers
 from mcp_launch._command.find_servers import (
+    answers_in,
     asked_in,
     chosen,
     names_in,
@@ -428,12 +429,11 @@ def lint(typed: Typed, *, targets: For = None, as_json: Json = False) -> int:
     Exit status: 0 if nothing was found; 1 if something was found or a server fails; 2 if the arguments or a FILE are
     invalid; 129, 130 or 143 after a signal.
     """  # noqa: D301 - \b keeps the lines of a paragraph in the help
-    sessions = read_inputs(typed)
-    with started_ahead(sessions):
-        # Imported while the servers start.
-        from mcp_launch._command.linting import lint_all, targets_of  # noqa: PLC0415
+    from mcp_launch._command.linting import lint_all, targets_of  # noqa: PLC0415 - only needed for this
 
-        return lint_all(typed, sessions, targets_of(targets or ()), as_json=as_json)
+    sessions, wanted = read_inputs(typed), targets_of(targets or ())
+    with started_ahead(sessions):
+        return lint_all(typed, sessions, wanted, as_json=as_json)
 
 
 @app.command(cls=LightCommand)
@@ -519,6 +519,7 @@ def call(
             raise UnusableInput("standard input already contains the servers; use --args @FILE for the arguments")
         whole = text_of("-")
     session = chosen(read_inputs(replace(typed, servers=places)), server, tool=tool)
+    answers = answers_in(answer)
     with started_ahead([session]):
         # Imported while the server starts.
         from mcp_launch._command.explore.calling import call_once  # noqa: PLC0415
@@ -532,7 +533,7 @@ def call(
             checked=not unchecked,
             wait=wait,
             save=save,
-            answer=answer,
+            answers=answers,
             as_json=as_json,
             show_secrets=show_secrets,
         )
@@ -561,11 +562,12 @@ def shell(
     if place == "-":
         raise UnusableInput("standard input is used for the commands of the shell; pass a FILE")
     session = chosen(read_inputs(replace(typed, servers=[] if place is None else [place])), server)
+    answers = answers_in(answer)
     with started_ahead([session]):
         # Imported while the server starts.
         from mcp_launch._command.explore.shell import explore  # noqa: PLC0415
 
-        return explore(typed, session, save=save, show_secrets=show_secrets, answer=answer)
+        return explore(typed, session, save=save, show_secrets=show_secrets, answers=answers)
 
 
 def _named(place: str | None, server: str | None) -> Session | None:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import get_args
+from typing import TYPE_CHECKING, get_args
 
 from mcp_launch._command.inputs import Session, Typed
-from mcp_launch._command.run import run
 from mcp_launch._command.show.text import printable, remark_failure, shown, write, write_json
 from mcp_launch._lint import DEFAULT_TARGETS, TARGETS, LintTarget, estimate_tokens, lint
-from mcp_launch._servers.launched import LaunchedServer
-from mcp_launch.config._entries import Entry
 from mcp_launch.failures import UnusableInput, did_you_mean
-from mcp_launch.fleet import Fleet
-from mcp_launch.options import TOOLS
 from mcp_launch.report import FindingReport, ServerReport
+
+if TYPE_CHECKING:
+    from mcp_launch._servers.launched import LaunchedServer
+    from mcp_launch.config._entries import Entry
+    from mcp_launch.fleet import Fleet
 
 
 def targets_of(named: Sequence[str]) -> tuple[LintTarget, ...]:
@@ -50,6 +50,9 @@ def found_in_tools(
 
 def lint_all(typed: Typed, sessions: Sequence[Session], targets: Collection[LintTarget], *, as_json: bool) -> int:
     """Start all servers, print the findings and costs, and return the exit status."""
+    # Imported while the servers start.
+    from mcp_launch._command.run import run  # noqa: PLC0415
+    from mcp_launch.options import TOOLS  # noqa: PLC0415
 
     async def use(fleets: Sequence[Fleet]) -> int:
         found = list(found_in_tools(sessions, fleets, targets))

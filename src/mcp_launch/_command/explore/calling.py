@@ -22,6 +22,7 @@ from rich.filesize import decimal
 from mcp_launch._command.explore.arguments import WrongArguments, read_untrusted
 from mcp_launch._command.explore.opened import Opened, dumped, use_one
 from mcp_launch._command.explore.schemas import Schema, signature
+from mcp_launch._command.find_servers import Answers
 from mcp_launch._command.inputs import Session, Typed
 from mcp_launch._command.show.text import DOCUMENTS, harmless, remark, write, write_json, write_refusal
 from mcp_launch.failures import InvalidResult, LaunchFailure, UnusableInput
@@ -84,7 +85,7 @@ def call_once(
     checked: bool,
     wait: float,
     save: str | None,
-    answer: str | None,
+    answers: Answers,
     as_json: bool,
     show_secrets: bool,
 ) -> int:
@@ -113,7 +114,7 @@ def call_once(
             known = {"server": report["name"], "tool": tool, "failure": report["failure"]}
             write_json({"ok": False, **DOCUMENTS["call"], **known})
 
-    return use_one(typed, session, ready, lists=TOOLS, show_secrets=show_secrets, answer=answer, failed=failed)
+    return use_one(typed, session, ready, lists=TOOLS, show_secrets=show_secrets, answers=answers, failed=failed)
 
 
 async def call_tool(

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from acp_bindings._redact import Redactor
-from mcp_launch._command.explore.asking import Asker, answers_in
+from mcp_launch._command.explore.asking import Asker
+from mcp_launch._command.find_servers import Answers
 from mcp_launch._command.inputs import Session, Typed, there_are
 from mcp_launch._command.run import run
 from mcp_launch._command.show.text import findings_of, harmless, print_findings, remark, remark_failure, remark_warnings
@@ -34,14 +35,13 @@ def use_one(
     *,
     lists: Collection[Listing],
     show_secrets: bool,
-    answer: str | None,
+    answers: Answers,
     failed: Callable[[ServerReport], object] | None = None,
 ) -> int:
     """Start the server of a session and return the exit status: that of *ready*, or 1 if the server cannot be used.
 
-    In that case the reason is printed, and *failed* is called. *answer* is the file of --answer.
+    In that case the reason is printed, and *failed* is called. *answers* are those of --answer.
     """
-    answers = answers_in(answer)
     print_findings(findings_of([session]))
     hide = _redactor_of(session)
     notices = Notices(hide)

@@ -17,6 +17,7 @@ from mcp_launch._command.explore.listing import blocks_of, in_short, offer_of, t
 from mcp_launch._command.explore.opened import Opened, use_one
 from mcp_launch._command.explore.schemas import schema_of
 from mcp_launch._command.explore.terminal import Candidate, candidates, piped_lines, split_words, terminal_lines
+from mcp_launch._command.find_servers import Answers
 from mcp_launch._command.inputs import Session, Typed
 from mcp_launch._command.show.text import printable, write
 from mcp_launch.failures import UnusableInput, did_you_mean
@@ -41,7 +42,7 @@ COMMANDS = {
 """The usage of each command and what it does. The shell itself handles `quit`."""
 
 
-def explore(typed: Typed, session: Session, *, save: str | None, show_secrets: bool, answer: str | None) -> int:
+def explore(typed: Typed, session: Session, *, save: str | None, show_secrets: bool, answers: Answers) -> int:
     """Start the server and run commands on it until `quit` or the end of the input.
 
     On a terminal there are history and completion, and Ctrl-C cancels the running command. Otherwise commands are read
@@ -51,7 +52,7 @@ def explore(typed: Typed, session: Session, *, save: str | None, show_secrets: b
     async def ready(opened: Opened) -> int:
         return await _Shell(opened, save).run()
 
-    return use_one(typed, session, ready, lists=EVERYTHING, show_secrets=show_secrets, answer=answer)
+    return use_one(typed, session, ready, lists=EVERYTHING, show_secrets=show_secrets, answers=answers)
 
 
 class _Shell:
