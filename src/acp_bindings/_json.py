@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Iterable, Iterator
@@ -119,6 +120,32 @@ def is_finite(value: object) -> bool:
     if isinstance(value, dict):
         return all(map(is_finite, cast("dict[str, object]", value).values()))
     return not isinstance(value, list | tuple) or all(map(is_finite, cast("Iterable[object]", value)))
+
+
+_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
+_LONE = re.compile("[\ud800-\udfff]")
+"""A lone surrogate, as left by JavaScript that cuts a string in the middle of an emoji."""
+MENDABLE = 8 << 20
+"""The longest text in which these are replaced, because that takes several times the time and memory."""
+
+
+def mendings(text: bytes | bytearray) -> Iterator[bytes | None]:
+    """Yield *text* with invalid UTF-8 replaced, then without lone surrogates; yield None after each step between."""
+    if len(text) > MENDABLE:
+        return
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        yield None
+        replaced = text.decode(errors="replace")
+        yield None
+        yield replaced.encode()
+    if _SURROGATE.search(text):
+        try:
+            value: object = json.loads(text.decode(errors="replace"))
+            yield _LONE.sub("\ufffd", json.dumps(value, ensure_ascii=False)).encode()
+        except (ValueError, RecursionError):
+            return
 
 
 def full_name(cls: type) -> str:

@@ -38,7 +38,7 @@ from acp_bindings._envelope import (
     start_of_notification,
     version_fault,
 )
-from acp_bindings._json import kind_of
+from acp_bindings._json import kind_of, mendings
 from acp_bindings._models.base import NotificationParams
 from acp_bindings._models.reading import notes
 from acp_bindings._models.validators import Validate, validate_of
@@ -184,7 +184,8 @@ class Codec:
             role: our role.
             pass_unknown: treat unknown methods as extensions. Proxies need this if they are older than the two sides
                 that they connect.
-            findings: fill the `findings` of messages. This takes some time for each line.
+            findings: fill the `findings` of messages. This takes some time for each line. Lines with text that is not
+                Unicode are refused instead of mended.
 
         Raises:
             TypeError: *protocol* is not a protocol package.
@@ -230,9 +231,7 @@ class Codec:
         """
         if type(line) is not bytes:
             try:
-                line = line.encode() if isinstance(line, str) else bytes(memoryview(line))
-            except ValueError as error:
-                return refuse(None, PARSE_ERROR, f"Parse error: {error}")
+                line = line.encode(errors="surrogatepass") if isinstance(line, str) else bytes(memoryview(line))
             except TypeError:
                 raise TypeError(f"a line must be str or bytes, not {type(line).__name__}") from None
         if (last := self._last_head) and line.startswith(last[0]) and not self.findings:
@@ -456,13 +455,29 @@ class Codec:
             value: object = from_json(line)
             look_again(line, value, notes[1])
         except ValueError as error:
-            if not line.strip():
-                return BadLine(PARSE_ERROR, "The line is empty", None)
-            from acp_bindings._problems.mistakes import hint_about  # noqa: PLC0415 - only errors need it
-
-            hint = hint_about(line, str(error))
-            return refuse(None, PARSE_ERROR, f"Parse error: {error}{hint}")
+            return self._read_mended(line) or self._unreadable(line, str(error))
         return self._read_value(value)
+
+    def _read_mended(self, line: bytes) -> Message | None:
+        """Return the message in a *line* that is valid apart from text that is not Unicode, otherwise None."""
+        # With findings, the line has to be reported as an error.
+        for mended in () if self.findings else filter(None, mendings(line)):
+            try:
+                value: object = from_json(mended)
+                look_again(mended, value, notes[1])
+            except ValueError:
+                continue
+            return self._read_value(value)
+        return None
+
+    def _unreadable(self, line: bytes, complaint: str) -> Message:
+        """Return the message for a *line* that is not JSON, given the *complaint* of the parser."""
+        if not line.strip():
+            return BadLine(PARSE_ERROR, "The line is empty", None)
+        from acp_bindings._problems.mistakes import hint_about  # noqa: PLC0415 - only errors need it
+
+        told = complaint + hint_about(line, complaint)
+        return refuse(None, PARSE_ERROR, f"Parse error: {told}")
 
     def _read_value(self, value: object) -> Message:
         """Return the message in a line with the JSON *value*."""

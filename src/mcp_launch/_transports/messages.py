@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, TypeAlias, cast
 
 from anyio.lowlevel import cancel_shielded_checkpoint
@@ -20,6 +20,7 @@ from mcp_types import (
 from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError, from_json
 
+from acp_bindings._json import MENDABLE, mendings
 from mcp_launch._diagnosis import Diagnosis
 from mcp_launch.options import DEEPEST, Limits, allow_more, megabytes
 
@@ -159,7 +160,7 @@ class Reader:
 
     def _lenient(self, text: bytes | bytearray) -> Generator[None, None, object]:
         """Return the value, with replacement characters for invalid UTF-8 and lone surrogates."""
-        for attempt in _readings(text):
+        for attempt in chain([text], mendings(text)):
             if attempt is None:
                 yield
                 continue
@@ -169,8 +170,8 @@ class Reader:
                 if "recursion limit" in str(error):
                     why = f"it is nested more than {DEEPEST} levels deep"
                     return Invalid(why, limit="depth", **_outline(text) | _claims(text))
-                if len(text) > _MENDED and any(each in str(error) for each in _NOT_UNICODE):
-                    why = f"it is not valid Unicode, which is repaired in messages of up to {megabytes(_MENDED)} only"
+                if len(text) > MENDABLE and any(each in str(error) for each in _NOT_UNICODE):
+                    why = f"it is not valid Unicode, which is repaired in messages of up to {megabytes(MENDABLE)} only"
                     return Invalid(why, limit="bytes", **_outline(text) | _claims(text))
             else:
                 self.mended = attempt is not text
@@ -189,6 +190,8 @@ class Reader:
 _PUNCTUATION = (b",", b":", b"[", b"{")
 _PIECE = 1 << 20
 """Bytes that are scanned at once."""
+_NOT_UNICODE = ("invalid unicode", "hex escape")
+"""Parts of the errors of the parser for invalid UTF-8 and for lone surrogates."""
 _UNESCAPED = re.compile(rb"[^\\]")
 
 
@@ -252,37 +255,6 @@ def _count_items(value: object, most: int) -> int:
             count += len(within)
         todo += [each for each in within if isinstance(each, dict | list)]
     return count
-
-
-# Text that is not Unicode -------------------------------------------------------------------------------------------
-
-_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
-_LONE = re.compile("[\ud800-\udfff]")
-"""A lone surrogate, as left by JavaScript that cuts a string in the middle of an emoji."""
-_NOT_UNICODE = ("invalid unicode", "hex escape")
-"""Parts of the errors of the parser for invalid UTF-8 and for lone surrogates."""
-_MENDED = 8 << 20
-"""The longest message in which these are replaced, because that takes several times the time and memory."""
-
-
-def _readings(text: bytes | bytearray) -> Iterator[bytes | bytearray | None]:
-    """Yield the text, then the text with invalid characters replaced; yield None after each step between."""
-    yield text
-    if len(text) > _MENDED:
-        return
-    try:
-        text.decode()
-    except UnicodeDecodeError:
-        yield None
-        replaced = text.decode(errors="replace")
-        yield None
-        yield replaced.encode()
-    if _SURROGATE.search(text):
-        try:
-            value: object = json.loads(text.decode(errors="replace"))
-            yield _LONE.sub("\ufffd", json.dumps(value, ensure_ascii=False)).encode()
-        except (ValueError, RecursionError):
-            return
 
 
 # Messages -----------------------------------------------------------------------------------------------------------
