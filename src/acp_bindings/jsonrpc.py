@@ -38,7 +38,7 @@ from acp_bindings._envelope import (
     start_of_notification,
     version_fault,
 )
-from acp_bindings._json import kind_of, mendings
+from acp_bindings._json import kind_of, mendings, parsed_members
 from acp_bindings._models.base import NotificationParams
 from acp_bindings._models.reading import notes
 from acp_bindings._models.validators import Validate, validate_of
@@ -477,6 +477,12 @@ class Codec:
         from acp_bindings._problems.mistakes import hint_about  # noqa: PLC0415 - only errors need it
 
         told = complaint + hint_about(line, complaint)
+        # The start of a line whose writer died contains an id too. With findings, the rule for JSON reports it.
+        if not self.findings and (found := HEAD.match(line)) and found["result"] and line.rstrip().endswith(b"}"):
+            # An integer may be too long.
+            id_: Any = parsed_members(b'{"id":%b}' % (found["id"] or b"")).get("id", ...)
+            if found["method"] is None and self._is_open(id_):
+                return BadResponse(id_, self._open.pop(id_)[0], f"it is not JSON: {told}")
         return refuse(None, PARSE_ERROR, f"Parse error: {told}")
 
     def _read_value(self, value: object) -> Message:

@@ -17,7 +17,7 @@ from random import Random
 from typing import Any
 
 from acp_bindings import DecodeError, decode, encode
-from acp_bindings.jsonrpc import BadLine, Codec, Request, Role
+from acp_bindings.jsonrpc import BadLine, BadResponse, Codec, Request, Role
 from tests.acp_bindings.exact_json import is_array, is_object
 from tests.acp_bindings.instances import Instances
 from tests.acp_bindings.jsonrpc.support import Thorough
@@ -175,7 +175,7 @@ def outcome_of_line(random: Random, valid: Valid, payload: bytes) -> str:
     other = thorough.read(line)
     alike = message == other and repr(message) == repr(other)  # 1, 1.0 and True are equal
     # Thoroughly a line is looked through for such numbers, also where a rule leaves out what holds one.
-    alike |= isinstance(other, BadLine) and other.message.endswith("number out of range")
+    alike |= isinstance(other, BadLine | BadResponse) and other.message.endswith("number out of range")
     assert alike, f"{line!r} is {message} read quickly, {other} read thoroughly"
     if isinstance(message, BadLine) and message.reply is not None:
         assert json.loads(message.reply)["error"]["code"] == message.code

@@ -141,6 +141,43 @@ def test_an_invalid_response_completes_its_request(answer: Any, message: str) ->
     assert dict(codec.pending) == {}
 
 
+@pytest.mark.parametrize(
+    ("result", "complaint"),
+    [
+        ('{"a":NaN}', "expected value at line 1 column 39; JSON has no NaN or infinity"),
+        ('{"a":tru}', "expected ident at line 1 column 42"),
+        ('{"a":[}', "expected value at line 1 column 40"),
+        ('{"a":1}}', "trailing characters at line 1 column 42"),
+    ],
+)
+def test_a_result_that_is_not_json_completes_its_request(result: str, complaint: str) -> None:
+    codec = client()
+    codec.request(v1.LogoutRequest())
+
+    bad = codec.read(f'{{"jsonrpc":"2.0","id":0,"result":{result}}}\n')
+
+    assert bad == BadResponse(0, "logout", f"it is not JSON: {complaint}")
+    assert dict(codec.pending) == {}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"jsonrpc":"2.0","id":0,"result":{"a":"',
+        '{"jsonrpc":"2.0","id":1,"result":NaN}',
+        '{"jsonrpc":"2.0","result":NaN}',
+        f'{{"jsonrpc":"2.0","id":{"9" * 5000},"result":NaN}}',
+        '{"jsonrpc":"2.0","id":0,"method":"logout","result":NaN}',
+    ],
+)
+def test_a_line_that_may_not_be_a_whole_response_completes_nothing(text: str) -> None:
+    codec = client()
+    codec.request(v1.LogoutRequest())
+
+    assert answered(codec.read(text))["error"]["code"] == PARSE_ERROR
+    assert dict(codec.pending) == {0: "logout"}
+
+
 def test_result_or_error_may_be_null_beside_the_other() -> None:
     codec = client()
     codec.request(v1.LogoutRequest())
