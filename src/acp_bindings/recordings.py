@@ -23,7 +23,7 @@ from typing import Any, BinaryIO, NamedTuple, cast
 
 from pydantic_core import from_json, to_json
 
-from acp_bindings._json import items_of, members_of, pairs_of, parsed_members
+from acp_bindings._json import items_of, members_of, pairs_of, parsed_members, refuse_names
 from acp_bindings._redact import MASK, Redactor
 from acp_bindings._secrets import argument_secrets, has_login, has_token, is_secret
 from acp_bindings.check._inputs import EVENTS, Line, line_of
@@ -98,19 +98,23 @@ class Redaction:
         return self._redactor.json(value) if self._redactor else value
 
     def message(self, line: bytes) -> bytes:
-        """Return the message as JSON, or the line as a JSON string if it is not a message."""
+        """Return the message as JSON, or the line as a JSON string if it is not JSON."""
         try:
             value = from_json(line)
         except ValueError:
             return to_json(self._text(_text(line)))
-        if self._redactor is None:
-            return line
-        masked = self._without_secrets(value) if _MAY_HAVE_SECRETS.search(line) else value
-        # A secret may be spelled with escapes that are not among its forms.
-        if b"\\u" in line or b"\\/" in line or self._redactor.hides(_text(line)):
-            masked = self._redactor.json(masked)
-        # The line itself if possible, because parsing loses the spelling of numbers and repeated names.
-        return line if masked == value else to_json(masked)
+        if self._redactor:
+            masked = self._without_secrets(value) if _MAY_HAVE_SECRETS.search(line) else value
+            # A secret may be spelled with escapes that are not among its forms.
+            if b"\\u" in line or b"\\/" in line or self._redactor.hides(_text(line)):
+                masked = self._redactor.json(masked)
+            # The line itself if possible, because parsing loses the spelling of numbers and repeated names.
+            line = line if masked == value else to_json(masked)
+        try:
+            refuse_names(line)
+        except ValueError:
+            return to_json(_text(line))
+        return line
 
     def _text(self, text: str) -> str:
         if self._redactor is None:

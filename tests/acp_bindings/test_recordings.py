@@ -55,6 +55,20 @@ def test_a_line_that_is_not_json_is_recorded_as_a_string() -> None:
     assert [line["message"] for line in lines] == ["Welcome �!", '{"a":"\\ud800"}']
 
 
+@pytest.mark.parametrize("redacted", [True, False])
+def test_a_message_with_nan_is_recorded_as_a_string_without_secrets(redacted: bool) -> None:
+    file = io.BytesIO()
+    recorder = Recorder(file, secrets=() if redacted else None)
+    line = new_session({**SERVER, "_meta": {"x": float("nan")}})
+    recorder.message("client", line)
+    message = json.loads(file.getvalue())["message"]
+    assert isinstance(message, str)
+    assert ("very secret value" in message) is not redacted
+    assert "NaN" in message
+    [found] = [each for each in Check(file.getvalue().splitlines(keepends=True)) if each.rule == "schema.json"]
+    assert found.message.endswith("; JSON has no NaN or infinity")
+
+
 def test_a_recorded_message_that_is_not_utf8_is_an_error() -> None:
     file = io.BytesIO()
     recorder = Recorder(file)

@@ -163,7 +163,8 @@ def observed_of(message: Message, line: Line, sender: Side | None, before: Conve
         case BadLine():
             if "method" not in value and value.keys() & {"result", "error"}:
                 observed.kind = "response" if value.get("error") is None else "error"
-            else:
+            # A response to no open request has a rule of its own.
+            if observed.kind == "unreadable" or message.code == PARSE_ERROR:
                 observed.wrong = tuple(_bad_line(message, observed, line.at))
     _find_body(observed, value, line.at, message)
     return observed

@@ -169,6 +169,12 @@ def test_a_line_that_is_not_json_is_reported_with_the_reason(line: bytes, told: 
     assert found.message == told
 
 
+@pytest.mark.parametrize("member", [{"result": {"_meta": {"x": float("nan")}}}, {"error": {"code": float("inf")}}])
+def test_a_response_with_a_number_that_is_not_json_is_reported(member: dict[str, object]) -> None:
+    answer = json.dumps({"jsonrpc": "2.0", "id": 1, **member}).encode()
+    assert rules(*opening(), new()[0], answer) == ["schema.json"]
+
+
 def test_a_log_is_read_without_the_prefix_of_its_messages() -> None:
     starts = b"2026-01-01 12:00:00 INFO started {1}\n" * 30
     logged = [b"2026-01-01 12:00:01 DEBUG rx: " + line for line in as_lines([*opening(), *new(cwd=".")])]
