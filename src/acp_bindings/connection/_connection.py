@@ -298,7 +298,8 @@ class Connection:
                     return
         # Not `_gone`: a peer that says nothing more may still read.
         if outbox.is_broken or outbox.is_ending:
-            raise self._gone or ConnectionClosed(_DEAF)
+            end = self._gone or ConnectionClosed(_DEAF)
+            raise end.of(None, stray=end.stray)
         outbox.add(line)
 
     async def wait_for(self, what: Awaitable[T]) -> T:
@@ -601,7 +602,8 @@ class Waiting:
                 return await what
             finally:
                 del self._turns[scope]
-        raise self._ends[True]
+        end = self._ends[True]
+        raise end.of(None, stray=end.stray)
 
     def end(self, end: ConnectionClosed, *, inside: bool) -> None:
         """End the calls inside, or all calls."""

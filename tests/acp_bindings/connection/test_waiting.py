@@ -54,6 +54,23 @@ async def test_wait_for_raises_when_either_side_closes_the_connection(end: str) 
                 await peer.stream.aclose()
 
 
+async def test_each_call_after_the_end_raises_its_own_error() -> None:
+    """The traceback of a shared one would grow with each call, and keep all frames alive."""
+    async with against(role="client") as (client, _):
+        client.close()
+        errors: list[ConnectionClosed] = []
+        for _ in range(2):
+            with pytest.raises(ConnectionClosed) as caught:
+                await client.notify(method="_acme/do")
+            errors.append(caught.value)
+            with pytest.raises(ConnectionClosed) as caught:
+                await client.wait_for(anyio.sleep_forever())
+            errors.append(caught.value)
+        end = await client.wait_ended()
+    assert len({end, *errors}) == 5
+    assert {str(each) for each in errors} == {str(end)}
+
+
 async def test_wait_for_raises_with_the_exit_status_of_a_process() -> None:
     command = [sys.executable, "-c", "import sys; sys.exit('no licence')"]
     with anyio.fail_after(10), pytest.raises(ConnectionClosed) as caught:
