@@ -38,7 +38,7 @@ from acp_bindings._envelope import (
     start_of_notification,
     version_fault,
 )
-from acp_bindings._json import kind_of, mendings, parsed_members
+from acp_bindings._json import kind_of, members_of, mendings, parsed_members
 from acp_bindings._models.base import NotificationParams
 from acp_bindings._models.reading import notes
 from acp_bindings._models.validators import Validate, validate_of
@@ -575,7 +575,11 @@ class Codec:
             return Response(id_, method, *self._typed(type_.result if type_ else Any, result))
         except DecodeError as refusal:
             what = "result" if error is None else "error"
-            return BadResponse(id_, method, f"its {what} is not a valid {refusal.type_name}", refusal.issues)
+            from acp_bindings.setup.errors import one_line  # noqa: PLC0415 - only errors need it
+
+            said = members_of(error).get("message")
+            quoted = f' ("{one_line(said)}")' if isinstance(said, str) else ""
+            return BadResponse(id_, method, f"its {what} is not a valid {refusal.type_name}{quoted}", refusal.issues)
 
     def _typed(self, type_: Any, value: object) -> tuple[Any, tuple[Finding, ...]]:
         findings: list[Finding] | None = [] if self.findings else None

@@ -127,7 +127,12 @@ def test_an_error_without_an_id_is_about_an_unreadable_message() -> None:
         ({"jsonrpc": "2.0", "id": 0, "result": '{"sessionId": "s"}'}, "its result is not a valid NewSessionResponse"),
         ({"jsonrpc": "2.0", "id": 0, "result": None}, "its result is not a valid NewSessionResponse"),
         ({"jsonrpc": "2.0", "id": 0, "error": "bad"}, "its error is not a valid Error"),
-        ({"jsonrpc": "2.0", "id": 0, "error": {"message": "x"}}, "its error is not a valid Error"),
+        ({"jsonrpc": "2.0", "id": 0, "error": {"code": 1, "message": 5}}, "its error is not a valid Error"),
+        ({"jsonrpc": "2.0", "id": 0, "error": {"message": "Log in"}}, 'its error is not a valid Error ("Log in")'),
+        (
+            {"jsonrpc": "2.0", "id": 0, "error": {"code": "ENOENT", "message": "no file " * 100}},
+            f'its error is not a valid Error ("{"no file " * 25}…")',
+        ),
     ],
 )
 def test_an_invalid_response_completes_its_request(answer: Any, message: str) -> None:
