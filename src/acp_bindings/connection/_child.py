@@ -148,8 +148,12 @@ async def start_child(
     try:
         return await ChildProcess.start([found, *arguments], cwd=os.fspath(cwd or os.getcwd()), env=variables)
     except FileNotFoundError as error:
-        advice = "the working directory does not exist" if error.filename != found else "command not found"
-        raise CannotStart(program, f"{advice}; check the path") from error
+        reason = "command not found; check the path"
+        if error.filename != found:
+            reason = "the working directory does not exist; check the path"
+        elif os.path.exists(os.path.join(cwd or "", found)):
+            reason = "the interpreter in its first line does not exist, or it was built for another system"
+        raise CannotStart(program, reason) from error
     except OSError as error:
         raise CannotStart(program, error.strerror or str(error)) from error
     except ValueError:

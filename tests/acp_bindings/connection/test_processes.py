@@ -315,10 +315,16 @@ async def test_a_program_that_echoes_its_input_is_not_an_agent() -> None:
 async def test_a_command_that_cannot_be_started_is_reported_with_the_reason(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_text("text")
+    script = tmp_path / "script"
+    script.write_text("#!/gone/bin/python\n")
+    script.chmod(0o755)
+    no_interpreter = "the interpreter in its first line does not exist, or it was built for another system"
     cases: list[tuple[Any, Any, str]] = [
         ("no-such-agent", None, 'cannot start "no-such-agent": command not found; check the path'),
         (sys.executable, tmp_path / "gone", "the working directory does not exist; check the path"),
         (file, None, f'cannot start "{file}": Permission denied'),
+        (script, None, f'cannot start "{script}": {no_interpreter}'),
+        ("./script", tmp_path, f'cannot start "./script": {no_interpreter}'),
     ]
     for command, cwd, says in cases:
         with pytest.raises(CannotStart) as caught:
