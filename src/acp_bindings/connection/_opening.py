@@ -93,9 +93,10 @@ class AgentHandlers(Handlers):
 
     - `initialize` is answered by the handshake, which negotiates the version. `settled` returns the result.
     - Requests before `initialize` are refused (`NotInitialized`), and so is a repeated `initialize` that is not
-    allowed. - A warning is logged once if the agent advertises a capability without having a handler for it. - Requests
-    that need a capability that was not advertised are refused (`check_message`), and so are paths that are not absolute
-    (`check_paths`).
+      allowed.
+    - A warning is logged once if the agent advertises a capability without having a handler for it.
+    - Requests that need a capability that was not advertised are refused (`check_message`), and so are paths that are
+      not absolute (`check_paths`).
 
     One object can serve any number of connections.
     """
