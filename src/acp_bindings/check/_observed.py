@@ -17,7 +17,7 @@ from acp_bindings.errors import AcpError, Finding, Issue, Path
 from acp_bindings.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND, PARSE_ERROR, ProtocolPackage
 from acp_bindings.messages import BadLine, BadResponse, ErrorResponse, Id, Message, Notification, Request, Response
 from acp_bindings.setup._versions import name_of, package_named, version_of
-from acp_bindings.setup.capabilities import CLOSE, WITHDRAWN, Side
+from acp_bindings.setup.capabilities import Side
 from acp_bindings.setup.errors import Remark
 
 if TYPE_CHECKING:
@@ -222,6 +222,13 @@ def _no_json(reason: str) -> str:
     return f"it is not JSON: {reason}" + ("" if "; " in reason else "; a message is one line of JSON in UTF-8")
 
 
+WITHDRAWN = {"session/set_model": "session/set_config_option"}
+"""Methods of earlier drafts that peers still send, and their replacements."""
+
+_CLOSE = 0.8
+"""The similarity, up to 1, from which a method is suggested."""
+
+
 def _unknown(method: str, protocol: ProtocolPackage) -> str:
     """Return the message for an unknown method, with a hint."""
     here = name_of(protocol)
@@ -232,6 +239,6 @@ def _unknown(method: str, protocol: ProtocolPackage) -> str:
         return f"{text}; --protocol {draft} reads it" if draft in having else text
     if instead := WITHDRAWN.get(method):
         return f"{method} was in drafts of the protocol; now there is {instead}"
-    close = closest(method[:100], protocol.METHODS, cutoff=CLOSE)
+    close = closest(method[:100], protocol.METHODS, cutoff=_CLOSE)
     hint = f"; did you mean {close}?" if close else "; names of extensions begin with an underscore"
     return f"{method[:100]} is not a method{hint}"

@@ -124,7 +124,7 @@ class Connection:
         check_role(handlers, role)
         self._live = handlers.live
         # The user may see what an agent sends, but messages of a client may contain secrets of the user.
-        self._stray = Stray(show=self._shown if role == "client" else None, handled=handlers, codec=self._codec)
+        self._stray = Stray(show=self._shown if role == "client" else None)
         self._calls = Calls(codec=self._codec, outbox=self._outbox, stray=self._stray)
         self._waiting = Waiting(self._is_inside)
         self._serving = Serving(

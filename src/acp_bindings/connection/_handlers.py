@@ -132,7 +132,7 @@ class Handlers:
         Args:
             calls: the class of the params, or the union if they are one; or the name of the method. If both are
                 registered, the name takes precedence. Extension methods (`_…`) require the name, and their params are
-                plain JSON. A name that looks like a misspelled method is logged as a warning.
+                plain JSON.
             exclusive: do not read any line before the handler ends, for requests that decide how to read the next line.
                 Such a handler cannot send requests. The handler of `initialize` is always exclusive.
 
@@ -165,8 +165,6 @@ class Handlers:
                 self._by_method[calls] = Handler(handle, waits, exclusive or calls in _EXCLUSIVE)
             for type_ in types:
                 self._by_type[type_] = Handler(handle, waits, exclusive or type_.method in _EXCLUSIVE)
-            if isinstance(calls, str) and not calls.startswith("_"):
-                _warn_if_misspelt(calls)
             return handle
 
         types = () if isinstance(calls, str) else _types_of(calls)
@@ -263,16 +261,6 @@ def check_role(methods: Iterable[str], role: Role) -> None:
         if method in METHODS[peer] and method not in METHODS[role]:
             advice = "send it with connection.request or connection.notify instead of registering a handler"
             raise ValueError(f"{role}s never receive {method}, only {peer}s do; {advice}")
-
-
-def _warn_if_misspelt(method: str) -> None:
-    """Log a warning for a name that looks misspelled. A newer protocol may have it, so it is not an error."""
-    from acp_bindings.setup.capabilities import likely_meant  # noqa: PLC0415 - not for handlers of classes
-
-    if meant := likely_meant(method):
-        log.warning(
-            "there is a handler for %s, but no version of the protocol has this method; did you mean %s?", method, meant
-        )
 
 
 if sys.version_info >= (3, 14):

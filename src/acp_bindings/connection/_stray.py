@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 from acp_bindings.connection.errors import StrayLines, log
 from acp_bindings.errors import summarize
-from acp_bindings.jsonrpc import METHOD_NOT_FOUND, Codec
 from acp_bindings.messages import BadLine
 
 _WARNINGS = 5
@@ -26,22 +25,17 @@ _INNER_OBJECT = re.compile(r"(?<=.)\{.*", re.DOTALL)
 class Stray:
     """Counts and logs stray lines, and reports them for the errors of requests."""
 
-    def __init__(self, *, show: Callable[[str], str] | None, handled: Iterable[str], codec: Codec) -> None:
+    def __init__(self, *, show: Callable[[str], str] | None) -> None:
         """Start without stray lines.
 
         Args:
             show: redacts a text of the peer; None if no text of the peer may be shown.
-            handled: the methods that have handlers.
-            codec: the codec of the connection.
         """
         self.count = 0
         self._lost = 0
         self.answered = False
         """True if the peer has responded to a request, so earlier stray lines do not explain a missing response."""
         self._show = show
-        self._handled, self._codec = handled, codec
-        self._warned: set[str] = set()
-        """The methods with handlers for which a warning was logged."""
         self._last = b""
 
     def note(self, line: bytes, wrong: BadLine) -> None:
@@ -58,24 +52,12 @@ class Stray:
 
     def _note_message(self, wrong: BadLine) -> None:
         """Log an invalid message. The loss of a notification or response would otherwise go unnoticed."""
-        method = wrong.method
-        if method and wrong.code == METHOD_NOT_FOUND and method not in self._warned and method in self._handled:
-            self._warn_of_handler(method)
         is_lost = wrong.reply is None and bool(wrong.issues)
         self._lost += is_lost
         level = logging.WARNING if is_lost and self._lost <= _WARNINGS else logging.DEBUG
         if log.isEnabledFor(level):
-            said = [method, wrong.message, summarize([*map(str, wrong.issues)])]
+            said = [wrong.method, wrong.message, summarize([*map(str, wrong.issues)])]
             log.log(level, "ignored an invalid message: %s", ": ".join(filter(None, said)))
-
-    def _warn_of_handler(self, method: str) -> None:
-        """Log why the handler of *method* is not called."""
-        from acp_bindings.setup.capabilities import why_not_let_through  # noqa: PLC0415 - it may load all packages
-
-        # One warning for each method; only methods with handlers are stored.
-        self._warned.add(method)
-        if reason := why_not_let_through(method, self._codec.protocol):
-            log.warning("the handler of %s is not called: %s", method, reason)
 
     def since(self, count: int) -> StrayLines | None:
         """Return the stray lines after the first *count*, or None. Without any response so far, all of them count."""

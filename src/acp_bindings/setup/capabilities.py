@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from pydantic.alias_generators import to_snake
 
-from acp_bindings._lazy import PACKAGES, closest
+from acp_bindings._lazy import closest
 from acp_bindings._models.base import Model
 from acp_bindings._models.fields import parts_of
-from acp_bindings.setup._versions import name_of, package_named, version_of
+from acp_bindings.setup._versions import version_of
 from acp_bindings.setup.errors import UnknownCapability
 
 if TYPE_CHECKING:
@@ -309,35 +309,3 @@ def members(model: type[Model]) -> Mapping[str, type]:
         for name, info in model.__pydantic_fields__.items()
         if name != "meta"
     }
-
-
-WITHDRAWN = {"session/set_model": "session/set_config_option"}
-"""Methods of earlier drafts that peers still send, and their replacements."""
-
-CLOSE = 0.8
-"""The similarity, up to 1, from which a method is suggested."""
-
-
-def likely_meant(method: str) -> str | None:
-    """Return the method that *method* probably means; None if it exists or existed, or is not similar to any."""
-    # All but those of proxies are in this table, so that no package is loaded for most names.
-    if method in WITHDRAWN or any(method in of_side for of_side in METHODS.values()):
-        return None
-    known = {name for each in PACKAGES for name in package_named(each).METHODS}
-    if method in known:
-        return None
-    return closest(method, sorted(known), cutoff=CLOSE)
-
-
-def why_not_let_through(method: str, protocol: ProtocolPackage) -> str | None:
-    """Return why *method* is not accepted with *protocol*; None if the method belongs to another version.
-
-    In that case the peer has made a mistake: an agent of several versions has handlers for the methods of each.
-    """
-    if method in protocol.METHODS:
-        return None
-    having = [each for each in map(package_named, PACKAGES) if method in each.METHODS]
-    if not having:
-        return "no version of the protocol has it; pass_unknown=True lets it through"
-    of_version = [name_of(each) for each in having if version_of(each) == version_of(protocol)]
-    return f"{name_of(protocol)} does not have it, and {of_version[0]} has" if of_version else None

@@ -7,8 +7,8 @@ import pytest
 
 from acp_bindings import v1, v1_unstable, v2, v2_unstable
 from acp_bindings.check import RULES
+from acp_bindings.check._observed import WITHDRAWN
 from acp_bindings.check._rules.schema import BASE64
-from acp_bindings.setup.capabilities import WITHDRAWN
 from tests.acp_bindings.check.conversations import (
     AGENT,
     HTTP,

@@ -10,9 +10,8 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from acp_bindings import v1, v1_unstable, v2, v2_unstable
+from acp_bindings import v1, v2, v2_unstable
 from acp_bindings.connection import Connection, Handlers
-from acp_bindings.jsonrpc import CANCEL
 from tests.acp_bindings.connection.support import NEW, PROMPT, SECRET, against, both, doing, new_session, nothing
 
 pytestmark = pytest.mark.anyio
@@ -165,34 +164,6 @@ async def test_a_second_handler_is_refused_and_the_first_stays(calls: Any, name:
 def test_a_handler_for_cancel_request_is_refused(calls: Any) -> None:
     with pytest.raises(ValueError, match=r"^\$/cancel_request is handled by the connection, which cancels"):
         Handlers({calls: nothing})
-
-
-@pytest.mark.parametrize(
-    ("name", "meant"),
-    [
-        ("session/nwe", "session/new"),
-        ("sesion/prompt", "session/prompt"),
-        ("fs/readTextFile", "fs/read_text_file"),
-        ("proxy/succesor", "proxy/successor"),
-    ],
-)
-def test_a_name_similar_to_a_method_is_accepted_with_a_warning(
-    name: str, meant: str, caplog: pytest.LogCaptureFixture
-) -> None:
-    assert list(Handlers({name: nothing})) == [name]
-    assert caplog.messages == [
-        f"there is a handler for {name}, but no version of the protocol has this method; did you mean {meant}?"
-    ]
-
-
-def test_known_extension_and_dissimilar_names_are_accepted_without_a_warning(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    methods = {name for package in (v1, v1_unstable, v2, v2_unstable) for name in package.METHODS} - {CANCEL}
-    # One of them an earlier draft had, and peers may still ask for it.
-    for name in (*methods, "session/set_model", "_session/nwe", "tools/list", "newer/than/this", ""):
-        Handlers({name: nothing})
-    assert caplog.messages == []
 
 
 @pytest.mark.parametrize(

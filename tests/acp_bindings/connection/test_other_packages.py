@@ -72,38 +72,12 @@ async def test_a_handler_of_a_version_that_is_never_negotiated_is_reported(caplo
     ]
 
 
-@pytest.mark.parametrize(
-    ("calls", "method", "reason"),
-    [
-        (
-            "session/set_model",
-            "session/set_model",
-            "no version of the protocol has it; pass_unknown=True lets it through",
-        ),
-        ("session/fork", "session/fork", "v1 does not have it, and v1_unstable has"),
-        (v1_unstable.ForkSessionRequest, "session/fork", "v1 does not have it, and v1_unstable has"),
-    ],
-)
-async def test_a_handler_of_an_unknown_method_is_reported_once(
-    calls: Any, method: str, reason: str, caplog: pytest.LogCaptureFixture
-) -> None:
-    asked: dict[str, Any] = {"id": 1, "method": method, "params": {}}
-    assert await told({calls: nothing}, asked, asked, protocol=v1) == [METHOD_NOT_FOUND] * 2
-    assert caplog.messages == [f"the handler of {method} is not called: {reason}"]
-
-
-async def test_a_handler_of_a_forwarded_method_or_another_version_is_not_reported(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+async def test_a_handler_of_an_unknown_method_is_called_if_unknown_methods_are_passed() -> None:
     asked: dict[str, Any] = {"id": 1, "method": "session/set_model", "params": {}}
-    async with against({"session/set_model": nothing}, protocol=v1, pass_unknown=True) as (_, peer):
+    assert await told({"session/set_model": nothing}, asked) == [METHOD_NOT_FOUND]
+    async with against({"session/set_model": nothing}, pass_unknown=True) as (_, peer):
         await peer.say(asked)
         assert (await peer.hear())["result"] is None
-    handlers: dict[Any, Any] = {v2.LoginAuthRequest: nothing, v1.NewSessionRequest: nothing}
-    for method in ("auth/login", "session/set_model", "fs/read_text_file"):
-        assert await told(handlers, asked | {"method": method}, protocol=v1) == [METHOD_NOT_FOUND]
-    assert await told(handlers, {"method": "session/new"}, protocol=v1) == []
-    assert caplog.messages == []
 
 
 async def test_a_message_handled_in_any_package_or_without_handlers_causes_no_warning(
