@@ -63,10 +63,9 @@ class _Suggestion:
             return f"{message}; it is the official SDK's name for {OFFICIAL[self.name]}"
         packages = [f"acp_bindings.{each}" for each in PACKAGES]
         if homes := [each for each in packages if self.name in import_module(each).__all__]:
-            message += f"; it is in {joined(homes, 'and')}"
-        if close := _closest(self.name, known):
-            message += f"; did you mean {joined(close, 'or')}?"
-        return message
+            return f"{message}; it is in {joined(homes, 'and')}"
+        close = closest(self.name, known, cutoff=0.7)
+        return f"{message}; did you mean {close}?" if close else message
 
     def __repr__(self) -> str:
         return repr(str(self))
@@ -95,6 +94,7 @@ OFFICIAL = {
     "TerminalAuthMethod": "AuthMethodTerminal",
     "SetSessionConfigOptionBooleanRequest": "SetSessionConfigOptionRequestBoolean",
     "SetSessionConfigOptionSelectRequest": "SetSessionConfigOptionRequestValueId",
+    "StdioMcpServer": "McpServerStdio",
     "CancelRequest": "CancelRequestNotification",
     "ModelInfo": "SessionConfigSelectOption",
     "SessionModelState": "SessionConfigOptionSelect",
@@ -102,29 +102,6 @@ OFFICIAL = {
     "SetSessionModelResponse": "SetSessionConfigOptionResponse",
 }
 """Names of the official SDK, now or in an earlier release, and the names here (docs/official_sdk.md)."""
-
-
-def _closest(name: str, known: list[str]) -> list[str]:
-    """Return up to three of the *known* names, the most similar first.
-
-    The order of the words does not count: the `StdioMcpServer` of other libraries is `McpServerStdio` in the schema.
-    """
-    import re  # noqa: PLC0415 - only errors need it
-    from difflib import SequenceMatcher  # noqa: PLC0415
-
-    def sorted_words(text: str) -> str:
-        return " ".join(sorted(re.findall(r"[A-Z]?[^A-Z_]+|[A-Z]+", text))).lower()
-
-    def similarity(one: str, other: str) -> float:
-        pairs = ((one.lower(), other.lower()), (sorted_words(one), sorted_words(other)))
-        return max(SequenceMatcher(None, *pair).ratio() for pair in pairs)
-
-    found = sorted(((similarity(name, each), each) for each in known), reverse=True)
-    return [each for score, each in found[:3] if score >= _SIMILAR]
-
-
-_SIMILAR = 0.7
-"""The least similarity, from 0 to 1, of a suggested name."""
 
 
 def joined(names: list[str], last: str) -> str:

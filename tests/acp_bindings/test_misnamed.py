@@ -30,8 +30,6 @@ def said_of(package: Any, name: str) -> str:
     ("name", "meant"),
     [
         ("NewSesionRequest", "NewSessionRequest"),
-        ("StdioMcpServer", "McpServerStdio"),
-        ("CancelledRequestPermissionOutcome", "RequestPermissionOutcomeCancelled"),
         ("newsessionrequest", "NewSessionRequest"),
         ("new_session_request", "NewSessionRequest"),
         ("EnvVar", "EnvVariable"),
@@ -39,9 +37,7 @@ def said_of(package: Any, name: str) -> str:
     ],
 )
 def test_a_misspelled_name_suggests_the_right_one(name: str, meant: str) -> None:
-    text = said_of(v1, name)
-    assert text.startswith(f"module 'acp_bindings.v1' has no attribute '{name}'; did you mean {meant}")
-    assert text.endswith("?")
+    assert said_of(v1, name) == f"module 'acp_bindings.v1' has no attribute '{name}'; did you mean {meant}?"
 
 
 @pytest.mark.parametrize(
@@ -53,6 +49,8 @@ def test_a_misspelled_name_suggests_the_right_one(name: str, meant: str) -> None
             "Diff",
             "it is in acp_bindings.v1, acp_bindings.v1_unstable, acp_bindings.v2 and acp_bindings.v2_unstable",
         ),
+        # Not the most similar name of v1, which is SelectedPermissionOutcome.
+        (v1, "CancelledPermissionOutcome", "it is in acp_bindings.v2 and acp_bindings.v2_unstable"),
         (acp_bindings, "Codec", "it is in acp_bindings.jsonrpc"),
         (setup, "AgentHandlers", "it is in acp_bindings.connection"),
         (connection, "OPENING", "it is in acp_bindings.setup"),
@@ -60,13 +58,6 @@ def test_a_misspelled_name_suggests_the_right_one(name: str, meant: str) -> None
 )
 def test_a_name_of_another_package_is_reported_with_that_package(package: ModuleType, name: str, said: str) -> None:
     assert said_of(package, name) == f"module {package.__name__!r} has no attribute {name!r}; {said}"
-
-
-def test_a_name_of_another_package_also_suggests_three_similar_names() -> None:
-    assert said_of(v1, "CancelledPermissionOutcome").split("; ")[1:] == [
-        "it is in acp_bindings.v2 and acp_bindings.v2_unstable",
-        "did you mean RequestPermissionOutcomeCancelled, SelectedPermissionOutcome or RequestPermissionOutcome?",
-    ]
 
 
 def test_a_name_of_the_official_sdk_leads_to_the_name_here() -> None:
