@@ -274,8 +274,8 @@ class OpenSessions(Generic[M]):
         """Return the handler of the slash command with which the prompt begins, or that of prompts."""
         first = turn.prompt[0] if turn.prompt else None
         if isinstance(first, v1.TextContent) and first.text.startswith("/"):
-            name, *rest = first.text[1:].split(None, 1) or [""]
-            if command := self.offers.commands.get(name):
+            name, *rest = first.text.split(None, 1)
+            if command := self.offers.commands.get(name[1:]):
                 turn.command, turn.arguments = command.name, "".join(rest).rstrip()
                 return command.handler
         return self.handler

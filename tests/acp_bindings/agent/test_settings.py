@@ -211,6 +211,14 @@ async def test_commands_have_their_own_handlers(version: int, text: str) -> None
         assert client.text(session, since=since) == "ask small False"
 
 
+@pytest.mark.parametrize("text", ["/ plan a garden", "/\nplan", "/", " /plan"])
+async def test_a_slash_without_a_name_is_not_a_command(text: str) -> None:
+    async with talking(settable()) as client:
+        session = await client.new()
+        await client.prompt(session, text)
+        assert client.text(session) == "ask small False"
+
+
 @pytest.mark.parametrize("protocol", ALL, ids=["v1", "v1_unstable", "v2", "v2_unstable"])
 async def test_every_protocol_package_works(protocol: Any) -> None:
     agent = Agent("unstable", version="1.0", protocols=[protocol])
