@@ -428,11 +428,19 @@ class Agent(Generic[M]):
             new_id=self._new_id,
         )
         if login := self._login:
-            handlers.on("authenticate")(lambda request, _: login(request.method_id))
-            handlers.on("auth/login")(lambda request, _: login(request.method_id))
+
+            async def log_in(request: Any, _: Connection) -> None:
+                await login(request.method_id)
+
+            handlers.on("authenticate")(log_in)
+            handlers.on("auth/login")(log_in)
         if logout := self._logout:
-            handlers.on("logout")(lambda _, __: logout())
-            handlers.on("auth/logout")(lambda _, __: logout())
+
+            async def log_out(_: Any, __: Connection) -> None:
+                await logout()
+
+            handlers.on("logout")(log_out)
+            handlers.on("auth/logout")(log_out)
         for method, extension in self._extensions.items():
             handlers.on(method)(extension)
         return sessions

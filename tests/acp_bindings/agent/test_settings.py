@@ -274,12 +274,14 @@ async def test_login_and_logout_are_called(version: int) -> None:
     async def answer(turn: Turn) -> None: ...
 
     @agent.login
-    async def login(method_id: str) -> None:
+    async def login(method_id: str) -> bool:
         logins.append(method_id)
+        return True
 
     @agent.logout
-    async def logout() -> None:
+    async def logout() -> bool:
         logins.append("out")
+        return True
 
     async with talking(agent, version) as client:
         await client.ask("authenticate" if version == 1 else "auth/login", methodId="key")
