@@ -503,12 +503,14 @@ class Session(Generic[M]):
         try:
             if shows_state and self._asking == 1:
                 await self.show_state({"state": "requires_action"})
-            result = await self.request(params, method=method)
+            return await self.request(params, method=method)
         finally:
             self._asking -= 1
-        if shows_state and not self._asking and self.turn and not self.turn.is_over:
-            await self.show_state({"state": "running"})
-        return result
+            turn = self.turn
+            if shows_state and not self._asking and turn and not (turn.is_over or turn.is_cancelled):
+                # Also if the handler has set a time limit.
+                with anyio.move_on_after(LAST_UPDATE, shield=True):
+                    await self.show_state({"state": "running"})
 
     async def history(self) -> list[v1.SessionUpdate]:
         """Return the conversation so far, as updates of v1."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import re
+from contextlib import suppress
 from typing import Any
 
 import anyio
@@ -541,6 +542,55 @@ async def test_in_v2_a_permission_request_is_shown_as_required_action() -> None:
         await client.prompt(session, "go")
         states = [each.state for each in client.of(session, "state_update")]
     assert states == ["running", "requires_action", "running", "idle"]
+
+
+@pytest.mark.parametrize("answer", ["an error", "none in time"])
+async def test_in_v2_the_turn_is_running_again_after_a_question_without_an_answer(answer: str) -> None:
+    agent = Agent("asking", version="1.0")
+
+    @agent.prompt
+    async def ask(turn: Turn) -> None:
+        with suppress(RequestFailed), anyio.move_on_after(0.1 if answer == "none in time" else 10):
+            await turn.ask("Write?")
+        await turn.say("going on")
+
+    async def refuse(_: Any) -> Any:
+        if answer == "none in time":
+            await anyio.sleep_forever()
+        raise InvalidParams("no")
+
+    async with talking(agent, 2) as client:
+        client.answer = refuse
+        session = await client.new()
+        await client.prompt(session, "go")
+        updates = client.of(session, "state_update", "agent_message_chunk")
+    assert [getattr(each, "state", "said") for each in updates] == [
+        "running",
+        "requires_action",
+        "running",
+        "said",
+        "idle",
+    ]
+
+
+async def test_in_v2_a_cancelled_question_does_not_show_that_the_turn_goes_on() -> None:
+    agent = Agent("asking", version="1.0")
+
+    @agent.prompt
+    async def ask(turn: Turn) -> None:
+        await turn.ask("Write?")
+
+    async def never(_: Any) -> Any:
+        await anyio.sleep_forever()
+
+    async with talking(agent, 2) as client, anyio.create_task_group() as tasks:
+        client.answer = never
+        session = await client.new()
+        tasks.start_soon(client.prompt, session, "go")
+        await client.until(lambda: client.asked)
+        await client.cancel(session)
+        await client.until(lambda: client.ends(session))
+        assert [each.state for each in client.of(session, "state_update")] == ["running", "requires_action", "idle"]
 
 
 @pytest.mark.parametrize("more", [0, 5])
