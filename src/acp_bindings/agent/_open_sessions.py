@@ -16,8 +16,7 @@ from acp_bindings.agent._session import M, McpProvider, NewId, Session, StopReas
 from acp_bindings.agent._stores import Locks, SessionStore, StoredSession
 from acp_bindings.agent._telemetry import span, traced
 from acp_bindings.agent._turn import Turn
-from acp_bindings.connection import AgentHandlers, Connection, ConnectionClosed
-from acp_bindings.connection.errors import alone
+from acp_bindings.connection import AgentHandlers, Connection
 from acp_bindings.decoding import decode
 from acp_bindings.encoding import encode
 from acp_bindings.jsonrpc import INTERNAL_ERROR, REQUEST_CANCELLED
@@ -316,10 +315,8 @@ class OpenSessions(Generic[M]):
         except RequestError as error:
             reason = error
         except Exception as error:  # noqa: BLE001 - it is a program's mistake, of which the client learns nothing
-            # The requests of a turn fail when its client leaves.
-            if not (turn.is_cancelled and isinstance(alone(error), ConnectionClosed)):
-                log.error("the prompt handler failed in session %s", session.id, exc_info=error)
-                reason = RequestError(INTERNAL_ERROR, "Internal error")
+            log.error("the prompt handler failed in session %s", session.id, exc_info=error)
+            reason = RequestError(INTERNAL_ERROR, "Internal error")
         finally:
             self._running -= 1
             await session.finish(turn, reason)

@@ -14,8 +14,10 @@ from acp_bindings import v1
 from acp_bindings._envelope import Line
 from acp_bindings._text_files import lines_of, read_text, write_text
 from acp_bindings.agent._command import CommandResult, run_here, run_in_terminal
-from acp_bindings.agent._session import M, Session, StopReason, chunk_of
+from acp_bindings.agent._session import M, Session, StopReason, chunk_of, log
 from acp_bindings.agent._tool_call import ToolCall, TurnEnded, locations_of, text_of
+from acp_bindings.connection import ConnectionClosed
+from acp_bindings.connection.errors import alone
 from acp_bindings.decoding import decode
 from acp_bindings.encoding import encode
 
@@ -102,14 +104,21 @@ class Turn(Generic[M]):
                 self._scopes.discard(scope)
 
     async def run(self, handler: Callable[[Turn[M]], Awaitable[object]]) -> StopReason:
-        """Run the prompt *handler*, and return why the turn has ended. Exceptions of the handler are raised."""
+        """Run the prompt *handler*, and return why the turn has ended. Exceptions of a cancelled one are logged."""
         reason: Any = None
         if not self.is_cancelled:
-            with self._scope:
-                answer = handler(self)
-                if not isawaitable(answer):
-                    raise TypeError("a prompt handler must be an async function")
-                reason = await answer
+            try:
+                with self._scope:
+                    answer = handler(self)
+                    if not isawaitable(answer):
+                        raise TypeError("a prompt handler must be an async function")
+                    reason = await answer
+            except Exception as error:
+                if not self.is_cancelled:
+                    raise
+                # The requests of a turn fail when its client leaves.
+                if not isinstance(alone(error), ConnectionClosed):
+                    log.warning("the cancelled prompt handler failed in session %s", self.session.id, exc_info=error)
         if self.is_cancelled:
             return "cancelled"
         if reason is None:

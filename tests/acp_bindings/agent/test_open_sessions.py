@@ -416,7 +416,8 @@ class Failing(MemorySessions):
 
 
 @pytest.mark.parametrize("error", [StoreFailed("the disk is full"), OSError("hunter2")], ids=["expected", "mistake"])
-async def test_a_store_that_fails_ends_the_turn_and_recovers(version: int, error: Exception) -> None:
+@pytest.mark.parametrize("converts", [False, True], ids=["handler", "converting handler"])
+async def test_a_store_that_fails_ends_the_turn_and_recovers(version: int, error: Exception, converts: bool) -> None:
     store = Failing()
     agent = Agent("writer", version="1.0", sessions=store)
 
@@ -428,7 +429,11 @@ async def test_a_store_that_fails_ends_the_turn_and_recovers(version: int, error
             store.error = error
         await turn.say("after ")
         if turn.text == "fail":
-            await anyio.sleep_forever()
+            try:
+                await anyio.sleep_forever()
+            finally:
+                if converts:
+                    raise RuntimeError("aborted")
 
     async with talking(agent, version) as client:
         session = await client.new()

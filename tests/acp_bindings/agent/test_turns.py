@@ -208,6 +208,42 @@ async def test_cancel_ends_the_turn_with_the_stop_reason_cancelled(version: int)
     assert turns[0].is_cancelled
 
 
+@pytest.mark.parametrize("error", [RuntimeError("aborted"), InvalidParams("aborted")], ids=["mistake", "request"])
+@pytest.mark.parametrize("grouped", [False, True], ids=["alone", "grouped"])
+async def test_a_cancelled_turn_whose_handler_raises_is_logged_and_cancelled(
+    version: int, error: Exception, grouped: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    agent = Agent("aborting", version="1.0")
+
+    async def abort(turn: Turn) -> None:
+        try:
+            await turn.say("working")
+            await anyio.sleep_forever()
+        except anyio.get_cancelled_exc_class():
+            raise error from None
+
+    @agent.prompt
+    async def work(turn: Turn) -> None:
+        if not grouped:
+            await abort(turn)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(abort, turn)
+            await anyio.sleep_forever()
+
+    reasons: list[str] = []
+    async with talking(agent, version) as client, anyio.create_task_group() as tasks:
+        session = await client.new()
+
+        async def prompt() -> None:
+            reasons.append(await client.prompt(session, "go"))
+
+        tasks.start_soon(prompt)
+        await client.until(lambda: client.text(session))
+        await client.cancel(session)
+    assert reasons == ["cancelled"]
+    assert [(record.levelname, record.exc_info is not None) for record in caplog.records] == [("WARNING", True)]
+
+
 async def test_cancel_before_and_after_a_turn_has_no_effect(version: int) -> None:
     async with talking(echo(), version) as client:
         session = await client.new()
