@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import anyio
+import anyio.lowlevel
 
 from acp_bindings import v1
 from acp_bindings._processes.process import ChildProcess
 from acp_bindings._terminal import Terminal
+from acp_bindings.connection.errors import alone
+from acp_bindings.errors import AcpError
 
 if TYPE_CHECKING:
     from acp_bindings.agent._session import Session
     from acp_bindings.agent._tool_call import ToolCall
 
 _RELEASE = 1.0
-"""Seconds for the client to release a terminal."""
+"""Seconds for the client to release a terminal, and to create one after a cancellation."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,21 +70,46 @@ async def run_in_terminal(
     create = wire.CreateTerminalRequest(
         session_id=session.id, command=program, args=args, env=variables, cwd=cwd, output_byte_limit=limit
     )
-    terminal = (await session.request(create, method="terminal/create")).terminal_id
-    this: Any = {"session_id": session.id, "terminal_id": terminal}
+    this: Any = {}
     try:
+        async with _also_if_cancelled(_RELEASE):
+            terminal = (await session.request(create, method="terminal/create")).terminal_id
+            this = {"session_id": session.id, "terminal_id": terminal}
         if call:
-            await call.update(content=v1.Terminal(terminal_id=terminal))
+            await call.update(content=v1.Terminal(terminal_id=this["terminal_id"]))
         with anyio.move_on_after(math.inf if timeout is None else timeout) as patience:
             await session.request(wire.WaitForTerminalExitRequest(**this), method="terminal/wait_for_exit")
         if patience.cancelled_caught:
             await session.request(wire.KillTerminalRequest(**this), method="terminal/kill")
         found = await session.request(wire.TerminalOutputRequest(**this), method="terminal/output")
     finally:
-        # Releasing a terminal also ends a command that still runs.
-        with anyio.move_on_after(_RELEASE, shield=True):
-            await session.request(wire.ReleaseTerminalRequest(**this), method="terminal/release")
+        # Releasing a terminal also ends a command that still runs. An error changes nothing about its result.
+        if this:
+            with anyio.move_on_after(_RELEASE, shield=True), suppress(AcpError):
+                await session.request(wire.ReleaseTerminalRequest(**this), method="terminal/release")
     return _result(found, timed_out=patience.cancelled_caught)
+
+
+@asynccontextmanager
+async def _also_if_cancelled(seconds: float) -> AsyncGenerator[None]:
+    """A block that goes on for some seconds when it is cancelled. The cancellation is raised at its end."""
+    in_time = anyio.CancelScope(shield=True)
+
+    async def limit() -> None:
+        try:
+            await anyio.sleep_forever()
+        finally:
+            in_time.deadline = anyio.current_time() + seconds
+
+    try:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(limit)
+            with in_time:
+                yield
+            tasks.cancel_scope.cancel()
+    except BaseExceptionGroup as group:
+        raise alone(group) from None
+    await anyio.lowlevel.checkpoint_if_cancelled()
 
 
 async def run_here(

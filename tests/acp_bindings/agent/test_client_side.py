@@ -12,9 +12,9 @@ import anyio
 import pytest
 
 from acp_bindings.agent import Agent, CommandResult, Turn
-from acp_bindings.connection import Connection
+from acp_bindings.connection import Connection, RequestFailed
 from acp_bindings.decoding import decode
-from acp_bindings.setup import OutsideRoots
+from acp_bindings.setup import InvalidParams, OutsideRoots
 from tests.acp_bindings.agent.clients import Client, talking
 from tests.acp_bindings.links import late_link
 from tests.leftovers import marked_processes
@@ -185,6 +185,9 @@ class Terminals:
 
     def __init__(self, *, ends: bool) -> None:
         self.seen: list[str] = []
+        self.may_create = anyio.Event()
+        self.may_create.set()
+        self.releases = True
         self.ended = anyio.Event()
         if ends:
             self.ended.set()
@@ -196,11 +199,18 @@ class Terminals:
                 await self.ended.wait()
                 return decode(client.wire.WaitForTerminalExitResponse, {"exitCode": 0})
             if method == "create":
-                assert (request.command, request.args, request.output_byte_limit) == ("make", ["all"], 100_000)
+                if request.args != ["all"]:
+                    raise InvalidParams("command: not found")
+                assert (request.command, request.output_byte_limit) == ("make", 100_000)
+                # Like many editors, it does not heed `$/cancel_request`.
+                with anyio.CancelScope(shield=True):
+                    await self.may_create.wait()
                 return decode(client.wire.CreateTerminalResponse, {"terminalId": "t"})
             if method == "output":
                 output = {"output": "done", "truncated": False, "exitStatus": {"exitCode": 0}}
                 return decode(client.wire.TerminalOutputResponse, output)
+            if method == "release" and not self.releases:
+                raise InvalidParams("there is no such terminal")
             return None
 
         for method in ("create", "wait_for_exit", "output", "kill", "release"):
@@ -245,3 +255,61 @@ async def test_a_cancelled_turn_releases_the_clients_terminal(tmp_path: Path) ->
         await client.cancel(session)
         while "release" not in terminals.seen:
             await anyio.sleep(0.01)
+
+
+async def test_a_terminal_that_is_created_while_the_turn_is_cancelled_is_released(tmp_path: Path) -> None:
+    terminals = Terminals(ends=False)
+    terminals.may_create = anyio.Event()
+
+    async def work(turn: Turn) -> None:
+        await turn.run_command(["make", "all"])
+
+    async with (
+        talking(doing(work), capabilities={"terminal"}, prepare=terminals.prepare) as client,
+        anyio.create_task_group() as tasks,
+    ):
+        session = await client.new(cwd=str(tmp_path))
+        tasks.start_soon(client.prompt, session, "go")
+        while "create" not in terminals.seen:
+            await anyio.sleep(0.01)
+        await client.cancel(session)
+        terminals.may_create.set()
+    assert terminals.seen == ["create", "release"]
+
+
+async def test_a_client_that_does_not_create_a_terminal_does_not_delay_a_cancelled_turn(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    terminals = Terminals(ends=False)
+    terminals.may_create = anyio.Event()
+
+    async def work(turn: Turn) -> None:
+        await turn.run_command(["make", "all"])
+
+    async with talking(doing(work), capabilities={"terminal"}, prepare=terminals.prepare) as client:
+        session = await client.new(cwd=str(tmp_path))
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(client.prompt, session, "go")
+            while "create" not in terminals.seen:
+                await anyio.sleep(0.01)
+            await client.cancel(session)
+        terminals.may_create.set()
+    assert terminals.seen == ["create"]
+    assert caplog.records == []
+
+
+async def test_a_terminal_that_cannot_be_created_or_released_fails_only_before_the_command(tmp_path: Path) -> None:
+    terminals = Terminals(ends=True)
+    terminals.releases = False
+    ends: list[object] = []
+
+    async def work(turn: Turn) -> None:
+        for command in (["make", "all"], ["make", "wrong"]):
+            async with turn.tool_call("Make") as call:
+                call.result((await turn.run_command(command)).output)
+            ends.append(call.error or call.output)
+
+    async with talking(doing(work), capabilities={"terminal"}, prepare=terminals.prepare) as client:
+        assert await client.prompt(await client.new(cwd=str(tmp_path)), "go") == "end_turn"
+    assert ends[0] == "done"
+    assert isinstance(ends[1], RequestFailed)
