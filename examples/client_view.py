@@ -52,7 +52,7 @@ class View:
                 self.note(f"{mark}tool", f"{call.title if call else '?'} {how}")
             case v1.Notice():
                 self.note(f"{mark}{update.severity}", update.title)
-            case v1.ToolCall() | v1.SessionToolCallUpdate():
+            case v1.ToolCall() | v1.SessionToolCallUpdate() | v1.SessionInfoUpdate():
                 pass
             case _ if update.session_update != "state_update":
                 self.note(f"{mark}update", update.session_update)

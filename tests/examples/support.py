@@ -208,7 +208,7 @@ class Seen:
                 await self._news.wait()
 
     def said(self, *, replay: bool = False) -> list[tuple[str, str]]:
-        """Return the messages with their authors and the states of tool calls, in order, without `state_update`s."""
+        """Return the messages with their authors and the states of tool calls, in order, without states and titles."""
         told = (_told(each.notification.update) for each in self.all if each.replay == replay)
         return [each for each in told if each]
 
@@ -224,7 +224,8 @@ def _told(update: Any) -> tuple[str, str] | None:
     if kind in ("tool_call", "tool_call_update"):
         texts = [each.content.text for each in update.content or ()]
         return str(update.status), " ".join([update.title or "", *texts]).strip()
-    return (kind, getattr(update, "title", None) or "") if kind != "state_update" else None
+    hidden = kind in ("session_info_update", "state_update")
+    return None if hidden else (kind, getattr(update, "title", None) or "")
 
 
 @asynccontextmanager

@@ -150,7 +150,7 @@ async def test_a_session_is_loaded_by_another_agent_with_all_of_its_history_in_o
             # What was streamed in pieces comes as one.
             ("agent", "1\n2\n"),
         ]
-        assert kinds[3:5] == [first, "tool_call_update"]
+        assert kinds[4:6] == [first, "tool_call_update"]
         assert kinds[-1] == ("agent_message_chunk" if version == 1 else "state_update")
         assert talk.seen.updates.remarks == []
 
@@ -168,8 +168,8 @@ async def test_a_session_is_resumed_without_its_history(place: Place, version: i
         request = resume_session(talk.agent, SessionRecord(session_id=session, cwd=str(place.project)))
         await talk.reopen(request)
         assert talk.seen.said() == []
-        # v2 requires the state of the session before the response.
-        assert len(talk.seen.all) == version - 1
+        # The title; v2 requires the state of the session before the response.
+        assert len(talk.seen.all) == version
         assert await talk.prompt(session, "say again") == "end_turn"
         assert talk.seen.updates.remarks == []
 

@@ -93,6 +93,8 @@ class OpenSessions(Generic[M]):
         with_history = History.is_requested(request)
         async with self._locks.of(request.session_id):
             session = await self._take_over(request, connection) or await self._reopen(request, connection)
+            if session.title is not None:
+                await session.show(v1.SessionInfoUpdate(title=session.title))
             # v2 requires the state also without a history.
             if with_history or session.client.version > 1:
                 await session.replay(with_history=with_history)

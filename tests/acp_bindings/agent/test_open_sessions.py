@@ -365,6 +365,22 @@ async def test_a_title_that_the_agent_sets_is_listed(version: int) -> None:
         assert [each.title for each in (await client.ask("session/list")).sessions] == ["My title"]
 
 
+@pytest.mark.parametrize("history", [True, False], ids=["with history", "without"])
+async def test_a_client_gets_the_title_of_a_session_that_it_opens_again(version: int, history: bool) -> None:
+    async with served(talker()) as server:
+        async with server.client(version) as client:
+            session = await client.new()
+            await client.prompt(session, "Plan a garden")
+        async with server.client(version) as client:
+            if history:
+                await client.load(session)
+            else:
+                await client.ask("session/resume", sessionId=session, cwd=CWD, mcpServers=[])
+            first, *others = client.updates
+    assert first[1].title == "Plan a garden"
+    assert len(others) == (2 if history else 0) + (version - 1)
+
+
 async def test_a_problem_is_reported_once_and_again_to_the_next_client(version: int) -> None:
     provider = Provider()
     provider.report = "MCP server a: cannot start"
