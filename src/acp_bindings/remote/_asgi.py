@@ -7,7 +7,6 @@ import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from http.cookies import CookieError, SimpleCookie
 from importlib.util import find_spec
 from inspect import isawaitable
 from ipaddress import ip_address
@@ -61,14 +60,6 @@ class Caller:
         """The token of `Authorization: Bearer …`."""
         scheme, _, token = self.headers.get("authorization", "").partition(" ")
         return token.strip() or None if scheme.lower() == "bearer" else None
-
-    @property
-    def cookies(self) -> Mapping[str, str]:
-        """The cookies."""
-        try:
-            return {name: each.value for name, each in SimpleCookie(self.headers.get("cookie", "")).items()}
-        except CookieError:
-            return {}
 
 
 Identity: TypeAlias = str | None
