@@ -9,6 +9,7 @@ import threading
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, Generic, Literal, Self, TypeAlias, TypeVar
+from weakref import WeakValueDictionary
 
 import anyio
 from anyio.abc import TaskGroup
@@ -161,8 +162,8 @@ class Agent(Generic[M]):
         self._login: Callable[[str], Awaitable[object]] | None = None
         self._logout: Callable[[], Awaitable[object]] | None = None
         self._extensions: dict[str, Callable[[Any, Connection], Any]] = {}
-        self._open: dict[str | None, OpenSessions[M]] = {}
-        """The open sessions of each identity, while the agent is being served."""
+        self._open: WeakValueDictionary[str | None, OpenSessions[M]] = WeakValueDictionary()
+        """The open sessions of each identity that has a connection, whose handlers refer to them."""
         self._tasks: TaskGroup | None = None
         self._exit: threading.Timer | None = None
 
@@ -396,13 +397,14 @@ class Agent(Generic[M]):
 
     def handlers_for(self, identity: str | None) -> AgentHandlers:
         """Return the handlers for the connections of a user, in the block of `serving`; None for the only user."""
-        if identity not in self._open:
+        sessions = self._open.get(identity)
+        if sessions is None:
             if self._tasks is None:
                 raise RuntimeError("connections are opened in the block of `serving`")
             store: Any = self._store
             own = store if identity is None else store.for_owner(identity)
-            self._open[identity] = self._sessions_of(own, self._tasks, identity)
-        return self._open[identity].handlers
+            sessions = self._open[identity] = self._sessions_of(own, self._tasks, identity)
+        return sessions.handlers
 
     def _sessions_of(self, store: SessionStore, tasks: TaskGroup, identity: str | None) -> OpenSessions[M]:
         more: set[AgentCapability] = {"auth.login"} if self._login else set()

@@ -1,7 +1,10 @@
 """Several users of one remote agent: each only sees their own sessions and connections."""
 
+# pyright: reportPrivateUsage=false
+
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +61,20 @@ async def test_a_user_sees_only_own_sessions(profile: str, shared: Agent, serve:
                 assert await bob.list() == ()
                 with pytest.raises(SessionNotFound):
                     await bob.load(session.id, cwd="/tmp")
+
+
+@pytest.mark.parametrize("profile", ["http", "ws"])
+async def test_nothing_is_kept_of_a_user_who_has_left(profile: str, shared: Agent, serve: Serve) -> None:
+    client = Client("test", version="1.0")
+    with anyio.fail_after(20):
+        async with serve(shared.asgi(authenticate=identity)) as url:
+            async with client.connect(f"{url.replace('http', profile, 1)}/acp", headers=as_("ada")) as ada:
+                await (await ada.session(cwd="/tmp")).prompt("who?")
+                gc.collect()
+                assert "ada" in shared._open
+            while "ada" in shared._open:
+                await anyio.sleep(0.05)
+                gc.collect()
 
 
 async def test_a_connection_belongs_to_its_user(shared: Agent, serve: Serve) -> None:
