@@ -76,12 +76,16 @@ async def run_in_terminal(
             terminal = (await session.request(create, method="terminal/create")).terminal_id
             this = {"session_id": session.id, "terminal_id": terminal}
         if call:
-            await call.update(content=v1.Terminal(terminal_id=this["terminal_id"]))
+            # It is not stored, because the terminal is gone when the session is loaded.
+            content: list[v1.ToolCallContent] = [v1.Terminal(terminal_id=this["terminal_id"])]
+            await session.show(v1.SessionToolCallUpdate(tool_call_id=call.id, content=content))
         with anyio.move_on_after(math.inf if timeout is None else timeout) as patience:
             await session.request(wire.WaitForTerminalExitRequest(**this), method="terminal/wait_for_exit")
         if patience.cancelled_caught:
             await session.request(wire.KillTerminalRequest(**this), method="terminal/kill")
         found = await session.request(wire.TerminalOutputRequest(**this), method="terminal/output")
+        if call:
+            call.terminal_output = found.output
     finally:
         # Releasing a terminal also ends a command that still runs. An error changes nothing about its result.
         if this:

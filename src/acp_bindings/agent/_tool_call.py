@@ -15,6 +15,7 @@ from acp_bindings import v1
 from acp_bindings._json import items_of
 from acp_bindings.agent._telemetry import ERROR, span
 from acp_bindings.connection import RequestFailed
+from acp_bindings.encoding import encode
 from acp_bindings.errors import AcpError
 
 if TYPE_CHECKING:
@@ -62,6 +63,8 @@ class ToolCall:
         """The id."""
         self.error: Exception | None = None
         """The exception with which the call has failed."""
+        self.terminal_output: str | None = None
+        """The output of the client's terminal that it shows; in the history in place of the terminal."""
         self._turn = turn
         self._begin = begin
         self._provider = provider
@@ -125,6 +128,7 @@ class ToolCall:
             more["title"] = title
         if content is not None:
             more["content"] = _contents(content)
+            self.terminal_output = None
         if locations is not None:
             more["locations"] = locations_of(locations, self._turn.session.cwd)
         await self._turn.send(v1.SessionToolCallUpdate(tool_call_id=self.id, **more))
@@ -161,6 +165,9 @@ class ToolCall:
             self._set_attribute(ERROR, "cancelled" if is_cancelled else type(error).__name__ if error else "tool_error")
         self._span.close()
         self._turn.calls.pop(self.id, None)
+        if self.terminal_output and self._end.content is None:
+            kept = v1.SessionToolCallUpdate(tool_call_id=self.id, content=_contents(self.terminal_output))
+            self._turn.session.keep(encode(kept))
         with anyio.move_on_after(LAST_UPDATE, shield=True):
             await self._turn.send(self._end, shown_as={"status": "cancelled"} if is_cancelled else {})
         return is_expected

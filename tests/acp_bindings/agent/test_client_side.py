@@ -313,3 +313,25 @@ async def test_a_terminal_that_cannot_be_created_or_released_fails_only_before_t
         assert await client.prompt(await client.new(cwd=str(tmp_path)), "go") == "end_turn"
     assert ends[0] == "done"
     assert isinstance(ends[1], RequestFailed)
+
+
+@pytest.mark.parametrize("shown_after", ["nothing", "update", "result"])
+async def test_a_loaded_session_has_the_output_of_a_terminal_that_is_gone(tmp_path: Path, shown_after: str) -> None:
+    terminals = Terminals(ends=True)
+
+    async def work(turn: Turn) -> None:
+        async with turn.tool_call("Make") as call:
+            await turn.run_command(["make", "all"], call=call)
+            if shown_after == "update":
+                await call.update(content="built")
+            if shown_after == "result":
+                call.result("built")
+
+    async with talking(doing(work), capabilities={"terminal"}, prepare=terminals.prepare) as client:
+        session = await client.new(cwd=str(tmp_path))
+        await client.prompt(session, "go")
+        assert client.of(session, "tool_call_update")[0].content[0].type == "terminal"
+        since = len(client.updates)
+        await client.load(session, cwd=str(tmp_path))
+        contents = [each.content for each in client.of(session, "tool_call_update", since=since) if each.content]
+    assert [each.content.text for (each,) in contents] == ["done" if shown_after == "nothing" else "built"]
