@@ -159,13 +159,16 @@ def test_the_overview_lists_slow_and_unanswered_requests(open_page: Open) -> Non
     assert slowest == ["3.00 s", "1.50 s", "20 ms"]
 
 
-def test_servers_and_standard_error_are_shown(open_page: Open) -> None:
+def test_all_events_of_a_recording_are_shown(open_page: Open) -> None:
     lines = [
         event(6000, receipt={"server": "files", "event": "started"}),
         event(6001, receipt={"server": "github", "event": "failed", "code": "refused"}),
         event(6002, **{"from": "agent"}, stderr="Traceback:"),
         event(6003, **{"from": "agent"}, stderr="  no luck"),
-        event(6004, end={"exitStatus": 1}),
+        event(6004, finding={"line": 1, "rule": "schema.json", "severity": "error", "message": "old", "path": []}),
+        event(6005, dropped={"from": "client", "bytes": 70000000}),
+        event(6006, closed={"from": "client"}),
+        event(6007, end={"exitStatus": 1}),
     ]
     tab = open_page([*TURN, *lines])
     assert [each.split() for each in tab.locator(".column").all_inner_texts()] == [
@@ -174,10 +177,11 @@ def test_servers_and_standard_error_are_shown(open_page: Open) -> None:
         ["MCP", "server", "files"],
         ["MCP", "server", "github"],
     ]
-    assert labels(tab)[-4:] == [
+    assert labels(tab)[-5:] == [
         "files started",
         "github failed refused",
         "stderr x2 Traceback: no luck",
+        "not recorded 70,000,000 bytes",
         "agent ended exit status 1",
     ]
     boxes = [tab.locator(".row.receipt .arrow").nth(each).bounding_box() for each in range(2)]

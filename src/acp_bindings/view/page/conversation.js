@@ -90,6 +90,10 @@ class Conversation {
     }
     if (row.receipt) return this.#receipt(row);
     if (row.end) return this.#push(new Item("end", "agent", "agent", row), "agent ended", statusOf(row.end));
+    if (row.dropped) {
+      const side = row.dropped.from === "client" ? "client" : "agent";
+      return this.#push(new Item("dropped", side, side, row), "not recorded", counted(Number(row.dropped.bytes), "byte"));
+    }
     const kind = row.stderr === undefined ? "text" : "stderr";
     const last = this.items.at(-1);
     if (last?.kind === kind && last.from === row.from) {
