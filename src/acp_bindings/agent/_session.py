@@ -626,7 +626,8 @@ class _Pieces:
 def _idle(reason: StopReason | BaseException) -> dict[str, Any]:
     """Return the state of v2 after a turn."""
     if isinstance(reason, RequestError):
-        error = {"code": reason.code, "message": reason.message}
+        data = {} if reason.data is None else {"data": reason.data}
+        error = {"code": reason.code, "message": reason.message, **data}
         return {"state": "idle", "stopReason": "error", "error": error}
     return {"state": "idle", "stopReason": "cancelled" if isinstance(reason, BaseException) else reason}
 

@@ -359,7 +359,7 @@ class Conversation:
             turn.error = (
                 RequestError(INTERNAL_ERROR, "the agent reported an error without details")
                 if failure is None
-                else error_from(failure, peer=self.host.peer, session_id=self.id)
+                else error_from(failure, peer=self.host.peer)
             )
         if (usage := getattr(update, "usage", None)) is not None:
             self.folding.add_tokens(usage)

@@ -53,9 +53,9 @@ def error_from(error: Failure, *, peer: Peer | None = None, session_id: str | No
         session_id: the session of the request, if any.
 
     Returns:
-        `AuthRequired` for -32000; `SessionNotFound` for -32002 if the request or the response is about a session, and
-        for an internal error that reports a missing session; `UnsupportedProtocolVersion` for -32022; otherwise
-        `RequestError`.
+        `AuthRequired` for -32000; `SessionNotFound` for -32002 if the request or the response is about a session and
+        the data does not name another resource by its `uri`, and for an internal error that reports a missing session;
+        `UnsupportedProtocolVersion` for -32022; otherwise `RequestError`.
     """
     code, message = error.code, error.message
     # As JSON: the schema may have a type for the data.
@@ -66,6 +66,8 @@ def error_from(error: Failure, *, peer: Peer | None = None, session_id: str | No
         return AuthRequired(message, methods=peer.auth_methods if isinstance(peer, AgentPeer) else (), data=data)
     if isinstance(named, str):
         session_id = named
+    elif code == NOT_FOUND and session_id and session_id not in str(members.get("uri") or session_id):
+        session_id = None  # SDKs name another resource, such as a file, in this field
     if (code == NOT_FOUND and session_id is not None) or (
         code == INTERNAL_ERROR and any(_says_lost(text, session_id) for text in _texts(message, data))
     ):

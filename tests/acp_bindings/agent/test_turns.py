@@ -102,17 +102,19 @@ async def test_a_request_error_of_the_handler_reaches_the_client(version: int) -
 
     @agent.prompt
     async def refuse(turn: Turn) -> None:
-        raise InvalidParams("prompt: too short")
+        raise InvalidParams("prompt: too short", data={"least": 3})
 
     async with talking(agent, version) as client:
         session = await client.new()
         if version == 1:
             with pytest.raises(RequestFailed, match="too short") as refused:
                 await client.prompt(session, "go")
-            assert refused.value.code == -32602
+            error: Any = refused.value
         else:
             assert await client.prompt(session, "go") == "error"
-            assert client.ends(session)[0].error.message == "prompt: too short"
+            error = client.ends(session)[0].error
+            assert error.message == "prompt: too short"
+        assert (error.code, error.data) == (-32602, {"least": 3})
 
 
 async def test_an_exception_of_the_handler_is_logged_and_not_sent(

@@ -238,6 +238,23 @@ async def test_an_error_is_raised_after_the_last_update(version: int) -> None:
         assert (heard, caught.value.code, session.state.stop_reason) == (["begun"], -32050, None)
 
 
+async def test_a_file_that_is_missing_in_a_turn_is_not_a_missing_session(version: int) -> None:
+    raw = Agent(version)
+    error: dict[str, Any] = {"code": -32002, "message": "Resource not found"}
+
+    async def fail(turn: Turn) -> str:
+        if version == 1:
+            raise RequestError(**error, data={"uri": "file:///x"})
+        await raw.state(turn.session_id, "idle", stopReason="error", error=error)
+        return "end_turn"
+
+    raw.prompt = fail
+    async with connected(raw) as agent, agent.session(cwd="/project") as session:
+        with pytest.raises(RequestError) as caught:
+            await session.prompt("Hi")
+        assert type(caught.value) is RequestError
+
+
 async def test_an_agent_that_dies_during_a_turn_raises_connection_closed(version: int) -> None:
     raw = Agent(version)
 

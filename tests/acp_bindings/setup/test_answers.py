@@ -46,7 +46,7 @@ def test_error_32000_becomes_auth_required_with_the_advertised_methods() -> None
     "error",
     [
         v1.Error(code=-32002, message="Resource not found"),
-        v1.Error(code=-32002, message="Resource not found", data={"uri": "x"}),
+        v1.Error(code=-32002, message="Resource not found", data={"uri": "session:s1"}),
         decode(v2.Error, {"code": -32002, "message": "Resource not found", "data": {"sessionId": "s1"}}),
         v1.Error(code=-32603, message="Session not found"),
         v1.Error(code=-32603, message="Could not load session"),
@@ -91,6 +91,7 @@ def test_the_failure_of_a_connections_request_means_the_same() -> None:
         v1.Error(code=-32603, message=f"session ok, {'x' * 90} file not found"),
         v1.Error(code=-32602, message="Session not found"),
         v1.Error(code=7, message="odd", data={"sessionId": "s1"}),
+        v1.Error(code=-32002, message="Resource not found: file:///x", data={"uri": "file:///x"}),
     ],
 )
 def test_other_errors_become_plain_request_errors(error: Any) -> None:
