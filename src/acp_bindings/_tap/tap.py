@@ -52,6 +52,7 @@ def tap(command: Sequence[str], *, output: str | None, check: bool, view: bool, 
             agent = start(command)
         except CannotForward as error:
             _tell(str(error))
+            copies.add(b"e", f"acp-bindings tap: {error}\n".encode(errors="replace"))
             status = error.status
         else:
             forward_signals_to(agent)

@@ -237,7 +237,7 @@ class Check:
         """Yield the findings in the order of the input. This works once.
 
         Raises:
-            Unusable: the type of a payload is not clear.
+            Unusable: the type of a payload is not clear, or a recording has no messages.
         """
         for each in self._all():
             self.errors += each.severity == "error"
@@ -275,6 +275,8 @@ class Check:
         for number, line in lines:
             yield from check.hear(line, number)
             self.messages, self.read_as = check.messages, check.read_as
+        if not self.messages:
+            raise Unusable("it has no messages; acp-bindings view shows what else it has")
         yield from check.finish()
 
     def _one(self, line: Line, number: int | None) -> Iterator[Found]:

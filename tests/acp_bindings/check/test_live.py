@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from acp_bindings import v1_unstable
-from acp_bindings.check import Check, Found, LiveCheck
+from acp_bindings.check import Check, Found, LiveCheck, Unusable
 from tests.acp_bindings.check.conversations import CLEAN, as_lines, call, check, new, opening, prompt, where
 from tests.acp_bindings.check.test_rules import BROKEN
 
@@ -61,9 +61,12 @@ def test_events_are_not_messages() -> None:
     assert (inspected.kind, inspected.messages) == ("conversation", len(CLEAN))
 
 
-def test_a_recording_may_consist_of_events() -> None:
-    inspected = Check(as_lines(EVENTS))
-    assert (list(inspected), inspected.kind, inspected.messages) == ([], "conversation", 0)
+@pytest.mark.parametrize("events", [EVENTS, EVENTS[-1:]])
+def test_a_recording_without_messages_cannot_be_used(events: list[dict[str, Any]]) -> None:
+    inspected = Check(as_lines(events))
+    with pytest.raises(Unusable, match="it has no messages; acp-bindings view shows what else it has"):
+        list(inspected)
+    assert (inspected.kind, inspected.messages) == ("conversation", 0)
 
 
 def test_a_message_with_a_time_is_not_an_event() -> None:

@@ -172,7 +172,8 @@ def test_a_missing_command_has_the_exit_status_of_a_shell(tmp_path: Path) -> Non
     done = run([*tap("-o", str(recording), agent="")[:-3], "no-such-agent"])
     assert (done.returncode, done.stdout) == (127, b"")
     assert done.stderr == b"acp-bindings tap: no-such-agent: command not found\n"
-    assert lines_of(recording)[-1]["end"] == {"exitStatus": 127}
+    why, end = lines_of(recording)
+    assert (why["stderr"], end["end"]) == (done.stderr.decode().strip(), {"exitStatus": 127})
 
 
 def test_an_agent_notices_that_the_client_no_longer_reads(tmp_path: Path) -> None:

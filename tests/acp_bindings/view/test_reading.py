@@ -50,6 +50,10 @@ def test_events_of_a_recording_are_rows() -> None:
     ]
 
 
+def test_a_recording_may_have_only_the_end_of_an_agent_that_did_not_start() -> None:
+    assert rows([event(4, end={"exitStatus": 127})]) == [{"line": 1, "time": NOON + 4, "end": {"exitStatus": 127}}]
+
+
 def test_a_turn_that_the_client_left_may_end_as_cancelled() -> None:
     cancelled = line(6000, "agent", id=8, result={"stopReason": "cancelled"})
     closed = event(5500, closed={"from": "client"})
