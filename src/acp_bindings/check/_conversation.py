@@ -129,7 +129,7 @@ class Conversation:
     def _connect(self) -> None:
         """Reset the state of the connection, because a new one begins."""
         self.begun_before = False
-        """True if the recording begins later than the connection."""
+        """True if the recording begins later than the connection, or has a gap."""
         self.is_unclear = False
         """True if a response that creates a session is invalid, so that its id may not be known."""
         self.last_unknown: str | None = None
@@ -238,6 +238,14 @@ class Conversation:
         observed.replayed = self._collected(observed)
         self.heard = number
         return observed
+
+    def skip(self) -> None:
+        """Forget what messages that were not recorded may have changed. Open requests remain open."""
+        self.begun_before = True
+        self.sessions.clear()
+        self.early.clear()
+        self._cancels.clear()
+        self._replays = ReplayCollector()
 
     def take(self, observed: ObservedMessage) -> None:
         """Update the state with *observed*."""

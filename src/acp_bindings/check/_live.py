@@ -105,6 +105,8 @@ class LiveCheck:
         """Yield the findings for a line that is parsed already, in place of `feed`."""
         if is_event(line.value):
             self._conversation.has_left = self._conversation.has_left or "closed" in line.value
+            if "dropped" in line.value:
+                self._conversation.skip()
             return
         observed = self._conversation.hear(line, number=number)
         self.messages += 1

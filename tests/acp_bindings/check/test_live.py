@@ -7,7 +7,18 @@ import pytest
 
 from acp_bindings import v1_unstable
 from acp_bindings.check import Check, Found, LiveCheck, Unusable
-from tests.acp_bindings.check.conversations import CLEAN, as_lines, call, check, new, opening, prompt, where
+from tests.acp_bindings.check.conversations import (
+    CLEAN,
+    as_lines,
+    call,
+    check,
+    load,
+    new,
+    opening,
+    prompt,
+    result,
+    where,
+)
 from tests.acp_bindings.check.test_rules import BROKEN
 
 TIME = "2026-11-27T11:45:49.123456Z"
@@ -16,6 +27,7 @@ EVENTS: list[dict[str, Any]] = [
     {"time": TIME, "receipt": {"server": "github", "event": "started"}},
     {"time": TIME, "finding": {"line": 1, "rule": "path.cwd", "severity": "error", "message": "m", "path": []}},
     {"time": TIME, "closed": {"from": "client"}},
+    {"time": TIME, "dropped": {"from": "agent", "bytes": 70000000}},
     {"time": TIME, "end": {"exitStatus": 0}},
 ]
 
@@ -67,6 +79,17 @@ def test_a_recording_without_messages_cannot_be_used(events: list[dict[str, Any]
     with pytest.raises(Unusable, match="it has no messages; acp-bindings view shows what else it has"):
         list(inspected)
     assert (inspected.kind, inspected.messages) == ("conversation", 0)
+
+
+def test_what_follows_a_gap_is_not_an_error() -> None:
+    gap = {"time": TIME, "dropped": {"from": "client", "bytes": 70000000}}
+    said = call(
+        "session/update", {"sessionId": "s1", "update": {"sessionUpdate": "tool_call_update", "toolCallId": "t"}}
+    )
+    closed = [call("session/close", {"sessionId": "s1"}, id=3), result(3, {})]
+    after = [gap, said, result(2, {"stopReason": "cancelled"}), *prompt(4), *load(5, cwd="/home/you")]
+    found = check(*opening(), *new(), *prompt(6), *closed, *after)
+    assert [(each.rule, each.severity) for each in found] == [("lifecycle.unasked", "warning")]
 
 
 def test_a_message_with_a_time_is_not_an_event() -> None:
