@@ -80,7 +80,8 @@ class Rows:
                 about = to_json(self._redaction.json(wrapper[event]))
                 yield _row({**head, "from": _side(wrapper.get("from"))}, event, about)
             return
-        message = self._redaction.message(line.text)
+        # Without escapes, so that the search of the page finds the text.
+        message = self._redaction.message(line.text if line.value is None else to_json(line.value))
         if not _is_strict(message):
             message = to_json(message.decode(errors="replace"))
         what = "text" if message.startswith(b'"') else "message"

@@ -35,6 +35,13 @@ def test_a_row_has_line_time_sender_and_message() -> None:
     }
 
 
+def test_a_message_is_shown_without_escapes_that_it_does_not_need() -> None:
+    text = '{"jsonrpc":"2.0","method":"_x","params":{"text":"\\u00dcber","cost":1.0,"big":12345678901234567890123}}'
+    for each in (text, f'{{"from":"client","message":{text}}}', json.dumps({"from": "client", "message": text})):
+        row, *_ = rows_of([each.encode()])
+        assert json.dumps(json.loads(text), ensure_ascii=False, separators=(",", ":")) in row
+
+
 def test_events_of_a_recording_are_rows() -> None:
     lines = [
         event(1, **{"from": "agent"}, stderr="ready"),
@@ -126,7 +133,7 @@ def test_a_line_that_is_not_json_is_text_with_its_finding() -> None:
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity"])
 def test_a_number_that_browsers_cannot_read_makes_text(number: str) -> None:
     row = messages([*TURN, b'{"jsonrpc": "2.0", "method": "_x", "params": [%s]}\n' % number.encode()])[9]
-    assert row["text"] == f'{{"jsonrpc": "2.0", "method": "_x", "params": [{number}]}}'
+    assert row["text"] == f'{{"jsonrpc":"2.0","method":"_x","params":[{number}]}}'
 
 
 def test_the_path_of_a_finding_begins_in_the_message() -> None:

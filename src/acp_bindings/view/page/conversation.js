@@ -208,7 +208,7 @@ class Conversation {
 
 const HEAD = /^\{"line":\d+(?:,"time":[^,]+)?(?:,"from":"\w+")?,"\w+":/;
 
-/** The JSON of a message or an event in a row, as it was sent: parsed again, numbers would lose their digits. */
+/** The JSON of a message or an event in a row, not parsed, because numbers would lose their digits. */
 const sentIn = (row) => row.slice(HEAD.exec(row)[0].length, -1);
 
 const idOf = (value) => (value === undefined ? undefined : String(value));

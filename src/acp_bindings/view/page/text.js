@@ -84,7 +84,7 @@ function cut(text) {
   return [...shown(text.slice(0, LONG)), more];
 }
 
-/** JSON as it was sent, with an indent; numbers keep their digits. `marked` maps paths to findings at these places. */
+/** JSON with an indent, in which numbers keep their digits. `marked` maps paths to findings at these places. */
 function jsonTree(text, marked = new Map()) {
   const parsed = JSON.parse(text, (_, value, context) =>
     typeof value === "number" && context?.source ? new Digits(context.source) : value,
