@@ -13,12 +13,11 @@ from pathlib import Path
 from acp_bindings._atomic_write import atomic_write
 from acp_bindings._command.check import lines_in
 from acp_bindings._standard_streams import shown_on
-from acp_bindings.check._inputs import Unusable, is_event, is_message, line_of
+from acp_bindings.check._inputs import Document, Unusable, is_event, is_message, line_of, read_input
 from acp_bindings.check._report import printable
 from acp_bindings.jsonrpc import ProtocolPackage
 from acp_bindings.setup._versions import package_named
 from acp_bindings.view import LiveView, page_of
-from acp_bindings.view._reading import rows_of
 
 
 def write_page(
@@ -80,14 +79,14 @@ def _refuse_others(name: str) -> None:
     Raises:
         Unusable: it contains something else, or cannot be read.
     """
-    is_begun = False
     for each in lines_in(name):
         line = line_of(each)
         if line.at or is_event(line.value) or is_message(line.value):
             return
-        is_begun = is_begun or bool(each.strip() and each.endswith(b"\n"))
-    if is_begun:
-        next(rows_of(lines_in(name)))
+        if each.strip() and each.endswith(b"\n"):
+            if isinstance(read_input(lines_in(name)), Document):
+                raise Unusable("--serve needs one message on each line")
+            return
 
 
 def _package(name: str | None) -> ProtocolPackage | None:

@@ -108,24 +108,25 @@ def test_a_missing_file_exits_2(tmp_path: Path, options: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "expected"),
+    ("content", "refusal"),
     [
-        (b"# Title\n\nText\n", 2),
-        (b"", 0),
-        (b'{"time": "2026-11-27T11:45:49Z", "from": "agent", "stderr": "loading"}\n', 0),
-        (b'{"time": "2026-11-27T11:45:49Z", "from": "agent", "message": "Welcome"}\n', 0),
-        (TURN[0], 0),
+        (b"# Title\n\nText\n", "it is not a recording"),
+        (b"[\n%b,\n%b]\n" % (TURN[0], TURN[1]), "--serve needs one message on each line"),
+        (b"", ""),
+        (b'{"time": "2026-11-27T11:45:49Z", "from": "agent", "stderr": "loading"}\n', ""),
+        (b'{"time": "2026-11-27T11:45:49Z", "from": "agent", "message": "Welcome"}\n', ""),
+        (TURN[0], ""),
     ],
 )
-def test_only_recordings_are_served(file: Path, content: bytes, expected: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_recordings_are_served(file: Path, content: bytes, refusal: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(_: float) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("time.sleep", interrupt)
     file.write_bytes(content)
     status, printed, told = run("view", str(file), "--serve")
-    assert (status, printed[:17]) == (expected, "" if expected else "http://127.0.0.1:")
-    assert ("it is not a recording" in told) == bool(expected)
+    assert (status, printed[:17]) == ((2, "") if refusal else (0, "http://127.0.0.1:"))
+    assert told.startswith(f"acp-bindings view: {file}: {refusal}" if refusal else "")
 
 
 @pytest.mark.parametrize("options", [["FILE", "--serve", "--html", "page.html"], ["-", "--serve"]])
