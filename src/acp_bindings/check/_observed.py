@@ -143,7 +143,7 @@ def observed_of(message: Message, line: Line, sender: Side | None, before: Conve
     """Return the *message* that a codec of the conversation *before* it has read from *line*, in the form for rules."""
     value = members_of(line.value)
     id_: Any = value.get("id")
-    has_id = "id" in value and isinstance(id_, int | str) and not isinstance(id_, bool)
+    has_id = "id" in value and isinstance(id_, int | str | None) and not isinstance(id_, bool)
     observed = ObservedMessage(kind="unreadable", before=before, sender=sender, message=line.value, top=line.at)
     observed.id, observed.has_id = (id_, True) if has_id else (None, False)
     if isinstance(method := value.get("method"), str):

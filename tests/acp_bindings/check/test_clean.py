@@ -67,6 +67,7 @@ VALID: dict[str, list[Any]] = {
         *new(),
     ],
     "an error without an id, which responds to an unreadable message": [*opening(), error(None, -32700)],
+    "a request of v1 with the id null": [*opening(), *({**each, "id": None} for each in new()), *prompt(2)],
     "a closed session that is loaded again": [*opening(), *new(), *prompt(2), *CLOSED, *AGAIN, *prompt(7)],
     "updates of another version": [
         *opening(),

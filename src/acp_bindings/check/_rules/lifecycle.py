@@ -67,7 +67,7 @@ def id_reused(observed: ObservedMessage) -> Iterator[Remark]:
 def unasked(observed: ObservedMessage) -> Iterator[Remark]:
     """A response has an id that no open request has."""
     # An error without an id is the response to an invalid message.
-    is_response = observed.kind == "response" or (observed.kind == "error" and observed.has_id)
+    is_response = observed.kind == "response" or (observed.kind == "error" and observed.id is not None)
     if is_response and observed.request is None:
         message = "no request with this id is open; it already has a response, or was never sent"
         severity: Severity = "warning" if observed.before.begun_before else "error"
