@@ -212,7 +212,7 @@ def _listing_remarks(record: SessionRecord, listed: list[SessionInfo]) -> list[R
         return []
     facts |= {"cwd": record.cwd, "listed": listed_cwd}
     if _normal(listed_cwd) == _normal(record.cwd):
-        text = f'the agent lists it as "{listed_cwd}", and may not find it with another spelling'
+        text = f'the session belongs to "{listed_cwd}", and may not be found with another spelling'
         return [Remark(("cwd",), "cwd-mismatch", text, "warning", facts)]
     text = f'the session belongs to "{listed_cwd}"; send that'
     return [Remark(("cwd",), "cwd-mismatch", text, "error", facts)]
