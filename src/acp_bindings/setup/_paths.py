@@ -28,7 +28,7 @@ class NotAbsolute(InvalidParams, ValueError):  # noqa: N818 - says what is wrong
 
     def __init__(self, path: str, field: str, likeness: str, flavour: Flavour) -> None:
         _, reason = _MISTAKES[likeness]
-        message = f"{field}: {_shown(path)} is not an absolute path: {reason}. Example: {_EXAMPLES[flavour]}"
+        message = f'{field}: "{one_line(path)}" is not an absolute path: {reason}. Example: {_EXAMPLES[flavour]}'
         super().__init__(message, data={"field": field})
         self.path = path
         """The path."""
@@ -155,21 +155,6 @@ _EXAMPLES: dict[Flavour, str] = {
     "windows": r"C:\Users\me\project",
     "any": r"/home/me/project or C:\Users\me\project",
 }
-
-
-_URL = re.compile(r"(?<![\w+.-])\w[\w+.-]+:[\\/]+")
-"""The beginning of a URL, even if it is quoted, padded or misspelled."""
-
-
-def _shown(path: str) -> str:
-    """Return *path* in quotes, on one line, and without the secrets that a URL may contain."""
-    text = path
-    if url := _URL.search(path):
-        shown, *query = re.split("[?#]", path[url.end() :], maxsplit=1)
-        _, user, host = shown.rpartition("@")
-        # A password may contain a "?" as well.
-        text = path[: url.end()] + ("" if "@" in "".join(query) else "…" * bool(user) + host) + "…" * bool(query)
-    return f'"{one_line(text)}"'
 
 
 class CommandNotFound(AcpError, LookupError):  # noqa: N818 - says what is wrong, which a suffix would not

@@ -58,7 +58,7 @@ class Remark:
     """The id of the rule: `unknown-capability`, `relative-command`, …"""
 
     message: str
-    """The problem and what to do, without secrets: no values of `env` or `headers`, no query of a URL."""
+    """The problem and what to do, without secrets: no values of `env` or `headers`, no query of a server's URL."""
 
     severity: Severity = "warning"
 

@@ -283,9 +283,8 @@ def with_secrets() -> bytes:
         "headers": [{"name": "Authorization", "value": "Bearer token123"}, {"name": "Accept", "value": "t0psecret\n"}],
     }
     as_map = STDIO | {"env": {"API_KEY": "hunter2hunter2"}}
-    cwd = "https://me:p4ssw0rd@example.com/x?query-secret"
-    talk = [*opening(agent={}), *new(1, mcpServers=[stdio, http, as_map], cwd=cwd)]
-    return text_of([*talk, *new(2, session="s2", mcpServers=[http], cwd=cwd, additionalDirectories=[cwd])])
+    talk = [*opening(agent={}), *new(1, mcpServers=[stdio, http, as_map], cwd=".")]
+    return text_of([*talk, *new(2, session="s2", mcpServers=[http], cwd=".", additionalDirectories=["."])])
 
 
 @pytest.mark.requirement("R91")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ntpath
 import posixpath
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -88,9 +87,4 @@ def _absolute(observed: ObservedMessage, id_: str, *path: str | int) -> Iterator
     try:
         require_absolute(value, field=str(path[-1]))
     except NotAbsolute as error:
-        message = error.message.partition(": ")[2]
-        if error.likeness in ("url", "not unicode"):
-            # A URL may have a password in it.
-            found = re.search(r".* is not an absolute path(.*)", message, re.DOTALL)
-            message = "it is not an absolute path" + (found[1] if found else "")
-        yield remark(observed, id_, message, *path)
+        yield remark(observed, id_, error.message.partition(": ")[2], *path)
