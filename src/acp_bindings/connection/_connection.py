@@ -444,8 +444,13 @@ class Connection:
 
     async def _read(self) -> None:
         end = ConnectionClosed(_DEAF)
-        with self._reading:
-            end = await self._read_to_end()
+        try:
+            with self._reading:
+                end = await self._read_to_end()
+        except BaseException:
+            # The block is cancelled. What it cleans up must not wait for responses that nobody reads.
+            self.close()
+            raise
         if not self._gone:
             self._lose(await self._explain(end))
 

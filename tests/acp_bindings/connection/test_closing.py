@@ -111,6 +111,15 @@ async def test_closing_fails_pending_requests() -> None:
         assert repr(client) == "<Connection of client, closed: the connection was closed>"
 
 
+async def test_requests_fail_while_a_cancelled_block_still_cleans_up() -> None:
+    with anyio.CancelScope() as scope:
+        async with both(agent={"_acme/stay": forever}) as (_, client):
+            scope.cancel()
+            with anyio.fail_after(5, shield=True):
+                await fails(client, "the connection was closed", method="_acme/stay")
+    assert scope.cancelled_caught
+
+
 async def test_wait_ended_returns_while_a_cancelled_block_still_cleans_up() -> None:
     one, other = await streams()
     connection = Connection(one, one, protocol=v1, role="agent")
