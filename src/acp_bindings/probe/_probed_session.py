@@ -6,9 +6,13 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+import anyio
+
 from acp_bindings.probe._check import Failed, Skipped
 from acp_bindings.probe._probed_agent import Agent, Call, Line, Message
 
+LONGEST = 10
+"""The longest time of a turn, as a multiple of the timeout."""
 AUTH_REQUIRED = -32000
 _REQUEST_CANCELLED = -32800
 _OF_LOGIN = re.compile(
@@ -192,14 +196,19 @@ class Turn:
             Skipped: the agent requires a login.
         """
         agent = self.session.agent
-        # A model may work for a while. Only silence is too long.
-        while not self.end:
-            if not await agent.wait_for_more(lambda: self.end):
-                silence = "" if agent.has_ended else f": nothing came for {agent.timeout:g} s"
-                more = agent.more_time("session/prompt")
-                # The advice of the check is about what the client did in the turn, such as to cancel it.
-                cure, hint = ("", more) if self._has_intervened else (f"{more} Otherwise, it must end its turns.", "")
-                raise agent.failure(f"the turn has not ended{silence}", self.lines, cure=cure, hint=hint)
+        # A model may work for a while, in which only silence is too long, but not after a cancel.
+        is_cancelled = any(each.fields.get("method") == "session/cancel" for each in self._acts)
+        most = agent.timeout * (2 if is_cancelled else LONGEST)
+        with anyio.move_on_after(most) as limit:
+            while not self.end and await agent.wait_for_more(lambda: self.end):
+                pass
+        if not self.end:
+            why = f"it went on for {most:g} s" if limit.cancelled_caught else f"nothing came for {agent.timeout:g} s"
+            more = agent.more_time("session/prompt")
+            # The advice of the check is about what the client did in the turn, such as to cancel it.
+            cure, hint = ("", more) if self._acts else (f"{more} Otherwise, it must end its turns.", "")
+            problem = "the turn has not ended" if agent.has_ended else f"the turn has not ended: {why}"
+            raise agent.failure(problem, self.lines, cure=cure, hint=hint)
         if _is_of_login(self.error):
             raise Skipped("the agent requires a login for prompts", self.lines)
         if self.call.error and self.stop_reason != "cancelled":
@@ -207,10 +216,10 @@ class Turn:
         return self
 
     @property
-    def _has_intervened(self) -> bool:
-        """True if the client has sent a notification or a response since the prompt."""
+    def _acts(self) -> list[Line]:
+        """The notifications and the responses of the client since the prompt."""
         after = self.session.agent.lines[self.call.request.number + 1 :]
-        return any(each.sender == "client" and not each.fields.keys() >= {"id", "method"} for each in after)
+        return [each for each in after if each.sender == "client" and not each.fields.keys() >= {"id", "method"}]
 
 
 def is_of_turn(update: Message) -> bool:

@@ -47,7 +47,8 @@ async def probe(
         auth: the id of the authentication method to log in with.
         only: the checks to run, by id or by family; by default all.
         skip: the checks to leave out, by id or by family.
-        timeout: seconds to wait for an answer or, in a turn, for any message.
+        timeout: seconds to wait for an answer or, in a turn, for any message. A turn may take at most 10 times
+            as long, and twice as long after a cancel.
         env: environment variables to add for the agent.
         headers: headers of all requests to a URL, such as `Authorization`. Their values are redacted.
         record: a file for a recording of the conversations, without secrets.

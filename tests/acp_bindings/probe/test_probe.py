@@ -277,6 +277,22 @@ async def test_the_advice_for_a_slow_turn_is_a_shorter_prompt(tmp_path: Path) ->
     )
 
 
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("check", "message"),
+    [
+        ("prompts.turn", "the turn has not ended: it went on for 5 s"),
+        ("prompts.cancel", "the turn has not ended: it went on for 1 s"),
+        ("prompts.two-prompts", "one of them was not answered"),
+    ],
+)
+async def test_a_turn_that_never_ends_is_given_up(tmp_path: Path, check: str, message: str) -> None:
+    with anyio.fail_after(30):
+        (result,) = (await probe([*_script(tmp_path, ENDLESS), check], only=[check], timeout=0.5)).results
+
+    assert (result.status, result.message) == ("fail", message)
+
+
 @pytest.mark.full
 @pytest.mark.anyio
 @pytest.mark.parametrize(
@@ -652,6 +668,25 @@ SLOW = (
         prompt = message["id"]
     elif message.get("method") == "session/cancel" and sys.argv[1:]:
         send(id=prompt, result={"stopReason": "cancelled"})
+"""
+)
+ENDLESS = (
+    START.replace("import json, sys", "import json, sys, threading, time\n\nprompts = 0")
+    + """
+    elif message.get("method") == "session/prompt":
+        def go_on(session):
+            chunk = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "a"}}
+            while True:
+                send(method="session/update", params={"sessionId": session, "update": chunk})
+                time.sleep(0.05)
+
+        prompts += 1
+        if prompts == 1 and sys.argv[1] != "prompts.turn":
+            send(id=message["id"], result={"stopReason": "end_turn"})
+        else:
+            threading.Thread(target=go_on, args=[message["params"]["sessionId"]], daemon=True).start()
+    elif "id" in message:
+        send(id=message["id"], error={"code": -32601, "message": "Method not found"})
 """
 )
 BUSY = (
