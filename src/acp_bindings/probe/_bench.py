@@ -19,6 +19,7 @@ from acp_bindings._redact import Redactor
 from acp_bindings._secrets import argument_secrets, environment_secrets
 from acp_bindings._standard_streams import version as own_version
 from acp_bindings.connection.errors import ConnectionClosed
+from acp_bindings.errors import AcpError
 from acp_bindings.probe._check import Failed, Outcome, Skipped
 from acp_bindings.probe._client_side import Client
 from acp_bindings.probe._mcp_servers import Servers
@@ -116,6 +117,8 @@ class Bench:
 
         Raises:
             CannotStart: it cannot be started.
+            Unreachable: it cannot be reached.
+            Failed: it no longer can.
         """
         agent = await self._start()
         self._of_check.append(agent)
@@ -141,7 +144,7 @@ class Bench:
             await self.initialize(agent)
         except Failed as error:
             if isinstance(error.__cause__, ConnectionClosed):
-                raise error.__cause__ from None
+                raise self._not_started(error.__cause__) from None
             raise
         self._shared = agent
         return agent
@@ -165,13 +168,22 @@ class Bench:
         client = Client(Path(self._folder).resolve())
         target = self.options.target
         shared: Any = {"tasks": self._tasks, "timeout": self.options.timeout, "serve": client.serve}
-        if isinstance(target, str):
-            agent = await start_url(target, headers=self.options.headers, **shared)
-        else:
-            agent = await start_process(target, env=self.options.env, **shared)
+        try:
+            if isinstance(target, str):
+                agent = await start_url(target, headers=self.options.headers, **shared)
+            else:
+                agent = await start_process(target, env=self.options.env, **shared)
+        except AcpError as error:
+            raise self._not_started(error) from None
         self.agents.append(agent)
         self.clients[agent] = client
         return agent
+
+    def _not_started(self, error: AcpError) -> Exception:
+        """Return the exception for an agent that cannot be started or reached: a failure if it could be before."""
+        if not any(each.initialized for each in self.agents):
+            return error
+        return Failed(str(error), cure="It must be possible to start the agent, or connect to it, at any time.")
 
     def initialization(self, **more: Any) -> Message:
         """Return the params of `initialize`."""
@@ -313,7 +325,7 @@ class Bench:
         results = [members_of(line.fields.get("result")) for agent in self.agents for line in agent.lines]
         ids = [id_ for each in results if isinstance(id_ := each.get("sessionId"), str)]
         place = "sessionCapabilities.delete" if self.version == 1 else "session.delete"
-        with suppress(Outcome, ConnectionClosed):
+        with suppress(Outcome):
             if ids and await self.advertises(place):
                 agent = await self.shared()
                 for each in ids:

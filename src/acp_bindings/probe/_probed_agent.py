@@ -230,6 +230,7 @@ class Agent:
                         await self.process.wait()
                 raise self.failure("the agent no longer reads", self.lines[-2:]) from None
             except ConnectionClosed as error:
+                await self.wait(lambda: False, seconds=1.0)
                 raise Failed(str(error), self.lines[-2:]) from error
         if scope.cancelled_caught:
             raise Failed(f"the agent has not read a line within {self.timeout:g} s", [line])

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import anyio
 import pytest
+from anyio.abc import TaskStatus
 
 from acp_bindings.agent import Agent, Turn
 from acp_bindings.probe import probe
@@ -65,3 +67,29 @@ async def test_a_token_is_sent_and_not_recorded_even_if_the_agent_repeats_it(
 async def test_a_url_where_nothing_answers_is_an_error(scheme: str) -> None:
     with pytest.raises(Unreachable):
         await probe(f"{scheme}://127.0.0.1:9/acp", timeout=5)
+
+
+@pytest.mark.parametrize("scheme", ["http", "ws"])
+async def test_an_agent_that_stops_during_a_probe_is_a_failure(serve: Serve, scheme: str) -> None:
+    agent = Agent("remote", version="1.0")
+    stop = anyio.Event()
+
+    @agent.prompt
+    async def say(turn: Turn) -> None:
+        if "Count" in turn.text:
+            stop.set()
+            with anyio.CancelScope(shield=True):
+                await anyio.sleep(2)  # until the server has ended all connections
+        await turn.say("Hello.")
+
+    async def run(*, task_status: TaskStatus[str]) -> None:
+        async with serve(agent.asgi()) as base:
+            task_status.started(base)
+            await stop.wait()
+
+    only = ["prompts.turn", "prompts.cancel", "prompts.cancel-idle", "prompts.two-sessions"]
+    async with anyio.create_task_group() as tasks:
+        base = await tasks.start(run)
+        report = await probe(f"{base.replace('http', scheme)}/acp", only=only, timeout=5)
+        assert [each.status for each in report.results] == ["ok", "fail", "fail", "skip"]
+        assert "does not accept connections; is the agent running?" in report.results[2].message
