@@ -15,9 +15,10 @@ LONGEST = 10
 """The longest time of a turn, as a multiple of the timeout."""
 AUTH_REQUIRED = -32000
 _REQUEST_CANCELLED = -32800
+# "author" and "see the log in /tmp" are not about a login.
 _OF_LOGIN = re.compile(
-    r"(?i)\bauth|log(ged)?[ -]?in\b|sign(ed)?[ -]?in\b|api[ _-]?key|credential|unauthor|subscription"
-    r"|\bprovider\b.*\bconfigured"
+    r"(?i)\bauth(?!or(?!i[sz]))|(log|sign)in\b|(?<!\bthe )\b(log(ged)?|sign(ed)?)[ -]in\b(?! ['\"]?([~/$%.]|[a-z]:\\))"
+    r"|api[ _-]?key|credential|unauthor|subscription|\bprovider\b.*\bconfigured"
 )
 
 
@@ -27,7 +28,10 @@ def needs_login(call: Call) -> bool:
 
 
 def _is_of_login(error: Message | None) -> bool:
-    return error is not None and (error.get("code") == AUTH_REQUIRED or bool(_OF_LOGIN.search(str(error))))
+    if error is None:
+        return False
+    # The n of an escaped line break would belong to the next word.
+    return error.get("code") == AUTH_REQUIRED or bool(_OF_LOGIN.search(str(error).replace("\\n", " ")))
 
 
 @dataclass(eq=False)

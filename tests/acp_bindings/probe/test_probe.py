@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 import anyio
@@ -14,6 +15,8 @@ import pytest
 from acp_bindings.check import Check
 from acp_bindings.connection import CannotStart
 from acp_bindings.probe import CHECKS, Result, probe
+from acp_bindings.probe._probed_agent import Call, Line
+from acp_bindings.probe._probed_session import needs_login
 from tests.acp_bindings.probe.mutants import AGENT
 
 LOCKED = [*AGENT, "auth.login"]
@@ -110,6 +113,28 @@ async def test_what_needs_a_login_is_skipped(version: int) -> None:
     assert by_id["prompts.turn"].status == "skip"
     assert "requires a login" in by_id["prompts.turn"].message
     assert by_id["messages.ids"].status == "ok"
+
+
+@pytest.mark.parametrize(
+    ("message", "is_of_login"),
+    [
+        ("Authentication required", True),
+        ("you are not authorized", True),
+        ("requiresLogin", True),
+        ("No account:\nlog in first", True),
+        ("You have to sign in (https://example.com/login)", True),
+        ("Not logged in", True),
+        ("Internal error; see the log in the home directory", False),
+        ("Internal error, logged in /tmp/agent.log", False),
+        ("cannot open a dialog in this mode", False),
+        ("a mistake of the design in use", False),
+        ("the author is unknown", False),
+    ],
+)
+def test_an_error_is_about_a_login_if_it_says_so(message: str, is_of_login: bool) -> None:
+    for error in ({"code": -32603, "message": message}, {"code": -32603, "message": "", "data": {"details": message}}):
+        line = Line("agent", "", {"id": 1, "error": error}, datetime.now(UTC), 1)
+        assert needs_login(Call(request=line, response=line)) == is_of_login
 
 
 @pytest.mark.anyio
