@@ -389,7 +389,10 @@ async def start_url(url: str, *, headers: Mapping[str, str], tasks: TaskGroup, t
         async with open_link(url, limit=LONGEST, headers=headers) as link:
             agent = Agent(_UrlTransport(link), timeout, serve)
             task_status.started(agent)
-            await agent.read(tasks)
+            try:
+                await agent.read(tasks)
+            finally:
+                await link.aclose()
 
     agent: Agent = await tasks.start(run)
     return agent

@@ -1,5 +1,7 @@
 """Agents at a URL, over HTTP and WebSocket."""
 
+# pyright: reportPrivateUsage=false
+
 from __future__ import annotations
 
 from pathlib import Path
@@ -28,8 +30,13 @@ async def test_an_agent_at_a_url_fails_no_check(serve: Serve, scheme: str, versi
     async def say(turn: Turn) -> None:
         await turn.say("Hello.")
 
-    async with serve(agent.asgi()) as base:
+    app = agent.asgi()
+
+    async with serve(app) as base:
         report = await probe(f"{base.replace('http', scheme)}/acp", version=version, only=FAMILIES, timeout=10)
+        with anyio.fail_after(5):
+            while app._counts:  # until its connections are closed
+                await anyio.sleep(0.01)
 
     assert [each for each in report.results if each.status == "fail"] == []
     by_id = {each.check.id: each for each in report.results}
