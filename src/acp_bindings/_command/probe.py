@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
-from importlib.util import find_spec
 
 import anyio
 
@@ -20,7 +19,7 @@ from acp_bindings.errors import AcpError
 from acp_bindings.probe import Report, Result
 from acp_bindings.probe._bench import Options
 from acp_bindings.probe._probe_report import json_of, lines_of, summary_of
-from acp_bindings.probe._probing import choose, fill, header_in, is_url
+from acp_bindings.probe._probing import choose, fill, header_in, is_url, missing_for_url
 
 
 def probe_agent(
@@ -100,8 +99,8 @@ def _problem(options: Options, files: Mapping[str, str | None]) -> str | None:
         return "--header is for a URL, but a command was given"
     if isinstance(target, str) and not is_url(target):
         return f"{target!r} is not a URL of HTTP or WebSocket; put -- before a command"
-    if isinstance(target, str) and find_spec("httpx") is None:
-        return "a URL requires httpx: pip install 'acp-bindings[remote]'"
+    if isinstance(target, str) and (missing := missing_for_url()):
+        return missing
     for option, path in files.items():
         if path is not None and (reason := _unwritable(path)):
             return f"{option} {path}: {reason}"

@@ -46,10 +46,10 @@ def pytest_configure(config: pytest.Config) -> None:
 def _problem(agent: str) -> str | None:
     if find_spec("anyio") is None:
         return "anyio is missing: pip install 'acp-bindings[tools]'"
-    from acp_bindings.probe._probing import is_url  # noqa: PLC0415 - not before it is used
+    from acp_bindings.probe._probing import is_url, missing_for_url  # noqa: PLC0415 - not before it is used
 
     if is_url(agent):
-        return None if find_spec("httpx") else "a URL requires httpx: pip install 'acp-bindings[remote]'"
+        return missing_for_url()
     try:
         program = next(iter(shlex.split(agent)), None)
     except ValueError as error:

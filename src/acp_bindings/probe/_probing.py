@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
+from importlib.util import find_spec
 from os import PathLike, fspath
 from typing import Any, cast
 
@@ -118,6 +119,12 @@ async def fill(
 def is_url(target: str) -> bool:
     """Return True for the URL of an agent."""
     return target.partition("://")[0].lower() in ("http", "https", "ws", "wss")
+
+
+def missing_for_url() -> str | None:
+    """Return the advice for a missing package without which no URL can be probed; None if none is missing."""
+    missing = next((each for each in ("httpx", "websockets") if find_spec(each) is None), None)
+    return missing and f"a URL requires {missing}: pip install 'acp-bindings[remote]'"
 
 
 def choose(*, only: Collection[str] = (), skip: Collection[str] = (), version: int) -> list[Check]:

@@ -113,6 +113,8 @@ class Network:
         try:
             self.client = self._new_client()
         except ImportError as error:
+            if "socksio" not in str(error):
+                raise ImportError("acp_bindings.remote needs h2: pip install 'acp-bindings[remote]'") from error
             reason = "a SOCKS proxy requires another package: pip install 'httpx[socks]', or unset ALL_PROXY"
             raise self.lost(reason, code="proxy") from error
 

@@ -72,6 +72,16 @@ def test_a_wrong_command_line_has_status_2(
     assert reason in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("package", ["httpx", "h2", "websockets"])
+def test_a_url_without_a_package_of_the_extra_names_it(
+    package: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+
+    assert run("http://127.0.0.1:9/acp") == 2
+    assert f" {package}: pip install 'acp-bindings[remote]'" in capsys.readouterr().err
+
+
 def test_json_has_all_of_the_report(capsys: pytest.CaptureFixture[str]) -> None:
     run("--json", "--only", "sessions.unique", "--", *AGENT, "sessions.unique")
 

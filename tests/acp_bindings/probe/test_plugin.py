@@ -52,6 +52,17 @@ def test_an_agent_that_cannot_start_is_one_usage_error(pytester: pytest.Pytester
     result.stderr.fnmatch_lines([f"ERROR: --acp-agent: *{reason}*"])
 
 
+def test_a_url_without_a_package_of_the_extra_is_a_usage_error(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "websockets", None)
+
+    result = pytester.runpytest_inprocess("--acp-agent", "http://127.0.0.1:9/acp")
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["ERROR: --acp-agent: a URL requires websockets: pip install *"])
+
+
 def test_a_header_without_a_colon_is_a_usage_error_that_does_not_show_it(pytester: pytest.Pytester) -> None:
     result = pytester.runpytest_inprocess("--acp-agent", "http://127.0.0.1:9/acp", "--acp-header", "s3cret")
 
