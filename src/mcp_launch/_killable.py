@@ -85,7 +85,9 @@ class KillableProcess:
         if not sys.executable or getattr(sys, "frozen", False):
             raise CallFailed("needs a Python interpreter, but this program has none")
         script = str(Path(called.__file__))
-        limits = {"path": sys.path, "memory": MEMORY, "seconds": math.ceil(min(self._seconds, _DAY)) + 1}
+        # Python ignores entries of other types, and JSON does not have them.
+        path = [each for each in sys.path if isinstance(each, str)]  # pyright: ignore[reportUnnecessaryIsInstance]
+        limits = {"path": path, "memory": MEMORY, "seconds": math.ceil(min(self._seconds, _DAY)) + 1}
         # Isolated from the environment and the current directory, but with our module path.
         command = [sys.executable, "-I", "-W", "ignore", script, json.dumps(limits)]
         with anyio.move_on_after(_STARTING):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import AsyncGenerator
+from pathlib import Path
 
 import anyio
 import pytest
@@ -106,6 +108,14 @@ async def test_a_call_without_an_interpreter_fails(
 
     with pytest.raises(CallFailed, match=why):
         await process.call("os:getpid")
+
+
+async def test_a_module_path_may_contain_a_path_object(
+    process: KillableProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(killable.sys, "path", [*sys.path, Path()])
+
+    assert await process.call("operator:add", 1, 1) == 2
 
 
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])
