@@ -189,8 +189,9 @@ class Options:
     traffic: Callable[[str, Direction, str], object] | None = None
     """Called with the name of a server, "sent" or "received", and each message as a redacted line of JSON.
 
-    It is called in the event loop before the message is forwarded, so it must not block. Secrets that are split over
-    several fields of a message, or encoded in an unknown way, are not redacted.
+    It is called in the event loop before the message is forwarded, so it must not block. If it raises, a warning is
+    added and it is not called again. Secrets that are split over several fields of a message, or encoded in an unknown
+    way, are not redacted.
     """
     sampling: SamplingFnT | None = None
     """Handles `sampling/createMessage`: the server requests a completion from your model."""

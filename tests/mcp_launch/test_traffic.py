@@ -107,3 +107,21 @@ async def test_a_silent_process_has_no_received_traffic(code: str, marked: Marke
             assert fleet.failures
 
     assert seen.messages("received") == []
+
+
+@pytest.mark.parametrize("direction", ["sent", "received"])
+async def test_a_raising_traffic_callback_is_not_called_again(direction: str, marked: Marked, tmp_path: Path) -> None:
+    calls: list[str] = []
+
+    def listen(_server: str, each: str, line: str) -> None:
+        if each == direction:
+            calls.append(line)
+            raise ZeroDivisionError
+
+    options = mcp_launch.Options(traffic=listen)
+    with anyio.fail_after(20):
+        async with mcp_launch.launch([marked.plain()], cwd=tmp_path, options=options) as fleet:
+            assert (await ask(fleet["plain"].session, "environment"))["cwd"] == str(tmp_path)
+
+    assert len(calls) == 1
+    assert fleet["plain"].warnings == ["the traffic callback raised ZeroDivisionError and is not called again"]

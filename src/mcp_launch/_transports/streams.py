@@ -175,7 +175,7 @@ class Guard:
     """
 
     # Not functions with shared variables, which take a kilobyte more in each session.
-    __slots__ = ("_in_progress", "_is_behind", "_read", "_spec", "_terms", "_write")
+    __slots__ = ("_in_progress", "_is_behind", "_read", "_spec", "_tell", "_terms", "_write")
 
     def __init__(
         self, read: Source, write: Sink, spec: ServerSpec, terms: TransportTerms, *, is_behind: Callable[[], bool]
@@ -186,6 +186,7 @@ class Guard:
         self._terms = terms
         self._is_behind = is_behind
         self._in_progress: set[RequestId] = set()
+        self._tell = terms.options.traffic
 
     @property
     def streams(self) -> tuple[ReadStream, WriteStream]:
@@ -218,11 +219,15 @@ class Guard:
 
     def _show(self, direction: Direction, message: JSONRPCMessage) -> None:
         """Give the user's callback a message as one line of redacted JSON."""
-        tell = self._terms.options.traffic
-        if tell is not None and not isinstance(message, Unsaid):
+        if self._tell is not None and not isinstance(message, Unsaid):
             # A message that cannot be written is not sent either.
             with suppress(UnwritableError):
-                tell(self._spec.name, direction, self._spec.redactor(written(message).decode()))
+                line = self._spec.redactor(written(message).decode())
+                try:
+                    self._tell(self._spec.name, direction, line)
+                except Exception as error:  # noqa: BLE001 - whatever it is, it must not end the session
+                    self._tell = None
+                    self._terms.warn(f"the traffic callback raised {type(error).__name__} and is not called again")
 
     async def _accepts(self, request: JSONRPCRequest) -> bool:
         number = coerce_request_id(request.id)
