@@ -119,6 +119,8 @@ class Budgets:
 class Restart:
     """Restart a server that dies after it was ready. The wait doubles with each attempt.
 
+    A restarted server whose tools differ from their lock has failed, and is not started again.
+
     Raises:
         UnusableInput: a value is negative or not a number.
     """

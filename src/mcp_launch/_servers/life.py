@@ -81,7 +81,8 @@ async def _live_again(record: Record, spec: ServerSpec, restart: Restart, *, ter
         if record.stage == "call" and anyio.current_time() - record.stage_began >= restart.longest:
             tried = 0
         wait = restart.wait(tried)
-        if wait is None:
+        # Tools that differ from their lock are not a crash, so they stay refused.
+        if wait is None or (record.failure and record.failure.code == "changed"):
             return
         tried += 1
         record.over = anyio.Event()
