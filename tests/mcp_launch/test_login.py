@@ -389,6 +389,32 @@ async def test_a_keyring_has_the_tokens_if_there_is_one(marked: Marked, folder: 
     assert (backend.found, logins.stored()) == ({}, [])
 
 
+class Locked(Dictionary):
+    """A keyring that waits until its user has unlocked it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.unlocked = threading.Event()
+        self.read: list[str] = []
+
+    def get_password(self, service: str, username: str) -> str | None:
+        self.unlocked.wait(10)
+        self.read.append(username)
+        return super().get_password(service, username)
+
+
+async def test_a_launch_does_not_wait_for_a_locked_keyring(marked: Marked, tmp_path: Path) -> None:
+    keyring.set_keyring(backend := Locked())
+    with oauth_servers() as login:
+        await log_in(login)
+        async with launch([http(login.url)], cwd=tmp_path, options=STORED, timeout=1) as fleet:
+            messages, read = [failure.message for failure in fleet.failures], [*backend.read]
+        backend.unlocked.set()
+
+    assert (len(messages), read) == (1, [])
+    assert messages[0].startswith("the login was not finished within ")
+
+
 def test_a_file_that_is_not_a_login_is_named(folder: Path) -> None:
     folder.mkdir(parents=True)
     (folder / f"{logins.key_of(OTHER)}.json").write_text("{}")

@@ -67,7 +67,7 @@ class StoredAuth(httpx2.Auth):
 
     async def async_auth_flow(self, request: httpx2.Request) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
         """Send the request with the access token; if it has expired or is rejected, refresh it and try again."""
-        tokens = self._tokens or self._take(self._login, await anyio.to_thread.run_sync(tokens_of, self._login))
+        tokens = self._tokens or self._take(self._login, await _tokens_of(self._login))
         if not (self._login.has_expired and tokens.refresh_token):
             response = yield _authorized(request, tokens)
             if response.status_code != HTTPStatus.UNAUTHORIZED:
@@ -101,7 +101,7 @@ class StoredAuth(httpx2.Auth):
         if login is None:
             self.slip = "its stored login was deleted"
             return True
-        tokens = await anyio.to_thread.run_sync(tokens_of, login)
+        tokens = await _tokens_of(login)
         if tokens == used:
             return False
         self._take(login, tokens)
@@ -130,6 +130,11 @@ class StoredAuth(httpx2.Auth):
 def expiry(seconds: Any) -> float | None:
     """Return when a token expires that is valid for this long."""
     return time.time() + float(seconds) if isinstance(seconds, int | float) else None
+
+
+async def _tokens_of(login: Login) -> Tokens:
+    # Abandoned, because a locked keyring waits for the user.
+    return await anyio.to_thread.run_sync(tokens_of, login, abandon_on_cancel=True)
 
 
 def _authorized(request: httpx2.Request, tokens: Tokens) -> httpx2.Request:
