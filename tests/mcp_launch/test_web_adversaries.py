@@ -707,6 +707,28 @@ async def test_errors_of_the_listening_get_and_delete_are_not_failures(
     await requests_of(lambda request: [works(request) if request.method == "POST" else answer], cwd=tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("asked", "said", "code"),
+    [
+        ("tools/list", {"error": {"code": -32000, "message": "database is down"}}, "rejected"),
+        ("initialize", {"result": {"protocolVersion": "2025-06-18"}}, "invalid_response"),
+    ],
+)
+async def test_a_closing_delete_without_a_response_does_not_hide_the_failure(
+    asked: str, said: dict[str, Any], code: str, marked: Marked, tmp_path: Path
+) -> None:
+    def hangs(request: Request) -> Iterator[bytes]:
+        if request.method == "DELETE":
+            request.released.wait()
+        elif request.asks == asked:
+            body = {"jsonrpc": "2.0", "id": request.message["id"], **said}
+            yield reply(200, json.dumps(body).encode(), Mcp_Session_Id="s1")
+        else:
+            yield works(request)
+
+    assert (await failure_of(hangs, cwd=tmp_path)).code == code
+
+
 @KINDS
 async def test_a_cookie_that_is_not_ascii_is_ignored(kind: str, marked: Marked, tmp_path: Path) -> None:
     answer: Answer = Sse() if kind == "sse" else lambda request: [works(request)]

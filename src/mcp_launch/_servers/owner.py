@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -172,6 +173,8 @@ class _Owner:
         """The seconds of the current budget."""
         self._failure: LaunchFailure | None = None
         """The failure that ended the session; requests on it still say so after a restart of the server."""
+        self._error: Exception | None = None
+        """The error after which the transport is closing, which a cancellation would hide."""
         self._changed: LaunchFailure | None = None
         """The failure if the tools differ from their lock, which has no other cause to look for."""
 
@@ -204,7 +207,7 @@ class _Owner:
     async def attempt(self, transport: Transport) -> LaunchFailure | None:
         """Open, serve and close the session once."""
         record = self._record
-        error: Exception | None = None
+        error = self._error = None
         # Until the end, because a diagnosis may send another request.
         with kept_out_of_logs(self._spec.redactor):
             try:
@@ -214,6 +217,7 @@ class _Owner:
             except Exception as caught:  # noqa: BLE001 - whatever it is, it costs this server and no other
                 error = caught
             if record.wanted:
+                error = error or self._error
                 self._failure = self._changed or await self._explain(transport, error, waited=self._waited())
                 return self._failure
             if self._scope.cancelled_caught:
@@ -223,7 +227,7 @@ class _Owner:
     async def _live(self, transport: Transport) -> None:
         record, budgets = self._record, self._budgets
         self._allow(budgets.connect)
-        async with transport.open() as streams:
+        async with transport.open() as streams, self._noting():
             self._enter("handshake", budgets.handshake)
             protection = Protection(
                 server=record.name,
@@ -267,6 +271,18 @@ class _Owner:
                     return
                 record.enter("close")
 
+    @asynccontextmanager
+    async def _noting(self) -> AsyncGenerator[None]:
+        """Remember an error in the block, after which closing the transport has its own budget."""
+        try:
+            yield
+        except Exception as error:
+            # Otherwise the error is a consequence.
+            if not self._scope.cancel_called:
+                self._error = error
+                self._scope.deadline = anyio.current_time() + self._budgets.close
+            raise
+
     def _change(self) -> LaunchFailure | None:
         """Return the failure of a server whose tools differ from their lock."""
         record = self._record
@@ -293,7 +309,8 @@ class _Owner:
         """Return the seconds of the budget that was exceeded, if that ended the session."""
         # After a session was ready, only closing it has a deadline, which is not why it ended.
         ready, given_up = self._record.state == "ready", anyio.current_time() < self._scope.deadline
-        return self._allowed if self._scope.cancelled_caught and not ready and not given_up else None
+        exceeded = self._scope.cancelled_caught and not (ready or given_up or self._error)
+        return self._allowed if exceeded else None
 
     async def _explain(self, transport: Transport, error: Exception | None, *, waited: float | None) -> LaunchFailure:
         record, spec = self._record, self._spec
