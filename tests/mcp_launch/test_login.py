@@ -44,6 +44,8 @@ from tests.mcp_launch.support import SOURCE, Marked, http, run_python
 
 ROOT = Path(__file__).parents[2]
 KINDS = pytest.mark.parametrize("kind", ["http", "sse"])
+# httpx2 leaves a generator unfinished when it is cancelled while it reads, at which trio complains.
+UNFINISHED = pytest.mark.filterwarnings("ignore:.*async_generator object:pytest.PytestUnraisableExceptionWarning")
 STORED = Options(auth=StoredLogins())
 
 
@@ -320,6 +322,66 @@ async def test_a_rejected_token_is_refreshed_or_the_failure_says_to_log_in_again
 
     assert f"could not be refreshed (POST {login.issuer}/token returned 400 invalid_grant)" in failure
     assert f'run "mcp-launch login {"--sse " if kind == "sse" else ""}{login.url}" again' in failure
+
+
+@UNFINISHED
+@KINDS
+async def test_a_cancelled_call_does_not_cost_the_login_that_it_refreshes(
+    kind: str, marked: Marked, tmp_path: Path
+) -> None:
+    with oauth_servers(kind) as login:
+        await log_in(login, kind=kind)
+        async with open_session(http(login.url, kind=kind), cwd=tmp_path, options=STORED) as session:
+            # So that no other request refreshes it.
+            await session.list_tools()
+            login.expire()
+            login.answers.clear()
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(session.call_tool, "leak")
+                while not login.tokens:
+                    await anyio.sleep(0.01)
+                tasks.cancel_scope.cancel()
+            await anyio.wait_all_tasks_blocked()
+            login.answers.set()
+            await session.list_tools()
+
+    stored = logins.find(login.url)
+    assert stored is not None
+    assert logins.tokens_of(stored).refresh_token in login.refreshed
+
+
+@UNFINISHED
+@KINDS
+async def test_a_closed_session_does_not_cost_the_login_that_it_refreshes(
+    kind: str, marked: Marked, tmp_path: Path
+) -> None:
+    with oauth_servers(kind) as login:
+        await log_in(login, kind=kind)
+        login.expire()
+        login.answers.clear()
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(partial(outcome, login, kind=kind, cwd=tmp_path))
+            while not login.tokens:
+                await anyio.sleep(0.01)
+            tasks.cancel_scope.cancel()
+            login.answers.set()
+        assert await outcome(login, kind=kind, cwd=tmp_path) is None
+
+
+@KINDS
+async def test_a_refresh_without_a_response_is_a_failure(
+    kind: str, marked: Marked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mcp_launch._transports.network._PATIENCE", 0.3)
+    with oauth_servers(kind) as login:
+        await log_in(login, kind=kind)
+        login.expire()
+        login.answers.clear()
+        failure = str(await outcome(login, kind=kind, cwd=tmp_path))
+        login.answers.set()
+
+    assert failure.startswith("unauthorized: the login for ")
+    assert f"POST {login.issuer}/token did not respond within 0.3 s" in failure
 
 
 async def test_an_entry_with_a_header_keeps_it(marked: Marked, tmp_path: Path) -> None:

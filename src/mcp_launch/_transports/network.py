@@ -6,17 +6,19 @@ import json
 import os
 import re
 import ssl
-from collections.abc import AsyncGenerator, Callable, Generator, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterator
 from contextlib import aclosing, contextmanager
-from dataclasses import dataclass, field
-from typing import Any, cast
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, TypeAlias, cast
 from urllib.parse import parse_qsl, urlsplit
 from urllib.request import getproxies
 
+import anyio
 import httpx2
 
 from acp_bindings._http import CERTIFICATES, is_loopback, shared_context, ssl_context
-from acp_bindings._redact import Redactor, shown_proxy
+from acp_bindings._redact import Redactor, shown_proxy, shown_url
 from acp_bindings._responses import Via, proxy_for, proxy_of
 from mcp_launch._diagnosis.responses import TooLong
 from mcp_launch._http_types import EVENT_STREAM, FORM, JSON, Url, media_type
@@ -35,14 +37,19 @@ class AuthFailed(httpx2.RequestError):
     """The authentication failed; the cause says why."""
 
 
+Refresh: TypeAlias = Callable[[httpx2.Request], Awaitable[httpx2.Response]]
+
+
 class WatchedAuth(httpx2.Auth):
     """Wraps an authentication to redact its secrets and to explain its errors."""
 
-    def __init__(self, auth: httpx2.Auth, *, hide: Redactor) -> None:
+    def __init__(self, auth: httpx2.Auth, *, hide: Redactor, refresh: Refresh | None = None) -> None:
+        """Wrap it; `refresh` sends the requests of the authentication itself, otherwise the client does."""
         self.unfinished = False
         """True while a login is in progress."""
         self._auth = auth
         self._hide = hide
+        self._refresh = refresh
 
     @property
     def slip(self) -> str | None:
@@ -59,7 +66,10 @@ class WatchedAuth(httpx2.Auth):
                 while True:
                     await self._learn(outgoing, new=set(outgoing.headers.raw) - before)
                     self.unfinished = outgoing is not request
-                    response = yield outgoing
+                    if self._refresh and outgoing is not request:
+                        response = await self._refresh(outgoing)
+                    else:
+                        response = yield outgoing
                     self.unfinished = True
                     if media_type(response.headers) != EVENT_STREAM:
                         is_own = outgoing is request
@@ -164,10 +174,9 @@ def network(spec: HttpServer, options: Options) -> Network:
         auth = _auth(options.auth, spec)
     url = urlsplit(spec.url)
     insecure = url.scheme == "https" and verify.verify_mode is ssl.CERT_NONE
-    return Network(
+    found = Network(
         verify=verify,
         proxy=proxy,
-        auth=WatchedAuth(auth, hide=hide) if auth else None,
         # An invalid proxy must not matter for a server on loopback, unless a login is elsewhere.
         trust_env=options.trust_env and (auth is not None or not is_loopback(url.hostname or "")),
         warnings=("its TLS certificate is not verified, so others could read and change the connection",)
@@ -175,6 +184,32 @@ def network(spec: HttpServer, options: Options) -> Network:
         else (),
         phrases=options.phrases,
     )
+    refresh = partial(_refresh, spec, found) if isinstance(auth, StoredAuth) else None
+    return replace(found, auth=WatchedAuth(auth, hide=hide, refresh=refresh)) if auth else found
+
+
+_PATIENCE = 10.0
+"""Seconds for refreshing a login, for which even a session that is closed waits."""
+
+
+async def _refresh(spec: HttpServer, network: Network, request: httpx2.Request) -> httpx2.Response:
+    """Return the response to the refresh of a login, even if the call that needs it is cancelled.
+
+    Otherwise the new refresh token would be lost, after the old one was revoked.
+
+    Raises:
+        AuthFailed: there was no response in time.
+    """
+    # Imported late because of a cycle.
+    from mcp_launch._transports.http import WebClient  # noqa: PLC0415
+
+    with anyio.move_on_after(_PATIENCE, shield=True):
+        async with WebClient(spec, network, connect=_PATIENCE) as client:
+            response = await httpx2.AsyncClient.send(client, request, stream=True)
+            bound(Httpx2Body, response)
+            await response.aread()
+            return response
+    raise AuthFailed(f"POST {shown_url(str(request.url))} did not respond within {_PATIENCE:g} s", request=request)
 
 
 @contextmanager

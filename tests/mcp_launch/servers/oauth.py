@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -51,6 +52,8 @@ class Login:
     audience: str | None = None
     """The resource of all tokens, instead of the requested one."""
     lifetime: int = 3600
+    answers: threading.Event = field(default_factory=threading.Event)
+    """Set unless issued tokens are held back."""
     hides_metadata: bool = False
     """True if a 401 does not say where the metadata are."""
     callback: dict[str, str] = field(default_factory=dict)
@@ -231,6 +234,7 @@ class _Registration(ClientRegistrationEndpoint):
 def oauth_servers(kind: str = "http", **how: Any) -> Generator[Login]:
     """Run both servers until the block ends."""
     login = Login(**how)
+    login.answers.set()
     server = _Server(login)
 
     def authorization(request: Request) -> list[bytes]:
@@ -243,7 +247,9 @@ def oauth_servers(kind: str = "http", **how: Any) -> Generator[Login]:
             case "/authorize":
                 return [_authorize(server, request)]
             case "/token":
-                return [server.create_token_response(request)]
+                issued = server.create_token_response(request)
+                login.answers.wait(10)
+                return [issued]
             case "/register":
                 return [server.create_endpoint_response("client_registration", request)]
             case _:
