@@ -23,7 +23,6 @@ from mcp_launch._transports.messages import Invalid, Reader
 from mcp_launch.options import Limits
 
 if TYPE_CHECKING:
-    from anyio.abc import SocketStream
     from mcp.server.lowlevel import Server
 
 
