@@ -311,9 +311,11 @@ class OpenSessions(Generic[M]):
         try:
             attributes = {"rpc.system": "jsonrpc", "rpc.method": "session/prompt", "acp.session.id": session.id}
             with span("session/prompt", kind="server", parent=request, attributes=attributes) as set_attribute:
-                reason = await turn.run(handler)
-                set_attribute("acp.stop_reason", reason)
-                await session.flush(changed=True)
+                try:
+                    reason = await turn.run(handler)
+                    set_attribute("acp.stop_reason", reason)
+                finally:
+                    await session.flush(changed=True)
         except RequestError as error:
             reason = error
         except Exception as error:  # noqa: BLE001 - it is a program's mistake, of which the client learns nothing

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import anyio
@@ -349,6 +349,23 @@ async def test_data_of_the_author_is_stored_with_the_session(version: int) -> No
             await client.load(session)
             await client.prompt(session, "go")
             assert client.text(session) == "1/1 2/3 "
+
+
+async def test_data_is_stored_also_if_the_turn_fails(version: int) -> None:
+    store = MemorySessions()
+    agent = Agent("counter", version="1.0", sessions=store)
+
+    @agent.prompt
+    async def count(turn: Turn) -> None:
+        turn.session.data["count"] = 1
+        raise RuntimeError
+
+    async with served(agent) as server, server.client(version) as client:
+        session = await client.new()
+        with suppress(RequestFailed):
+            await client.prompt(session, "go")
+        [stored] = (await store.list()).sessions
+        assert stored.data["data"] == {"count": 1}
 
 
 async def test_a_title_that_the_agent_sets_is_listed(version: int) -> None:
