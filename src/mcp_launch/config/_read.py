@@ -186,7 +186,21 @@ def _replaced(entry: Entry, chosen: Format, reading: Reading) -> Entry:
     if cwd is not None and reading.values.workspace is not None:
         cwd = os.path.normpath(os.path.join(reading.values.workspace, cwd))
     secrets = tuple(_secrets(as_members(entry.written), reading.values))
-    return entry._replace(server=replaced(entry.written, reading.values), cwd=cwd, secrets=secrets)
+    server = replaced(_without_unset(entry.written, reading.values), reading.values)
+    return entry._replace(server=server, cwd=cwd, secrets=secrets)
+
+
+def _without_unset(server: Any, values: Values) -> Any:
+    """Return the server without the variables and headers that only name a variable, if that is not set."""
+
+    def is_set(pair: Any) -> bool:
+        value = as_members(pair).get("value")
+        found = value.references if isinstance(value, Text) else ()
+        return all(each.text or each.value(values) is not None for each in found)
+
+    lists = {member: as_items(as_members(server).get(member)) for member in ("env", "headers")}
+    kept = {member: [*filter(is_set, pairs)] for member, pairs in lists.items() if pairs}
+    return {**server, **kept} if kept else server
 
 
 def _secrets(server: Mapping[str, Any], values: Values) -> Iterator[str]:

@@ -285,6 +285,27 @@ def test_a_forwarded_variable_becomes_one_of_env_keys_in_goose() -> None:
     assert json.loads(again)["mcpServers"]["n"]["env"] == {"TOKEN": "${TOKEN}", "OTHER": "x"}
 
 
+@pytest.mark.parametrize(
+    ("env", "passed"),
+    [({}, []), ({"KEY": ""}, [{"name": "KEY", "value": ""}]), ({"KEY": "k"}, [{"name": "KEY", "value": "k"}])],
+)
+@pytest.mark.parametrize(
+    ("source", "member", "text"),
+    [
+        ("config.toml", "env", 'mcp_servers.n = {command = "c", env_vars = ["KEY"]}'),
+        ("config.toml", "headers", 'mcp_servers.n = {url = "https://h", env_http_headers = {KEY = "KEY"}}'),
+        ("config.yaml", "env", "extensions: {n: {type: stdio, cmd: c, env_keys: [KEY]}}"),
+    ],
+)
+def test_a_forwarded_variable_that_is_not_set_is_left_out(
+    source: str, member: str, text: str, env: dict[str, str], passed: list[dict[str, str]]
+) -> None:
+    found = read_config(text, source=source, env=env)
+
+    assert [each[member] for each in found.servers] == [passed]
+    assert [each.code for each in found.findings] == ([] if env else ["unset_variable"])
+
+
 def test_the_file_of_a_user_belongs_to_no_project() -> None:
     text = json.dumps({"mcpServers": {"n": {"command": "${workspaceFolder}/x"}}})
 
