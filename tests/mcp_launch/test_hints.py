@@ -87,6 +87,43 @@ def test_other_lines_are_quoted_without_a_hint(said: str) -> None:
     assert explain_end(["starting", f"{said} "]) == (None, said)
 
 
+HANDLED = """\
+ModuleNotFoundError: No module named 'orjson'
+During handling of the above exception, another exception occurred:
+Traceback (most recent call last):
+  File "/srv/x.py", line 4, in <module>
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "said"),
+    [
+        (HANDLED, "ValueError: WEATHER_KEY is not set"),
+        (HANDLED, "ValueError: unknown region"),
+        ("WARNING: No module named 'redis', using memory\n", "ValueError: unknown region"),
+        ("INFO port 3000: address already in use, using 3001\n", "Error: bad token"),
+        ("", "SyntaxError: Unexpected end of JSON input"),
+        ("", "SyntaxError: The requested module './a.js' does not provide an export named 'b'"),
+        ("", "SyntaxError: Named export 'b' not found. The requested module 'a' is a CommonJS module"),
+    ],
+)
+def test_errors_after_which_a_program_went_on_have_no_hint(before: str, said: str) -> None:
+    assert explain_end([*before.splitlines(), said], status=1) == (None, said)
+
+
+@pytest.mark.parametrize(
+    ("said", "hint"),
+    [
+        (f"{HANDLED}ModuleNotFoundError: No module named 'ujson'", "no module ujson"),
+        ("python: can't open file '/srv/debug/x.py'", "/srv/debug/x.py was not found"),
+        ("the input device is not a TTY.  If you are using mintty, try winpty", "remove -t"),
+        ("WARNING: No module named 'redis'\nModuleNotFoundError: No module named 'weather'", "no module weather"),
+    ],
+)
+def test_the_error_that_ended_a_program_has_its_hint(said: str, hint: str) -> None:
+    assert hint in (explain_end(said.splitlines(), status=1)[0] or "")
+
+
 @pytest.mark.parametrize(("status", "says"), [(126, "was not allowed"), (127, "did not find the command"), (3, "")])
 def test_the_exit_status_is_explained_without_output(status: int, says: str) -> None:
     hint, line = explain_end([], status=status)

@@ -34,9 +34,14 @@ def explain_end(lines: Sequence[str], *, status: int | None = None) -> tuple[str
     text = "\n".join(lines)
     # A program that complains about our messages did start, so no hint about starting it applies.
     if not re.search(r'"jsonrpc"|jsonrpc:', text):
+        # The program handled the exceptions before this line, and went on.
+        start = max(text.rfind("During handling of the above exception"), 0)
         for pattern, advice in _COMPILED:
-            if match := pattern.search(text):
-                return advice.format(*match.groups()), lines[text.count("\n", 0, match.start())].strip()
+            for match in pattern.finditer(text, start):
+                line = lines[text.count("\n", 0, match.start())]
+                # The words of a later sentence are often advice.
+                if not _HARMLESS.search(line[:_READ].partition(". ")[0]):
+                    return advice.format(*match.groups()), line.strip()
     if found := missing_variable(lines):
         return None, found[1].strip()
     return _STATUS.get(status or 0), most_relevant_line(lines)
@@ -327,7 +332,8 @@ HINTS = (
         "/srv/mcp: /lib/x86_64-linux-gnu/libc.so.6: version `GLIBC_2.38' not found (required by /srv/mcp)",
     ),
     Hint(
-        r"^SyntaxError: ",
+        # JSON.parse raises it too, and so does an import of a name that a package does not have.
+        r"^SyntaxError: (?!.*(?:\bJSON\b|The requested module))",
         "it has a syntax error; is it written for a newer version, or in another language?",
         "    type X = int\n         ^\nSyntaxError: invalid syntax",
     ),
@@ -399,9 +405,10 @@ _MISSING = tuple(
 """Patterns for messages that a variable is not set; its name is the first group."""
 _PYTHON_OS = re.compile(r"<frozen os>|\bos\.py\b|\bos\.environ\b")
 _HARMLESS = re.compile(
-    r"\b(?:warn|warning|info|debug|defaults?|defaulting|optional|falling back|using)\b|^\s+--?\w", re.IGNORECASE
+    r"(?<![/\\])\b(?:warn|warning|info|debug|defaults?|defaulting|optional|falling back|using)\b(?![/\\])|^\s+--?\w",
+    re.IGNORECASE,
 )
-"""Words in a line whose variable is not needed, or the beginning of the help of an option."""
+"""Words, except in paths, in a line after which a program goes on; or the beginning of the help of an option."""
 
 
 def most_relevant_line(lines: Sequence[str]) -> str | None:
