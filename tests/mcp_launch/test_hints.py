@@ -260,6 +260,11 @@ def test_other_lines_do_not_name_a_missing_variable(said: str) -> None:
         (["MCP Streamable HTTP Server listening on port 3000"], "on port 3000"),
         (["Listening on :8080"], "on port 8080"),
         (["listening on 127.0.0.1:8080"], "on port 8080"),
+        (["Waiting for connections at http://localhost:80"], "at http://localhost:80"),
+        (["Using Express, listening at http://localhost:80"], "at http://localhost:80"),
+        (["Proxy server running at http://localhost:80"], "at http://localhost:80"),
+        (["Starting, using streamable-http at http://localhost:80"], "at http://localhost:80"),
+        (["Open this to connect: http://localhost:80"], "at http://localhost:80"),
     ],
 )
 def test_a_server_that_listens_on_a_port_is_recognized(said: list[str], where: str) -> None:
@@ -282,6 +287,22 @@ def test_the_advice_for_a_listening_server_uses_the_terms_of_the_file(name: str,
 
     assert hint is not None
     assert hint.endswith(f"; if it speaks MCP there, {end}")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Connecting to Qdrant at http://localhost:6333",
+        "Could not connect to http://127.0.0.1:6333, trying again",
+        "Waiting for Ollama (http://localhost:11434)",
+        "Using http://localhost:11434",
+        'HTTP Request: GET http://localhost:6333/collections "HTTP/1.1 200 OK"',
+    ],
+)
+def test_a_server_does_not_listen_where_it_connects(line: str) -> None:
+    hint = explain_silence([line, "Connected to the database; running at http://localhost:3000"], Phrases())
+
+    assert (hint or "").startswith("it listens at http://localhost:3000;")
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from mcp_launch.options import allow_more, megabytes
 def explain_silence(lines: Iterable[str], phrases: Phrases) -> str | None:
     """Return what to try if a line says that the process listens on a URL or port instead of standard input."""
     for line in lines:
-        if found := _LISTENS.search(line):
+        if (found := _LISTENS.search(line)) and not _CONNECTS.match(line, 0, found.start()):
             scheme, place, port = found.groups(default="")
             where = f"on port {port}" if port else f"at {scheme}{place.rstrip('.,;:!')}"
             form = phrases.given("sse" if where.endswith("/sse") else "http")
@@ -37,6 +37,12 @@ _LISTENS = re.compile(
     re.IGNORECASE,
 )
 """A URL of this machine without user-info and query, or a port."""
+_CONNECTS = re.compile(
+    r"(?!.*\b(?:listen|runn|serv|start)(?:ed|ing)\b).*"
+    r"\b(?:connect(?:ed|ing|ion) to|not connect|waiting for (?!conn|req|client)|fetching|request|using)\b",
+    re.IGNORECASE,
+)
+"""Words before the URL of something that the process uses itself."""
 
 
 SHOWN = 300
