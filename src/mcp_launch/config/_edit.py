@@ -54,7 +54,7 @@ def edit_text(text: str, edits: Iterable[Edit], *, source: str, grammar: Grammar
         try:
             wanted = _applied(document.value, edit)
             if grammar == "toml":
-                text = _edited_toml(text, edit)
+                text = _edited_toml(text, edit, document)
             else:
                 steps = list(_steps(document, edit))
                 for step in steps:
@@ -88,18 +88,21 @@ def _applied(value: Any, edit: Edit) -> Any:
     return copied
 
 
-def _edited_toml(text: str, edit: Edit) -> str:
+def _edited_toml(text: str, edit: Edit, document: Document) -> str:
     """Return TOML with the edit. tomlkit preserves comments and layout."""
     import tomlkit  # noqa: PLC0415 - slow to import, and most files are JSON
 
+    from mcp_launch.config._toml import KEY  # noqa: PLC0415 - most files are JSON
+
     *steps, last = edit.path
     if edit.action == "rename":
-        # tomlkit would move the member to the end. `edit_text` notices if this was another member.
-        pattern = rf"(?m)^(\s*){re.escape(str(last))}(?=\s*=)"
-        return re.sub(pattern, lambda found: f"{found[1]}{edit.value}", text, count=1)
+        # tomlkit would move the member to the end. `edit_text` notices if the name is also in other lines.
+        names = {name: key for name, key, _ in document.members_of(document.node(tuple(steps)))}
+        at = document.start_of(names[last])
+        return text[:at] + re.sub(KEY, lambda _: edit.value, text[at:], count=1)
     newline = "\r\n" if "\r\n" in text else "\n"
-    document: Any = tomlkit.parse(text.replace("\r\n", "\n"))
-    holder: Any = document
+    written: Any = tomlkit.parse(text.replace("\r\n", "\n"))
+    holder: Any = written
     for name in steps:
         holder = holder[name]
     old, new = holder.get(last), edit.value
@@ -117,7 +120,7 @@ def _edited_toml(text: str, edit: Edit) -> str:
                     array[step.number] = step.value
     else:
         holder[last] = edit.value
-    return tomlkit.dumps(document).replace("\n", newline)
+    return tomlkit.dumps(written).replace("\n", newline)
 
 
 class _Step(NamedTuple):

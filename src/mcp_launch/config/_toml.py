@@ -14,8 +14,8 @@ from typing import Any, TypeAlias
 from mcp_launch.config._documents import DEEPEST, Document, Place, place_in, unusable
 from mcp_launch.config._references import map_leaves
 
-_KEY = r"""(?:[\w-]+|"(?:[^"\\\n]|\\.)*"|'[^'\n]*')"""
-_KEYS = rf"{_KEY}(?:[ \t]*\.[ \t]*{_KEY})*"
+KEY = r"""(?:[\w-]+|"(?:[^"\\\n]|\\.)*"|'[^'\n]*')"""
+_KEYS = rf"{KEY}(?:[ \t]*\.[ \t]*{KEY})*"
 _TABLE = rf"(?P<brackets>\[\[?)[ \t]*(?P<table>{_KEYS})[ \t]*\]\]?[ \t]*(?:#.*)?\r?$"
 _NAMED = re.compile(rf"(?m)^[ \t]*(?:{_TABLE}|(?P<keys>{_KEYS})[ \t]*=[ \t]*)")
 _LONG_STRING = re.compile(r'(?s)"""(?:[^\\]|\\.)*?"""|\'\'\'.*?\'\'\'')
@@ -98,7 +98,7 @@ def _inside(node: _Node, keys: _Keys, *, last: bool = True) -> _Node:
 def _keys(found: re.Match[str], group: str) -> _Keys:
     """Return the parts of a dotted name."""
     keys: _Keys = []
-    for part in re.compile(_KEY).finditer(found.string, *found.span(group)):
+    for part in re.compile(KEY).finditer(found.string, *found.span(group)):
         word = part[0]
         keys.append((tomllib.loads(f"_ = {word}")["_"] if word[0] in "\"'" else word, part.start()))
     return keys

@@ -111,6 +111,21 @@ def test_an_edit_changes_only_what_it_names(source: str, edit: Edit, old: str, n
     assert edited == f"\ufeff{text.replace(old, new)}".replace("\n", newline)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[mcp_servers.a]\nheaders = {}\n[mcp_servers.b]\nheaders = {}  # note\n",
+        '[mcp_servers.a.headers]\nA = "1"\n[mcp_servers.b.headers]  # note\nA = "1"\n',
+        '[mcp_servers.a]\nheaders = {}\n[mcp_servers]\nb . "headers" . A = "1"\n',
+    ],
+)
+def test_a_member_of_a_toml_table_is_renamed_wherever_its_name_is(text: str) -> None:
+    edited = edit_config(text, [Edit((*G, "headers"), "http_headers", "rename")], source=CODEX)
+
+    start, _, end = text.replace('"headers"', "headers").rpartition("headers")
+    assert edited == f"{start}http_headers{end}"
+
+
 def test_edits_are_made_one_after_the_other() -> None:
     edits = [Edit(("mcpServers", "a", "cmd"), "command", "rename"), Edit(("mcpServers", "a", "command"), "y")]
 
@@ -123,6 +138,19 @@ REFUSED: tuple[tuple[str, Edit], ...] = (
     ("extensions: {one: {cmd: a, command: b}}", Edit(("extensions", "one", "cmd"), "command", "rename")),
     ("extensions: {one: {}}", Edit(("extensions", "two", "cmd"), "b")),
 )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'mcp_servers.b = { headers = { A = "1" } }',
+        '[mcp_servers.b]\nheaders.A = "1"\nheaders.B = "2"',
+        "[mcp_servers.b]\nheaders = {}\nhttp_headers = {}",
+    ],
+)
+def test_a_member_of_a_toml_table_is_not_renamed_if_that_needs_more_than_its_name(text: str) -> None:
+    with pytest.raises(UnusableInput, match="cannot be edited without changing other parts"):
+        edit_config(text, [Edit((*G, "headers"), "http_headers", "rename")], source=CODEX)
 
 
 @pytest.mark.parametrize(("text", "edit"), REFUSED)
