@@ -118,6 +118,12 @@ def test_parts_of_acp_entries_without_effect_are_reported(
     assert (config.servers, config.findings) == ([entry], (Finding(1, column, "n", code, says),))
 
 
+def test_a_member_that_is_not_supported_here_is_not_suggested() -> None:
+    (found,) = read_config("mcp_servers.n = {command = 'c', environment = {}}", source="config.toml", env={}).findings
+
+    assert found.message == "Codex does not support 'environment'"
+
+
 def test_an_acp_entry_without_a_name_is_called_by_its_place() -> None:
     config = read_config('[{"name": ""}, {"name": 5}, {}, 5]', source="f")
 

@@ -330,6 +330,11 @@ BROKEN = (
         {"command": "npx", "args": ["-y", "keyed-mcp"], "env_vars": ["WEATHER_KEY"]},
         asks=True,
     ),
+    codex(
+        "headers of another client",
+        'url = "WEB/guarded/mcp"\nHeaders = { Authorization = "Bearer SECRET" }',
+        {"url": "WEB/guarded/mcp", "http_headers": {"Authorization": "Bearer SECRET"}},
+    ),
     codex("no scheme", 'url = "HOST/mcp"', {"url": "WEB/mcp"}),
     goose("anchors", "type: stdio\ncmd: &cmd python3 DIR/tools/server.py\ndescription: *cmd", None),
 )

@@ -73,9 +73,9 @@ class Draft:
         """Return the name that the format has for a member of ACP."""
         if not isinstance(self.form, MapFormat):
             return member
-        names = {"command": self.form.command, "env": self.form.env, "url": next(iter(self.form.urls))}
         if member == "url":
-            return next((each for each in self.form.urls if each in self.raw), names["url"])
+            return next((each for each in self.form.urls if each in self.raw), next(iter(self.form.urls)))
+        names = {"command": self.form.command, "env": self.form.env, "headers": self.form.headers}
         return names.get(member, member)
 
     @property

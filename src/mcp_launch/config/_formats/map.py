@@ -179,7 +179,8 @@ class MapFormat(Format):
                 message = f"{member} is not supported here, so the server may behave differently than in {self.title}"
                 at.note("not_read", message, member)
             elif member not in known:
-                said = self.instead.get(member) or f"does not support {member!r}{did_you_mean(member, sorted(known))}"
+                near = did_you_mean(member, sorted(known - self.unread))
+                said = self.instead.get(member) or f"does not support {member!r}{near}"
                 at.note("unknown_member", f"{self.title} {said}", member)
 
     def _note_refused(self, kind: Any, raw: Mapping[str, Any], at: EntryReading) -> None:
