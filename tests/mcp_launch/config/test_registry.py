@@ -128,7 +128,7 @@ def test_the_response_of_the_registry_is_read_too() -> None:
     ("command", "package"),
     [
         ("npx -y @a/w@1.2.0 --flag x", {"registryType": "npm", "identifier": "@a/w", "version": "1.2.0"}),
-        ("uvx --from w==1 run-w==2", {"registryType": "pypi", "identifier": "run-w", "version": "2"}),
+        ("uvx --with w==1 run-w==2", {"registryType": "pypi", "identifier": "run-w", "version": "2"}),
         (
             "docker run -i --rm -e TOKEN -v /a:/b ghcr.io/a/w:1 x",
             {"registryType": "oci", "identifier": "ghcr.io/a/w:1"},
@@ -153,11 +153,23 @@ def test_a_command_becomes_a_package_and_the_same_command_again(command: str, pa
     assert again.findings == ()
 
 
+def test_a_variable_in_an_option_of_docker_is_kept() -> None:
+    args = ["run", "-e", "TOKEN=${TOKEN}", "--env", "${PAIR}", "w:1"]
+    entry = {"command": "docker", "args": args}
+    given = read_config(json.dumps({"mcpServers": {"w": entry}}), source=".mcp.json", env={})
+    (package,) = json.loads(write_config(given, "registry")[0])["packages"]
+
+    assert [each["value"] for each in package["runtimeArguments"]] == ["-e", "TOKEN={TOKEN}", "--env", "{PAIR}"]
+
+
 @pytest.mark.parametrize(
     ("entry", "says"),
     [
         ({"command": "/opt/w", "args": ["x@1"]}, "commands other than npx, uvx, docker or dnx with a package"),
         ({"command": "npx", "args": ["-y"]}, "commands other than npx, uvx, docker or dnx with a package"),
+        ({"command": "uvx", "args": ["--from", "git+https://h/w", "serve"]}, "whose package is named by an option"),
+        ({"command": "uvx", "args": ["--from=w", "serve==1"]}, "whose package is named by an option"),
+        ({"command": "npx", "args": ["-y", "-p", "w", "serve@1"]}, "whose package is named by an option"),
         ({"command": "npx", "args": ["w"]}, "requires the version of a package; add one"),
         ({"command": "npx", "args": ["w@latest"]}, "requires the version of a package; add one"),
         ({"type": "ws", "url": "ws://h"}, "servers of this type"),

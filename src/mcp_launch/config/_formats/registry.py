@@ -32,14 +32,17 @@ class _Runner(NamedTuple):
     """The arguments before those of the file."""
     with_value: frozenset[str] = frozenset()
     """The options that are followed by a value."""
+    of_package: tuple[str, ...] = ()
+    """The options that name the package, so that the program may have another name."""
 
 
 _DOCKER = frozenset(
     ("-e", "--env", "--env-file", "-v", "--volume", "--mount", "--network", "--name", "-p", "--publish", "-w", "-u")
 )
+_UVX = frozenset(("--from", "--with", "-p", "--python", "--index-url", "--index"))
 _RUNNERS = {
-    "npm": _Runner(("npx", "bunx", "pnpx"), "@", ("-y",), frozenset(("-p", "--package"))),
-    "pypi": _Runner(("uvx",), "==", (), frozenset(("--from", "--with", "-p", "--python", "--index-url", "--index"))),
+    "npm": _Runner(("npx", "bunx", "pnpx"), "@", ("-y",), frozenset(("-p", "--package")), ("-p", "--package")),
+    "pypi": _Runner(("uvx",), "==", (), _UVX, ("--from",)),
     "oci": _Runner(("docker", "podman"), ":", ("run", "-i", "--rm"), _DOCKER),
     "nuget": _Runner(("dnx",), "@"),
 }
@@ -140,6 +143,9 @@ class Registry(Format):
         options, rest = ([], []) if kind is None else _split(as_items(server.get("args")), _RUNNERS[kind])
         if kind is None or not rest or not isinstance(rest[0], str):
             self.omit(writing, entry, "commands other than npx, uvx, docker or dnx with a package", "left_out")
+            return None
+        if any(str(each).partition("=")[0] in _RUNNERS[kind].of_package for each in options):
+            self.omit(writing, entry, "a program whose package is named by an option", "left_out")
             return None
         identifier, *args = rest
         name, version = (identifier, "") if kind == "oci" else _versioned(identifier)
@@ -357,7 +363,7 @@ def _split(args: list[Any], runner: _Runner) -> tuple[list[Any], list[Any]]:
         is_pair = option in runner.with_value and bool(rest)
         words = [option, *([rest.pop(0)] if is_pair else [])]
         # A variable that is passed on by its name is in the environment too.
-        is_passed_on = option in ("-e", "--env") and "=" not in str(words[-1])
+        is_passed_on = option in ("-e", "--env") and not (isinstance(words[-1], Text) or "=" in str(words[-1]))
         if option not in (*runner.before, "--yes") and not is_passed_on:
             options += words
     return options, rest
