@@ -76,13 +76,15 @@ def described(value: Any) -> dict[str, Any]:
     return as_members(members["server"]) if isinstance(members.get("server"), dict) else members
 
 
-def project_of(source: str, *, home: str | None) -> str | None:
+def project_of(source: str, variables: Mapping[str, str]) -> str | None:
     """Return the directory of the project that the file belongs to; None for a file of the user."""
     for file in PROJECT_FILES:
         if _ends_in(source, file):
             directory = str(Path(os.path.abspath(source)).parents[file.count("/")])
-            of_user = () if not home else (home, os.path.join(home, ".config", "opencode"))
-            return None if directory in map(os.path.abspath, of_user) else directory
+            home = variables.get("HOME") or variables.get("USERPROFILE")
+            config = variables.get("XDG_CONFIG_HOME") or (home and os.path.join(home, ".config"))
+            of_user = (home, config and os.path.join(config, "opencode"))
+            return None if directory in [os.path.abspath(each) for each in of_user if each] else directory
     return None
 
 

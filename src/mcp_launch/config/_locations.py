@@ -28,7 +28,7 @@ USER = {
     "cursor": ("{home}/.cursor/mcp.json",),
     "windsurf": ("{home}/.codeium/windsurf/mcp_config.json", "{home}/.codeium/mcp_config.json"),
     "gemini": ("{home}/.gemini/settings.json",),
-    "opencode": ("{home}/.config/opencode/opencode.json", "{home}/.config/opencode/opencode.jsonc"),
+    "opencode": ("{config}/opencode/opencode.json", "{config}/opencode/opencode.jsonc"),
     "claude-desktop": ("{settings}/Claude/claude_desktop_config.json",),
     "vscode": ("{settings}/Code/User/mcp.json",),
     "zed": ("{zed}/settings.json",),
@@ -76,5 +76,5 @@ def places(
     codex = variables.get("CODEX_HOME") or f"{home}/.codex"
     for name, files in USER.items():
         for file in files:
-            path = file.format(home=home, settings=settings, zed=zed, goose=goose, codex=codex)
+            path = file.format(home=home, config=config, settings=settings, zed=zed, goose=goose, codex=codex)
             yield Candidate(path=Path(path), format=name)

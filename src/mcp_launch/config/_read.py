@@ -52,7 +52,7 @@ def read_config(
     """
     variables = os.environ if env is None else env
     if workspace is None:
-        workspace = project_of(source, home=variables.get("HOME") or variables.get("USERPROFILE"))
+        workspace = project_of(source, variables)
     document, chosen, client = recognized(text, format, source=source)
     values = Values(variables, workspace, inputs or {})
     reading = Reading(document, source=source, client=client.name if client else None, values=values)

@@ -317,12 +317,17 @@ def test_the_file_of_a_user_belongs_to_no_project() -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "cwd"), [("/h/p/opencode.json", "/h/p/d"), ("/h/.config/opencode/opencode.json", "d")]
+    ("source", "more", "cwd"),
+    [
+        ("/h/p/opencode.json", {}, "/h/p/d"),
+        ("/h/.config/opencode/opencode.json", {}, "d"),
+        ("/x/opencode/opencode.json", {"XDG_CONFIG_HOME": "/x"}, "d"),
+    ],
 )
-def test_a_directory_is_relative_to_the_project_of_opencode(source: str, cwd: str) -> None:
+def test_a_directory_is_relative_to_the_project_of_opencode(source: str, more: dict[str, str], cwd: str) -> None:
     text = json.dumps({"mcp": {"n": {"type": "local", "command": ["c"], "cwd": "d"}}})
 
-    (entry,) = read_config(text, source=source, env={"HOME": "/h"}).entries
+    (entry,) = read_config(text, source=source, env={"HOME": "/h", **more}).entries
     assert entry.cwd == (os.path.abspath(cwd) if cwd != "d" else cwd)
 
 

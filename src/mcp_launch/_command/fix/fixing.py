@@ -137,7 +137,7 @@ class _File:
     @property
     def folder(self) -> str:
         """The directory that relative paths in the file probably mean."""
-        return project_of(self.path, home=None) or os.path.dirname(os.path.abspath(self.path))
+        return project_of(self.path, {}) or os.path.dirname(os.path.abspath(self.path))
 
     def redactor(self, *others: str) -> Redactor:
         """Return the redactor of what may be secret in the file and in other texts of it."""
