@@ -52,7 +52,7 @@ def official_examples(session: nox.Session) -> Path:
     name = "agent-client-protocol"
     (official,) = (each for each in group("peers") if Requirement(each).name == name)
     folder = Path(session.create_tmp(), official)
-    if not folder.exists():
+    if not any(folder.glob("*/examples")):
         session.run("pip", "download", "--quiet", "--no-deps", "--no-binary", name, "--dest", str(folder), official)
         for archive in folder.glob("*.tar.gz"):
             shutil.unpack_archive(archive, folder, filter="data")
