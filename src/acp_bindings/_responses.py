@@ -74,6 +74,11 @@ def proxy_for(scheme: str, host: str, *, proxy: str | None, trust_env: bool) -> 
     return Via(shown_proxy(found), variable if value == found else None)
 
 
+def address(host: str, port: int | None) -> str:
+    """Return the host and the port as in a URL, where an IPv6 address is in brackets."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
 def tls_reason(error: ssl.SSLError, *, plain: str = "http") -> tuple[str, str | None]:
     """Return the reason of the TLS library, and advice if there is any; *plain* is the scheme without TLS."""
     reason = getattr(error, "verify_message", "") or (error.reason or str(error)).replace("_", " ").lower()

@@ -251,3 +251,9 @@ async def test_an_endpoint_that_is_not_a_url_is_not_mcp(where: str, web: Web, ma
     failure = await failure_of(http(f"{web.origin}/nowhere/{where}", kind="sse"), cwd=tmp_path)
 
     assert (failure.stage, failure.code) == ("connect", "not_mcp")
+
+
+async def test_an_ipv6_address_is_in_brackets(marked: Marked, tmp_path: Path) -> None:
+    failure = await failure_of(http("http://[::1]:9/mcp"), cwd=tmp_path)
+
+    assert failure.message.startswith("[::1]:9 does not accept connections")

@@ -18,6 +18,7 @@ from acp_bindings._responses import (
     QUOTED,
     STATUS_ADVICE,
     Via,
+    address,
     is_sign_in,
     login_required_by,
     message_in,
@@ -66,7 +67,7 @@ def reason_of_error(  # noqa: PLR0911, PLR0912 - a table
     error: Exception, url: httpx.URL, *, via: Via | None, timeout: float, silence: float
 ) -> tuple[Reason, str]:
     """Return the code and the explanation of an error of the network, by its deepest known cause."""
-    where = f"{url.host}:{url.port or {'http': 80, 'ws': 80}.get(url.scheme, 443)}"
+    where = address(url.host, url.port or {"http": 80, "ws": 80}.get(url.scheme, 443))
     for cause in _causes(error):
         match cause:
             case ssl.SSLError():

@@ -9,7 +9,16 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 
-from acp_bindings._responses import QUOTED, STATUS_ADVICE, Via, is_sign_in, login_required_by, message_in, tls_reason
+from acp_bindings._responses import (
+    QUOTED,
+    STATUS_ADVICE,
+    Via,
+    address,
+    is_sign_in,
+    login_required_by,
+    message_in,
+    tls_reason,
+)
 from mcp_launch._diagnosis import Diagnosis, advised
 from mcp_launch._http_types import Url
 from mcp_launch._transports import LONGEST
@@ -36,7 +45,7 @@ def trouble(  # noqa: PLR0911 - a list of cases
     # By name, because both libraries have these errors and neither should be imported here.
     kinds = {kind.__name__ for kind in type(error).__mro__}
     port = url.port or {"http": 80, "https": 443}.get(url.scheme)
-    where = f"{url.host}:{port}"
+    where = address(url.host, port)
     causes = list(family(error))
     facts = {"host": url.host, "port": port, "error": type(error).__name__, **(via.facts if via else {})}
 

@@ -12,7 +12,7 @@ from urllib.parse import urljoin
 import anyio
 
 from acp_bindings._redact import Redactor, shown_url
-from acp_bindings._responses import title_of
+from acp_bindings._responses import address, title_of
 from mcp_launch._diagnosis import Diagnosis
 from mcp_launch._diagnosis.responses import Answer, judge, trouble
 from mcp_launch._http_types import Request, Response, Url, media_type
@@ -133,7 +133,7 @@ async def unless_tls(found: Diagnosis, url: Url, network: Network) -> Diagnosis:
     if not hung_up or not await _speaks_tls(url.host, port):
         return found
     advice = "use https://"
-    return replace(found, code="tls", message=f"{url.host}:{port} speaks TLS; {advice}", advice=advice)
+    return replace(found, code="tls", message=f"{address(url.host, port)} speaks TLS; {advice}", advice=advice)
 
 
 async def _speaks_tls(host: str, port: int) -> bool:

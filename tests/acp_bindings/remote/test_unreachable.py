@@ -192,6 +192,10 @@ async def test_a_closed_port_is_explained(profile: str) -> None:
     assert f"127.0.0.1:{port} does not accept connections; is the agent running?" in str(error)
 
 
+async def test_an_ipv6_address_is_in_brackets(profile: str) -> None:
+    assert "[::1]:9 does not accept connections" in str(await unreachable("http://[::1]:9", profile))
+
+
 async def test_an_unknown_host_is_explained(profile: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def unknown(*_: Any, **__: Any) -> Any:
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
