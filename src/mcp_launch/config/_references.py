@@ -250,7 +250,10 @@ class _Gemini(Syntax):
     forms = {"env": "${*}"}  # noqa: RUF012
 
     def read(self, found: re.Match[str]) -> Reference:
-        return Reference(found[0], "env", found[1] or found[2])
+        name = found[1] or found[2]
+        # Only gemini-extension.json has these. Its project is the directory of the extension.
+        kinds: dict[str, Kind] = {"extensionPath": "workspace", "/": "separator", "pathSeparator": "separator"}
+        return Reference(found[0], kinds.get(name, "env"), name)
 
 
 class _Goose(_Gemini):

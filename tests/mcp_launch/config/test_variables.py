@@ -316,6 +316,17 @@ def test_the_file_of_a_user_belongs_to_no_project() -> None:
         assert of_the_user["command"] == "${workspaceFolder}/x"
 
 
+def test_an_extension_of_gemini_knows_its_directory() -> None:
+    server = {"command": "node", "args": ["${extensionPath}${/}dist${pathSeparator}x.js"], "cwd": "${extensionPath}"}
+    text = json.dumps({"name": "x", "mcpServers": {"n": server}})
+    found = read_config(text, source="/h/x/gemini-extension.json", env={"HOME": "/h"})
+
+    directory = os.path.abspath("/h/x")
+    assert found.servers[0]["args"] == [os.sep.join([directory, "dist", "x.js"])]
+    assert (found.entries[0].cwd, found.findings) == (directory, ())
+    assert json.loads(write_config(found, "gemini")[0])["mcpServers"] == {"n": server}
+
+
 @pytest.mark.parametrize(
     ("source", "more", "cwd"),
     [
