@@ -23,7 +23,6 @@ ARGUMENTS = ["--mode", "two words"]
 LONGEST_HEAD = 65536
 _GONE = (
     anyio.BrokenResourceError,
-    anyio.BusyResourceError,
     anyio.ClosedResourceError,
     anyio.DelimiterNotFound,
     anyio.EndOfStream,
@@ -40,6 +39,8 @@ class Servers:
         self.receipts: list[Message] = []
         self._streams: dict[str, SocketStream] = {}
         """The open event stream of each SSE server."""
+        self._sending = anyio.Lock()
+        """Held while a response is sent on such a stream, which several requests may share."""
         self._moved = anyio.Event()
         self._count = 0
 
@@ -139,7 +140,8 @@ class Servers:
             if kind == "sse":
                 await stream.send(_head("202 Accepted", "Content-Length: 0"))
                 if response and name in self._streams:
-                    await self._streams[name].send(f"event: message\ndata: {json.dumps(response)}\n\n".encode())
+                    async with self._sending:
+                        await self._streams[name].send(f"event: message\ndata: {json.dumps(response)}\n\n".encode())
             elif response:
                 data = json.dumps(response).encode()
                 await stream.send(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 import anyio
 import pytest
@@ -18,6 +18,33 @@ async def test_a_wrong_body_is_answered(body: str) -> None:
 
     assert answer.startswith("HTTP/1.1 200 OK")
     assert json.loads(answer.partition("\r\n\r\n")[2])["jsonrpc"] == "2.0"
+
+
+@pytest.mark.anyio
+async def test_all_responses_arrive_on_an_sse_stream_if_requests_are_sent_at_once() -> None:
+    servers, ids = Servers(1), range(20)
+
+    async def post(address: SplitResult, id_: int) -> None:
+        body = json.dumps({"id": id_, "method": "ping"})
+        async with await anyio.connect_tcp("127.0.0.1", address.port or 0) as connection:
+            head = f"POST {address.path}/messages HTTP/1.1\r\nContent-Length: {len(body)}"
+            await connection.send(f"{head}\r\n\r\n{body}".encode())
+            await connection.receive()
+
+    with anyio.fail_after(10):
+        async with anyio.create_task_group() as tasks:
+            await servers.start(tasks)
+            address = urlsplit(str(servers.remote("sse")["url"]))
+            async with await anyio.connect_tcp("127.0.0.1", address.port or 0) as events:
+                await events.send(f"GET {address.path} HTTP/1.1\r\n\r\n".encode())
+                said = await events.receive()
+                while b"endpoint" not in said:
+                    said += await events.receive()
+                for each in ids:
+                    tasks.start_soon(post, address, each)
+                while not all(b'"id": %d,' % each in said for each in ids):
+                    said += await events.receive()
+            tasks.cancel_scope.cancel()
 
 
 @pytest.mark.anyio
