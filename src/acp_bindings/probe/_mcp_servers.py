@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -118,7 +118,7 @@ class Servers:
                 first, *fields = head.split("\r\n")
                 method, path, _ = first.split(" ", 2)
                 headers = {name.strip().lower(): value.strip() for name, _, value in (f.partition(":") for f in fields)}
-                body = await buffered.receive_exactly(int(headers.get("content-length") or 0))
+                body = await _body(buffered, headers)
                 _, kind, name, *rest = path.split("/")
                 self._tell(name, "started", word=headers.get(HEADER.lower()))
                 await self._respond(stream, method, kind, name, body=body, is_stream=kind == "sse" and not rest)
@@ -156,6 +156,16 @@ class Servers:
 async def _serve(listener: MultiListener[SocketStream], handle: Callable[[SocketStream], Awaitable[None]]) -> None:
     async with listener:
         await listener.serve(handle)
+
+
+async def _body(buffered: BufferedByteReceiveStream, headers: Mapping[str, str]) -> bytes:
+    if headers.get("transfer-encoding", "").lower() != "chunked":
+        return await buffered.receive_exactly(int(headers.get("content-length") or 0))
+    body, size = b"", 1
+    while size:  # the last chunk is empty
+        size = int(await buffered.receive_until(b"\r\n", LONGEST_HEAD), 16)
+        body += (await buffered.receive_exactly(size + 2))[:size]
+    return body
 
 
 def _head(status: str, *fields: str) -> bytes:

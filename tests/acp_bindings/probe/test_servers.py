@@ -21,6 +21,15 @@ async def test_a_wrong_body_is_answered(body: str) -> None:
 
 
 @pytest.mark.anyio
+async def test_a_body_in_chunks_is_read() -> None:
+    chunks = '6\r\n{"id":\r\n1A\r\n "x", "method": "unknown"}\r\n0\r\n\r\n'
+
+    answer = await _talk("http", f"POST %s HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n{chunks}")
+
+    assert json.loads(answer.partition("\r\n\r\n")[2])["id"] == "x"
+
+
+@pytest.mark.anyio
 async def test_all_responses_arrive_on_an_sse_stream_if_requests_are_sent_at_once() -> None:
     servers, ids = Servers(1), range(20)
 
