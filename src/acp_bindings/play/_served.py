@@ -15,6 +15,9 @@ from acp_bindings.connection._outbox import ByteSink
 from acp_bindings.connection._stdio import standard_streams
 from acp_bindings.setup import OPENING
 
+GRACE = 2.0
+"""Seconds for an agent in this process to end when the client has left. Rude agents do not."""
+
 
 class Served(ABC):
     """An agent that serves one client at a time."""
@@ -32,7 +35,7 @@ class Served(ABC):
     async def connected(self, *, trace: Trace | None = None) -> AsyncGenerator[Connection]:
         """Serve one client in this process, and yield its connection, for tests of your client.
 
-        Instead of exiting, the agent closes the connection.
+        Instead of exiting, the agent closes the connection. If it ignores the end of its input, it is cancelled.
 
         Args:
             trace: called with the sender and each line, as for `Connection`.
@@ -40,9 +43,9 @@ class Served(ABC):
         to_agent, from_client = anyio.create_memory_object_stream[bytes](100)
         to_client, from_agent = anyio.create_memory_object_stream[bytes](100)
         source = BufferedByteReceiveStream(from_agent)
-        async with (
-            anyio.create_task_group() as tasks,
-            Connection(source, to_agent, protocol=OPENING, role="client", handlers=Handlers(), trace=trace) as client,
-        ):
-            tasks.start_soon(self.serve_over, BufferedByteReceiveStream(from_client), to_client)
-            yield client
+        client = Connection(source, to_agent, protocol=OPENING, role="client", handlers=Handlers(), trace=trace)
+        async with anyio.create_task_group() as tasks:
+            async with client:
+                tasks.start_soon(self.serve_over, BufferedByteReceiveStream(from_client), to_client)
+                yield client
+            tasks.cancel_scope.deadline = anyio.current_time() + GRACE

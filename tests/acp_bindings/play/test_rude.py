@@ -125,6 +125,16 @@ async def test_an_immortal_agent_ignores_the_end_of_its_input() -> None:
     assert waited.cancelled_caught
 
 
+@pytest.mark.parametrize("kind", ["immortal", "unread"])
+async def test_an_agent_that_ignores_the_end_of_its_input_ends_in_tests(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("acp_bindings.play._served.GRACE", 0.1)
+    with anyio.fail_after(10):
+        async with Play(rude=[kind]).connected():
+            pass
+
+
 async def test_an_agent_that_stops_reading_does_not_respond() -> None:
     async with raw_client(Play(), 1) as client:
         await client.initialize()
