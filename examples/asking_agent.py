@@ -24,7 +24,7 @@ async def initialize(request: v1.InitializeRequest, connection: Connection) -> v
 
 @handlers.on(v1.NewSessionRequest)
 async def new_session(request: v1.NewSessionRequest, connection: Connection) -> v1.NewSessionResponse:
-    return v1.NewSessionResponse(session_id="sess_1")
+    return v1.NewSessionResponse(session_id=f"sess_{next(numbers)}")
 
 
 @handlers.on(v1.PromptRequest)

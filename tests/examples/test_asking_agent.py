@@ -65,3 +65,10 @@ async def test_a_cancelled_prompt_ends_even_without_a_response_to_the_permission
     async with connect_process([sys.executable, AGENT], protocol=v1, handlers=handlers) as agent:
         request = v1.PromptRequest(session_id="sess_1", prompt=[v1.TextContent(text="Write it")])
         assert (await agent.request(request, timeout=30)).stop_reason == "cancelled"
+
+
+async def test_each_session_has_its_own_id() -> None:
+    async with connect_process([sys.executable, AGENT], protocol=v1) as agent:
+        new = v1.NewSessionRequest(cwd="/", mcp_servers=[])
+        ids = [(await agent.request(new, timeout=30)).session_id for _ in range(2)]
+    assert len({*ids}) == 2
