@@ -92,5 +92,5 @@ def _show(name: str, version: int | None) -> int:
     if version not in scene.versions:
         raise ValueError(f"v{version} does not have the scene {name}")
     steps = [{"version": version}, {"prompt": None}, *scene.steps(version)]
-    sys.stdout.write("".join(f"{json.dumps(each, ensure_ascii=False)}\n" for each in steps))
+    sys.stdout.write("".join(f"{json.dumps(each)}\n" for each in steps))
     return 0

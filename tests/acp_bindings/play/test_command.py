@@ -140,7 +140,8 @@ def test_a_scene_is_shown_as_a_script(name: str, capsys: pytest.CaptureFixture[s
         with pytest.raises(SystemExit) as end:
             main(["play", "--show", name, *version])
         assert end.value.code == 0
-        assert len(Script.parse(capsys.readouterr().out).turns) == 1
+        assert len(Script.parse(found := capsys.readouterr().out).turns) == 1
+        assert found.isascii()  # so that it is JSON in any encoding of standard output
 
 
 @pytest.mark.parametrize(
