@@ -217,7 +217,7 @@ class Script:
         problems: list[str] = []
         parts: list[tuple[str | None, list[Step]]] = [(None, [])]
         reader = _Reader(problems)
-        for number, line in enumerate(text.splitlines(), start=1):
+        for number, line in enumerate(text.split("\n"), start=1):
             if not line.strip() or line.lstrip().startswith("#"):
                 continue
             step = reader.step(line, number, in_turn=len(parts) > 1)

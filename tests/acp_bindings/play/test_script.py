@@ -188,6 +188,12 @@ async def test_a_needed_capability_can_be_filled_in() -> None:
     assert texts(client) == ["It is there", "Left out, because the client has not advertised auth.terminal.\n"]
 
 
+def test_separators_in_a_string_do_not_end_the_line() -> None:
+    text = "one\u2028two\u0085three"
+    found = Script.parse(f'{{"prompt": null}}\r\n{{"say": "{text}"}}\r\n')
+    assert found.turns[0].steps[0].value == text
+
+
 BROKEN: list[tuple[list[Any], str]] = [
     ([{"version": 3}], "1: version: must be one of 1, 2"),
     ([{"prompt": None}, {"version": 1}], "2: version: must be the first step"),
