@@ -198,7 +198,7 @@ class Script:
             OSError: the file cannot be read.
         """
         try:
-            text = FilePath(path).read_text(encoding="utf-8")
+            text = FilePath(path).read_text(encoding="utf-8-sig")
         except UnicodeDecodeError:
             raise ScriptError(path, ["1: the file is not UTF-8"]) from None
         return cls.parse(text, name=path)

@@ -194,6 +194,12 @@ def test_separators_in_a_string_do_not_end_the_line() -> None:
     assert found.turns[0].steps[0].value == text
 
 
+def test_a_script_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
+    path = tmp_path / "talk.ndjson"
+    path.write_text('{"prompt": null}', encoding="utf-8-sig")
+    assert len(Script.read(str(path)).turns) == 1
+
+
 BROKEN: list[tuple[list[Any], str]] = [
     ([{"version": 3}], "1: version: must be one of 1, 2"),
     ([{"prompt": None}, {"version": 1}], "2: version: must be the first step"),
