@@ -246,6 +246,14 @@ async def test_a_failure_shows_the_lines_and_a_cure() -> None:
 
 
 @pytest.mark.anyio
+async def test_the_answer_to_a_request_of_the_probe_is_not_that_to_a_wrong_line() -> None:
+    only = ["messages.unknown-method", "messages.malformed"]
+    report = await probe([*AGENT, "messages.malformed/silent"], only=only, timeout=5)
+
+    assert report.results[-1].message.startswith("a line that is not JSON got no answer")
+
+
+@pytest.mark.anyio
 async def test_each_notification_that_may_have_been_answered_is_shown() -> None:
     report = await probe([*AGENT, "messages.unknown-notification"], only=["messages.unknown-notification"], timeout=5)
 

@@ -95,7 +95,7 @@ async def invalid_params(bench: Bench) -> None:
 @check(_RPC + ", 5.1 Error object: -32700", "Answer with -32700 and the id null, and read on.", over="lines")
 async def malformed(bench: Bench) -> None:
     """A line that is not JSON is answered with -32700, and does not affect the lines after it."""
-    await _after_wrong_line(bench, '{"jsonrpc": "2.0", "id": 5, "method": ', "a line that is not JSON", -32700)
+    await _after_wrong_line(bench, '{"jsonrpc": "2.0", "id": "wrong-1", "method": ', "a line that is not JSON", -32700)
 
 
 @check(_RPC + ", 5.1 Error object: -32600", "Answer with -32600 and the id null, and read on.", over="lines")
@@ -108,7 +108,7 @@ async def not_a_message(bench: Bench) -> None:
 @check(_RPC + ", 6 Batch", "Answer each request of it, or refuse it with -32600; read on.", over="lines")
 async def batch(bench: Bench) -> None:
     """A batch is served or refused, and does not affect the lines after it."""
-    text = '[{"jsonrpc": "2.0", "id": "batch-1", "method": "_probe/ping", "params": {}}]'
+    text = '[{"jsonrpc": "2.0", "id": "wrong-1", "method": "_probe/ping", "params": {}}]'
     await _after_wrong_line(bench, text, "a batch", -32600)
 
 
@@ -185,8 +185,8 @@ async def _after_wrong_line(bench: Bench, text: str, what: str, code: int) -> No
 
 
 def _is_about(line: Line) -> bool:
-    """Return True for an answer to a wrong line: it has no id, or that of the batch."""
-    answers = line.fields and "method" not in line.fields and line.fields.get("id") in (None, "batch-1", 5)
+    """Return True for an answer to a wrong line: it has no id, or that of the line."""
+    answers = line.fields and "method" not in line.fields and line.fields.get("id") in (None, "wrong-1")
     return isinstance(line.message, list) or bool(answers)
 
 
