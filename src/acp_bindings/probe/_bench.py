@@ -93,7 +93,7 @@ class Bench:
     @property
     def is_http(self) -> bool:
         """True if the agent is at a URL of HTTP, which carries only messages, and each connection one `initialize`."""
-        return isinstance(self.options.target, str) and self.options.target.startswith("http")
+        return isinstance(self.options.target, str) and self.options.target.lower().startswith("http")
 
     @property
     def patience(self) -> float:

@@ -21,6 +21,19 @@ pytestmark = pytest.mark.anyio
 FAMILIES = ["negotiation", "messages", "sessions", "prompts", "ending", "conversation"]
 
 
+async def test_the_scheme_of_a_url_may_be_in_capital_letters(serve: Serve) -> None:
+    agent = Agent("remote", version="1.0")
+
+    @agent.prompt
+    async def say(turn: Turn) -> None:
+        await turn.say("Hello.")
+
+    async with serve(agent.asgi()) as base:
+        report = await probe(f"{base.replace('http', 'HTTP')}/acp", only=["messages.batch"], timeout=10)
+
+    assert [each.status for each in report.results] == ["skip"]
+
+
 @pytest.mark.parametrize("scheme", ["http", "ws"])
 @pytest.mark.parametrize("version", [1, 2])
 async def test_an_agent_at_a_url_fails_no_check(serve: Serve, scheme: str, version: int) -> None:
