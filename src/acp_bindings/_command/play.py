@@ -82,6 +82,8 @@ def _serve(play: Play, address: str) -> int:
         play.agent.asgi().run(host.strip("[]") or "127.0.0.1", int(port))
     except ImportError as error:
         raise ValueError(f"--http needs {error.name}: pip install 'acp-bindings[remote]'") from None
+    except SystemExit:
+        return 2  # of uvicorn, which has said why it cannot listen there
     return 0
 
 

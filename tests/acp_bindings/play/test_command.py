@@ -213,6 +213,14 @@ def test_serving_needs_the_extra_remote(monkeypatch: pytest.MonkeyPatch, capsys:
     assert capsys.readouterr().err == "acp-bindings play: --http needs uvicorn: pip install 'acp-bindings[remote]'\n"
 
 
+def test_a_port_that_is_in_use_is_refused() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        done = subprocess.run([*COMMAND, "--http", address], capture_output=True, check=False, timeout=30)
+    assert done.returncode == 2
+    assert b"address already in use" in done.stderr
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows cannot send this signal")
 @pytest.mark.parametrize("output", [subprocess.PIPE, subprocess.DEVNULL])
 def test_ctrl_c_ends_the_agent(output: int) -> None:
