@@ -55,7 +55,7 @@ class Report:
 
     @property
     def summary(self) -> str:
-        """The counts: `52 ok, 1 failed, 2 warnings, 8 skipped`."""
+        """The counts: `52 ok, 1 failed, 2 warned, 8 skipped`."""
         return ", ".join(f"{self.count(status)} {word}" for status, word in _COUNTED.items() if self.count(status))
 
     def as_json(self) -> dict[str, Any]:
