@@ -11,16 +11,16 @@ import sys
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import anyio
 from client_editor import offered
-from client_recording import Recorder
 from client_view import View
 from demo import example_request
 
 from acp_bindings import AcpError, v1, v2
 from acp_bindings.client import Client, Files
+from acp_bindings.recordings import Recorder
 from acp_bindings.setup import RequestError
 
 if TYPE_CHECKING:
@@ -38,6 +38,11 @@ PROMPTS = {
 
 async def talk(options: argparse.Namespace, view: View, servers: Sequence[Any], recorder: Recorder | None) -> None:
     """Run the whole conversation."""
+
+    def trace(who: Literal["us", "peer"], line: bytes) -> None:
+        if recorder:
+            recorder.message("client" if who == "us" else "agent", line)
+
     protocols = [PACKAGES[each] for each in options.versions or PACKAGES]
     client = Client(
         "example-client",
@@ -51,7 +56,7 @@ async def talk(options: argparse.Namespace, view: View, servers: Sequence[Any], 
     command = options.command or [sys.executable, Path(__file__).with_name("agent.py")]
     is_url = "://" in str(command[0])
     place, log = (str(command[0]), None) if is_url else (command, partial(print, file=sys.stderr))
-    async with client.connect(place, stderr=log, trace=recorder, timeout=30) as agent:
+    async with client.connect(place, stderr=log, trace=trace, timeout=30) as agent:
         view.note("agent", agent.peer)
         async with offered(agent.peer) as own:
             async with agent.session(cwd=options.cwd, mcp_servers=[*servers, *own], on_refusal="drop") as session:
@@ -88,7 +93,7 @@ def main() -> int:
         recorder = None
         if options.record:
             try:
-                recorder = Recorder(stack.enter_context(options.record.open("w", encoding="utf-8")))
+                recorder = Recorder(stack.enter_context(options.record.open("wb")))
             except OSError as error:
                 parser.error(f"--record: {error}")
         request = stack.enter_context(example_request())

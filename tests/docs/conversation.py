@@ -117,7 +117,7 @@ def _same(text: str, names: dict[str, str]) -> str:
     ports: dict[str, int] = {}
     text = re.sub(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", numbered, text)
     text = re.sub(r"127\.0\.0\.1:(\d+)", port, text)
-    return re.sub(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", "2026-01-01T12:00:00.000Z", text)
+    return re.sub(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}(\d{3})?Z", "2026-01-01T12:00:00.000Z", text)
 
 
 def _is(path: Path, text: str, *, check: bool) -> bool:

@@ -123,7 +123,7 @@ def test_a_recording_has_each_message_with_its_sender_and_no_secrets(place: Plac
         "session/load",
     ]
     server = lines[2]["message"]["params"]["mcpServers"][0]
-    assert server["env"] == [{"name": "GREETING", "value": "…"}]
+    assert server["env"] == [{"name": "GREETING", "value": "[redacted]"}]
 
 
 def test_an_agent_that_can_nothing_gets_nothing_that_it_cannot(place: Place) -> None:
