@@ -707,6 +707,10 @@ class Agent:
             self.answer(message["id"], {"sessionId": session.id, **session.settings()})
             session.say("Welcome! ")
             return None
+        if broken("allowed.relative-cwd"):
+            self.answer(message["id"], {"sessionId": session.id, **session.settings()})
+            session.update({"sessionUpdate": "available_commands_update", "availableCommands": []})
+            return None
         return {"sessionId": session.id, **session.settings()}
 
     def check_place(self, params: Json) -> None:
@@ -717,7 +721,7 @@ class Agent:
         code = -32603 if broken("messages.invalid-params/code") else -32602
         if not isinstance(cwd, str) or not isinstance(params.get("mcpServers", []), list):
             raise RpcError(code, "Invalid params")
-        if not os.path.isabs(cwd) and not broken("sessions.relative-cwd"):
+        if not os.path.isabs(cwd) and not broken("sessions.relative-cwd", "allowed.relative-cwd"):
             raise RpcError(-32602, "cwd must be absolute")
 
     def session(self, params: Json, *, stored: bool = False) -> Session:

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 
+from acp_bindings._json import members_of
 from acp_bindings.check import RULES, Found, LiveCheck
 from acp_bindings.errors import Path, format_path
 from acp_bindings.probe._bench import Bench
@@ -81,12 +82,15 @@ async def _findings(bench: Bench) -> list[tuple[Found, Line]]:
 def _of(agent: Agent) -> Iterator[tuple[Found, Line]]:
     """Yield what the agent has done wrong, with its lines. What the probe does wrong on purpose is left out."""
     live = LiveCheck()
+    # The session of a wrong `session/new` that was accepted; `probe-none` exists only in prompts that are wrong.
+    wrong = [members_of(each.fields.get("result")).get("sessionId") for each in agent.lines if each.is_wrong]
+    named = ["probe-none", *(each for each in wrong if each)]
     # Another check reports lines without a message.
-    # The session `probe-none` exists only in prompts that are wrong on purpose.
     lines = [
         each
         for each in agent.lines
-        if each is agent.left or (not each.is_wrong and each.fields and '"probe-none"' not in each.text)
+        if each is agent.left
+        or (not each.is_wrong and each.fields and members_of(each.fields.get("params")).get("sessionId") not in named)
     ]
     for line in lines:
         about: Message = {"closed": {}} if line is agent.left else {"message": line.message}
