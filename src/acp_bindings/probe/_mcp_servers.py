@@ -133,7 +133,7 @@ class Servers:
             await stream.send(f"event: endpoint\ndata: /sse/{name}/messages\n\n".encode())
             self._streams[name] = stream
             await stream.receive()  # until the client leaves
-        elif method == "POST":
+        elif method == "POST" and not is_stream:  # clients that try Streamable HTTP first must get an error
             event, response = _mcp_stdio.answer(body)
             if event:
                 self._tell(name, event)

@@ -73,6 +73,15 @@ async def test_a_post_after_the_end_of_its_stream_is_accepted() -> None:
 
 
 @pytest.mark.anyio
+async def test_a_client_that_tries_streamable_http_at_an_sse_server_is_refused() -> None:
+    body = '{"id": 1, "method": "initialize"}'
+
+    answer = await _talk("sse", f"POST %s HTTP/1.1\r\nContent-Length: {len(body)}\r\n\r\n{body}")
+
+    assert answer.startswith("HTTP/1.1 405 Method Not Allowed")
+
+
+@pytest.mark.anyio
 async def test_the_servers_listen_on_loopback_only() -> None:
     servers = Servers(1)
     async with anyio.create_task_group() as tasks:
