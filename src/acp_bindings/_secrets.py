@@ -63,9 +63,10 @@ _SHORTEST = 4
 
 _NAME = re.compile(
     r"(?i)(^|[^a-z])(api[-_]?key|access[-_]?key|auth|authorization|bearer|cookie|credentials?|pass(word|wd|phrase)?|pat|"
-    r"private[-_]?key|secret|token)s?($|[^a-z])|apikey|(?<=[a-z_-])(key|token|secret|password)$"
+    r"private[-_]?key|secret|token)s?($|[^a-z](?!(method|mode|provider|type)$))|apikey|"
+    r"(?<=[a-z_-])(key|token|secret|password)$"
 )
-"""Names of options, variables, headers and parameters that contain a secret."""
+"""Names of options, variables, headers and parameters that contain a secret. `--auth-type` names none."""
 
 _TOKEN = re.compile(
     r"(?<![\w-])(sk-[\w-]{16,}|gh[opsur]_\w{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}|xox[abeprs]-[\w-]{10,}|"

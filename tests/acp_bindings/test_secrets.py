@@ -16,6 +16,8 @@ from acp_bindings._secrets import argument_secrets
         (["--password", "ab=cd"], ["ab=cd"]),
         (["--header", "Bearer abcd1234="], ["Bearer abcd1234="]),
         (["--verbose", "file=name"], []),
+        (["--auth-type", "openai", "--auth-mode=none", "-e", "TOKEN_TYPE=bearer"], []),
+        (["--auth-types", "abcd1234"], ["abcd1234"]),
     ],
 )
 def test_secrets_of_arguments_are_found_as_others_repeat_them(arguments: list[str], secrets: list[str]) -> None:
