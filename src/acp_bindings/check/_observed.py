@@ -236,7 +236,7 @@ def _unknown(method: str, protocol: ProtocolPackage) -> str:
     if having:
         text = f"{here} has no {method}, which {' and '.join(having)} {'have' if len(having) > 1 else 'has'}"
         draft = f"{here}_unstable"
-        return f"{text}; --protocol {draft} reads it" if draft in having else text
+        return f"{text}; acp-bindings check --protocol {draft} reads it" if draft in having else text
     if instead := WITHDRAWN.get(method):
         return f"{method} was in drafts of the protocol; now there is {instead}"
     close = closest(method[:100], protocol.METHODS, cutoff=_CLOSE)

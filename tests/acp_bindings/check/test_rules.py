@@ -571,7 +571,10 @@ def test_an_update_that_is_a_request_is_an_error() -> None:
 
 UNKNOWN = {
     "session/nwe": "session/nwe is not a method; did you mean session/new?",
-    "session/fork": ("v1 has no session/fork, which v1_unstable and v2_unstable have; --protocol v1_unstable reads it"),
+    "session/fork": (
+        "v1 has no session/fork, which v1_unstable and v2_unstable have; "
+        "acp-bindings check --protocol v1_unstable reads it"
+    ),
     "tool_call/cancel": "v1 has no tool_call/cancel, which v2 and v2_unstable have",
     "session/set_model": ("session/set_model was in drafts of the protocol; now there is session/set_config_option"),
     "session/branch": "session/branch is not a method; names of extensions begin with an underscore",

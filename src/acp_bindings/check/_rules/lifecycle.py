@@ -17,8 +17,8 @@ from acp_bindings.setup.errors import InitializedAlready, NotInitialized, Remark
 def not_initialized(observed: ObservedMessage) -> Iterator[Remark]:
     """A message is sent before the response to `initialize`."""
     if isinstance(observed.untimely, NotInitialized):
-        message = f"{observed.untimely.message}; if the recording begins after the handshake, pass --protocol"
-        yield whole(observed, "lifecycle.not-initialized", message)
+        advice = "if the recording begins after the handshake, use acp-bindings check --protocol"
+        yield whole(observed, "lifecycle.not-initialized", f"{observed.untimely.message}; {advice}")
 
 
 @rule("lifecycle.initialized-again", "error")
