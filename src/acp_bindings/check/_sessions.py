@@ -24,7 +24,7 @@ class Transcript:
         self.turns_of_user = 0
         """The number of user turns. A turn begins after text of the agent, or after a `pause`."""
         self._is_users = False
-        self._digest = blake2b()
+        self._digest, self._of_user = blake2b(), blake2b()
         self._last: Author | None = None
 
     def pause(self) -> None:
@@ -43,6 +43,12 @@ class Transcript:
             self._digest.update(b"\xff" + author.encode())  # a byte that does not occur in text
             self._last = author
         self._digest.update(text.encode(errors="surrogatepass"))
+        if author == "user":
+            self._of_user.update("".join(text.split()).encode(errors="surrogatepass"))
+
+    def has_users_text(self, other: Transcript) -> bool:
+        """Return True if the user has said the same, apart from white space, in any number of turns."""
+        return self._of_user.digest() == other._of_user.digest()
 
     def __eq__(self, other: object) -> bool:
         """Return True if the text is the same."""
@@ -66,6 +72,8 @@ class Session:
     transcript: Transcript = field(default_factory=Transcript)
     replay: Transcript | None = None
     """The replayed text while the session is loading."""
+    message_id: str | None = None
+    """The id of the last replayed message."""
     directories: tuple[str, ...] = ()
     """The working directory and the additional ones; empty if they are not known."""
     turns: Turns = field(default_factory=Turns)
@@ -77,9 +85,11 @@ class Session:
     def update(self, update: Any) -> None:
         """Add the text of an update, if it is a message."""
         author = _AUTHORS.get(update.session_update)
-        if self.replay is not None and author != "user":
+        message_id = getattr(update, "message_id", None)
+        if self.replay is not None and (author != "user" or message_id != self.message_id):
             # The replay may omit what separated two messages. That is not a missing message of the user.
             self.replay.pause()
+        self.message_id = message_id
         # Outside a replay, text of the user repeats the prompt. After a replay and before the next prompt, text of the
         # agent is a report, as it is before the first prompt.
         if author is None or (self.replay is None and (author == "user" or self.turns.reopened)):

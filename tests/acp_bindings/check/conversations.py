@@ -63,9 +63,10 @@ def new(id: int = 1, *, session: str = "s1", **params: Any) -> list[Message]:  #
     ]
 
 
-def update(kind: str, text: str, *, session: str = "s1") -> Message:
+def update(kind: str, text: str, *, session: str = "s1", message_id: str | None = None) -> Message:
     content = {"type": "text", "text": text}
-    return call("session/update", {"sessionId": session, "update": {"sessionUpdate": kind, "content": content}})
+    more = {} if message_id is None else {"messageId": message_id}
+    return call("session/update", {"sessionId": session, "update": {"sessionUpdate": kind, "content": content, **more}})
 
 
 def prompt(id: int, text: str = "hello", *, says: Iterable[str] = ("hi",), session: str = "s1") -> list[Message]:  # noqa: A002

@@ -527,6 +527,18 @@ def test_a_replay_without_the_users_messages_is_an_error() -> None:
     assert "1 of 2" in found.message
 
 
+@pytest.mark.parametrize(
+    "replayed",
+    [
+        [update(USER, "one "), update(USER, "two"), update(AGENT, "hi")],
+        [update(USER, "1", message_id="a"), update(USER, "2", message_id="b"), update(AGENT, "hi")],
+    ],
+    ids=["the same text", "two ids"],
+)
+def test_messages_of_the_user_may_follow_each_other_in_a_replay(replayed: list[Any]) -> None:
+    assert "lifecycle.replay-incomplete" not in rules(*TALK, *load(9, *replayed))
+
+
 TALK = [*V1, *prompt(2, "one "), *prompt(5, "two")]
 GONE = update(AGENT, "MCP server gone")
 WITH_EMPTY_CHUNKS = [*V1, *prompt(2, "one ", says=[""]), *prompt(5, "two", says=["hi", ""])]

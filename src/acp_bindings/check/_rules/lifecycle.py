@@ -166,7 +166,8 @@ def replay_incomplete(observed: ObservedMessage) -> Iterator[Remark]:
     """A session is loaded, and less of the user's messages is replayed than this connection has seen."""
     if observed.kind == "response" and (message := observed.before.replay_of(observed)):
         session, replayed = message
-        if (had := session.transcript.turns_of_user) > (has := replayed.turns_of_user):
+        had, has = session.transcript.turns_of_user, replayed.turns_of_user
+        if had > has and not replayed.has_users_text(session.transcript):
             text = f"{has} of {had} messages of the user are replayed; the entire conversation should be"
             yield whole(observed, "lifecycle.replay-incomplete", text)
 
