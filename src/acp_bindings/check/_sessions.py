@@ -18,7 +18,10 @@ It is "loading" if it was not known before the request that loads it.
 
 
 class Transcript:
-    """The text of a conversation from its first prompt, as a digest of fixed size. How it was split does not matter."""
+    """The text of a conversation from its first prompt, as a digest of fixed size.
+
+    How it was split does not matter, and neither does white space at the end of a message.
+    """
 
     def __init__(self) -> None:
         self.turns_of_user = 0
@@ -26,6 +29,8 @@ class Transcript:
         self._is_users = False
         self._digest, self._of_user = blake2b(), blake2b()
         self._last: Author | None = None
+        self._space = ""
+        """White space that counts if the same author goes on."""
 
     def pause(self) -> None:
         """End the turn of the user."""
@@ -41,8 +46,10 @@ class Transcript:
         self._is_users = author == "user"
         if author != self._last:
             self._digest.update(b"\xff" + author.encode())  # a byte that does not occur in text
-            self._last = author
-        self._digest.update(text.encode(errors="surrogatepass"))
+            self._last, self._space = author, ""
+        kept = (self._space + text).rstrip()
+        self._space = (self._space + text)[len(kept) :]
+        self._digest.update(kept.encode(errors="surrogatepass"))
         if author == "user":
             self._of_user.update("".join(text.split()).encode(errors="surrogatepass"))
 
@@ -69,6 +76,8 @@ class Session:
     """True if the agent has responded to a prompt in it."""
     whole: bool = False
     """True if `transcript` is complete, because the session was created on this connection."""
+    is_comparable: bool = True
+    """False if `transcript` may be replayed as other text or in another order, because of one of the prompts."""
     transcript: Transcript = field(default_factory=Transcript)
     replay: Transcript | None = None
     """The replayed text while the session is loading."""
@@ -80,6 +89,8 @@ class Session:
 
     def prompt(self, blocks: list[Any]) -> None:
         """Add the text of a prompt."""
+        is_text = all(getattr(each, "type", None) == "text" for each in blocks)
+        self.is_comparable = self.is_comparable and is_text and len(self.turns.open_prompts) < 2
         self.transcript.add("user", "".join(map(_text, blocks)))
 
     def update(self, update: Any) -> None:

@@ -177,7 +177,8 @@ def replay_differs(observed: ObservedMessage) -> Iterator[Remark]:
     """The replay of a loaded session differs from the messages before, or is in another order."""
     if observed.kind == "response" and observed.version == 1 and (message := observed.before.replay_of(observed)):
         session, replayed = message
-        if session.transcript.turns_of_user <= replayed.turns_of_user and session.transcript != replayed:
+        had, has = session.transcript.turns_of_user, replayed.turns_of_user
+        if had <= has and session.is_comparable and session.transcript != replayed:
             text = "the replayed messages differ from those on this connection, or are in another order"
             yield whole(observed, "lifecycle.replay-differs", text)
 
