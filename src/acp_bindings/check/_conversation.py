@@ -361,6 +361,8 @@ class Conversation:
             session.turns.response(
                 request.method, params, result, line=self.heard, asked=request.line, version=observed.version
             )
+            if request.method == PROMPT and result is None:
+                session.whole = False  # the agent may not have stored it
         if request.method == "initialize":
             self._initialized(observed, request)
         elif session := self._loading(request):

@@ -75,7 +75,7 @@ class Session:
     prompted: bool = False
     """True if the agent has responded to a prompt in it."""
     whole: bool = False
-    """True if `transcript` is complete, because the session was created on this connection."""
+    """True if `transcript` is what a replay must have: all of a new session that has accepted each prompt."""
     is_comparable: bool = True
     """False if `transcript` may be replayed as other text or in another order, because of one of the prompts."""
     transcript: Transcript = field(default_factory=Transcript)

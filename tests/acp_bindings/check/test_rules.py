@@ -543,6 +543,15 @@ TALK = [*V1, *prompt(2, "one "), *prompt(5, "two")]
 GONE = update(AGENT, "MCP server gone")
 WITH_EMPTY_CHUNKS = [*V1, *prompt(2, "one ", says=[""]), *prompt(5, "two", says=["hi", ""])]
 ONE, TWO, HI = update(USER, "one "), update(USER, "two"), update(AGENT, "hi")
+
+
+@pytest.mark.parametrize("then", [[], prompt(8, "three", says=["x"])], ids=["at the end", "before another"])
+def test_a_refused_prompt_need_not_be_replayed(then: list[Any]) -> None:
+    replayed = [update(USER, "three"), update(AGENT, "x")] if then else []
+    refused = [prompt(7, "more")[0], error(7, -32000)]
+    assert check(*TALK, *refused, *then, *load(9, ONE, HI, TWO, HI, *replayed)) == []
+
+
 REPLAYED = [update(USER, "one"), update(AGENT, "hi there"), update(USER, "hello"), HI]
 LINK = {"type": "resource_link", "uri": "file:///x", "name": "x"}
 WITH_LINK = call("session/prompt", {"sessionId": "s1", "prompt": [{"type": "text", "text": "see "}, LINK]}, id=2)
