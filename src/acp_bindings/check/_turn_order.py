@@ -169,8 +169,9 @@ class Turns:
     ) -> None:
         """Take the response to a request in the session, which came in the line *asked*. None is an error."""
         if method == "session/prompt":
-            # A prompt before one that was answered with a result is not answered any more.
-            self.open_prompts -= {each for each in self.open_prompts if each == asked or (result and each < asked)}
+            # A prompt before one that has had its turn is not answered any more.
+            had_turn = result is not None and result.get("stopReason") != "cancelled"
+            self.open_prompts -= {each for each in self.open_prompts if each == asked or (had_turn and each < asked)}
             self._prompt_response(result, line, version)
         elif method == "session/request_permission":
             allowed = {id_ for each in items_of(params.get("options")) for id_ in _allowing(each)}

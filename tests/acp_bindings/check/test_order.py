@@ -20,6 +20,7 @@ from tests.acp_bindings.check.orders import (
     ALLOW,
     ASKED,
     BEGUN,
+    CANCEL,
     CANCELLED,
     DONE,
     ECHO,
@@ -73,6 +74,13 @@ QUEUED = prompt(3)[1:]
 )
 def test_a_second_prompt_does_not_end_the_turn(rest: list[Message]) -> None:
     assert rules(*TWICE, *rest) == ["turn.prompt-in-turn"]
+
+
+def test_the_first_turn_goes_on_if_a_second_prompt_is_cancelled_before_it() -> None:
+    late = update(AGENT, "late")
+    withdrawn = [*TWICE, CANCEL, result(3, {"stopReason": "cancelled"}), update(AGENT, "hi"), CANCELLED]
+    assert rules(*withdrawn) == ["turn.prompt-in-turn"]
+    assert rules(*withdrawn, late) == ["turn.prompt-in-turn", "turn.update-after-end"]
 
 
 def test_a_second_prompt_does_not_undo_what_the_user_has_refused() -> None:

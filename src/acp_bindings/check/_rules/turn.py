@@ -20,7 +20,7 @@ def update_after_end(observed: ObservedMessage) -> Iterator[Remark]:
             yield remark(observed, "turn.update-after-end", message, "update")
 
 
-@rule("turn.prompt-in-turn", "warning", on=[PROMPT])
+@rule("turn.prompt-in-turn", "info", on=[PROMPT])
 def prompt_in_turn(observed: ObservedMessage) -> Iterator[Remark]:
     """A prompt of v1 is sent although the one before in the session has no response yet."""
     if (
@@ -29,7 +29,9 @@ def prompt_in_turn(observed: ObservedMessage) -> Iterator[Remark]:
         and observed.session_id is not None
         and (open_ := observed.before.prompts(observed.session_id))
     ):
-        message = f"the prompt of line {open_[0].line} has no response yet; wait for it, or send session/cancel first"
+        message = (
+            f"the prompt of line {open_[0].line} has no response yet; some agents queue this one, others refuse it"
+        )
         yield whole(observed, "turn.prompt-in-turn", message)
 
 
