@@ -17,10 +17,10 @@ _FINAL = ("completed", "failed", "cancelled")
 
 @dataclass
 class Terminal:
-    """A terminal. In v1 the client runs it, in v2 the agent."""
+    """A terminal. In v2 the agent runs it, in v1 the client, or the agent if the client shows it (`own_terminal`)."""
 
     line: int
-    """The line in which the agent has requested it; 0 in v2."""
+    """The line in which the agent has requested it; 0 if the agent runs it."""
     is_released: bool = False
     is_shown: bool = False
     """True if it was part of a tool call before its release."""
@@ -136,6 +136,8 @@ class Turns:
                 self.unfinished.pop(id_, None)
             elif begins and not is_history:
                 self.unfinished[id_] = None
+        for id_ in own_terminal(update):  # which nobody releases, and may be shown at any time
+            self.terminals.setdefault(id_, Terminal(0, is_released=True, is_shown=True))
         for id_, _ in embedded_terminals(update):
             if id_ in self.terminals:
                 self.terminals[id_].is_shown = True
@@ -240,6 +242,14 @@ def values_of(option: dict[str, Any]) -> Iterator[str]:
     for each in items_of(option.get("options")):
         yield from text_in(each, "value")
         yield from values_of(members_of(each))
+
+
+def own_terminal(update: dict[str, Any]) -> set[str]:
+    """Return the terminal that an agent of v1 runs itself, or nothing.
+
+    Clients such as Zed advertise `terminal_output` in the `_meta` of their capabilities, and show what follows there.
+    """
+    return text_in(members_of(update.get("_meta")).get("terminal_info"), "terminal_id")
 
 
 def embedded_terminals(update: dict[str, Any]) -> Iterator[tuple[str, int]]:

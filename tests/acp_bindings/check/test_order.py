@@ -10,6 +10,8 @@ from tests.acp_bindings.check.conversations import (
     check,
     error,
     load,
+    new,
+    opening,
     prompt,
     result,
     rules,
@@ -29,12 +31,14 @@ from tests.acp_bindings.check.orders import (
     REJECT,
     RUNNING,
     S1,
+    SHOWN,
     STOPPED,
     V1,
     V2,
     Case,
     chosen,
     question,
+    said,
 )
 
 NAMES = [f"{each.rule}-{number}" for number, each in enumerate(ORDERS)]
@@ -81,6 +85,21 @@ def test_the_first_turn_goes_on_if_a_second_prompt_is_cancelled_before_it() -> N
     withdrawn = [*TWICE, CANCEL, result(3, {"stopReason": "cancelled"}), update(AGENT, "hi"), CANCELLED]
     assert rules(*withdrawn) == ["turn.prompt-in-turn"]
     assert rules(*withdrawn, late) == ["turn.prompt-in-turn", "turn.update-after-end"]
+
+
+ITS_OWN = {"terminal_info": {"terminal_id": "t1"}}
+OWN_TERMINAL = [
+    *new(),
+    said("tool_call", toolCallId="t", title="T", content=[{"type": "terminal", "terminalId": "t1"}], _meta=ITS_OWN),
+    SHOWN,
+]
+
+
+def test_a_terminal_of_the_agent_itself_may_be_shown_by_a_client_that_can() -> None:
+    can = opening(client={"_meta": {"terminal_output": True}})
+    assert rules(*can, *OWN_TERMINAL) == []
+    assert rules(*can, *OWN_TERMINAL[:-2], BEGUN, SHOWN) == ["terminal.unknown"]
+    assert rules(*opening(), *OWN_TERMINAL) == ["terminal.unknown"]
 
 
 def test_a_second_prompt_does_not_undo_what_the_user_has_refused() -> None:

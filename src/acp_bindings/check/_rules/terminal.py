@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from acp_bindings._json import items_of
 from acp_bindings.check._observed import UPDATE, ObservedMessage
 from acp_bindings.check._rules.rule import remark, rules
-from acp_bindings.check._turn_order import Terminal, embedded_terminals, text_in
+from acp_bindings.check._turn_order import Terminal, embedded_terminals, own_terminal, text_in
 from acp_bindings.setup.errors import Remark
 
 _USING = frozenset(
@@ -44,11 +44,13 @@ def reference(observed: ObservedMessage) -> Iterator[Remark]:
 def _embedded(observed: ObservedMessage, known: dict[str, Terminal]) -> Iterator[Remark]:
     if observed.update.get("sessionUpdate") not in ("tool_call", "tool_call_update"):
         return
+    client = observed.before.client
+    own = own_terminal(observed.update) if client is None or client.ext("terminal_output") else set[str]()
     for id_, index in embedded_terminals(observed.update):
         path = ("update", "content", index, "terminalId")
-        if id_ not in known:
+        if id_ not in known and id_ not in own:
             yield remark(observed, "terminal.unknown", NOT_CREATED, *path)
-        elif known[id_].is_released and not known[id_].is_shown:
+        elif id_ in known and known[id_].is_released and not known[id_].is_shown:
             message = "the terminal was released before; add it to the tool call first"
             yield remark(observed, "terminal.released", message, *path)
 
