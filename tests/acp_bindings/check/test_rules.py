@@ -597,6 +597,18 @@ def test_a_replay_with_other_messages_or_in_another_order_is_reported(
     assert found == (["lifecycle.replay-differs"] if differs else [])
 
 
+@pytest.mark.requirement("R61")
+def test_a_null_that_the_protocol_shows_is_a_warning_only_if_clients_refuse_it() -> None:
+    loaded = [*load(9, ONE, HI, TWO, HI)[:-1], result(9, None)]
+    written = [call("fs/write_text_file", {"sessionId": "s1", "path": "/home/me/x", "content": ""}, id=7)]
+    for severity, talk in (("warning", loaded), ("info", [*written, result(7, None)])):
+        found = the("leniency.default-on-null", *TALK, *talk)
+        assert (found.severity, found.message) == (
+            severity,
+            "the protocol shows null here, but some refuse it; send {}",
+        )
+
+
 @pytest.mark.requirement("R59")
 def test_an_update_that_is_a_request_is_an_error() -> None:
     found = the("schema.method", *V1, {**update(AGENT, "hi"), "id": 1}, error(1, -32601))

@@ -14,7 +14,7 @@ from acp_bindings.check._rules.rule import OPENING, remark, rule, rules
 from acp_bindings.errors import Finding
 from acp_bindings.setup._peer import repeated_version
 from acp_bindings.setup._versions import read_version
-from acp_bindings.setup.errors import BadProtocolVersion, Remark
+from acp_bindings.setup.errors import BadProtocolVersion, Remark, Severity
 
 
 @rules(
@@ -29,8 +29,16 @@ from acp_bindings.setup.errors import BadProtocolVersion, Remark
 def excused(observed: ObservedMessage) -> Iterator[Remark]:
     """Yield the findings of `decode`."""
     for each in observed.findings:
+        if not each.path and observed.body is None and observed.method in _SHOWN_AS_NULL:
+            message = "the protocol shows null here, but some refuse it; send {}"
+            yield Remark(observed.at, f"leniency.{each.rule}", message, _SHOWN_AS_NULL[observed.method])
+            continue
         causes = tuple(replace(cause, path=cause.path[len(each.path) :]) for cause in each.causes)
         yield Remark((*observed.at, *each.path), f"leniency.{each.rule}", str(Finding((), each.rule, causes)))
+
+
+_SHOWN_AS_NULL: dict[str | None, Severity] = {"fs/write_text_file": "info", "session/load": "warning"}
+"""The responses that are null on pages of the protocol. Zed refuses a null for `session/load`."""
 
 
 @rule("schema.version", "error", on=["initialize"])
