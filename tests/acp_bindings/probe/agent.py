@@ -154,6 +154,7 @@ class Session:
         self.model = "small"
         self.lock = threading.Lock()
         self.is_open = True
+        self.is_listed = True
         self.stale_cancel = False
         self.messages = 0
         self.servers = self.connect(params)
@@ -788,7 +789,7 @@ class Agent:
 
     def list_all(self, _: Json, params: Json) -> Json:
         cwd = None if broken("sessions.list-by-cwd") else params.get("cwd")
-        found = [each for each in self.sessions.values() if cwd in (None, each.cwd)]
+        found = [each for each in self.sessions.values() if cwd in (None, each.cwd) and each.is_listed]
         if broken("sessions.list"):
             found = []
         if broken("sessions.list/twice"):
@@ -805,8 +806,11 @@ class Agent:
 
     def delete(self, _: Json, params: Json) -> Json:
         session = self.session(params, stored=True)
+        if broken("allowed.delete") and session.is_open:
+            raise RpcError(-32603, "close it first")
         session.close()
-        if not broken("sessions.delete"):
+        session.is_listed = not broken("allowed.delete")
+        if not broken("sessions.delete", "allowed.delete"):
             del self.sessions[session.id]
         return {}
 

@@ -195,11 +195,13 @@ async def test_an_agent_that_always_ends_in_a_prompt_fails_one_check_of_its_conv
         ("allowed.cancel-before-insertion", 2),
         ("allowed.relative-cwd", 1),
         ("allowed.relative-cwd", 2),
+        ("allowed.delete", 1),
+        ("allowed.delete", 2),
     ],
 )
 async def test_what_the_protocol_allows_is_not_a_failure(name: str, version: int) -> None:
     only = ["negotiation.before-initialize", "sessions.missing-prompt", "sessions.load-equal", "prompts.turn"]
-    only += ["sessions.new", "sessions.relative-cwd", "prompts.cancel-at-once", "conversation"]
+    only += ["sessions.new", "sessions.relative-cwd", "sessions.delete", "prompts.cancel-at-once", "conversation"]
 
     report = await probe([*AGENT, name], version=version, only=only, timeout=5)
 
