@@ -17,6 +17,7 @@ from acp_bindings._secrets import argument_secrets
         (["--header", "Bearer abcd1234="], ["Bearer abcd1234="]),
         (["--verbose", "file=name"], []),
         (["--auth-type", "openai", "--auth-mode=none", "-e", "TOKEN_TYPE=bearer"], []),
+        (["--max-tokens", "4096", "--max_tokens=4096", "-e", "MAX_OUTPUT_TOKENS=32000"], []),
         (["--auth-types", "abcd1234"], ["abcd1234"]),
     ],
 )
