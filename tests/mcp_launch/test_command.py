@@ -307,13 +307,14 @@ def test_a_url_is_a_server_with_its_headers(echo_urls: dict[str, str]) -> None:
 def test_a_wrong_transport_is_reported_in_the_terms_of_its_file(tmp_path: Path, echo_urls: dict[str, str]) -> None:
     gemini = tmp_path / ".gemini" / "settings.json"
     gemini.parent.mkdir()
-    gemini.write_text(json.dumps({"mcpServers": {"web": {"url": echo_urls["http"]}}}))
+    gemini.write_text(json.dumps({"mcpServers": {"web": {"type": "sse", "url": echo_urls["http"]}}}))
     ways = ((echo_urls["http"], "--sse"), (str(gemini),))
     new = [run_here(command, *where) for command in ("check", "tools") for where in ways]
     gemini.write_text(json.dumps({"mcpServers": {"web": {"httpUrl": echo_urls["sse"]}}}))
     old = [run_here("check", echo_urls["sse"]), run_here("call", str(gemini), "echo")]
 
-    said = ["leave out --sse", 'call the URL "httpUrl"'] * 2 + ["add --sse", 'call the URL "url"']
+    said = ["leave out --sse", 'call the URL "httpUrl"'] * 2
+    said += ["add --sse", 'call the URL "url", and set "type" to "sse"']
     assert [done.returncode for done in (*new, *old)] == [1] * 6
     for done, advice in zip([*new, *old], said, strict=True):
         speaks = "the deprecated SSE transport" if done in old else "Streamable HTTP"

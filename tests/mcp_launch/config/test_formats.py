@@ -78,6 +78,21 @@ def test_a_url_that_ends_in_sse_uses_sse(name: str, url: str, kind: str) -> None
 
 
 @pytest.mark.parametrize(
+    ("entry", "kind"),
+    [
+        ({"url": "http://h/mcp"}, "http"),
+        ({"url": "http://h/sse"}, "sse"),
+        ({"httpUrl": "http://h/sse"}, "http"),
+        ({"url": "http://h/sse", "type": "http"}, "http"),
+        ({"url": "http://h/mcp", "type": "sse"}, "sse"),
+        ({"url": "http://h/mcp", "command": "c"}, "http"),
+    ],
+)
+def test_gemini_takes_a_url_for_http_unless_it_says_sse(entry: dict[str, Any], kind: str) -> None:
+    assert config_of("gemini", entry).servers[0]["type"] == kind
+
+
+@pytest.mark.parametrize(
     ("entry", "server"),
     [
         ({"source": "extension"}, None),
@@ -437,4 +452,4 @@ def test_a_type_is_advised_as_the_client_calls_it(name: str) -> None:
 
     assert isinstance(known, MapFormat)
     advised = {kind: getattr(known.phrases, kind) for kind in known.types if kind != "stdio"}
-    assert advised == {kind: f'set "type" to "{known.types[kind]}"' for kind in advised}
+    assert all(each.endswith(f'set "type" to "{known.types[kind]}"') for kind, each in advised.items())

@@ -275,7 +275,7 @@ BROKEN = (
     # URLs.
     claude("without a path", '{"type": "http", "url": "WEB"}', {"type": "http", "url": "WEB/mcp"}),
     cursor("another path", '{"url": "WEB/api"}', {"url": "WEB/mcp"}),
-    gemini("url for httpUrl", '{"url": "WEB/mcp"}', {"httpUrl": "WEB/mcp"}),
+    gemini("sse for http", '{"type": "sse", "url": "WEB/mcp"}', {"httpUrl": "WEB/mcp"}),
     claude("sse for http", '{"type": "sse", "url": "WEB/mcp"}', {"type": "http", "url": "WEB/mcp"}),
     acp(
         "the path of SSE",

@@ -126,6 +126,8 @@ class Draft:
             if not others or member not in self.raw:
                 return None
             kinds = tuple(Edit(self.at(each), action="remove") for each in ("type", "transport") if each in self.raw)
+            if transport in self.form.types:
+                kinds = (Edit(self.at("type"), self.form.types[transport]),)
             return (*kinds, *([] if member in others else [Edit(self.at(member), others[0], "rename")]))
         if transport in self.form.types or "type" in self.raw:
             word = self.form.types.get(transport, transport)

@@ -9,16 +9,17 @@ from mcp_launch._json_values import as_items, as_members, texts
 from mcp_launch.config import _references as variables
 from mcp_launch.config._entries import Entry
 from mcp_launch.config._formats.format import EntryReading, Reading, Writing
-from mcp_launch.config._formats.map import MEMBERS, OF_CLIENTS, MapFormat
+from mcp_launch.config._formats.map import MEMBERS, OF_CLIENTS, MapFormat, ends_in_sse
 from mcp_launch.config._references import Reference, Text, texts_in
 
 
 class Gemini(MapFormat):
-    """Gemini CLI: `mcpServers` in `settings.json`, JSON with comments; `httpUrl` is Streamable HTTP, `url` is SSE.
+    """Gemini CLI: `mcpServers` in `settings.json`, JSON with comments.
 
-    `$VAR` and `${VAR}` are replaced everywhere, and stay as they are if the variable is not set. `mcp.excluded` and
-    `mcp.allowed` list the servers that are not, or only, started. Source: `docs/tools/mcp-server.md` and
-    `envVarResolver.ts` in its repository.
+    `httpUrl` is Streamable HTTP, whatever the type. `url` has the transport of its type; without one, Gemini CLI tries
+    Streamable HTTP, then SSE. `$VAR` and `${VAR}` are replaced everywhere, and stay as they are if the variable is not
+    set. `mcp.excluded` and `mcp.allowed` list the servers that are not, or only, started. Source:
+    `docs/tools/mcp-server.md`, `mcp-client.ts` and `envVarResolver.ts` in its repository.
     """
 
     name = "gemini"
@@ -26,11 +27,12 @@ class Gemini(MapFormat):
     grammar = "json with comments"
     syntax = variables.GEMINI
     urls = {"httpUrl": "http", "url": "sse"}  # noqa: RUF012 - a Mapping is not written to
+    types = {"sse": "sse"}  # noqa: RUF012
     phrases = OF_CLIENTS._replace(
         http='call the URL "httpUrl"',
-        sse='call the URL "url"',
+        sse='call the URL "url", and set "type" to "sse"',
         needs='a "command", an "httpUrl" or a "url"',
-        urls=(("http", "httpUrl"), ("sse", "url")),
+        urls=(("http", "httpUrl"),),
     )
     cwd = "cwd"
     timeout = ("timeout", 0.001)
@@ -48,6 +50,10 @@ class Gemini(MapFormat):
 
     def transport(self, raw: Mapping[str, Any]) -> Any:
         return "http" if "httpUrl" in raw else super().transport(raw)
+
+    def guess(self, member: str, url: Any) -> str:
+        # In older releases, `url` was only for SSE.
+        return "sse" if member == "url" and ends_in_sse(url) else "http"
 
     def _instead(self, shown: str, member: str) -> str:
         # Both forms are replaced, so a variable in either form only needs a value.
