@@ -246,6 +246,8 @@ class Phrases(NamedTuple):
     """Transports that are chosen by a URL without a type, each with the field of the URL."""
     variables: tuple[tuple[str, str], ...] = ()
     """Fields with variables, each with the advice for a variable NAME in it that was not replaced."""
+    tries_both: bool = False
+    """True if the client tries SSE after Streamable HTTP, or the reverse, so that the launcher does too."""
 
     def called(self, word: str) -> str:
         """Return the name of a field or type of ACP."""

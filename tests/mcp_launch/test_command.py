@@ -304,6 +304,20 @@ def test_a_url_is_a_server_with_its_headers(echo_urls: dict[str, str]) -> None:
     assert "the SSE transport is deprecated" in old.stderr
 
 
+def test_a_client_that_tries_both_transports_finds_a_server_of_either(
+    tmp_path: Path, echo_urls: dict[str, str]
+) -> None:
+    servers = {"a": {"type": "sse", "url": echo_urls["http"]}, "b": {"type": "http", "url": echo_urls["sse"]}}
+    file = tmp_path / ".vscode" / "mcp.json"
+    file.parent.mkdir()
+    file.write_text(json.dumps({"servers": servers}))
+    done = run_here("check", str(file))
+
+    assert [line.split()[:3] for line in done.stdout.splitlines()] == [["ok", "a", "http"], ["ok", "b", "sse"]]
+    assert done.stderr.startswith("warning: b: the SSE transport is deprecated by MCP; ")
+    assert len(done.stderr.splitlines()) == 1
+
+
 def test_a_wrong_transport_is_reported_in_the_terms_of_its_file(tmp_path: Path, echo_urls: dict[str, str]) -> None:
     gemini = tmp_path / ".gemini" / "settings.json"
     gemini.parent.mkdir()

@@ -13,7 +13,7 @@ import anyio.to_thread
 from acp_bindings._processes.process import ChildProcess
 from mcp_launch._servers.record import Record, Terms
 from mcp_launch._spawn import spawn
-from mcp_launch._spec import ServerSpec, SseServer, StdioServer, parse_server, transport_meant
+from mcp_launch._spec import ServerSpec, StdioServer, parse_server, transport_meant
 from mcp_launch.failures import OF_ACP, LaunchFailure
 from mcp_launch.options import Options, OptionsFor, Restart, Transports, options_for
 
@@ -51,8 +51,6 @@ def read_entry(
         message = f'the agent did not advertise support for "{spec.transport}" servers; use another transport'
         facts = {"type": spec.transport}
         record.fail(LaunchFailure(message, server=spec.name, stage="spec", code="unsupported_transport", facts=facts))
-    elif isinstance(spec, SseServer):
-        record.warn("the SSE transport is deprecated by MCP; use a Streamable HTTP URL if the server has one")
     return record
 
 

@@ -149,12 +149,28 @@ async def serve_stdio(
 
 
 async def serve_web(record: Record, spec: HttpServer, *, terms: Terms, deadline: float) -> None:
-    """Open the session at a URL, serve it until it ends, and close it; the outcome is in the record."""
+    """Open the session at a URL, serve it until it ends, and close it; the outcome is in the record.
+
+    If the client of its file tries both transports, the other one is tried for a URL that speaks it.
+    """
+    failure = await _attempt_web(record, spec, terms=terms, deadline=deadline)
+    is_wrong = failure is not None and failure.code == "wrong_transport"
+    if is_wrong and record.options.phrases.tries_both and record.wanted and anyio.current_time() < deadline:
+        other = HttpServer if isinstance(spec, SseServer) else SseServer
+        record.spec = other(name=spec.name, url=spec.url, headers=spec.headers, secrets=spec.secrets)
+        record.over = anyio.Event()
+        record.warnings.clear()
+        failure = await _attempt_web(record, record.spec, terms=terms, deadline=deadline)
+    if failure:
+        record.fail(failure)
+
+
+async def _attempt_web(record: Record, spec: HttpServer, *, terms: Terms, deadline: float) -> LaunchFailure | None:
     owner = _Owner(record, spec, terms=terms, deadline=deadline)
     if isinstance(spec, SseServer):
+        record.warn("the SSE transport is deprecated by MCP; use a Streamable HTTP URL if the server has one")
         owner.options = replace(owner.options, mode="legacy")
-    if failure := await owner.attempt(owner.web(spec)):
-        record.fail(failure)
+    return await owner.attempt(owner.web(spec))
 
 
 class _Owner:

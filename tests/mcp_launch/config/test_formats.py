@@ -436,6 +436,14 @@ def test_config_and_findings_do_not_show_secrets() -> None:
     assert "Bearer" not in repr(config)
 
 
+@pytest.mark.parametrize("kind", ["local", "streamable-http", "websocket", ["x"]])
+def test_vscode_ignores_a_type_that_it_does_not_know(kind: object) -> None:
+    assert config_of("vscode", {"type": kind, "command": "c"}).servers == [
+        {"type": "stdio", "name": "n", "command": "c"}
+    ]
+    assert config_of("vscode", {"type": kind, "url": "http://h/sse"}).servers[0]["type"] == "http"
+
+
 def test_gemini_prefers_http_url_and_starts_only_allowed_servers() -> None:
     both = {"httpUrl": "http://h/mcp", "url": "http://h/sse", "type": "sse"}
     text = json.dumps({"mcp": {"allowed": ["a"]}, "mcpServers": {"a": both, "b": {"command": "c"}}})

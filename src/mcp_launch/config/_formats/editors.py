@@ -16,7 +16,8 @@ class VsCode(MapFormat):
     """VS Code: `.vscode/mcp.json`, the user's `mcp.json`, and `mcp` in `settings.json`, as JSONC.
 
     `${env:VAR}`, `${input:id}`, `${workspaceFolder}` and other references are replaced everywhere. Values of `env` may
-    be numbers or null. Source: "MCP configuration reference" and "Variables reference" in its documentation, and
+    be numbers or null. A type other than stdio, http and sse is ignored. A URL of any type is tried with Streamable
+    HTTP, then with SSE. Source: "MCP configuration reference" and "Variables reference" in its documentation, and
     `mcpConfiguration.ts`.
     """
 
@@ -26,6 +27,7 @@ class VsCode(MapFormat):
     syntax = variables.VSCODE
     at = (("servers",), ("mcp", "servers"))
     types = {"stdio": "stdio", "http": "http", "sse": "sse"}  # noqa: RUF012 - a Mapping is not written to
+    phrases = OF_CLIENTS._replace(tries_both=True)
     cwd = "cwd"
     others = frozenset({"dev", "gallery", "version", "oauth"})
     unread = frozenset({"envFile", "sandbox", "sandboxEnabled"})
@@ -38,6 +40,11 @@ class VsCode(MapFormat):
         if "inputs" in holder:
             reading.rest["inputs"] = holder["inputs"]
         return super().read(reading)
+
+    def transport(self, raw: Mapping[str, Any]) -> Any:
+        if "type" in raw and raw["type"] not in ("stdio", "http", "sse"):
+            return "stdio" if "command" in raw else "http"
+        return super().transport(raw)
 
     def shape(self, kind: Any, raw: Mapping[str, Any], at: EntryReading) -> tuple[dict[str, Any], set[str]]:
         env = raw.get("env")
@@ -71,7 +78,9 @@ class Cursor(MapFormat):
     syntax = variables.CURSOR
     types = {"stdio": "stdio"}  # noqa: RUF012 - a Mapping is not written to
     guesses_sse = True
-    phrases = OF_CLIENTS._replace(needs='a "command" or a "url"', urls=(("http", "url"), ("sse", "url")))
+    phrases = OF_CLIENTS._replace(
+        needs='a "command" or a "url"', urls=(("http", "url"), ("sse", "url")), tries_both=True
+    )
     others = frozenset({"auth"})
     unread = frozenset({"envFile"})
 
