@@ -59,16 +59,18 @@ def shapes_of(value: Any) -> list[str]:
     """Return the names of the formats whose distinctive shape the value has."""
     members = as_members(value)
     in_mcp = as_members(members.get("mcp"))
+    of_opencode = [*in_mcp.values(), *as_members(in_mcp.get("servers")).values()]
+    is_opencode = any(as_members(each).get("type") in ("local", "remote") for each in of_opencode)
     fits = {
         "acp": isinstance(value, list) or "method" in members or isinstance(members.get("mcpServers"), list),
         "claude-code": any("mcpServers" in as_members(each) for each in as_members(members.get("projects")).values()),
-        "vscode": isinstance(members.get("servers"), dict) or isinstance(in_mcp.get("servers"), dict),
+        "vscode": isinstance(members.get("servers"), dict)
+        or (isinstance(in_mcp.get("servers"), dict) and not is_opencode),
         "zed": isinstance(members.get("context_servers"), dict),
         "gemini": any("httpUrl" in server for server in _servers(value)),
         # Other clients have settings with this name that do not contain maps.
         "goose": any(isinstance(each, dict) for each in as_members(members.get("extensions")).values()),
-        "opencode": str(members.get("$schema")).startswith("https://opencode.ai/")
-        or any(as_members(each).get("type") in ("local", "remote") for each in in_mcp.values()),
+        "opencode": str(members.get("$schema")).startswith("https://opencode.ai/") or is_opencode,
         "registry": any(isinstance(described(value).get(member), list) for member in ("packages", "remotes")),
     }
     return [name for name, is_fitting in fits.items() if is_fitting]

@@ -444,6 +444,25 @@ def test_vscode_ignores_a_type_that_it_does_not_know(kind: object) -> None:
     assert config_of("vscode", {"type": kind, "url": "http://h/sse"}).servers[0]["type"] == "http"
 
 
+@pytest.mark.parametrize("source", ["opencode.json", "f"])
+def test_the_newer_map_of_opencode_is_read_too(source: str) -> None:
+    local = {"type": "local", "command": ["c"]}
+    newer = {"a": {**local, "timeout": {"startup": 1, "execution": 5000}}, "off": {**local, "disabled": True}}
+    mcp = {"timeout": 5000, "servers": {**newer, "b": {**local, "timeout": {}}}, "old": {**local, "enabled": False}}
+    config = read_config(json.dumps({"mcp": mcp}), source=source)
+
+    found = [(entry.name, entry.timeout, entry.disabled) for entry in config.entries]
+    assert found == [("old", None, True), ("a", 5.0, False), ("off", None, True), ("b", None, False)]
+    assert [(each.server, each.code) for each in config.findings] == [("off", "disabled"), ("old", "disabled")]
+    assert config.entries[1].path == ("mcp", "servers", "a")
+
+
+def test_a_server_of_opencode_may_be_called_servers_or_timeout() -> None:
+    mcp = {name: {"type": "local", "command": ["c"]} for name in ("servers", "timeout")}
+
+    assert [each["name"] for each in read_config(json.dumps({"mcp": mcp}), source="f").servers] == [*mcp]
+
+
 def test_gemini_prefers_http_url_and_starts_only_allowed_servers() -> None:
     both = {"httpUrl": "http://h/mcp", "url": "http://h/sse", "type": "sse"}
     text = json.dumps({"mcp": {"allowed": ["a"]}, "mcpServers": {"a": both, "b": {"command": "c"}}})

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from mcp_launch._json_values import as_items, as_members, kind_of
+from mcp_launch._json_values import as_items, as_members, kind_of, texts
 from mcp_launch.config import _references as variables
+from mcp_launch.config._documents import Path
 from mcp_launch.config._entries import Entry
 from mcp_launch.config._formats.agents import is_own
-from mcp_launch.config._formats.format import EntryReading, Writing
+from mcp_launch.config._formats.format import EntryReading, Reading, Writing
 from mcp_launch.config._formats.map import MEMBERS, OF_CLIENTS, MapFormat
 from mcp_launch.config._references import Reference, Text
 
@@ -111,10 +112,12 @@ class OpenCode(MapFormat):
 
     `command` is a list with the arguments. `{env:VAR}` and `{file:path}` are replaced everywhere, an unset variable by
     nothing. A remote server is tried with Streamable HTTP, then with SSE. An entry without `type` may only enable or
-    disable a server of another file. Unknown members of a server are errors in older releases and ignored in newer
-    ones; a wrong `type` or `command` rejects the whole file. Source: "MCP servers" and "Config" in its documentation,
-    `packages/core/src/v1/config/mcp.ts`, `packages/opencode/src/config/variable.ts` and `src/mcp/index.ts` in its
-    repository, and https://github.com/anomalyco/opencode/issues/39431.
+    disable a server of another file. Newer releases also read `mcp.servers`, whose entries have `disabled`, and objects
+    as `timeout`. Unknown members of a server are errors in older releases and ignored in newer ones; a wrong `type` or
+    `command` rejects the whole file. Source: "MCP servers" and "Config" in its documentation,
+    `packages/core/src/v1/config/mcp.ts`, `packages/core/src/config/normalize.ts`, `packages/schema/src/mcp.ts`,
+    `packages/opencode/src/config/variable.ts` and `src/mcp/index.ts` in its repository, and
+    https://github.com/anomalyco/opencode/issues/39431.
     """
 
     name = "opencode"
@@ -146,8 +149,15 @@ class OpenCode(MapFormat):
     def known(self) -> set[str]:
         return super().known() - {"args", "transport"}
 
+    def read_map(self, servers: Mapping[str, Any], at: Path, reading: Reading) -> Iterator[Entry]:
+        # Unless they are servers with these names.
+        apart = {each for each in ("servers", "timeout") if not texts([as_members(servers.get(each)).get("type")])}
+        yield from super().read_map({name: raw for name, raw in servers.items() if name not in apart}, at, reading)
+        if "servers" in apart:
+            yield from _NEWER.read_map(as_members(servers.get("servers")), (*at, "servers"), reading)
+
     def read_entry(self, raw: dict[str, Any], at: EntryReading) -> Entry | None:
-        if raw.keys() == {"enabled"}:
+        if raw.keys() in ({"enabled"}, {"disabled"}):
             at.note("not_in_file", "is a server of another file")
             return None
         return super().read_entry(raw, at)
@@ -181,6 +191,21 @@ class OpenCode(MapFormat):
 
     def write_file(self, servers: dict[str, Any], writing: Writing) -> dict[str, Any]:
         return {"$schema": "https://opencode.ai/config.json", **super().write_file(servers, writing)}
+
+
+class _NewerOpenCode(OpenCode):
+    """The entries of `mcp.servers`."""
+
+    disabled = ("disabled", True)
+    read_map = MapFormat.read_map
+
+    def read_entry(self, raw: dict[str, Any], at: EntryReading) -> Entry | None:
+        if isinstance(raw.get("timeout"), dict):
+            raw = {**raw, "timeout": raw["timeout"].get("execution")}
+        return super().read_entry(raw, at)
+
+
+_NEWER = _NewerOpenCode()
 
 
 def _is_name(value: Any) -> bool:
