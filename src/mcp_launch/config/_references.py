@@ -207,7 +207,7 @@ class _ClaudeCode(Syntax):
     forms = {"env": "${*}"}  # noqa: RUF012 - a Mapping is not written to
 
     def read(self, found: re.Match[str]) -> Reference:
-        name, colon, default = found[1].partition(":-")
+        name, colon, default = found[found.lastindex or 0].partition(":-")
         return Reference(found[0], "env", name, default if colon else None)
 
     def write(self, reference: Reference) -> str | None:
@@ -245,21 +245,24 @@ class _OpenCode(Syntax):
         return Reference(found[0], "env" if found[1] == "env" else "file", found[2])
 
 
-class _Gemini(Syntax):
+class _Gemini(_ClaudeCode):
     pattern = r"(?a)\$(?:(\w+)|\{([^}]+)\})"
+
+    def read(self, found: re.Match[str]) -> Reference:
+        # Only gemini-extension.json has these. Its project is the directory of the extension.
+        kinds: dict[str, Kind] = {"extensionPath": "workspace", "/": "separator", "pathSeparator": "separator"}
+        reference = super().read(found)
+        return reference._replace(kind=kinds.get(reference.name, "env"))
+
+
+class _Goose(Syntax):
+    """The syntax of Gemini CLI with stricter names and without defaults; only for headers."""
+
+    pattern = r"(?a)\$(?:([A-Za-z_]\w*)|\{\s*([A-Za-z_]\w*)\s*\})"
     forms = {"env": "${*}"}  # noqa: RUF012
 
     def read(self, found: re.Match[str]) -> Reference:
-        name = found[1] or found[2]
-        # Only gemini-extension.json has these. Its project is the directory of the extension.
-        kinds: dict[str, Kind] = {"extensionPath": "workspace", "/": "separator", "pathSeparator": "separator"}
-        return Reference(found[0], kinds.get(name, "env"), name)
-
-
-class _Goose(_Gemini):
-    """The syntax of Gemini CLI with stricter names; only for headers."""
-
-    pattern = r"(?a)\$(?:([A-Za-z_]\w*)|\{\s*([A-Za-z_]\w*)\s*\})"
+        return Reference(found[0], "env", found[1] or found[2])
 
     def write(self, reference: Reference) -> str | None:
         return super().write(reference) if re.fullmatch(r"(?a)[A-Za-z_]\w*", reference.name) else None

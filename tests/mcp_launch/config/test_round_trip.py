@@ -20,7 +20,7 @@ CAN: dict[str, set[str]] = {
     "cursor": {"http", "sse", "env", "home", "workspace"},
     "windsurf": {"http", "sse", "env", "disabled"},
     "zed": {"http", "timeout", "disabled"},
-    "gemini": {"http", "sse", "env", "cwd", "timeout", "disabled"},
+    "gemini": {"http", "sse", "env", "default", "cwd", "timeout", "disabled"},
     "goose": {"http", "timeout", "disabled", "own"},
     "codex": {"http", "cwd", "timeout", "disabled", "own"},
     "opencode": {"http", "sse", "env", "cwd", "timeout", "disabled"},
