@@ -234,7 +234,7 @@ def test_the_list_with_json_is_a_single_document(tmp_path: Path) -> None:
         "transport": "stdio",
         "command": ["npx", "-y", "files mcp", "${ROOT:-/srv}", "--token", "…", "--api-key=…"],
         "url": None,
-        "cwd": str(Path.cwd()),
+        "cwd": str(tmp_path),
         "env": ["KEY", "PASSED"],
         "headers": [],
         "variables": ["ROOT", "PASSED"],

@@ -31,6 +31,7 @@ from mcp_launch._command.trust import trusted
 from mcp_launch._executable import RUNNERS
 from mcp_launch._json_values import as_items, as_members
 from mcp_launch._spawn_ahead import end_the_rest, start_ahead
+from mcp_launch.config._detection import project_of
 from mcp_launch.config._documents import Place
 from mcp_launch.config._entries import Config, Entry, input_ids
 from mcp_launch.config._read import read_config
@@ -290,7 +291,8 @@ def config_sessions(config: Config, typed: Typed, *, origin: Literal["file", "pr
     """Return the servers of a config that are not disabled, a session for each directory."""
     if config.cwd is not None and not os.path.isabs(config.cwd):
         raise UnusableInput(f'{config.source}: cwd must be an absolute path, not "{config.cwd}"')
-    shared = typed.directory(config.cwd)
+    project = os.path.abspath(typed.workspace) if typed.workspace else project_of(config.source, os.environ)
+    shared = typed.directory(config.cwd or project)
     entries: dict[str, list[Entry]] = {}
     for entry in config.entries:
         if not entry.disabled:

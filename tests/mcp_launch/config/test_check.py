@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 import xml.etree.ElementTree as ET
@@ -159,6 +160,20 @@ def test_servers_with_directories_of_their_own_are_started_there(tmp_path: Path)
 
     below, beside = str(tmp_path / "below"), str(tmp_path / "beside")
     assert names(sessions) == [("/usr", ["here"]), (below, ["below", "too"]), (beside, ["beside"])]
+
+
+def test_servers_of_a_project_are_started_in_its_directory(tmp_path: Path) -> None:
+    server = {"n": {"command": "c"}}
+    files = [
+        written(tmp_path, "p/.vscode/mcp.json", {"servers": server}),
+        written(tmp_path, "f", {"mcpServers": server}),
+    ]
+
+    found = [read_inputs(Typed(servers=[file]))[0].cwd for file in files]
+    elsewhere = [read_inputs(Typed(servers=[file], workspace="x"))[0].cwd for file in files]
+
+    assert found == [str(tmp_path / "p"), os.getcwd()]
+    assert elsewhere == [os.path.abspath("x")] * 2
 
 
 def test_the_files_of_all_clients_are_found_those_of_the_project_first(

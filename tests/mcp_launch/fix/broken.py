@@ -147,8 +147,8 @@ BROKEN = (
         {"type": "stdio", "cmd": "DIR/tools/serve.sh", "args": []},
     ),
     windsurf("a tilde in args", '{"command": "python3", "args": ["~/project/tools/server.py"]}', PYTHON),
-    claude("a relative path", '{"command": "python3", "args": ["tools/server.py"]}', PYTHON),
-    zed(
+    desktop("a relative path", '{"command": "python3", "args": ["tools/server.py"]}', PYTHON),
+    windsurf(
         "a relative command", '{"command": "tools/serve.sh", "args": []}', {"command": "DIR/tools/serve.sh", "args": []}
     ),
     claude("a misspelled path", '{"command": "python3", "args": ["DIR/tools/servr.py"]}', PYTHON, asks=True),
