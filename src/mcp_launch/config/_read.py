@@ -172,9 +172,8 @@ def _replaced(entry: Entry, chosen: Format, reading: Reading) -> Entry:
         reading.findings = [
             each for each in reading.findings if (each.server, each.code) != (entry.name, "unexpanded_variable")
         ]
-        reading.note_at(
-            "disabled", f"is disabled in {chosen.title} and not started", place=entry.place, server=entry.name
-        )
+        where = chosen.title if reading.client else "the file"
+        reading.note_at("disabled", f"is disabled in {where} and not started", place=entry.place, server=entry.name)
     else:
         inputs = input_ids(reading.rest)
         for text in texts_in([entry.written, entry.written_cwd]):

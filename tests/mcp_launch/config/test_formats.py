@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from mcp_launch import UnusableInput
-from mcp_launch.config import FORMATS, Config, Finding, read_config
+from mcp_launch.config import FORMATS, Config, Finding, read_config, write_config
 from mcp_launch.config._formats import format_called
 from mcp_launch.config._formats.map import MapFormat
 from tests.mcp_launch.config.test_hostile import EXPECTED, FILES, SAMPLES
@@ -461,6 +461,25 @@ def test_a_server_of_opencode_may_be_called_servers_or_timeout() -> None:
     mcp = {name: {"type": "local", "command": ["c"]} for name in ("servers", "timeout")}
 
     assert [each["name"] for each in read_config(json.dumps({"mcp": mcp}), source="f").servers] == [*mcp]
+
+
+def test_disabled_and_timeout_are_not_those_of_claude_code_in_a_file_that_may_be_of_another_client() -> None:
+    servers = {"on": {"command": "c", "disabled": False, "timeout": 60}, "off": {"command": "c", "disabled": True}}
+    text = json.dumps({"mcpServers": servers})
+    config = read_config(text, source="cline_mcp_settings.json")
+    own = read_config(text, source=".mcp.json")
+
+    assert [(each.server, each.message) for each in config.findings] == [
+        ("off", "is disabled in the file and not started")
+    ]
+    assert [(each.disabled, each.timeout, each.extra) for each in config.entries] == [
+        (False, None, {"timeout": 60}),
+        (True, None, {}),
+    ]
+    assert [each.message for each in write_config(config, "codex")[1]] == [
+        "Codex does not support 'timeout', or uses it differently; it was omitted"
+    ]
+    assert [(each.disabled, each.timeout) for each in own.entries] == [(False, 0.06), (False, None)]
 
 
 def test_gemini_prefers_http_url_and_starts_only_allowed_servers() -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from mcp_launch._json_values import as_members, texts
 from mcp_launch.config import _references as variables
 from mcp_launch.config._entries import Entry
-from mcp_launch.config._formats.format import Reading
+from mcp_launch.config._formats.format import EntryReading, Reading
 from mcp_launch.config._formats.map import OF_CLIENTS, MapFormat
 
 
@@ -48,6 +49,14 @@ class ClaudeCode(MapFormat):
             if there := as_members(as_members(other).get("mcpServers")):
                 message = f"the servers of this project are not read: {', '.join(there)}; pass the project as workspace"
                 reading.note("other_project", message, path=("projects", name))
+
+    def read_entry(self, raw: dict[str, Any], at: EntryReading) -> Entry | None:
+        if at.reading.client is not None:
+            return super().read_entry(raw, at)
+        # The file may be that of another client, such as Cline, with `disabled` and a `timeout` in seconds.
+        entry = super().read_entry({key: value for key, value in raw.items() if key not in ("disabled", "timeout")}, at)
+        more = {"timeout": raw["timeout"]} if "timeout" in raw else {}
+        return entry and entry._replace(disabled=raw.get("disabled") is True, extra={**entry.extra, **more})
 
 
 class ClaudeDesktop(MapFormat):
