@@ -19,7 +19,7 @@ PROJECT = {
     "zed": (".zed/settings.json",),
     "gemini": (".gemini/settings.json",),
     "codex": (".codex/config.toml",),
-    "opencode": ("opencode.json", "opencode.jsonc"),
+    "opencode": (".opencode/opencode.json", ".opencode/opencode.jsonc", "opencode.json", "opencode.jsonc"),
 }
 """Paths in the project directory."""
 

@@ -332,6 +332,7 @@ def test_an_extension_of_gemini_knows_its_directory() -> None:
     ("source", "more", "cwd"),
     [
         ("/h/p/opencode.json", {}, "/h/p/d"),
+        ("/h/p/.opencode/opencode.jsonc", {}, "/h/p/d"),
         ("/h/.config/opencode/opencode.json", {}, "d"),
         ("/x/opencode/opencode.json", {"XDG_CONFIG_HOME": "/x"}, "d"),
     ],
