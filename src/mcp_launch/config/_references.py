@@ -256,7 +256,7 @@ class _Gemini(_ClaudeCode):
 
 
 class _Goose(Syntax):
-    """The syntax of Gemini CLI with stricter names and without defaults; only for headers."""
+    """The syntax of Gemini CLI with stricter names and without defaults."""
 
     pattern = r"(?a)\$(?:([A-Za-z_]\w*)|\{\s*([A-Za-z_]\w*)\s*\})"
     forms = {"env": "${*}"}  # noqa: RUF012

@@ -217,21 +217,22 @@ def test_a_reference_is_kept_if_the_other_client_supports_it(
     assert [each.code for each in lost] == codes
 
 
-def test_goose_replaces_in_headers_only_the_variables_of_the_entry() -> None:
+def test_goose_replaces_in_headers_and_the_url_only_the_variables_of_the_entry() -> None:
     headers = {"X": "${KEY} ${OTHER} ${OWN}"}
     entry = {
         "type": "streamable_http",
-        "uri": "https://h",
+        "uri": "https://h/${KEY}/$OWN",
         "env_keys": ["KEY"],
         "envs": {"OWN": "own"},
         "headers": headers,
     }
     (server,) = config("goose", entry, env={"KEY": "key", "OTHER": "other"}).servers
 
+    assert server["url"] == "https://h/key/own"
     assert server["headers"] == [{"name": "X", "value": "key ${OTHER} own"}]
 
 
-def test_goose_replaces_nothing_outside_of_headers() -> None:
+def test_goose_replaces_nothing_in_the_arguments() -> None:
     written, lost = write_config(config("vscode", {"command": "c", "args": ["${env:A}"]}), "goose")
     assert "- ${env:A}" in written
     assert [each.code for each in lost] == ["variable_not_said"]

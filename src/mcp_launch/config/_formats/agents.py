@@ -10,7 +10,7 @@ from mcp_launch.config import _references as variables
 from mcp_launch.config._entries import Entry
 from mcp_launch.config._formats.format import EntryReading, Reading, Writing
 from mcp_launch.config._formats.map import MEMBERS, OF_CLIENTS, MapFormat, ends_in_sse
-from mcp_launch.config._references import Reference, Text, texts_in
+from mcp_launch.config._references import Reference, Text, map_leaves, texts_in
 
 
 class Gemini(MapFormat):
@@ -78,7 +78,8 @@ class Goose(MapFormat):
     """Goose: `extensions` in `config.yaml`, with `cmd`, `envs` and `uri`; built-in extensions are not servers.
 
     `env_keys` lists variables whose values are stored elsewhere or come from the environment. `${VAR}` is replaced only
-    in headers, by the values of `envs` and `env_keys`. Source: "Configuration Files" in its documentation, and
+    in headers and, by newer releases, in `uri`, by the values of `envs` and `env_keys`. Source: "Configuration
+    Files" in its documentation, and
     `agents/extension.rs`, `config/extensions.rs` and `agents/extension_manager.rs` in its repository.
     """
 
@@ -100,7 +101,7 @@ class Goose(MapFormat):
     disabled = ("enabled", False)
     others = frozenset({"name", "description", "env_keys", "bundled", "available_tools", "display_name"})
     unread = frozenset({"socket"})
-    expands = frozenset({"headers"})
+    expands = frozenset({"headers", "uri", "url"})
 
     def read_entry(self, raw: dict[str, Any], at: EntryReading) -> Entry | None:
         # Goose displays the name in the entry, and derives the key of the map from it.
@@ -113,13 +114,13 @@ class Goose(MapFormat):
         return super().read_entry(raw, at)
 
     def literally(self, member: str, seen: Mapping[str, Any], raw: Mapping[str, Any]) -> Any:
-        if member != "headers":
+        if member not in self.expands:
             return super().literally(member, seen, raw)
         known = dict.fromkeys((*texts(raw.get("env_keys")), *as_members(raw.get("envs"))), "")
-        return {header: _inlined(value, known) for header, value in as_members(seen.get("headers")).items()}
+        return map_leaves(seen.get(member), lambda leaf, _: _inlined(leaf, known))
 
     def _instead(self, shown: str, member: str) -> str:
-        return "list its name in env_keys" if member == "headers" else super()._instead(shown, member)
+        return "list its name in env_keys" if member in self.expands else super()._instead(shown, member)
 
     def shape(self, kind: Any, raw: Mapping[str, Any], at: EntryReading) -> tuple[dict[str, Any], set[str]]:
         keys = list(texts(raw.get("env_keys")))
@@ -127,9 +128,11 @@ class Goose(MapFormat):
         used = {"name", "env_keys"}
         if kind in ("http", "sse"):
             known = {**_references(keys, at), **envs}
-            members = {header: _inlined(value, known) for header, value in as_members(raw.get("headers")).items()}
-            raw = {member: value for member, value in raw.items() if member != "envs"}
-            raw = {**raw, "headers": members} if members else raw
+            raw = {
+                member: map_leaves(value, lambda leaf, _: _inlined(leaf, known))
+                for member, value in raw.items()
+                if member != "envs"
+            }
             used.add("envs")
         elif keys:
             raw = {**raw, "envs": {**_references(keys, at), **envs}}
@@ -144,7 +147,7 @@ class Goose(MapFormat):
             if keys:
                 server = {**server, "env": [pair for pair in pairs if not is_own(as_members(pair))]}
         else:
-            named = dict.fromkeys(each.name for each in _all_references(server.get("headers")))
+            named = dict.fromkeys(each.name for each in _all_references([server.get("headers"), server.get("url")]))
             keys = [key for key in named if self.syntax.write(Reference("", "env", key)) is not None]
         if kind == "sse":
             writing.note(entry, "not_said", "Goose no longer connects to servers of type sse")
@@ -176,7 +179,7 @@ def _all_references(server: Any) -> list[Reference]:
 
 
 def _inlined(value: Any, known: Mapping[str, Any]) -> Any:
-    """Return a header with the values that the entry lists; any other `${VAR}` is plain text."""
+    """Return a string with the values that the entry lists; any other `${VAR}` is plain text."""
     if not isinstance(value, Text):
         return value
     parts = (part if isinstance(part, str) else _said(part, known) for part in value.parts)
