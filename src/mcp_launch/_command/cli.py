@@ -724,6 +724,7 @@ _OF_LAUNCHING = frozenset(
     {
         "asks_user",
         "disabled",
+        "missing_member",
         "missing_type",
         "not_read",
         "other_name",

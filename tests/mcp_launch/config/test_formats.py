@@ -482,6 +482,17 @@ def test_disabled_and_timeout_are_not_those_of_claude_code_in_a_file_that_may_be
     assert [(each.disabled, each.timeout) for each in own.entries] == [(False, 0.06), (False, None)]
 
 
+def test_an_entry_that_goose_skips_is_reported() -> None:
+    extensions = {"a": {"type": "stdio", "cmd": "c"}, "b": {"type": "streamable_http", "uri": "http://h"}}
+    config = read_config(json.dumps({"extensions": extensions}), source="f", format="goose")
+
+    assert [(each.server, each.code, each.message) for each in config.findings] == [
+        ("a", "missing_member", "has no enabled, so Goose skips it"),
+        ("a", "missing_member", "has no args, so Goose skips it"),
+        ("b", "missing_member", "has no enabled, so Goose skips it"),
+    ]
+
+
 def test_gemini_prefers_http_url_and_starts_only_allowed_servers() -> None:
     both = {"httpUrl": "http://h/mcp", "url": "http://h/sse", "type": "sse"}
     text = json.dumps({"mcp": {"allowed": ["a"]}, "mcpServers": {"a": both, "b": {"command": "c"}}})

@@ -18,6 +18,8 @@ def config(
     holder = {"vscode": "servers", "zed": "context_servers", "goose": "extensions", "opencode": "mcp"}.get(
         name, "mcpServers"
     )
+    if name == "goose":
+        entry = {"enabled": True, "args": [], **entry}
     text = json.dumps({holder: {"n": entry}})
     return read_config(text, source="f", format=name, env=env or {}, workspace=workspace)
 

@@ -78,8 +78,8 @@ class Goose(MapFormat):
     """Goose: `extensions` in `config.yaml`, with `cmd`, `envs` and `uri`; built-in extensions are not servers.
 
     `env_keys` lists variables whose values are stored elsewhere or come from the environment. `${VAR}` is replaced only
-    in headers and, by newer releases, in `uri`, by the values of `envs` and `env_keys`. Source: "Configuration
-    Files" in its documentation, and
+    in headers and, by newer releases, in `uri`, by the values of `envs` and `env_keys`. Goose skips an entry without
+    `enabled`, or with a `cmd` and without `args`. Source: "Configuration Files" in its documentation, and
     `agents/extension.rs`, `config/extensions.rs` and `agents/extension_manager.rs` in its repository.
     """
 
@@ -112,6 +112,11 @@ class Goose(MapFormat):
             at.note("not_in_file", f"{_PROVIDED[kind]} and is not launched")
             return None
         return super().read_entry(raw, at)
+
+    def _note_refused(self, kind: Any, raw: Mapping[str, Any], at: EntryReading) -> None:
+        for member in ("enabled", "args") if kind == "stdio" else ("enabled",):
+            if member not in raw:
+                at.note("missing_member", f"has no {member}, so Goose skips it")
 
     def literally(self, member: str, seen: Mapping[str, Any], raw: Mapping[str, Any]) -> Any:
         if member not in self.expands:
