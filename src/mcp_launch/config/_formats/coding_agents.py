@@ -43,10 +43,10 @@ class Codex(MapFormat):
             *("env_vars", "bearer_token_env_var", "env_http_headers"),
             *("startup_timeout_sec", "startup_timeout_ms", "required", "supports_parallel_tool_calls"),
             *("default_tools_approval_mode", "enabled_tools", "disabled_tools", "tools"),
-            *("scopes", "oauth", "oauth_resource", "name"),
+            *("scopes", "oauth", "oauth_resource", "name", "omit_tools_from"),
         }
     )
-    unread = frozenset({"experimental_environment"})
+    unread = frozenset({"experimental_environment", "environment_id", "auth", "http_headers_helper"})
     expands = frozenset()
     misplaced = "is for servers of the other type, so Codex rejects the whole file"
     instead = {  # noqa: RUF012 - a Mapping is not written to
