@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+import tomlkit
 
 from mcp_launch import UnusableInput
 from mcp_launch.config import FORMATS, Config, Finding, read_config, write_config
@@ -491,6 +492,22 @@ def test_an_entry_that_goose_skips_is_reported() -> None:
         ("a", "missing_member", "has no args, so Goose skips it"),
         ("b", "missing_member", "has no enabled, so Goose skips it"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("entry", "member"),
+    [
+        ({"command": "c", "oauth": {}}, "oauth"),
+        ({"command": "c", "bearer_token_env_var": "T"}, "bearer_token_env_var"),
+        ({"url": "https://h", "env_vars": ["T"]}, "env_vars"),
+        ({"url": "https://h", "cwd": "/"}, "cwd"),
+    ],
+)
+def test_members_with_which_codex_rejects_the_file_are_reported(entry: dict[str, Any], member: str) -> None:
+    reading = read_config(tomlkit.dumps({"mcp_servers": {"n": entry}}), source="config.toml", env={"T": "t"})
+
+    says = f"{member} is for servers of the other type, so Codex rejects the whole file"
+    assert [(each.code, each.message) for each in reading.findings] == [("unused_member", says)]
 
 
 def test_gemini_prefers_http_url_and_starts_only_allowed_servers() -> None:

@@ -71,6 +71,10 @@ class Codex(MapFormat):
             return Text((*before, Reference("", "env", variable)), at.place(*steps))
 
         members, used = dict(raw), {"env_vars"}
+        of_url = ("bearer_token_env_var", "env_http_headers", "oauth", "oauth_resource")
+        for each in of_url if kind == "stdio" else ("env_vars", "cwd"):
+            if raw.get(each) is not None:
+                at.note("unused_member", f"{each} {self.misplaced}", each)
         if kind == "stdio":
             # An item may be an object that also names the machine whose variable it is.
             names = [as_members(each).get("name", each) for each in as_items(raw.get("env_vars"))]
