@@ -510,6 +510,16 @@ def test_members_with_which_codex_rejects_the_file_are_reported(entry: dict[str,
     assert [(each.code, each.message) for each in reading.findings] == [("unused_member", says)]
 
 
+def test_a_project_of_codex_may_change_settings_of_a_server_of_the_user() -> None:
+    text = "[mcp_servers.a]\ntool_timeout_sec = 9\n"
+
+    project = read_config(text, source="/p/.codex/config.toml", env={"HOME": "/h"})
+    user = read_config(text, source="/h/.codex/config.toml", env={"HOME": "/h"})
+
+    assert [project.servers, [each.code for each in project.findings]] == [[], ["not_in_file"]]
+    assert (len(user.servers), user.findings) == (1, ())
+
+
 def test_gemini_prefers_http_url_and_starts_only_allowed_servers() -> None:
     both = {"httpUrl": "http://h/mcp", "url": "http://h/sse", "type": "sse"}
     text = json.dumps({"mcp": {"allowed": ["a"]}, "mcpServers": {"a": both, "b": {"command": "c"}}})

@@ -8,6 +8,7 @@ from typing import Any
 
 from mcp_launch._json_values import as_items, as_members, kind_of, texts
 from mcp_launch.config import _references as variables
+from mcp_launch.config._detection import project_of
 from mcp_launch.config._documents import Path
 from mcp_launch.config._entries import Entry
 from mcp_launch.config._formats.agents import is_own
@@ -61,6 +62,10 @@ class Codex(MapFormat):
         if not re.fullmatch(r"(?a)[\w-]+", at.name):
             message = "Codex does not start a server with this name; use only letters, digits, _ and -"
             at.note("other_name", message)
+        is_part = raw.keys() <= self.known() - {"command", "url"}
+        if is_part and project_of(at.reading.source, at.reading.values.env):
+            at.note("not_in_file", "is a server of the user's file, whose settings this file changes")
+            return None
         return super().read_entry(raw, at)
 
     def transport(self, raw: Mapping[str, Any]) -> Any:
