@@ -24,10 +24,10 @@ PROJECT = {
 """Paths in the project directory."""
 
 USER = {
-    "claude-code": ("{home}/.claude.json",),
+    "claude-code": ("{claude}/.claude.json",),
     "cursor": ("{home}/.cursor/mcp.json",),
     "windsurf": ("{home}/.codeium/windsurf/mcp_config.json", "{home}/.codeium/mcp_config.json"),
-    "gemini": ("{home}/.gemini/settings.json",),
+    "gemini": ("{gemini}/.gemini/settings.json",),
     "opencode": ("{config}/opencode/opencode.json", "{config}/opencode/opencode.jsonc"),
     "claude-desktop": ("{settings}/Claude/claude_desktop_config.json",),
     "vscode": ("{settings}/Code/User/mcp.json",),
@@ -73,8 +73,18 @@ def places(
         "darwin": (f"{home}/Library/Application Support", f"{home}/.config/zed", f"{home}/.config/goose"),
         "win32": (appdata, f"{appdata}/Zed", f"{appdata}/Block/goose/config"),
     }.get(platform, (config, f"{config}/zed", f"{config}/goose"))
-    codex = variables.get("CODEX_HOME") or f"{home}/.codex"
+    folders = {
+        "home": home,
+        "config": config,
+        "settings": settings,
+        "zed": zed,
+        "claude": variables.get("CLAUDE_CONFIG_DIR") or home,
+        "codex": variables.get("CODEX_HOME") or f"{home}/.codex",
+        "gemini": variables.get("GEMINI_CLI_HOME") or home,
+        "goose": f"{root}/config" if (root := variables.get("GOOSE_PATH_ROOT")) else goose,
+    }
     for name, files in USER.items():
         for file in files:
-            path = file.format(home=home, config=config, settings=settings, zed=zed, goose=goose, codex=codex)
-            yield Candidate(path=Path(path), format=name)
+            yield Candidate(path=Path(file.format(**folders)), format=name)
+    if own := variables.get("OPENCODE_CONFIG"):
+        yield Candidate(path=Path(own), format="opencode")

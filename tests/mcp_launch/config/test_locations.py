@@ -61,6 +61,10 @@ def test_a_path_determines_its_client(path: str, name: str | None) -> None:
     [
         ("linux", {}, str(Path.home() / ".claude.json")),
         ("linux", {"CODEX_HOME": "/c"}, "/c/config.toml"),
+        ("linux", {"CLAUDE_CONFIG_DIR": "/c"}, "/c/.claude.json"),
+        ("linux", {"GEMINI_CLI_HOME": "/g"}, "/g/.gemini/settings.json"),
+        ("linux", {"GOOSE_PATH_ROOT": "/g"}, "/g/config/config.yaml"),
+        ("linux", {"OPENCODE_CONFIG": "/o/my.json"}, "/o/my.json"),
         ("linux", {"HOME": "/h"}, "/h/.config/Claude/claude_desktop_config.json"),
         ("linux", {"HOME": "/h", "XDG_CONFIG_HOME": "/x"}, "/x/Claude/claude_desktop_config.json"),
         ("linux", {"HOME": "/h", "XDG_CONFIG_HOME": "/x"}, "/x/opencode/opencode.json"),
