@@ -279,7 +279,8 @@ def _discovered(typed: Typed, unusable: list[str] | None) -> list[Session]:
     sessions: list[Session] = []
     for file, found in typed.found.items():
         with noted(unusable), suppress(NoServers):
-            workspace = typed.workspace or os.getcwd()
+            # Claude Code stores the servers of a project under the root of its repository.
+            workspace = typed.workspace or (None if found.scope == "project" else str(typed.projects[-1]))
             config = read_file(file, format=found.format, workspace=workspace, inputs=typed.inputs)
             sessions += config_sessions(config, typed, origin="project" if found.scope == "project" else "file")
     if not sessions and not typed.servers and typed.command is None:

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from mcp_launch._json_values import as_members
@@ -52,9 +53,19 @@ class Typed:
         if not self.discover:
             return {}
         typed = {os.path.abspath(each) for each in self.servers}
-        found = discover(directory=self.workspace or os.getcwd())
+        found = [each for directory in self.projects for each in discover(directory=directory)]
+        found.sort(key=lambda each: each.scope)
         # If the project is the home directory, a file of both counts as the user's.
         return {str(each.path): each for each in found if os.path.abspath(each.path) not in typed}
+
+    @property
+    def projects(self) -> list[Path]:
+        """The directory of --workspace; or the current one and those around it, up to the root of its repository."""
+        if self.workspace:
+            return [Path(self.workspace)]
+        around = [Path.cwd(), *Path.cwd().parents]
+        root = next((at for at, each in enumerate(around) if (each / ".git").exists()), 0)
+        return around[: root + 1]
 
     def directory(self, of_file: str | None = None) -> str:
         """Return the working directory of the servers. That of the command line may be relative."""

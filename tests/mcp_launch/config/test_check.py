@@ -207,6 +207,28 @@ def test_the_files_of_all_clients_are_found_those_of_the_project_first(
         read_inputs(Typed(discover=True))
 
 
+def test_the_files_of_the_whole_repository_are_found_from_a_directory_in_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home, repository = tmp_path / "home", tmp_path / "repository"
+    below = repository / "packages" / "a"
+    inner = written(below, ".vscode/mcp.json", {"servers": {"inner": {"command": "${workspaceFolder}/c"}}})
+    outer = written(repository, ".mcp.json", {"mcpServers": {"outer": {"command": "c"}}})
+    written(tmp_path, ".mcp.json", {"mcpServers": {"outside": {"command": "c"}}})
+    projects = {str(repository): {"mcpServers": {"local": {"command": "c"}}}}
+    of_user = written(home, ".claude.json", {"projects": projects})
+    (repository / ".git").mkdir()
+    for name in ("HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.setenv(name, str(home))
+    monkeypatch.chdir(below)
+
+    found = read_inputs(Typed(discover=True, trust=True))
+
+    assert [session.source for session in found] == [inner, outer, of_user]
+    assert names(found) == [(str(below), ["inner"]), (str(repository), ["outer"]), (str(below), ["local"])]
+    assert found[0].servers[0]["command"] == f"{below}/c"
+
+
 def test_invalid_discovered_files_are_reported_and_others_checked(tmp_path: Path) -> None:
     broken = tmp_path / ".mcp.json"
     broken.write_text("{")
