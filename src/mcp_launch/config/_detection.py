@@ -25,12 +25,8 @@ FILES: Mapping[str, tuple[str, ...]] = {
     "registry": ("server.json",),
 }
 """The endings of the paths of each client's files."""
-PROJECT_FILES = (
-    *(file for files in PROJECT.values() for file in files),
-    ".vscode/settings.json",
-    "gemini-extension.json",
-)
-"""The files in a project directory, or in that of an extension."""
+PROJECT_FILES = (*(file for files in PROJECT.values() for file in files), ".vscode/settings.json")
+"""The files in a project directory."""
 HOLDERS = ("mcpServers", "servers", "context_servers", "mcp_servers")
 """The members that contain a map of servers, except those of Goose and OpenCode, which others use differently."""
 

@@ -54,7 +54,7 @@ def read_config(
     if workspace is None:
         workspace = project_of(source, variables)
     document, chosen, client = recognized(text, format, source=source)
-    values = Values(variables, workspace, inputs or {})
+    values = Values(variables, workspace, inputs or {}, source)
     reading = Reading(document, source=source, client=client.name if client else None, values=values)
     entries = tuple([_replaced(entry, chosen, reading) for entry in chosen.read(reading)])
     if client is not None and client.name != chosen.name:

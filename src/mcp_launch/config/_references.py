@@ -13,13 +13,17 @@ from typing import Any, Literal, NamedTuple, TypeAlias, cast
 
 from mcp_launch.config._documents import Path, Place
 
-Kind: TypeAlias = Literal["env", "input", "file", "workspace", "workspace name", "home", "separator", "unknown"]
+Kind: TypeAlias = Literal[
+    "env", "input", "file", "folder", "workspace", "workspace name", "home", "separator", "unknown"
+]
 
 
 class Values(NamedTuple):
     env: Mapping[str, str]
     workspace: str | None
     inputs: Mapping[str, str]
+    source: str
+    """The path of the file."""
 
 
 class Reference(NamedTuple):
@@ -59,6 +63,8 @@ class Reference(NamedTuple):
                 return values.env.get(self.name, self.default)
             case "input":
                 return values.inputs.get(self.name, self.default)
+            case "folder":
+                return os.path.dirname(os.path.abspath(values.source))
             case "workspace":
                 return values.workspace
             case "workspace name":
@@ -249,10 +255,17 @@ class _Gemini(_ClaudeCode):
     pattern = r"(?a)\$(?:(\w+)|\{([^}]+)\})"
 
     def read(self, found: re.Match[str]) -> Reference:
-        # Only gemini-extension.json has these. Its project is the directory of the extension.
-        kinds: dict[str, Kind] = {"extensionPath": "workspace", "/": "separator", "pathSeparator": "separator"}
         reference = super().read(found)
-        return reference._replace(kind=kinds.get(reference.name, "env"))
+        return reference._replace(kind=_WORDS_OF_EXTENSIONS.get(reference.name, "env"))
+
+
+_WORDS_OF_EXTENSIONS: dict[str, Kind] = {
+    "extensionPath": "folder",
+    "workspacePath": "workspace",
+    "/": "separator",
+    "pathSeparator": "separator",
+}
+"""The words of gemini-extension.json, which other files of Gemini CLI do not have."""
 
 
 class _Goose(Syntax):

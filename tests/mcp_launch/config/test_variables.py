@@ -321,12 +321,16 @@ def test_the_file_of_a_user_belongs_to_no_project() -> None:
 
 
 def test_an_extension_of_gemini_knows_its_directory() -> None:
-    server = {"command": "node", "args": ["${extensionPath}${/}dist${pathSeparator}x.js"], "cwd": "${extensionPath}"}
+    server = {
+        "command": "node",
+        "args": ["${extensionPath}${/}dist${pathSeparator}x.js", "${workspacePath}"],
+        "cwd": "${extensionPath}",
+    }
     text = json.dumps({"name": "x", "mcpServers": {"n": server}})
-    found = read_config(text, source="/h/x/gemini-extension.json", env={"HOME": "/h"})
+    found = read_config(text, source="/h/x/gemini-extension.json", env={"HOME": "/h"}, workspace="/w")
 
     directory = os.path.abspath("/h/x")
-    assert found.servers[0]["args"] == [os.sep.join([directory, "dist", "x.js"])]
+    assert found.servers[0]["args"] == [os.sep.join([directory, "dist", "x.js"]), "/w"]
     assert (found.entries[0].cwd, found.findings) == (directory, ())
     assert json.loads(write_config(found, "gemini")[0])["mcpServers"] == {"n": server}
 
