@@ -449,7 +449,11 @@ def test_vscode_ignores_a_type_that_it_does_not_know(kind: object) -> None:
 def test_the_newer_map_of_opencode_is_read_too(source: str) -> None:
     local = {"type": "local", "command": ["c"]}
     newer = {"a": {**local, "timeout": {"startup": 1, "execution": 5000}}, "off": {**local, "disabled": True}}
-    mcp = {"timeout": 5000, "servers": {**newer, "b": {**local, "timeout": {}}}, "old": {**local, "enabled": False}}
+    mcp: dict[str, Any] = {
+        "timeout": 5000,
+        "servers": {**newer, "b": {**local, "timeout": {}}},
+        "old": {**local, "enabled": False},
+    }
     config = read_config(json.dumps({"mcp": mcp}), source=source)
 
     found = [(entry.name, entry.timeout, entry.disabled) for entry in config.entries]
