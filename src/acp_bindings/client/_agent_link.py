@@ -13,6 +13,7 @@ import anyio
 from anyio.abc import TaskGroup
 
 from acp_bindings import v1
+from acp_bindings._models.base import known_member
 from acp_bindings.client._client_session import Session
 from acp_bindings.client._files import Files
 from acp_bindings.client._permission import PermissionAnswer, PermissionQuestion, as_option, question_of
@@ -315,7 +316,7 @@ class AgentLink:
 
     async def _elicitation(self, elicit: Elicitation, params: Any, _: object) -> Any:
         wire: Any = self.peer.protocol
-        conversation = self._conversations.get(getattr(params, "session_id", ""))
+        conversation = self._conversations.get(known_member(params, "session_id"))
         response: v1.CreateElicitationResponse = v1.CreateElicitationResponseDecline()
         try:
             request: Any = in_package(v1, "CreateElicitationRequest", params)

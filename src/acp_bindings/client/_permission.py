@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from acp_bindings import v1
 from acp_bindings._json import items_of, members_of
+from acp_bindings._models.base import known_member
 from acp_bindings._to_v1 import to_v1
 from acp_bindings.decoding import decode
 from acp_bindings.encoding import encode
@@ -90,9 +91,9 @@ def question_of(
     """Return the question in a permission request of any version, and fold its tool call."""
     wire: Any = protocol
     options = tuple(_option(each) for each in params.options)
-    subject: Any = getattr(params, "subject", None)
-    update: Any = getattr(subject, "tool_call", None) or getattr(params, "tool_call", None)
-    tool_call, title = None, getattr(params, "title", None)
+    subject = known_member(params, "subject")
+    update = known_member(subject, "tool_call") or known_member(params, "tool_call")
+    tool_call, title = None, known_member(params, "title")
     if update is not None:
         made = to_v1(wire.SessionToolCallUpdate(**{name: getattr(update, name) for name in update.model_fields_set}))
         if isinstance(made, v1.SessionToolCallUpdate):
@@ -104,7 +105,7 @@ def question_of(
                 title = made.title
                 if before is not None and tool_call is not None:
                     tool_call = _with_news(before, made)
-    elif (id_ := getattr(subject, "tool_call_id", None)) is not None:
+    elif (id_ := known_member(subject, "tool_call_id")) is not None:
         tool_call = folding.state.tool_call(id_)
     return PermissionQuestion(
         record.session_id,
@@ -112,9 +113,9 @@ def question_of(
         title or (tool_call.title if tool_call else "") or "",
         options,
         tool_call=tool_call,
-        description=getattr(params, "description", None),
-        command=getattr(subject, "command", None) or _command_in(tool_call.raw_input if tool_call else None),
-        cwd=getattr(subject, "cwd", None),
+        description=known_member(params, "description"),
+        command=known_member(subject, "command") or _command_in(tool_call.raw_input if tool_call else None),
+        cwd=known_member(subject, "cwd"),
     )
 
 

@@ -7,7 +7,11 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
+from pydantic.alias_generators import to_snake
+
 from acp_bindings import v1
+from acp_bindings._json import members_of
+from acp_bindings._models.base import Model, known_member
 from acp_bindings._to_v1 import made, to_v1
 
 if TYPE_CHECKING:
@@ -45,8 +49,7 @@ class Usage:
     cost: v1.Cost | None = None
     """The cost of the session so far."""
     tokens: Mapping[str, int] = field(default_factory=dict[str, int])
-    """The tokens of all turns of this connection by kind, such as `input_tokens`. Empty unless the protocol is an
-    unstable package and the agent reports them."""
+    """The tokens of all turns of this connection by kind, such as `input_tokens`, if the agent reports them."""
 
 
 @dataclass(frozen=True)
@@ -242,25 +245,27 @@ class Folding:
 
     def opened(self, response: Any) -> None:
         """Fold the response that created, loaded or resumed the session."""
-        if (modes := getattr(response, "modes", None)) is not None:
+        if (modes := known_member(response, "modes")) is not None:
             self.has_modes, given = True, v1.SessionModeState.model_validate(modes.model_dump())
             self.change(mode=given.current_mode_id, modes=tuple(given.available_modes))
-        if options := getattr(response, "config_options", None):
+        if options := known_member(response, "config_options"):
             self.options(options)
-        if commands := getattr(response, "available_commands", None):
+        if commands := known_member(response, "available_commands"):
             self.take(to_v1(self._protocol.AvailableCommandsUpdate(available_commands=commands)))
 
     def options(self, options: Sequence[Any]) -> None:
         """Fold all config options, in the classes of the negotiated version."""
         self.take(to_v1(self._protocol.ConfigOptionUpdate(config_options=list(options))))
 
-    def add_tokens(self, usage: Any) -> None:
-        """Add the tokens of a turn, an object of an unstable package."""
+    def add_tokens(self, end: Any) -> None:
+        """Add the tokens that the *end* of a turn may have: an object in an unstable package, JSON in a stable one."""
+        given: Any = getattr(end, "usage", None)
+        said: dict[str, Any] = given.model_dump() if isinstance(given, Model) else members_of(given)
         usage_before: Usage = self._rest["usage"]
         tokens = dict(usage_before.tokens)
-        for name in usage.model_fields_set:
-            if name.endswith("_tokens") and isinstance(value := getattr(usage, name), int):
-                tokens[name] = tokens.get(name, 0) + value
+        for name, value in said.items():
+            if name.endswith("Tokens") and type(value) is int:
+                tokens[to_snake(name)] = tokens.get(to_snake(name), 0) + value
         self.change(usage=replace(usage_before, tokens=tokens))
 
     def _chunk(self, role: Role, update: Any) -> None:
@@ -365,7 +370,7 @@ class Folding:
             id_, entries = (update.model_extra or {}).get("planId"), tuple(update.entries)
         else:
             # A plan of a kind that v1 does not have, or one that was removed.
-            id_ = getattr(getattr(update, "plan", update), "plan_id", None)
+            id_ = known_member(known_member(update, "plan") or update, "plan_id")
         self._plans[id_] = entries
         self.change(plan=tuple(entry for plan in self._plans.values() for entry in plan))
 

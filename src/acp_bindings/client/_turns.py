@@ -255,8 +255,7 @@ class Conversation:
             self.folding.change(activity="running")
         response = await self.host.ask(turn.request)
         if self._is_first:
-            if (usage := getattr(response, "usage", None)) is not None:
-                self.folding.add_tokens(usage)
+            self.folding.add_tokens(response)
             return str(response.stop_reason)
         turn.accepted = True
         turn.begun = turn.begun or self._busy
@@ -353,7 +352,9 @@ class Conversation:
             listener(update, False)
 
     def _end_turn(self, turn: Running, update: Any) -> None:
-        turn.reason = update.stop_reason
+        turn.reason, turn.listening = update.stop_reason, False
+        turn.idle.set()
+        self.folding.add_tokens(update)
         if turn.reason == "error":
             failure = update.error
             turn.error = (
@@ -361,10 +362,6 @@ class Conversation:
                 if failure is None
                 else error_from(failure, peer=self.host.peer)
             )
-        if (usage := getattr(update, "usage", None)) is not None:
-            self.folding.add_tokens(usage)
-        turn.listening = False
-        turn.idle.set()
 
     def forget_history(self) -> None:
         """Begin with an empty state, because the agent sends the history again."""

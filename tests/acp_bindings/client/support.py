@@ -54,6 +54,7 @@ class Agent:
         history: list[dict[str, Any]] | None = None,
         late: bool = False,
         opening: dict[str, Any] | None = None,
+        ending: dict[str, Any] | None = None,
         handlers: dict[Any, Any] | None = None,
         wire: Any = None,
         **options: Any,
@@ -64,6 +65,7 @@ class Agent:
         self.history = history or []
         self.late = late
         self.opening = opening or {}
+        self.ending = ending or {}
         self.connection: Connection | None = None
         self.turns: dict[str, Turn] = {}
         self.received: list[Any] = []
@@ -146,7 +148,7 @@ class Agent:
         turn = self.turns[params.session_id] = Turn(self, params.session_id, text)
         assert self.prompt
         if self.version == 1:
-            return self.wire.PromptResponse(stop_reason=await self.prompt(turn))
+            return decode(self.wire.PromptResponse, {"stopReason": await self.prompt(turn), **self.ending})
         number = len(self.of("PromptRequest"))
         echo = chunk("user_message", text, f"u{number}")
         await self.update(params.session_id, echo)
@@ -157,7 +159,7 @@ class Agent:
         await self.state(turn.session_id, "running")
         assert self.prompt
         reason = await self.prompt(turn)
-        await self.state(turn.session_id, "idle", stopReason=reason)
+        await self.state(turn.session_id, "idle", stopReason=reason, **self.ending)
 
 
 def chunk(kind: str, text: str, message_id: str | None = None) -> dict[str, Any]:

@@ -22,7 +22,7 @@ OPTIONS = [
 ]
 
 
-def asking(raw: Agent, outcomes: list[Any], **call: Any) -> Callable[[Turn], Awaitable[str]]:
+def asking(raw: Agent, outcomes: list[Any], *, beside: Any = None, **call: Any) -> Callable[[Turn], Awaitable[str]]:
     """Return a prompt that asks for permission."""
 
     async def ask(turn: Turn) -> str:
@@ -31,7 +31,10 @@ def asking(raw: Agent, outcomes: list[Any], **call: Any) -> Callable[[Turn], Awa
             said: dict[str, Any] = {"toolCall": tool_call}
         else:
             said = {"title": "Write notes.txt?", "subject": {"type": "tool_call", "toolCall": tool_call}}
-        request = decode(raw.wire.RequestPermissionRequest, {"sessionId": turn.session_id, "options": OPTIONS, **said})
+        request = decode(
+            raw.wire.RequestPermissionRequest,
+            {"sessionId": turn.session_id, "options": OPTIONS, **said, **(beside or {})},
+        )
         outcome = (await turn.request(request)).outcome
         outcomes.append(getattr(outcome, "option_id", outcome.outcome))
         return "cancelled" if outcomes[-1] == "cancelled" else "end_turn"
@@ -67,6 +70,17 @@ async def test_the_return_value_of_the_function_selects_an_option(version: int, 
     assert question.options == tuple(decode(v1.PermissionOption, each) for each in OPTIONS)
     assert question.tool_call is not None
     assert question.tool_call.title == "Write notes.txt"
+
+
+@pytest.mark.anyio
+async def test_fields_that_v1_does_not_have_are_not_taken_from_a_request_of_v1() -> None:
+    questions: list[PermissionQuestion] = []
+    raw, outcomes = Agent(1), list[Any]()
+    raw.prompt = asking(raw, outcomes, beside={"title": 1, "subject": {"command": "ls"}, "description": []})
+    async with connected(raw, permission=questions.append) as agent, agent.session(cwd="/project") as session:
+        await session.prompt("Write")
+    (question,) = questions
+    assert (question.title, question.command, question.description) == ("Write notes.txt", None, None)
 
 
 @pytest.mark.anyio

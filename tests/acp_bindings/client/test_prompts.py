@@ -37,6 +37,15 @@ async def test_awaiting_a_prompt_returns_the_stop_reason(version: int) -> None:
         assert session.state.activity == "idle"
 
 
+@pytest.mark.parametrize(("usage", "tokens"), [({"inputTokens": 3}, {"input_tokens": 3}), (3, {}), (None, {})])
+async def test_a_turn_ends_with_the_tokens_that_the_agent_reports(
+    version: int, usage: Any, tokens: dict[str, int]
+) -> None:
+    async with connected(Agent(version, hello, ending={"usage": usage})) as agent, agent.session(cwd="/p") as session:
+        assert await session.prompt("Hi") == "end_turn"
+        assert session.state.usage.tokens == tokens
+
+
 async def test_a_turn_can_be_awaited_after_its_loop(version: int) -> None:
     async with connected(Agent(version, hello)) as agent, agent.session(cwd="/project") as session:
         turn = session.prompt("Hi")

@@ -411,3 +411,9 @@ def test_a_client_refuses_an_async_listener_and_unknown_capabilities() -> None:
         Client("editor", version="1.0", on_update=listener)
     with pytest.raises(ValueError, match="unknown capability"):
         Client("editor", version="1.0", capabilities={"fs"})  # pyright: ignore[reportArgumentType]
+
+
+async def test_modes_of_an_agent_of_v2_are_ignored() -> None:
+    opening = {"modes": {"currentModeId": "ask", "availableModes": list[Any]()}}
+    async with connected(Agent(2, hello, opening=opening)) as agent, agent.session(cwd="/project") as session:
+        assert session.state.modes == ()

@@ -200,11 +200,12 @@ def test_usage_keeps_the_cost_until_it_changes(package: Any) -> None:
     assert state.usage == Usage(used=20, size=100, cost=v1.Cost(amount=0.5, currency="USD"))
 
 
-@pytest.mark.parametrize("package", [v1_unstable])
+@pytest.mark.parametrize("package", [v1, v1_unstable])
 def test_tokens_of_all_turns_are_summed(package: Any) -> None:
+    usage = {"totalTokens": 5, "inputTokens": 3, "outputTokens": 2, "thoughtTokens": None}
     folding = Folding(package)
     for _ in range(2):
-        folding.add_tokens(package.Usage(total_tokens=5, input_tokens=3, output_tokens=2, thought_tokens=None))
+        folding.add_tokens(decode(package.PromptResponse, {"stopReason": "end_turn", "usage": usage}))
     assert folding.state.usage.tokens == {"total_tokens": 10, "input_tokens": 6, "output_tokens": 4}
 
 
