@@ -170,7 +170,7 @@ class Folding:
         self._current: _Draft | None = None
         """The message that the next chunk continues."""
         self._current_at = 0
-        self._plans: dict[str | None, tuple[v1.PlanEntry, ...]] = {}
+        self._plans: dict[str, tuple[v1.PlanEntry, ...]] = {}
         self.has_modes = False
         """True if the agent has modes apart from its config options."""
         self._rest: dict[str, Any] = {"usage": Usage()}
@@ -201,7 +201,7 @@ class Folding:
             self._state = None
             return
         self._state = None
-        kind: str = update.session_update
+        kind = _kind(update)
         if role := _CHUNKS.get(kind):
             self._chunk(role, update)
         elif fold := _FOLDS.get(kind):
@@ -209,7 +209,7 @@ class Folding:
 
     def in_v1(self, update: Any) -> Sequence[SessionUpdate]:
         """Return an update of any version in the classes of v1, given what was folded before."""
-        kind: str = update.session_update
+        kind = _kind(update)
         if kind in _ROLES and (_ROLES[kind], update.message_id) not in self._at and update.content:
             chunk = getattr(self._protocol, _CHUNK_OF[_ROLES[kind]])
             return [to_v1(chunk(message_id=update.message_id, content=each)) for each in update.content]
@@ -367,7 +367,7 @@ class Folding:
     def take_plan(self, update: Any) -> None:
         entries: tuple[v1.PlanEntry, ...] = ()
         if isinstance(update, v1.Plan):
-            id_, entries = (update.model_extra or {}).get("planId"), tuple(update.entries)
+            id_, entries = str((update.model_extra or {}).get("planId", "")), tuple(update.entries)
         else:
             # A plan of a kind that v1 does not have, or one that was removed.
             id_ = known_member(known_member(update, "plan") or update, "plan_id")
@@ -437,6 +437,11 @@ def choices(option: v1.SessionConfigOptionSelect) -> Iterator[v1.SessionConfigSe
             yield from each.options
         else:
             yield each
+
+
+def _kind(update: Any) -> str:
+    """Return the kind of an update, or nothing if it is not a kind of its version and so may have any fields."""
+    return "" if type(update).__name__ == "OtherSessionUpdate" else update.session_update
 
 
 def _created(update: v1.ToolCallUpdate) -> v1.ToolCall:

@@ -192,6 +192,18 @@ def test_the_last_hundred_notices_are_stored(package: Any) -> None:
     assert [each.text for each in state.messages] == ["ab"]
 
 
+@pytest.mark.parametrize(
+    ("package", "kind"),
+    [
+        *((v1, kind) for kind in ("agent_message", "plan", "tool_call_content_chunk")),
+        *((v2, kind) for kind in ("current_mode_update", "plan", "tool_call")),
+    ],
+)
+def test_updates_of_another_version_are_not_an_error(package: Any, kind: str) -> None:
+    folded(package, {"sessionUpdate": kind, "toolCallId": "c1", "message_id": [], "planId": [], "entries": []})
+    folded(package, {"sessionUpdate": kind, "entries": []})
+
+
 @pytest.mark.parametrize("package", [v1, v2])
 def test_usage_keeps_the_cost_until_it_changes(package: Any) -> None:
     cost = {"amount": 0.5, "currency": "USD"}
