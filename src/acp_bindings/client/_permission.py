@@ -34,6 +34,7 @@ PermissionAnswer: TypeAlias = v1.PermissionOption | str | bool | None
 
 _PATH_INPUTS = ("path", "file_path", "filePath", "notebook_path")
 """Names under which tools get a path, in `raw_input`."""
+_SHELLS = frozenset({"bash", "dash", "ksh", "sh", "zsh"})
 
 
 @dataclass(frozen=True)
@@ -121,8 +122,13 @@ def question_of(
 
 def _command_in(raw_input: object) -> str | None:
     said = members_of(raw_input)
-    given = said.get("command")
-    command = given if isinstance(given, str) else shlex.join(map(str, items_of(given)))
+    match said.get("command"):
+        case str(command):
+            pass
+        case [str(shell), "-c" | "-lc", str(command)] if os.path.basename(shell) in _SHELLS:
+            pass
+        case given:
+            command = shlex.join(map(str, items_of(given)))
     return " ".join([command, *(shlex.quote(str(each)) for each in items_of(said.get("args")))]) if command else None
 
 
@@ -181,7 +187,8 @@ class _Rule:
     """A pattern for the name of the tool, such as `mcp__files__*`, or for its title if it has no name. Titles are
     chosen by the agent, often by its model, so they prove nothing."""
     command: str | None = None
-    """A pattern for the whole command line, such as `pytest *`, which also matches `pytest a; rm b`."""
+    """A pattern for the whole command line, such as `pytest *`, which also matches `pytest a; rm b`. For an agent
+    that does not send the command, a `Reject` rule takes the title."""
     path: str | os.PathLike[str] | None = None
     """A directory, with all that is in it; or a pattern, such as `/home/me/*.md` or `*/.env`, where `*` also matches
     slashes."""
@@ -193,7 +200,9 @@ class _Rule:
             return False
         if self.tool is not None and not fnmatchcase(_tool_of(question), self.tool):
             return False
-        if self.command is not None and not fnmatchcase(question.command or "", self.command):
+        if self.command is not None and not any(
+            fnmatchcase(each, self.command) for each in _commands(question, every=every)
+        ):
             return False
         if self.path is None:
             return True
@@ -296,6 +305,14 @@ class PermissionPolicy:
 def _tool_of(question: PermissionQuestion) -> str:
     call = question.tool_call
     return (call.name or call.title or question.title) if call is not None else question.title
+
+
+def _commands(question: PermissionQuestion, *, every: bool) -> tuple[str, ...]:
+    """Return the command, or what may be the command if the rule does not have to hold for *every* possibility."""
+    call = question.tool_call
+    if question.command is not None:
+        return (question.command,)
+    return () if every or call is None or call.kind != "execute" else (question.title, call.title)
 
 
 def _leads_into(path: str, rule: str) -> bool:

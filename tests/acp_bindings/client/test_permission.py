@@ -297,6 +297,7 @@ async def test_paths_are_found_in_the_diffs_of_v2(tmp_path: Path) -> None:
         ({"command": "rm -rf 'my build'"}, "rm -rf 'my build'"),
         ({"command": ["rm", "-rf", "my build"]}, "rm -rf 'my build'"),
         ({"command": "rm", "args": ["-rf", "my build"]}, "rm -rf 'my build'"),
+        ({"command": ["/bin/bash", "-lc", "rm -rf 'my build'"]}, "rm -rf 'my build'"),
         ({"command": {"rm": 1}}, None),
         ("rm -rf", None),
     ],
@@ -305,6 +306,16 @@ async def test_a_command_is_found_in_the_input(version: int, raw_input: Any, com
     policy = PermissionPolicy(Reject(command="rm -rf *"), Allow(kind="execute"))
     assert await outcome_of(version, policy, kind="execute", rawInput=raw_input) == ("n" if command else "y")
     assert policy.decisions[0].question.command == command
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize(
+    ("rule", "outcome"), [(Reject(command="rm *"), "n"), (Reject(command="ls *"), "y"), (Allow(command="*"), "n")]
+)
+async def test_a_title_is_taken_as_the_command_only_to_reject(version: int, rule: Allow | Reject, outcome: str) -> None:
+    rules = [rule, Allow(kind="execute")] if isinstance(rule, Reject) else [rule]
+    assert await outcome_of(version, PermissionPolicy(*rules), kind="execute", title="rm -rf build") == outcome
 
 
 def test_a_decision_is_logged_recorded_and_passed_to_on_decision(caplog: pytest.LogCaptureFixture) -> None:
