@@ -182,7 +182,7 @@ class _Rule:
     """Conditions of a rule of a `PermissionPolicy`. All of them must hold; a rule without conditions always matches."""
 
     kind: str | Collection[str] | None = None
-    """A kind of tool, such as `read`, or several."""
+    """A kind of tool, such as `read`, or several. For an `Allow` rule, a command line is always `execute`."""
     tool: str | None = None
     """A pattern for the name of the tool, such as `mcp__files__*`, or for its title if it has no name. Titles are
     chosen by the agent, often by its model, so they prove nothing."""
@@ -196,7 +196,7 @@ class _Rule:
     def matches(self, question: PermissionQuestion, *, every: bool) -> bool:
         """Return True if all conditions hold; for the path, for every path of the question or for any."""
         kinds = {self.kind} if isinstance(self.kind, str) else self.kind
-        if kinds is not None and question.kind not in kinds:
+        if kinds is not None and _kinds(question, every=every).isdisjoint(kinds):
             return False
         if self.tool is not None and not fnmatchcase(_tool_of(question), self.tool):
             return False
@@ -305,6 +305,15 @@ class PermissionPolicy:
 def _tool_of(question: PermissionQuestion) -> str:
     call = question.tool_call
     return (call.name or call.title or question.title) if call is not None else question.title
+
+
+def _kinds(question: PermissionQuestion, *, every: bool) -> set[str]:
+    """Return the kind. A command line is `execute`, although Codex may call it `search`, as in `find . -delete`."""
+    given = members_of(question.tool_call.raw_input if question.tool_call else None).get("command")
+    # A single word may be what an editor tool does, such as `view`.
+    if not isinstance(given, list) and len((question.command or "").split()) < 2:
+        return {question.kind}
+    return {"execute"} if every else {"execute", question.kind}
 
 
 def _commands(question: PermissionQuestion, *, every: bool) -> tuple[str, ...]:

@@ -310,6 +310,24 @@ async def test_a_command_is_found_in_the_input(version: int, raw_input: Any, com
 
 @pytest.mark.anyio
 @pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize("command", ["find . -delete", ["find", ".", "-delete"], ["bash", "-lc", "./clean"]])
+async def test_a_command_line_is_allowed_only_as_execute(version: int, command: Any) -> None:
+    for rules, outcome in [
+        ([Allow(kind={"read", "search"})], "n"),
+        ([Allow(kind="execute")], "y"),
+        ([Reject(kind="search"), Allow()], "n"),
+        ([Reject(kind="execute"), Allow()], "n"),
+    ]:
+        policy = PermissionPolicy(*rules)
+        assert await outcome_of(version, policy, kind="search", rawInput={"command": command}) == outcome
+    assert (
+        await outcome_of(version, PermissionPolicy(Allow(kind="read")), kind="read", rawInput={"command": "view"})
+        == "y"
+    )
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("version", [1, 2])
 @pytest.mark.parametrize(
     ("rule", "outcome"), [(Reject(command="rm *"), "n"), (Reject(command="ls *"), "y"), (Allow(command="*"), "n")]
 )
