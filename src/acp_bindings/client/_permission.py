@@ -32,7 +32,7 @@ log = logging.getLogger("acp_bindings.client")
 PermissionAnswer: TypeAlias = v1.PermissionOption | str | bool | None
 """An option or its id; True or False for the option to allow or reject once; None to leave the question open."""
 
-_PATH_INPUTS = ("path", "file_path", "filePath", "notebook_path")
+_PATH_INPUTS = ("path", "file_path", "filePath", "filepath", "notebook_path")
 """Names under which tools get a path, in `raw_input`."""
 _SHELLS = frozenset({"bash", "dash", "ksh", "sh", "zsh"})
 

@@ -270,10 +270,10 @@ def test_paths_are_found_in_diffs_and_input() -> None:
         tool_call_id="c1",
         title="Edit",
         content=[v1.Diff(path="/project/a", new_text="")],
-        raw_input={"file_path": "/etc/passwd"},
+        raw_input={"file_path": "/etc/passwd", "filepath": "/etc/hosts"},
     )
     asked = PermissionQuestion("s1", "/project", "Edit", (), tool_call=call)
-    assert asked.paths == ("/project/a", "/etc/passwd")
+    assert asked.paths == ("/project/a", "/etc/passwd", "/etc/hosts")
     assert not PermissionPolicy(Allow(path="/project")).decide(asked).allowed
 
 
