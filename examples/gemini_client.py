@@ -14,6 +14,16 @@ from acp_bindings import AcpError, v1
 from acp_bindings.client import Client, Files, PermissionQuestion, Session, Terminals
 
 
+class GeminiFiles(Files):
+    """Has an empty text for missing files, because Gemini CLI 0.61.0 reads each file before it creates it."""
+
+    async def read(self, path: Path) -> str:
+        try:
+            return await super().read(path)
+        except FileNotFoundError:
+            return ""
+
+
 async def ask(question: PermissionQuestion) -> v1.PermissionOption | None:
     print(f"\nPermission requested: {question.title}")
     for number, option in enumerate(question.options, start=1):
@@ -52,7 +62,7 @@ async def main(options: argparse.Namespace) -> None:
         "gemini-client",
         version="0.1.0",
         permission=allow if options.yolo else ask,
-        files=Files(),
+        files=GeminiFiles(),
         terminals=Terminals(),
         on_update=show,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -48,6 +49,14 @@ async def test_the_mirror_agent_returns_each_block_and_handles_an_extension(tmp_
 
 def test_the_console_client_prints_the_text_of_the_agent() -> None:
     assert "| Agent: You said Hello." in run("console_client.py", said="Hello\n")
+
+
+async def test_the_client_of_gemini_reads_a_missing_file_as_empty(tmp_path: Path) -> None:
+    files = runpy.run_path(str(EXAMPLES / "gemini_client.py"))["GeminiFiles"]()
+    there, missing = tmp_path / "there.txt", tmp_path / "missing.txt"
+    await files.write_text_file(str(there), "Hello", directories=[str(tmp_path)])
+    texts = [await files.read_text_file(str(each), directories=[str(tmp_path)]) for each in (there, missing)]
+    assert texts == ["Hello", ""]
 
 
 def test_the_client_of_gemini_talks_with_any_agent() -> None:
