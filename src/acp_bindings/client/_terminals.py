@@ -130,6 +130,8 @@ class OpenTerminals:
             found = roots.resolve(cwd)
         except OutsideRoots:
             raise InvalidParams("cwd: it is outside of the directories that this client allows") from None
+        except OSError as error:
+            raise InvalidParams(f"cwd: {error.strerror}") from None
         if not found.is_dir():
             raise InvalidParams("cwd: it is not a directory")
         return str(found)

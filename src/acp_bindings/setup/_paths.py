@@ -6,6 +6,7 @@ interprets differently.
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import shutil
@@ -248,7 +249,7 @@ class Roots:
         self.directories = (first, *require_directories(additional, flavour=_HERE))
         """The directories as passed, `cwd` first."""
         # A directory that cannot be resolved contains nothing.
-        self._real = [real for each in self.directories if (real := _real(each))]
+        self._real = [real for real, error in map(_real, self.directories) if error is None]
 
     def contains(self, path: str | os.PathLike[str]) -> bool:
         """Return True if *path*, which need not exist, is in one of the roots. A relative path begins at `cwd`.
@@ -258,7 +259,7 @@ class Roots:
         """
         try:
             self.resolve(path)
-        except OutsideRoots:
+        except OSError:
             return False
         return True
 
@@ -266,12 +267,16 @@ class Roots:
         """Return *path* with links resolved. Open the result, not *path*.
 
         Raises:
-            OutsideRoots: the path is outside the roots, or cannot be resolved.
+            OutsideRoots: the path is outside the roots.
+            OSError: it cannot be resolved, as in a loop of links, or below a file.
         """
         text = os.fspath(path)
-        real = None if likeness(text) in _MISLEADING else _real(os.path.join(self.directories[0], text))
-        if real is None or not any(map(real.is_relative_to, self._real)):
+        real, error = _real(os.path.join(self.directories[0], text))
+        if likeness(text) in _MISLEADING or not any(map(real.is_relative_to, self._real)):
+            # Also if it cannot be resolved, because the error would show what is there.
             raise OutsideRoots(text)
+        if error is not None:
+            raise error
         return real
 
     def __repr__(self) -> str:
@@ -284,18 +289,19 @@ _HERE: Flavour = "windows" if os.name == "nt" else "posix"
 _MISLEADING = {"empty", "nul", "home", "url"}
 
 
-def _real(path: str) -> Path | None:
-    """Return *path* with links resolved, or None if that fails.
+def _real(path: str) -> tuple[Path, OSError | ValueError | None]:
+    """Return *path* with links resolved as far as possible, and the error if that is not the whole path.
 
     `realpath` keeps parts that it cannot access, so its result is checked for links again.
     """
+    real = Path()  # which is inside of nothing
     try:
         real = Path(os.path.realpath(path))
         if any(map(_is_link, (*reversed(real.parents), real))):
-            return None
-    except (OSError, ValueError):
-        return None
-    return real
+            return real, OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+    except (OSError, ValueError) as error:
+        return real, error
+    return real, None
 
 
 def _is_link(path: Path) -> bool:

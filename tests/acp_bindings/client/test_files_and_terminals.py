@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -139,7 +140,7 @@ async def test_anything_but_a_text_file_is_refused_immediately(tmp_path: Path) -
     async def work(turn: Turn) -> None:
         errors = {
             name: await refused(turn, reading(turn, tmp_path / name))
-            for name in ("pipe", "binary", "large", "folder", "none")
+            for name in ("pipe", "binary", "large", "folder", "none", "fixed/x", "x" * 300)
         }
         assert {name: error.message for name, error in errors.items()} == {
             "pipe": "path: it is not a regular file",
@@ -147,6 +148,8 @@ async def test_anything_but_a_text_file_is_refused_immediately(tmp_path: Path) -
             "large": "path: the file has more than 100 bytes",
             "folder": errors["folder"].message,
             "none": "the file does not exist",
+            "fixed/x": f"path: {os.strerror(errno.ENOTDIR)}",
+            "x" * 300: f"path: {os.strerror(errno.ENAMETOOLONG)}",
         }
         assert errors["none"].code == -32002
         for name in ("pipe", "folder"):
@@ -382,6 +385,7 @@ async def test_commands_that_cannot_be_run_are_refused(tmp_path: Path) -> None:
         assert "pass its arguments in args" in (await refused(turn, creating("echo hello"))).message
         assert "outside" in (await refused(turn, creating("echo", cwd="/"))).message
         assert "not a directory" in (await refused(turn, creating("echo", cwd=str(tmp_path / "none")))).message
+        assert "too long" in (await refused(turn, creating("echo", cwd=str(tmp_path / ("x" * 300))))).message
         async with running(turn, "echo") as id_:
             other = v1.TerminalOutputRequest(session_id=turn.session_id, terminal_id="none")
             assert (await refused(turn, other)).code == -32002

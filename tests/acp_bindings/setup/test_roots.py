@@ -1,7 +1,9 @@
 """The boundary of a session, with links, loops and missing files in real directories."""
 
+import errno
 import os
 import pickle
+import re
 from pathlib import Path
 
 import pytest
@@ -93,6 +95,20 @@ def test_a_path_outside_raises_a_permission_error(project: Path) -> None:
     assert pickle.loads(pickle.dumps(raised.value)).path == "out/secret"
     with pytest.raises(OutsideRoots, match=r'^"\.\./a\\nb" is outside'):
         Roots(project).resolve("../a\nb")
+
+
+def test_a_path_inside_that_cannot_be_resolved_raises_why(project: Path) -> None:
+    (project / "loop").symlink_to(project / "loop")
+    (project / "file").symlink_to(project / "src" / "main.py")
+    (project / "secret").symlink_to(project / "out" / "secret")
+    reasons = {"loop/x": errno.ELOOP, "src/main.py/x": errno.ENOTDIR, "file/x": errno.ENOTDIR}
+    for path, reason in {**reasons, "x" * 300: errno.ENAMETOOLONG}.items():
+        with pytest.raises(OSError, match=re.escape(os.strerror(reason))) as raised:
+            Roots(project).resolve(path)
+        assert not isinstance(raised.value, OutsideRoots)
+    for path in ("secret/x", "out/secret/x"):  # which would show that the secret is a file
+        with pytest.raises(OutsideRoots):
+            Roots(project).resolve(path)
 
 
 @pytest.mark.requirement("R50")
