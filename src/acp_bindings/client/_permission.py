@@ -96,7 +96,7 @@ def question_of(
     update = known_member(subject, "tool_call") or known_member(params, "tool_call")
     tool_call, title = None, known_member(params, "title")
     if update is not None:
-        made = to_v1(wire.SessionToolCallUpdate(**{name: getattr(update, name) for name in update.model_fields_set}))
+        made = to_v1(decode(wire.SessionToolCallUpdate, {**update.model_dump(), "sessionUpdate": "tool_call_update"}))
         if isinstance(made, v1.SessionToolCallUpdate):
             before = folding.state.tool_call(made.tool_call_id)
             folding.ask(made, merge=title is not None)

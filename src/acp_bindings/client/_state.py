@@ -348,7 +348,7 @@ class Folding:
             self._changed.add(index)
         values = cast("dict[str, Any]", vars(update))
         for name in update.__pydantic_fields_set__ - _NOT_MERGED:
-            value = values[name] if name in values else getattr(update, name)
+            value = values[name] if name in values else getattr(update, name, None)
             if value is not None or name in _MAY_BE_NULL:
                 # The types are those of a tool call, and the values were checked when they were read.
                 vars(call)[name] = value

@@ -73,6 +73,14 @@ async def test_the_return_value_of_the_function_selects_an_option(version: int, 
 
 
 @pytest.mark.anyio
+@pytest.mark.parametrize("version", [1, 2])
+async def test_an_unknown_field_with_the_name_of_an_attribute_is_not_an_error(version: int) -> None:
+    questions: list[PermissionQuestion] = []
+    await outcome_of(version, questions.append, raw_input=1, rawInput={"command": "ls"})
+    assert [each.command for each in questions] == ["ls"]
+
+
+@pytest.mark.anyio
 async def test_fields_that_v1_does_not_have_are_not_taken_from_a_request_of_v1() -> None:
     questions: list[PermissionQuestion] = []
     raw, outcomes = Agent(1), list[Any]()

@@ -205,6 +205,13 @@ def test_updates_of_another_version_are_not_an_error(package: Any, kind: str) ->
 
 
 @pytest.mark.parametrize("package", [v1, v2])
+def test_unknown_fields_with_the_names_of_attributes_are_not_an_error(package: Any) -> None:
+    update = {"sessionUpdate": "tool_call_update", "toolCallId": "c1", "tool_call_id": 1, "raw_input": 2}
+    state = folded(package, {**update, "rawInput": "a"}, {**update, "title": "T"})
+    assert [(each.title, each.raw_input) for each in state.tool_calls] == [("T", "a")]
+
+
+@pytest.mark.parametrize("package", [v1, v2])
 def test_usage_keeps_the_cost_until_it_changes(package: Any) -> None:
     cost = {"amount": 0.5, "currency": "USD"}
     first = {"sessionUpdate": "usage_update", "used": 10, "size": 100, "cost": cost}
