@@ -263,6 +263,11 @@ RUDE: Mapping[str, Rude] = {
         "tool-call.unknown",
     ),
     "unread": Rude("stops reading standard input", ignores="input"),
+    "usage": _instead(
+        "end",
+        "reports the tokens of a turn, which only the unstable schemas have, and which is allowed",
+        lambda moment: moment.line.replace(b'"stopReason":', b'"usage":{"totalTokens":3},"stopReason":'),
+    ),
     "version-99": _instead(
         "initialize", "answers initialize with version 99", _result(protocolVersion=99), "lifecycle.version"
     ),
