@@ -180,6 +180,30 @@ async def test_a_program_that_supports_only_the_newer_era_is_probed_again(
     assert await era_of(marked.stdio("odd", "/bin/sh", "-c", command), cwd=tmp_path) == "2026-07-28"
 
 
+@pytest.mark.parametrize(
+    ("mode", "options", "told"),
+    [
+        (
+            "opens_once",
+            None,
+            "failed when it was probed for MCP 2026-07-28; it was started again without the probe",
+        ),
+        # The failure without the probe is the one to report.
+        ("opens_once_and_exits", None, "exited"),
+        ("opens_once_and_exits", Options(mode="legacy"), "exited"),
+    ],
+)
+async def test_a_server_that_takes_the_probe_for_the_handshake_is_started_again_without_it(
+    mode: str, options: Options | None, told: str, marked: Marked, tmp_path: Path
+) -> None:
+    server = marked.stdio("odd", sys.executable, "-S", str(SERVERS / "odd.py"), mode)
+
+    async with mcp_launch.launch([server], cwd=tmp_path, options=options, budgets=Budgets(close=1.0)) as fleet:
+        assert [*fleet["odd"].warnings, *(failure.code for failure in fleet.failures)] == [told]
+
+    assert len((tmp_path / "starts").read_text()) == (1 if options else 2)
+
+
 async def test_a_refused_handshake_after_a_lost_probe_is_reported(marked: Marked, tmp_path: Path) -> None:
     server = marked.plain("swallows_probe_and_rejects")
 

@@ -135,12 +135,14 @@ async def serve_stdio(
 ) -> None:
     """Open the session of a process, serve it until it ends, and close it; the outcome is in the record.
 
-    A server that exits when it is probed for the newer era is started again for the older one.
+    A server that exits when it is probed for the newer era, or then refuses the handshake, is started again for the
+    older one.
     """
     owner = _Owner(record, spec, terms=terms, deadline=deadline)
     transport = owner.stdio(process, spec)
     failure = await owner.attempt(transport)
-    if failure and transport.died_of_probe and record.wanted and anyio.current_time() < deadline:
+    may_try = owner.options.mode != "legacy" and record.wanted and anyio.current_time() < deadline
+    if failure and transport.failed_by_probe and may_try:
         transport = owner.stdio((await spawn(spec, cwd=terms.cwd))[0], spec, again=True)
         owner.options = replace(owner.options, mode="legacy")
         failure = await owner.attempt(transport)
@@ -195,7 +197,7 @@ class _Owner:
         """The failure if the tools differ from their lock, which has no other cause to look for."""
 
     def stdio(self, process: ChildProcess, spec: StdioServer, *, again: bool = False) -> StdioTransport:
-        """Return a transport for a new process; with `again`, the process exited when it was probed before."""
+        """Return a transport for a new process; with `again`, the one before failed when it was probed."""
         self._record.over = anyio.Event()
         return StdioTransport(process, spec, self._terms(), again=again)
 

@@ -221,11 +221,13 @@ class StdioTransport:
         self._hide = spec.redactor
         self._terms = terms
         self._again = again
-        """True if this is the second start, after the process exited when it was probed."""
+        """True if this is the second start, after the process failed when it was probed."""
         self._took_part = False
-        """True if it responded with a result, or refused the handshake."""
-        self._asked = ""
-        """The method of the last request."""
+        """True if it responded with a result."""
+        self._refused = False
+        """True if it refused the handshake."""
+        self._handshake: RequestId | None = None
+        """The id of the last request, if that is `initialize`."""
         self._unanswered = Unanswered()
         self._stdout = Stdout(self.reader, hide=self._hide, warn=terms.warn, awaited=self._unanswered.holds)
         self._stderr = LineForwarder(partial(tell, spec.name), hide=self._hide) if (tell := options.stderr) else None
@@ -245,17 +247,17 @@ class StdioTransport:
         """Messages that the session has not received yet."""
 
     @property
-    def died_of_probe(self) -> bool:
-        """True if the process may have exited because of the probe."""
-        responds = self._took_part or self._only_echoes
-        return self._ending.status is not None and self._ending.read_input and not responds
+    def failed_by_probe(self) -> bool:
+        """True if the process may have exited, or refused the handshake, because of the probe."""
+        exited = self._ending.status is not None and self._ending.read_input
+        return (exited or self._refused) and not (self._took_part or self._only_echoes)
 
     def prove(self) -> None:
         """Note that the session is initialized; the server then gets the full time to exit."""
         self._proven = True
         self._stdout.trust()
         if self._again:
-            self._terms.warn("exited when it was probed for MCP 2026-07-28; it was started again without the probe")
+            self._terms.warn("failed when it was probed for MCP 2026-07-28; it was started again without the probe")
 
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[Any]:
@@ -284,7 +286,9 @@ class StdioTransport:
         message = self._unanswered.named(self._ready.popleft())
         if self._unanswered.received(message):
             self._answered_for = isinstance(message, Unsaid)
-        self._took_part = self._took_part or self._takes_part(message)
+        self._took_part = self._took_part or isinstance(message, JSONRPCResponse)
+        if isinstance(message, JSONRPCError) and not isinstance(message, Unsaid) and message.id == self._handshake:
+            self._refused = True
         return SessionMessage(message)
 
     async def send(self, item: SessionMessage, /) -> None:
@@ -307,7 +311,7 @@ class StdioTransport:
             self._answered_for = True
             raise MCPError.from_error_data(self._farewell())
         if isinstance(message, JSONRPCRequest):
-            self._asked = message.method
+            self._handshake = message.id if message.method == "initialize" else None
             if not self._unanswered:
                 self._stdout.forget_stray()
         self._unanswered.sent(message)
@@ -412,15 +416,6 @@ class StdioTransport:
         """Return the error for requests that will not get a response."""
         found = self._diagnosis(waited=None) or Diagnosis("disconnected", "the connection was closed")
         return farewell(found, hide=self._hide)
-
-    def _takes_part(self, message: JSONRPCMessage) -> bool:
-        match message:
-            case JSONRPCResponse():
-                return True
-            case JSONRPCError():
-                return self._asked == "initialize" and not isinstance(message, Unsaid)
-            case _:
-                return False
 
     async def _lose(self) -> None:
         """Handle the end of the output: find out why, and respond to pending requests."""

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 MODE = sys.argv[1]
@@ -19,7 +20,9 @@ def main() -> None:
     start = globals().get(f"start_{MODE}")
     if start is not None:
         start()
-    for line in sys.stdin:
+    for number, line in enumerate(sys.stdin):
+        if MODE.startswith("opens_once") and '"initialize"' in line and refuses_opening(line, is_open=number > 0):
+            continue
         if MODE == "repeats_input":
             write(line.rstrip("\n"))
         message: dict[str, Any] = json.loads(line)
@@ -142,6 +145,24 @@ def write(line: str) -> None:
     """Write one line to standard output."""
     sys.stdout.write(line + "\n")
     sys.stdout.flush()
+
+
+def start_opens_once() -> None:
+    """Note each start in a file."""
+    with Path("starts").open("a") as starts:
+        starts.write("x")
+
+
+start_opens_once_and_exits = start_opens_once
+
+
+def refuses_opening(line: str, *, is_open: bool) -> bool:
+    """Refuse a handshake after another request, as bridges do that take the first request for the handshake."""
+    if is_open:
+        send({"id": json.loads(line)["id"], "error": {"code": -32000, "message": "Server already initialized"}})
+    elif MODE.endswith("exits"):
+        sys.exit("no route")
+    return is_open
 
 
 def start_starts_slowly_and_knows_2026_alone() -> None:
