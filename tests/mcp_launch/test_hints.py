@@ -265,6 +265,19 @@ def test_other_lines_do_not_name_a_missing_variable(said: str) -> None:
         (["Proxy server running at http://localhost:80"], "at http://localhost:80"),
         (["Starting, using streamable-http at http://localhost:80"], "at http://localhost:80"),
         (["Open this to connect: http://localhost:80"], "at http://localhost:80"),
+        (["starting server on port 9884"], "on port 9884"),
+        (["Server is running on port 3001"], "on port 3001"),
+        # Several places, of which one is the most likely:
+        (
+            ["metrics at http://127.0.0.1:9464/metrics", "up at http://localhost:9814/mcp"],
+            "at http://localhost:9814/mcp",
+        ),
+        (
+            ["up at http://127.0.0.1:80", "http://localhost:80/health", "http://localhost:80/mcp"],
+            "at http://localhost:80/mcp",
+        ),
+        (["listening on port 80", "up at http://localhost:80"], "on port 80"),
+        (["up at http://localhost:[redacted]/mcp", "listening on port 80"], "on port 80"),
     ],
 )
 def test_a_server_that_listens_on_a_port_is_recognized(said: list[str], where: str) -> None:

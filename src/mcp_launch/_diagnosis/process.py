@@ -21,22 +21,26 @@ from mcp_launch.options import allow_more, megabytes
 
 def explain_silence(lines: Iterable[str], phrases: Phrases) -> str | None:
     """Return what to try if a line says that the process listens on a URL or port instead of standard input."""
+    places: list[str] = []
     for line in lines:
         if (found := _LISTENS.search(line)) and not _CONNECTS.match(line, 0, found.start()):
             scheme, place, port = found.groups(default="")
-            where = f"on port {port}" if port else f"at {scheme}{place.rstrip('.,;:!')}"
-            form = phrases.given("sse" if where.endswith("/sse") else "http")
-            return f"it listens {where}; if it speaks MCP there, give that as {form}"
-    return None
+            places.append(f"on port {port}" if port else f"at {scheme}{place.rstrip('.,;:!')}")
+    places = [place for place in places if not place.endswith(("/health", "/metrics"))]
+    if not places:
+        return None
+    where = next((place for place in places if place.endswith(("/mcp", "/sse"))), places[0])
+    form = phrases.given("sse" if where.endswith("/sse") else "http")
+    return f"it listens {where}; if it speaks MCP there, give that as {form}"
 
 
 _LISTENS = re.compile(
     r"(https?://)(?:[^\s/@]*@)?"
-    r"((?:localhost|127(?:\.\d+){3}|0\.0\.0\.0|\[::1?\])(?![\w.-]*\w)(?::\d+)?(?:/[^\s\"'<>()?#\x1b]*)?)"
-    r"|\blistening (?:on|at) (?:port |[\w.*\[\]:]*:)(\d+)\b",
+    r"((?:localhost|127(?:\.\d+){3}|0\.0\.0\.0|\[::1?\])(?![\w.-]*\w)(?::\d+)?(?!:\[)(?:/[^\s\"'<>()?#\x1b]*)?)"
+    r"|\b(?:listening (?:on|at) [\w.*\[\]:]*:|(?:listening (?:on|at)|running on|starting server on) port )(\d+)\b",
     re.IGNORECASE,
 )
-"""A URL of this machine without user-info and query, or a port."""
+"""A URL of this machine without user-info and query, or a port. The URL is useless if its port was redacted."""
 _CONNECTS = re.compile(
     r"(?!.*\b(?:listen|runn|serv|start)(?:ed|ing)\b).*"
     r"\b(?:connect(?:ed|ing|ion) to|not connect|waiting for (?!conn|req|client)|fetching|request|using)\b",

@@ -92,7 +92,7 @@ class Ending:
 _COLOUR = re.compile(r"\x1b\[[0-9;:]*m")
 _AROUND = b"\xef\xbb\xbf \t\r\0"
 """Bytes around a message that are ignored; some runtimes begin their output with a byte order mark."""
-_STRAY_LINES = 5
+_STRAY_LINES = 20
 """The number of lines that are kept if they are not messages."""
 _ECHOES = 64
 """The number of sent lines that are remembered, to recognize an echo."""
