@@ -24,6 +24,9 @@ from mcp_launch.report import TransportName
 
 Pairs: TypeAlias = tuple[tuple[str, str], ...]
 
+_PORT = re.compile(r"(?:\w+_)?PORT=\d{1,5}")
+"""A variable with a port, which is not a secret, and which the user needs to read in a URL."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class StdioServer:
@@ -41,7 +44,8 @@ class StdioServer:
     @cached_property
     def redactor(self) -> Redactor:
         """The redactor of the secrets of this server and of the proxies that it inherits."""
-        return Redactor([*(value for _, value in self.env), *self.secrets], urls=inherited_proxies())
+        values = (value for name, value in self.env if not _PORT.fullmatch(f"{name}={value}"))
+        return Redactor([*values, *self.secrets], urls=inherited_proxies())
 
     @property
     def target(self) -> str:

@@ -123,6 +123,18 @@ async def test_a_timeout_of_a_package_runner_mentions_downloads(marked: Marked, 
     assert failure.message.endswith(f" s; {more}")
 
 
+async def test_the_port_of_a_server_that_listens_is_no_secret(marked: Marked, tmp_path: Path) -> None:
+    script = "seq 10; echo up at http://localhost:$PORT/mcp with $PIN; cat >/dev/null"
+    server = marked.stdio("bridge", "/bin/sh", "-c", script, env={"PORT": "9891", "PIN": "4711"})
+
+    async with mcp_launch.launch([server], cwd=tmp_path, budgets=SHORT) as fleet:
+        [failure] = fleet.failures
+
+    assert failure.code == "not_mcp"
+    assert "; it listens at http://localhost:9891/mcp; " in failure.message
+    assert failure.facts["stdout"][-1] == "up at http://localhost:9891/mcp with [redacted]"
+
+
 async def test_a_server_that_exits_before_the_probe_is_not_started_again(marked: Marked, tmp_path: Path) -> None:
     starts = tmp_path / "starts"
     server = marked.stdio("tool", "/bin/sh", "-c", f"echo started >> {starts}; exit 4")
