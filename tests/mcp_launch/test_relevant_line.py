@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from mcp_launch._diagnosis.hints import most_relevant_line
+from mcp_launch._diagnosis.hints import missing_variable, most_relevant_line, unwrapped
 
 NODE_THROWS = """\
 /srv/index.js:4
@@ -212,6 +212,23 @@ docker: Error response from daemon: Conflict. The container name "/weather" is a
 
 Run 'docker run --help' for more information"""
 
+RICH_LOGS = """\
+[11/29/26 10:37:30] INFO     Starting                                 cli.py:69
+                    ERROR    File not found:                    filesystem.py:69
+                             /srv/weather.py"""
+
+RICH_RAISES = """\
+[11/29/26 10:36:55] Failed to run: 'WEATHER_KEY'
+                    ╭─────────── Traceback (most recent call last) ────────────╮
+                    │ ❱ 2 key = os.environ["WEATHER_KEY"]                      │
+                    ╰──────────────────────────────────────────────────────────╯
+                    KeyError: 'WEATHER_KEY'"""
+
+RICH_GOES_ON = """\
+[11/29/26 10:36:55] Failed to read the cache
+cannot read:
+                       the configuration"""
+
 
 @pytest.mark.parametrize(
     ("said", "line"),
@@ -261,6 +278,22 @@ Run 'docker run --help' for more information"""
 )
 def test_the_most_relevant_line_is_found(said: str, line: str | None) -> None:
     assert most_relevant_line([each for each in said.splitlines() if each.strip()]) == line
+
+
+@pytest.mark.parametrize(
+    ("said", "line"),
+    [
+        (RICH_LOGS, "ERROR    File not found: /srv/weather.py"),
+        (RICH_RAISES, "KeyError: 'WEATHER_KEY'"),
+        (RICH_GOES_ON, "cannot read: the configuration"),
+    ],
+)
+def test_a_message_that_rich_has_wrapped_is_one_line(said: str, line: str) -> None:
+    assert most_relevant_line(unwrapped(said.splitlines())) == line
+
+
+def test_a_variable_is_named_that_is_missing_in_a_traceback_of_rich() -> None:
+    assert missing_variable(unwrapped(RICH_RAISES.splitlines())) == ("WEATHER_KEY", "KeyError: 'WEATHER_KEY'")
 
 
 GROUP = "raise ExceptionGroup('several', [ValueError('no projects')])"

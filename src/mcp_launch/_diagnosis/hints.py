@@ -6,7 +6,7 @@ To add a hint, add a row to `HINTS` with a sample of what the program writes. Th
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import takewhile
 from math import inf
 from typing import NamedTuple
@@ -409,6 +409,33 @@ _HARMLESS = re.compile(
     re.IGNORECASE,
 )
 """Words, except in paths, in a line after which a program goes on; or the beginning of the help of an option."""
+
+
+def unwrapped(lines: Iterable[str]) -> list[str]:
+    """Return the lines, with each message that Rich has wrapped in the columns of its log as one line."""
+    found: list[str] = []
+    in_rich = wraps = False
+    for line in lines:
+        text = line.strip()
+        if _RICH.match(line):
+            in_rich = wraps = True
+            found.append(_SOURCE.sub("", text))
+        elif in_rich and line.startswith(" " * 20):
+            is_box = text.startswith(("╭", "│", "╰"))
+            if wraps and not is_box:
+                found[-1] += f" {text}"
+            else:
+                found.append(text)
+            wraps = not is_box
+        else:
+            in_rich = False
+            found.append(line)
+    return found
+
+
+_RICH = re.compile(r"\[\d\d/\d\d/\d\d [\d:]{8}\] | {20}(?:DEBUG|INFO|WARNING|ERROR|CRITICAL) ")
+"""The beginning of a message; the time is left out if it is that of the message before."""
+_SOURCE = re.compile(r"\s+\w+\.py:\d+$")
 
 
 def most_relevant_line(lines: Sequence[str]) -> str | None:

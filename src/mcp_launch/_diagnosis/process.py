@@ -12,7 +12,7 @@ from typing import Any, Literal
 from acp_bindings._processes.process import how_it_ended, signal_name
 from acp_bindings._redact import Redactor
 from mcp_launch._diagnosis import Diagnosis, advised
-from mcp_launch._diagnosis.hints import NEEDS_PROXY, OLDER_SDK, explain_end, explain_variable
+from mcp_launch._diagnosis.hints import NEEDS_PROXY, OLDER_SDK, explain_end, explain_variable, unwrapped
 from mcp_launch._executable import INHERITED
 from mcp_launch._spec import StdioServer
 from mcp_launch.failures import Phrases
@@ -105,7 +105,7 @@ def diagnose_process(seen: Seen, *, waited: float | None) -> Diagnosis | None:
     if seen.only_echoes:
         return advised("not_mcp", _ECHO, _OTHER_PROGRAM, facts)
     # npm writes notices about itself, such as a new version, whether or not anything is wrong.
-    said = [line for line in seen.stderr if line.strip() and not line.startswith("npm notice")]
+    said = unwrapped(line for line in seen.stderr if line.strip() and not line.startswith("npm notice"))
     hint, line = explain_end(said, status=seen.status)
     if (status := seen.status) is not None:
         facts |= {"signal": signal_name(status)} if status < 0 else {"exit_code": status}
