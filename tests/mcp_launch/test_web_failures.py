@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from mcp_launch._transports.http import WebClient
 from mcp_launch._transports.network import network
 from mcp_launch._transports.sse_client import EventClient
 from tests.mcp_launch import support
+from tests.mcp_launch.servers.raw import Request, head, raw_server, works
 from tests.mcp_launch.servers.web import Web, misbehaving_web
 from tests.mcp_launch.support import SECRET, Marked, ask, http, later_failure
 
@@ -108,6 +109,24 @@ async def test_a_gone_url_has_its_code_in_the_error_of_the_call(marked: Marked, 
                 await session.list_tools()
 
     assert (raised.value.error.data["code"], raised.value.error.data["port"]) == ("refused", gone.port)
+
+
+@pytest.mark.parametrize("event", [b": nothing", b"id: 1\nretry: 1\ndata:"], ids=["once", "after reconnecting"])
+async def test_a_stream_that_ends_during_a_call_is_a_disconnection(
+    event: bytes, marked: Marked, tmp_path: Path
+) -> None:
+    def breaks_off(request: Request) -> Iterator[bytes]:
+        if request.asks == "tools/call":
+            yield head(content_type="text/event-stream") + event + b"\n\n"
+        else:
+            yield works(request)
+
+    with raw_server(breaks_off) as raw:
+        async with mcp_launch.open_session(http(f"{raw.origin}/mcp"), cwd=tmp_path) as session:
+            with pytest.raises(MCPError, match="its event stream ended without a response; its log") as raised:
+                await session.call_tool("any", {})
+
+    assert (raised.value.error.data["code"], raised.value.error.data["method"]) == ("disconnected", "POST")
 
 
 async def test_a_transport_that_breaks_down_is_the_failure_of_its_server(

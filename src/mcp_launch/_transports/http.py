@@ -448,10 +448,12 @@ class HttpTransport:
         if waited is not None:
             late = f"did not answer within {waited:.1f} s; {self._network.phrases.longer}?"
             return Diagnosis("timeout", late, answer.facts)
-        if answer.media_type == EVENT_STREAM and not answered:
-            code: Code = "disconnected" if proven else "not_mcp"
-            return advised(code, "its event stream ended without a response", "its log may say why", answer.facts)
-        return None
+        return self._cut_off() if answer.media_type == EVENT_STREAM and not answered else None
+
+    def _cut_off(self) -> Diagnosis:
+        code: Code = "disconnected" if self._client.proven else "not_mcp"
+        facts = answer.facts if (answer := self._client.memory.answer) else {}
+        return advised(code, "its event stream ended without a response", "its log may say why", facts)
 
     async def _speaks_sse(self) -> bool:
         # Imported late because it imports httpx, which takes a tenth of a second and few sessions need.
@@ -479,14 +481,16 @@ class HttpTransport:
             self._unanswered.received(item.message)
             if isinstance(item.message, Unsaid):
                 client.memory.found = client.memory.found or client.reading.found
-            elif isinstance(item.message, JSONRPCError) and self._is_unsaid(item.message.error):
-                item.message = Unsaid(jsonrpc="2.0", id=item.message.id, error=item.message.error)
+            elif isinstance(item.message, JSONRPCError):
+                error, answer = item.message.error, client.memory.answer
+                is_cut_off = (error.code, error.message[:_WORDS]) == _OF_THE_SDK
+                if is_cut_off and client.proven:
+                    client.memory.found = self._cut_off()
+                    error = farewell(client.memory.found, hide=client.hide)
+                if is_cut_off or answer is None or not answer.is_mcp:
+                    # Not from the server, whose response did not contain a message.
+                    item.message = Unsaid(jsonrpc="2.0", id=item.message.id, error=error)
         return item
-
-    def _is_unsaid(self, error: ErrorData) -> bool:
-        """Return True if an error is not from the server, because its response did not contain a message."""
-        answer = self._client.memory.answer
-        return answer is None or not answer.is_mcp or (error.code, error.message[:_WORDS]) == _OF_THE_SDK
 
     async def _send(self, write: Sink, posts: Posts, item: SessionMessage) -> None:
         """Give a message to the SDK's transport; a request is noted as pending."""
