@@ -24,6 +24,16 @@ Error: no projects are configured
 
 Node.js v22.1.0"""
 
+NODE_FETCHES = """\
+[18597] Fatal error: TypeError: fetch failed
+    at node:internal/deps/undici/undici:14976:13
+    at async file:///srv/index.js:1:1 {
+  [cause]: Error: bad port
+      at fetch (node:internal/deps/undici/undici:10576:20) {
+    errno: -3008
+  }
+}"""
+
 NODE_REJECTS = """\
 node:internal/process/promises:394
       triggerUncaughtException(err, true /* fromPromise */);
@@ -152,6 +162,10 @@ Traceback (most recent call last):
   File "server.py", line 3, in <module>
 RuntimeError: no projects are configured"""
 
+HELPS_WITH_A_PREFIX = """\
+[18597] Error: only HTTPS is allowed
+[18597] Usage: server <https://server-url>"""
+
 SAYS_MORE_TWICE = """\
 error: cannot read the configuration
 It is not there.
@@ -234,6 +248,7 @@ cannot read:
     ("said", "line"),
     [
         (NODE_THROWS, "Error: no projects are configured"),
+        (NODE_FETCHES, "[18597] Fatal error: TypeError: fetch failed [cause]: Error: bad port"),
         (NODE_REJECTS, '[UnhandledPromiseRejection: The promise rejected with the reason "no projects".] {'),
         (NODE_VALIDATES, 'ZodError: [ "code": "invalid_type", "path": [ "API_KEY" ], "message": "Required"'),
         (NODE_GOES_ON, "no projects are configured"),
@@ -255,6 +270,7 @@ cannot read:
         (HELPS_AND_FAILS, "2026/01/01 12:00:00 no projects are configured"),
         (HELPS_AND_SAYS_ANOTHER_ERROR, "fatal: no projects are configured"),
         (HELPS_AND_RAISES, "RuntimeError: no projects are configured"),
+        (HELPS_WITH_A_PREFIX, "[18597] Error: only HTTPS is allowed"),
         (SAYS_MORE_TWICE, "error: cannot read the configuration It is not there. Run the setup first."),
         (GO_FLAGS, "flag provided but not defined: -db"),
         (SAYS_MUCH_MORE, "no projects are configured"),
@@ -306,7 +322,10 @@ GROUP = "raise ExceptionGroup('several', [ValueError('no projects')])"
         ([sys.executable, "-c", GROUP], "ExceptionGroup: several (1 sub-exception) ValueError: no projects"),
         (["node", "-e", "throw new Error('no projects')"], "Error: no projects"),
         (["node", "-e", "Promise.reject(new TypeError('no projects'))"], "TypeError: no projects"),
-        (["node", "-e", "console.error(new Error('no projects', { cause: new Error('x') }))"], "Error: no projects"),
+        (
+            ["node", "-e", "console.error(new Error('no projects', { cause: new Error('x') }))"],
+            "Error: no projects [cause]: Error: x",
+        ),
     ],
 )
 def test_installed_programs_write_such_lines(command: list[str], line: str) -> None:

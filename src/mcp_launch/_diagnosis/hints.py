@@ -348,6 +348,16 @@ HINTS = (
         "Error: connect ECONNREFUSED 127.0.0.1:5432",
     ),
     Hint(
+        r"getaddrinfo (?:ENOTFOUND|EAI_AGAIN) ([\w.-]+)",
+        "it cannot resolve {}; is the host name right?",
+        "TypeError: fetch failed\n  [cause]: Error: getaddrinfo ENOTFOUND api.weather.example",
+    ),
+    Hint(
+        r"Error: (?:self[- ]signed certificate|unable to (?:verify the first|get local issuer) certificate)",
+        'it does not trust a certificate; set NODE_EXTRA_CA_CERTS in "env" to the certificate of its issuer',
+        "TypeError: fetch failed\n  [cause]: Error: self-signed certificate in certificate chain",
+    ),
+    Hint(
         r"^(?:Error: EACCES|PermissionError)",
         "it was denied access; check the permissions",
         "PermissionError: [Errno 13] Permission denied: '/data/db'",
@@ -472,6 +482,8 @@ class _LastError:
             self._keep_error_of_stack()
         elif line.endswith("Traceback (most recent call last):"):
             self._forget(awaits=True)
+        elif self._skips and self.lines and line.lstrip().startswith("[cause]: "):
+            self.lines.append(line)
         elif not (self._skips and line[0].isspace()) and not self._is_help(line):
             self._keep(line)
 
@@ -543,7 +555,7 @@ _FOLLOW = 2
 _NPM_NOISE = re.compile(r"^npm (?:error|ERR!) ")
 """The first line of npm explains more than those after it."""
 _CAUSE = re.compile(r"^\s+cause: ")
-_USAGE = re.compile(r"^usage(?: of .+)?:", re.IGNORECASE)
+_USAGE = re.compile(r"^(?:\[[\w.-]+\] )?usage(?: of .+)?:", re.IGNORECASE)
 _COMPLAINT = re.compile(
     r"error|fatal|not (?:defined|found|provided)|unknown|unrecogni[sz]ed|un(?:expected|supported)|invalid|missing"
     r"|required|no such",
