@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 from anyio.streams.buffered import BufferedByteReceiveStream
 
+from acp_bindings._processes.process import Tail
 from acp_bindings._tap.forwarding import HEADER, MOST
 from mcp_launch._diagnosis import Diagnosis
 from mcp_launch._diagnosis.process import Seen, diagnose_process
@@ -32,7 +32,6 @@ HASTE = 0.8
 """Seconds for a server for which the agent has waited already."""
 _EARLY = 1.0
 """Seconds within which an agent that ends a server has not given up on it, but has itself been told to end."""
-_LAST_LINES = 20
 _ENDED_BY_AGENT = frozenset(-number for number in (signal.SIGINT, signal.SIGTERM))
 """The statuses of a process that its agent has ended."""
 
@@ -107,9 +106,9 @@ class Process:
         self._server = server
         self._spec = spec
         self._observer = server.observer()
-        self._rest = {b"c": b"", b"a": b"", b"e": b""}
+        self._rest = {b"c": b"", b"a": b""}
         self._stdout = Stdout(Reader(Limits()), hide=spec.redactor, warn=lambda _: None, awaited=lambda _: False)
-        self._stderr: deque[str] = deque(maxlen=_LAST_LINES)
+        self._stderr = Tail()
         self._pid: int | None = None
         self._closed_first: bytes | None = None
         """The stream that ended first: `c` if the agent has closed the input of the server."""
@@ -119,8 +118,10 @@ class Process:
         while frame := await next_frame(stream):
             kind, data = frame
             match kind:
-                case b"c" | b"a" | b"e":
-                    if not data and kind != b"e":
+                case b"e":
+                    self._stderr.add(data)
+                case b"c" | b"a":
+                    if not data:
                         self._closed_first = self._closed_first or kind
                     *lines, self._rest[kind] = (self._rest[kind] + data).split(b"\n")
                     for line in lines:
@@ -145,8 +146,6 @@ class Process:
         if kind == b"c":
             self._stdout.sent(line)
             self._observer.sent(line)
-        elif kind == b"e":
-            self._stderr.append(uncoloured(line.decode(errors="replace")))
         else:
             await self._stdout.read(line)
             self._observer.received(line)
@@ -173,7 +172,7 @@ class Process:
             echoes=self._stdout.echoes,
             only_echoes=self._stdout.only_echoes,
             unfinished=uncoloured(trimmed(self._rest[b"a"]).decode(errors="replace")),
-            stderr=[*self._stderr],
+            stderr=[uncoloured(line) for line in self._stderr.lines()],
             status=status,
         )
         found = diagnose_process(seen, waited=waited) or Diagnosis("disconnected", "the connection was closed")

@@ -256,6 +256,14 @@ def test_the_agent_gets_no_secrets_of_the_servers(tmp_path: Path) -> None:
     assert b"swordfish" not in (tmp_path / "talk").read_bytes()
 
 
+def test_the_reason_of_an_exit_may_be_many_lines_before_it(tmp_path: Path) -> None:
+    script = "echo 'Error: no licence' >&2; seq -f '    at step (a.js:%g)' 99 >&2; printf '}' >&2; exit 1"
+
+    [failed] = receipts_here([Marked().stdio("licensed", "/bin/sh", "-c", script)], tmp_path)
+
+    assert failed["message"] == "exited with status 1; it wrote on stderr: Error: no licence"
+
+
 def test_failures_have_the_codes_of_the_launcher(tmp_path: Path) -> None:
     with Scene.of(Planted("tap"), tmp_path) as scene:
         servers = [{**case.server(scene), "name": str(case)} for case in FAILING]
