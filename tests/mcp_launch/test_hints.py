@@ -80,11 +80,14 @@ def test_installed_programs_write_known_errors(command: list[str], hint: str) ->
         # Complaints about our messages.
         "bash: line 1: jsonrpc:2.0: command not found",
         'bash: line 1: {"jsonrpc":"2.0"}: command not found',
+        '[stdin]:1\n{"jsonrpc":"2.0"}\n   ^\nSyntaxError: invalid syntax',
         "no licence",
     ],
 )
 def test_other_lines_are_quoted_without_a_hint(said: str) -> None:
-    assert explain_end(["starting", f"{said} "]) == (None, said)
+    lines = f"{said} ".splitlines()
+
+    assert explain_end(["starting", *lines]) == (None, lines[-1].strip())
 
 
 HANDLED = """\
@@ -118,6 +121,7 @@ def test_errors_after_which_a_program_went_on_have_no_hint(before: str, said: st
         ("python: can't open file '/srv/debug/x.py'", "/srv/debug/x.py was not found"),
         ("the input device is not a TTY.  If you are using mintty, try winpty", "remove -t"),
         ("WARNING: No module named 'redis'\nModuleNotFoundError: No module named 'weather'", "no module weather"),
+        ('sends {"jsonrpc":"2.0"}\nError: connect ECONNREFUSED 127.0.0.1:9', "cannot connect to 127.0.0.1:9"),
     ],
 )
 def test_the_error_that_ended_a_program_has_its_hint(said: str, hint: str) -> None:

@@ -32,16 +32,16 @@ def explain_end(lines: Sequence[str], *, status: int | None = None) -> tuple[str
     `lines` must not contain blank lines. `status` is the exit status; shells give a meaning to 126 and 127.
     """
     text = "\n".join(lines)
-    # A program that complains about our messages did start, so no hint about starting it applies.
-    if not re.search(r'"jsonrpc"|jsonrpc:', text):
-        # The program handled the exceptions before this line, and went on.
-        start = max(text.rfind("During handling of the above exception"), 0)
-        for pattern, advice in _COMPILED:
-            for match in pattern.finditer(text, start):
-                line = lines[text.count("\n", 0, match.start())]
-                # The words of a later sentence are often advice.
-                if not _HARMLESS.search(line[:_READ].partition(". ")[0]):
-                    return advice.format(*match.groups()), line.strip()
+    # The program handled the exceptions before this line, and went on.
+    start = max(text.rfind("During handling of the above exception"), 0)
+    for pattern, advice in _COMPILED:
+        for match in pattern.finditer(text, start):
+            line = lines[text.count("\n", 0, match.start())]
+            # A shell or interpreter that complains about our messages did start; a syntax error is after its line.
+            is_about_messages = _MESSAGE.search(text if match[0].startswith("SyntaxError") else line)
+            # The words of a later sentence are often advice.
+            if not is_about_messages and not _HARMLESS.search(line[:_READ].partition(". ")[0]):
+                return advice.format(*match.groups()), line.strip()
     if found := missing_variable(lines):
         return None, found[1].strip()
     return _STATUS.get(status or 0), most_relevant_line(lines)
@@ -387,6 +387,7 @@ def similar_variable(name: str, given: Collection[str]) -> str | None:
     return plain.get(closest(name.replace("_", ""), plain, cutoff=0.8) or "")
 
 
+_MESSAGE = re.compile(r'"jsonrpc"|jsonrpc:')
 _READ = 1000
 """Characters of a line that are searched, since a server may write lines of any length."""
 _VARIABLE = r"(?i:environment variables?|env(?:ironment)? vars?|env variables?)"
