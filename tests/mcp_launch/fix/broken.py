@@ -194,6 +194,12 @@ BROKEN = (
         {"command": "npx", "args": ["-y", "weather-mcp"]},
         asks=True,
     ),
+    gemini(
+        "uvx for an npm package with a scope",
+        '{"command": "uvx", "args": ["@modelcontextprotocol/server-memory"]}',
+        {"command": "npx", "args": ["-y", MEMORY]},
+        asks=True,
+    ),
     claude(
         "a version that is not there",
         '{"command": "npx", "args": ["-y", "weather-mcp@99.0.0"]}',

@@ -44,6 +44,8 @@ def uvx(args: list[str]) -> None:
     while args and args[0].startswith("--"):
         args = args[2:]
     name = options.get("--from", re.split("[=@<>]", args[0])[0])
+    if args[0].startswith("@"):
+        fail(f"error: Invalid version request: {args[0]}", status=2)
     if name not in PYPI:
         fail(f"  cause: Because {name} was not found in the package registry and you require {name}")
     if re.search("[=@]", args[0]):

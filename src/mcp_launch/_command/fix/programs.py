@@ -141,7 +141,7 @@ def _of_stdio(draft: Draft) -> Iterator[Remedy]:
 
 _NO_PACKAGE = (
     r"npm (?:error|ERR!) (?:.*404|No versions available)|was not found in the package registry"
-    r"|No matching distribution found|No module named|can't open file"
+    r"|No matching distribution found|No module named|can't open file|Invalid version request: @"
 )
 _NO_VERSION = r"No matching version found|there is no version of"
 
