@@ -376,6 +376,15 @@ async def test_an_immediate_exit_with_status_0_is_a_failure(
     assert (failure.code, failure.message) == ("exited", f"exited with status 0; {says}; {advice}")
 
 
+@pytest.mark.parametrize("says", ["s is not a valid Git repository", "ERROR - cannot read s"])
+async def test_an_exit_with_status_0_and_a_complaint_has_no_other_advice(
+    says: str, marked: Marked, tmp_path: Path
+) -> None:
+    failure = await failure_of(marked.stdio("satisfied", "/bin/sh", "-c", f"echo {says} >&2"), cwd=tmp_path)
+
+    assert failure.message == f"exited with status 0; it wrote on stderr: {says}"
+
+
 async def test_an_exit_with_status_0_and_a_hint_has_no_other_advice(marked: Marked, tmp_path: Path) -> None:
     failure = await failure_of(marked.stdio("satisfied", "/bin/sh", "-c", "echo KEY is not set >&2"), cwd=tmp_path)
 

@@ -57,6 +57,8 @@ _OTHER_PROGRAM = "is that the right program, and does it need an argument to spe
 """The advice for a program that does not speak MCP, or ends immediately."""
 _DOWNLOADERS = frozenset(("bunx", "docker", "npx", "pipx", "podman", "uvx"))
 """Programs that download and run packages or images."""
+_COMPLAINT = re.compile(r"\berror\b|not a valid", re.IGNORECASE)
+"""An error, although the status is 0."""
 _NO_COMMAND = re.compile(r"^\S*sh: .*jsonrpc\"?:\"?2|^'.*jsonrpc.* is not recognized as ")
 """Errors of shells about a message."""
 
@@ -112,7 +114,8 @@ def diagnose_process(seen: Seen, *, waited: float | None) -> Diagnosis | None:
         hint, edit = _reason(seen, said, hint)
         facts |= {"edit": edit} if edit else {}
         # A program that ends at once without an error was not meant to be a server.
-        other = _OTHER_PROGRAM if hint is None and status == 0 and not seen.spoke else None
+        complains = hint is not None or _COMPLAINT.search(line or "")
+        other = _OTHER_PROGRAM if status == 0 and not complains and not seen.spoke else None
         words = f"{_last_words(seen, hint, line)}{f'; {other}' if other else ''}"
         return Diagnosis("exited", f"{how_it_ended(status)}{words}", facts, advice=hint or other)
     words = _last_words(seen, hint, line)
