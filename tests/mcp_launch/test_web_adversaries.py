@@ -347,7 +347,7 @@ PROBLEM = "application/problem+json"
         ("text/plain", b" \n", None),
         ("text/html", b"<html>", None),
         ("", b" <html>", None),
-        ("", b"Only allowed at localhost", "Only allowed at localhost"),
+        ("", b"Only for members", "Only for members"),
     ],
 )
 async def test_text_and_the_plainest_message_of_a_json_error_are_quoted_and_html_is_not(
@@ -358,6 +358,16 @@ async def test_text_and_the_plainest_message_of_a_json_error_are_quoted_and_html
     assert failure.code == "forbidden"
     quoted = f': "{said}"' if said else ""
     assert failure.message.endswith(f" returned 403 Said{quoted}; is this user allowed to use it?")
+
+
+@pytest.mark.parametrize("said", ["Access is only allowed at localhost:9806", "Invalid Host: 127.0.0.1:9806"])
+async def test_the_host_of_the_url_is_suspected_if_the_server_mentions_it(
+    said: str, marked: Marked, tmp_path: Path
+) -> None:
+    failure = await failure_of(once(reply(403, said.encode(), content_type="text/plain")), cwd=tmp_path)
+
+    assert failure.message.endswith(f': "{said}"; does the URL have the host that the server allows?')
+    assert failure.advice == "Does the URL have the host that the server allows?"
 
 
 @pytest.mark.parametrize(

@@ -107,6 +107,8 @@ _OTHER = {
     "/mcp": "Servers that only support SSE often use /sse",
     "/sse": "Streamable HTTP servers often use /mcp",
 }
+_NAMES_HOST = re.compile(r"\b(?:allowed at|(?:allowed|invalid) host)\b", re.IGNORECASE)
+_OTHER_HOST = "does the URL have the host that the server allows?"
 _NAMED = "the server itself named this endpoint; does a proxy in front of it change paths?"
 
 
@@ -186,8 +188,10 @@ def judge(  # noqa: PLR0911 - a list of cases
             known = advice if again or slip or own or authorized or offers_login else None
             return Diagnosis("unauthorized", f"{summary}{said}; {advice}", facts, advice=known)
         case HTTPStatus.FORBIDDEN:
-            advice = slip or "is this user allowed to use it?"
-            return Diagnosis("forbidden", f"{summary}{_said(answer)}; {advice}", facts, advice=slip)
+            said = _said(answer)
+            known = slip or (_OTHER_HOST if _NAMES_HOST.search(said) else None)
+            advice = known or "is this user allowed to use it?"
+            return Diagnosis("forbidden", f"{summary}{said}; {advice}", facts, advice=known)
         case HTTPStatus.NOT_FOUND | HTTPStatus.BAD_REQUEST if _lost(answer):
             return Diagnosis("session_lost", f"{summary}: the server no longer has this session; open a new one", facts)
         case _ if answer.is_mcp:

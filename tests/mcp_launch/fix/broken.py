@@ -325,6 +325,11 @@ BROKEN = (
     ),
     desktop("a program that nobody has", '{"command": "/no/such/program", "args": ["x"]}', None),
     claude("a package that nobody has", '{"command": "npx", "args": ["-y", "no-such-thing"]}', None),
+    vscode(
+        "another name of this machine",
+        '{"type": "http", "url": "WEB/local/mcp"}',
+        {"type": "http", "url": "localWEB/local/mcp"},
+    ),
     vscode("nothing listens", '{"type": "http", "url": "http://127.0.0.1:9/mcp"}', None),
     zed("a crash", '{"command": "python3", "args": ["-c", "raise SystemExit(3)"]}', None),
     cursor("an echo", '{"command": "cat"}', None),

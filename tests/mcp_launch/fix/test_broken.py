@@ -35,6 +35,7 @@ def test_a_broken_file_is_cured_as_expected_or_refused(
     def filled(text: str) -> str:
         host = origin.removeprefix("http://")
         names = {"httpsWEB": f"https://{host}", "WEB": origin, "HOST": host, "SECRET": SECRET, "DIR": str(folder)}
+        names = {"localWEB": origin.replace("127.0.0.1", "localhost"), **names}
         names |= {"BIN": str(folder.parents[1] / "bin"), "HOME": str(folder.parent)}
         for name, value in names.items():
             text = text.replace(name, value)

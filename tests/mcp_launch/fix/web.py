@@ -1,4 +1,7 @@
-"""A small MCP server over HTTP: /mcp works, /guarded/mcp needs a token, /moved redirects, all else is not there."""
+"""A small MCP server over HTTP: /mcp works, /guarded/mcp needs a token, /moved redirects, all else is not there.
+
+/local/mcp needs the host name localhost.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,9 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(308, Location="/mcp")
         elif self.path == "/elsewhere":
             self._send(308, Location="http://other.invalid/mcp")
-        elif self.path not in ("/mcp", "/guarded/mcp"):
+        elif self.path == "/local/mcp" and not self.headers["Host"].startswith("localhost:"):
+            self._send(403, {"error": "Access is only allowed at localhost"})
+        elif self.path not in ("/mcp", "/guarded/mcp", "/local/mcp"):
             self._send(404)
         elif self.path.startswith("/guarded") and self.headers.get("Authorization") != f"Bearer {SECRET}":
             self._send(401, WWW_Authenticate="Bearer")

@@ -324,7 +324,7 @@ _BY_CODE: dict[str, tuple[Callable[[Draft], Iterator[Remedy]], ...]] = {
     "wrong_transport": (other_transport, other_paths),
     "http_error": _OF_URL,
     "unauthorized": (credentials,),
-    "forbidden": (credentials,),
+    "forbidden": (credentials, other_origin),
 }
 """What may cure a server, by the code of its failure; the most certain first."""
 
