@@ -103,6 +103,11 @@ HINTS = (
         "npm error code E401\nnpm error Incorrect or missing password.",
     ),
     Hint(
+        _NPM + r"npx canceled due to missing packages and no YES option: \[\"([^\"\n]+)\"",
+        'npx was told not to install {}; install it, or write -y in "args" in place of --no or --no-install',
+        'npm error npx canceled due to missing packages and no YES option: ["weather@1.0.0"]',
+    ),
+    Hint(
         _NPM + r"could not determine executable",
         "the npm package has no program; is it a server?",
         "npm error could not determine executable to run",
