@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import anyio
 import httpx
 import pytest
 
-from tests.remote.cluster import Balancer, Cluster, cluster
+from tests.remote.cluster import Balancer, Cluster, cluster, free_ports, program, wait_for
+from tests.remote.cluster import running as running_program
 from tests.remote.killing import killed_in_turns
 
 pytestmark = pytest.mark.anyio
@@ -48,3 +51,18 @@ async def test_sessions_continue_at_other_workers_when_theirs_are_killed(running
     assert (result.lost_sessions, result.lost_updates) == ([], [])
     assert result.interrupted >= 1
     assert result.turns >= 16
+
+
+async def test_the_balancer_of_compose_gives_each_worker_a_cookie(tmp_path: Path) -> None:
+    front, worker = free_ports(2)
+    text = Path("examples/remote/haproxy.compose.cfg").read_text(encoding="utf-8")
+    text = text.replace(":8080", f"127.0.0.1:{front}").replace("3 agent:8000", f"1 127.0.0.1:{worker}")
+    (config := tmp_path / "haproxy.cfg").write_text(text, encoding="utf-8")
+    server = [sys.executable, "-m", "http.server", "--bind", "127.0.0.1", str(worker)]
+    with running_program(server), ExitStack() as stack:
+        wait_for(worker)
+        stack.enter_context(running_program([program("haproxy"), "-db", "-f", str(config)]))
+        wait_for(front)
+        async with httpx.AsyncClient() as client:
+            response = await client.get(f"http://127.0.0.1:{front}/")
+    assert response.cookies.get("acp_worker")
