@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import socket
@@ -12,8 +13,9 @@ import time
 from collections.abc import Generator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from string import Template
 from typing import Literal, TypeAlias
+
+import pytest
 
 ROOT = Path(__file__).parents[2]
 Balancer: TypeAlias = Literal["nginx", "haproxy"]
@@ -26,7 +28,8 @@ class Cluster:
         self.url = url
         """The URL of the agent, for HTTP."""
         self.redis = redis
-        self._ports = ports
+        self.ports = ports
+        """The ports of the workers."""
         self._workers = [self._start(port) for port in ports]
 
     def _start(self, port: int) -> subprocess.Popen[bytes]:
@@ -37,7 +40,7 @@ class Cluster:
         """Kill a worker, as if its machine had failed, and start another one in its place."""
         self._workers[number].kill()
         self._workers[number].wait()
-        self._workers[number] = self._start(self._ports[number])
+        self._workers[number] = self._start(self.ports[number])
 
     def stop(self) -> None:
         """Stop all workers."""
@@ -52,11 +55,7 @@ class Cluster:
 
 @contextmanager
 def cluster(folder: Path, balancer: Balancer, *, workers: int = 4) -> Generator[Cluster]:
-    """Run the cluster in the block.
-
-    Raises:
-        FileNotFoundError: a program is not installed.
-    """
+    """Run the cluster in the block. The test is skipped if a program is not installed."""
     redis_port, front, *ports = free_ports(workers + 2)
     with ExitStack() as stack:
         command = [program("redis-server"), "--port", str(redis_port), "--save", "", "--bind", "127.0.0.1"]
@@ -73,26 +72,29 @@ def cluster(folder: Path, balancer: Balancer, *, workers: int = 4) -> Generator[
 
 def balancer_command(folder: Path, balancer: Balancer, front: int, ports: list[int]) -> list[str]:
     """Write the configuration of examples/remote with these ports, and return the command."""
+    file = ROOT / "examples/remote" / ("nginx.conf" if balancer == "nginx" else "haproxy.cfg")
+    text = file.read_text(encoding="utf-8").replace("0.0.0.0:8080", f"127.0.0.1:{front}")
+    # Each line with the first worker, once for each worker.
+    text = re.sub(
+        r".*127\.0\.0\.1:8001.*\n",
+        lambda line: "".join(re.sub(r"8001|(?<=worker)1", str(port), line[0]) for port in ports),
+        re.sub(r".*127\.0\.0\.1:8002.*\n", "", text),
+    )
+    # nginx keeps other files where only its service may write.
+    paths = "".join(
+        f"{each}_temp_path {folder}/{each};" for each in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+    )
+    config = folder / file.name
+    config.write_text(text.replace("http {\n", f"http {{ {paths}\n"), encoding="utf-8")
     if balancer == "nginx":
-        source, line = "nginx.conf", "server 127.0.0.1:{port} max_fails=1 fail_timeout=2s;"
-        command = ["-p", str(folder), "-g", "daemon off;", "-c"]
-    else:
-        source, line = "haproxy.cfg", "server worker{port} 127.0.0.1:{port} cookie worker{port} check"
-        command = ["-db", "-f"]
-    lines = "\n        ".join(line.format(port=port) for port in ports)
-    values = {"WORKERS": lines, "LISTEN": f"127.0.0.1:{front}", "RUN": str(folder)}
-    config = folder / source
-    text = (ROOT / "examples/remote" / source).read_text(encoding="utf-8")
-    config.write_text(Template(text).safe_substitute(values), encoding="utf-8")
-    return [program(balancer), *command, str(config)]
+        return [program("nginx"), "-p", str(folder), "-g", f"daemon off; pid {folder}/nginx.pid;", "-c", str(config)]
+    return [program("haproxy"), "-db", "-f", str(config)]
 
 
 def program(name: str) -> str:
     """Return the path of a program; Debian keeps those of servers out of the path of users."""
     path = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin"])
-    if (found := shutil.which(name, path=path)) is None:
-        raise FileNotFoundError(f"{name} is not installed; on Debian: apt-get install nginx haproxy redis-server")
-    return found
+    return shutil.which(name, path=path) or pytest.skip(f"{name} is not installed")
 
 
 @contextmanager
