@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import AsyncExitStack, ExitStack
 from pathlib import Path
 
 import anyio
@@ -43,6 +43,22 @@ async def test_a_client_with_cookies_stays_at_its_worker(running: Cluster) -> No
             # Another worker would not know the connection.
             assert ends == [400] * 5
             await client.delete(running.url, headers=connection)
+
+
+async def test_a_client_stays_at_its_new_worker_when_the_one_before_is_back(running: Cluster) -> None:
+    async with AsyncExitStack() as stack:
+        clients = [await stack.enter_async_context(httpx.AsyncClient()) for _ in range(8)]
+        for each in clients:
+            await each.post(running.url, json=INITIALIZE)
+        running.kill(0)
+        ids = [(await each.post(running.url, json=INITIALIZE)).headers["acp-connection-id"] for each in clients]
+        wait_for(running.ports[0])
+        await anyio.sleep(2.5)  # until the load balancer uses the worker again
+        responses = [
+            await each.post(running.url, json=INITIALIZE, headers={"acp-connection-id": id_})
+            for each, id_ in zip(clients, ids, strict=True)
+        ]
+    assert [each.status_code for each in responses] == [400] * 8
 
 
 async def test_sessions_continue_at_other_workers_when_theirs_are_killed(running: Cluster) -> None:
