@@ -12,8 +12,8 @@ import anyio
 
 from acp_bindings.remote._wire import CLOSES_SESSION, OPENS_SESSION, REOPENS_SESSION, Outline, outline, session_of
 
-_REPLAYED = 256 * 1024
-"""Bytes of sent events that a stream keeps for a reader that reconnects."""
+_PIECE = 65536
+"""Bytes of events that are sent at once, unless one event is longer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +25,8 @@ class Limits:
     headers: int = 32 * 1024
     """Bytes of the headers of a request. More are answered with 431."""
     buffer: int = 4 * 1024 * 1024
-    """Bytes of each event stream that may wait for the client, before the agent waits too."""
+    """Bytes of each event stream that may wait for the client, before the agent waits too. As many that were sent are
+    kept for a client that reconnects."""
     streams: int = 100
     """The streams of sessions of a connection."""
     connections: int = 1000
@@ -49,7 +50,9 @@ class EventsLost(Exception):  # noqa: N818 - says what happened
 class EventStream:
     """The events of one stream, numbered from 1. They are kept until a reader has taken them."""
 
-    def __init__(self) -> None:
+    def __init__(self, kept: int) -> None:
+        self._kept = kept
+        """Bytes of sent events to keep at least for a reader that reconnects."""
         self.size = 0
         """Bytes that no reader has taken."""
         self.idle_since = monotonic()
@@ -59,7 +62,7 @@ class EventStream:
         """True if no more events come."""
         self.is_over = False
         """True if its session was closed."""
-        self._unsent: list[bytes] = []
+        self._unsent: deque[bytes] = deque()
         self._sent: deque[bytes] = deque()
         """The last events that a reader has taken, for one that reconnects."""
         self._sent_size = 0
@@ -103,9 +106,9 @@ class EventStream:
             raise EventsLost
         else:
             # The reader before has lost its connection, even if nothing has shown that here yet.
-            again = [self._sent.pop() for _ in range(self._last - last)][::-1]
+            again = [self._sent.pop() for _ in range(self._last - last)]
             size = sum(map(len, again))
-            self._unsent[:0] = again
+            self._unsent.extendleft(again)
             self.size, self._sent_size, self._last = self.size + size, self._sent_size - size, last
         self._reader = token = object()
         self.is_over = False
@@ -121,11 +124,15 @@ class EventStream:
         """Return the next events as one piece, when there are any; None at the end, or if another reader has come."""
         while self._reader is token:
             if self._unsent:
-                events, self._unsent = self._unsent, []
+                events, size = list[bytes](), 0
+                while self._unsent and (not events or size + len(self._unsent[0]) <= _PIECE):
+                    events.append(event := self._unsent.popleft())
+                    size += len(event)
                 self._last += len(events)
                 self._sent += events
-                self._sent_size, self.size = self._sent_size + self.size, 0
-                while self._sent_size > _REPLAYED:
+                self._sent_size, self.size = self._sent_size + size, self.size - size
+                # A long event is kept as long as it may be under way, which is until as many bytes have followed it.
+                while self._sent_size - len(self._sent[0]) > self._kept:
                     self._sent_size -= len(self._sent.popleft())
                 self.news.set()
                 return b"".join(events)
@@ -149,7 +156,7 @@ class HostedConnection:
         self.identity = identity
         self.ended = anyio.Event()
         self._limits = limits
-        self._streams: dict[str | None, EventStream] = {None: EventStream()}
+        self._streams: dict[str | None, EventStream] = {None: EventStream(limits.buffer)}
         self._routes: dict[Any, tuple[str | None, Outline]] = {}
         """The stream for the response to each request of the client."""
         self._initialized = anyio.Event()
@@ -168,7 +175,7 @@ class HostedConnection:
                 if each.is_over and not (each.has_reader or each.size):
                     del self._streams[id_]
             if len(self._streams) <= self._limits.streams:
-                stream = self._streams[session_id] = EventStream()
+                stream = self._streams[session_id] = EventStream(self._limits.buffer)
         return stream
 
     @property

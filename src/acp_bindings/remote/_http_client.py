@@ -52,6 +52,7 @@ _ELSEWHERE = frozenset({404, 429})
 """Statuses of a session without a stream: it is not open yet at this server, or the connection has too many. Its
 messages are then on the stream of the connection."""
 _GONE = "no longer knows the connection (404); has it restarted, or do several workers respond without affinity?"
+_LOST = "no longer has all messages that were under way when an event stream was cut (410)"
 
 
 class _Stream:
@@ -236,8 +237,8 @@ class HttpLink:
                         await self._read(response, session_id, stream)
                     else:
                         start = await self.network.start_of(response)
-                        gone = _GONE if start.status_code == 404 else ""
-                        failure = self.network.refused(start, gone)
+                        reason = {404: _GONE, 410: _LOST}.get(start.status_code, "")
+                        failure = self.network.refused(start, reason)
             except (httpx.HTTPError, EventTooLong) as error:
                 failure = self.network.explain(error, silence=SILENCE)
             if stream.last != before:

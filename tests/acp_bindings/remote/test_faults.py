@@ -526,14 +526,15 @@ async def test_a_web_page_in_response_to_a_message_ends_the_request() -> None:
                 await connected.session(cwd="/tmp")
 
 
-async def test_a_stream_that_cannot_be_continued_ends_the_connection() -> None:
+@pytest.mark.parametrize(("status", "code"), [(500, "http_error"), (410, "disconnected")])
+async def test_a_stream_that_cannot_be_continued_ends_the_connection(status: int, code: str) -> None:
     class Fails(Scripted):
         def stream(self, request: Request) -> Iterator[bytes]:
             if "last-event-id" in request.headers:
-                yield reply(500)
+                yield reply(status)
             else:
                 yield b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
                 yield b'id: 1\ndata: {"jsonrpc":"2.0","method":"_note"}\n\n'
 
     error = await ended_by(Fails())
-    assert (error.code, error.status) == ("http_error", 500)
+    assert (error.code, error.status) == (code, status)

@@ -205,6 +205,29 @@ async def test_http_streams_that_are_cut_lose_nothing(profile: str, agent: Agent
     assert reports == []
 
 
+@pytest.mark.parametrize("sizes", [[1000] * 1500, [3_000_000, 1000]], ids=["many messages", "a long one"])
+async def test_an_http_stream_that_is_cut_loses_nothing_under_way(profile: str, sizes: list[int], serve: Serve) -> None:
+    if profile == "ws":
+        pytest.skip("a WebSocket that is cut is a lost connection")
+    relay, agent, client = Relay(), Agent("test", version="1.0"), Client("test", version="1.0", protocols=[v1])
+
+    @agent.prompt
+    async def answer(turn: Turn) -> None:
+        await turn.say("begin")
+        await anyio.sleep(0.1)
+        relay.freeze()
+        for each in sizes:
+            await turn.say("x" * each)
+        await anyio.sleep(0.3)
+        relay.cut()
+
+    with anyio.fail_after(20):
+        async with through(serve, agent, relay, profile) as url, client.connect(url, reconnect=None) as connected:
+            session = await connected.session(cwd="/tmp")
+            assert await session.prompt("hello") == "end_turn"
+            assert sum(map(len, said(session))) == len("begin") + sum(sizes)
+
+
 async def test_an_http_stream_that_is_cut_before_its_first_event_continues(
     profile: str, agent: Agent, serve: Serve
 ) -> None:
