@@ -483,6 +483,10 @@ class Agent(Generic[M]):
         sessions = self._open[identity]
         try:
             await connection.wait_ended()
+        except anyio.get_cancelled_exc_class():
+            # The client has not cancelled its turns, so it must not be told so.
+            connection.close()
+            raise
         finally:
             with anyio.CancelScope(shield=True):
                 await sessions.close(connection)

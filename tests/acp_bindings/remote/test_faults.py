@@ -15,7 +15,7 @@ import anyio
 import anyio.lowlevel
 import httpx
 import pytest
-from anyio.abc import Process, SocketStream
+from anyio.abc import Process, SocketStream, TaskStatus
 from anyio.streams.text import TextReceiveStream
 from websockets.protocol import CLIENT, OPEN, Protocol
 from websockets.utils import accept_key, generate_key
@@ -81,6 +81,25 @@ async def test_the_server_is_killed(profile: str) -> None:
             with pytest.raises(Unreachable) as caught:
                 await session.prompt("hello")
     assert caught.value.code == "refused"
+
+
+@BOTH
+async def test_a_turn_is_not_cancelled_by_a_server_that_ends(profile: str, agent: Agent, serve: Serve) -> None:
+    stop = anyio.Event()
+
+    async def run(*, task_status: TaskStatus[str]) -> None:
+        async with serve(agent.asgi(), graceful_timeout=0.1) as origin:
+            task_status.started(origin)
+            await stop.wait()
+
+    with anyio.fail_after(20):
+        async with anyio.create_task_group() as tasks:
+            origin = await tasks.start(run)
+            async with Client("test", version="1.0").connect(to(origin, profile), reconnect=None) as connected:
+                session = await connected.session(cwd="/tmp")
+                with pytest.raises(ConnectionClosed):  # noqa: PT012 - the turn must have begun
+                    async for _ in session.prompt("wait"):
+                        stop.set()
 
 
 async def test_a_refused_websocket_is_not_logged_as_an_error() -> None:
