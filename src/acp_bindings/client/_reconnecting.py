@@ -28,7 +28,7 @@ class Reconnect:
     """The policy by which a lost connection to a URL is made again."""
 
     attempts: int = 8
-    """The attempts before the connection is abandoned."""
+    """The failed attempts, one after the other, before the connection is abandoned."""
     wait: float = 0.5
     """Seconds before the second attempt. The first is made at once, and each wait is twice the one before."""
     longest: float = 30.0
@@ -65,7 +65,7 @@ async def stay_connected(
 ) -> None:
     """Connect, and connect again whenever the connection is lost. Errors of the first connection are raised."""
     reason: ConnectionClosed | None = None
-    attempt = 0
+    attempt = failures = 0
     link.reconnects = reconnect is not None
     while True:
         try:
@@ -81,6 +81,7 @@ async def stay_connected(
                     log.info("connected again after: %s", reason)
                     if on_reconnect is not None:
                         on_reconnect(report)
+                failures = 0
                 ended = await connection.wait_ended()
                 if anyio.current_time() - began > _LASTING:
                     attempt = 0
@@ -88,11 +89,15 @@ async def stay_connected(
             if reason is None:
                 raise
             ended = error if isinstance(error, ConnectionClosed) else reason
-            log.info("attempt %d to connect again failed: %s", attempt, error)
+            failures += 1
+            log.info("attempt %d to connect again failed: %s", failures, error)
             wait = getattr(error, "retry_after", None) or 0.0
         else:
             reason, wait = ended, 0.0
-        if reconnect is None or attempt >= reconnect.attempts:
+        if reconnect is None or failures >= reconnect.attempts:
+            if failures:
+                ended = ended.of(None)
+                ended.reason = f"gave up after attempt {failures}: {ended.reason}"
             link.give_up(ended)
             return
         link.go_offline()

@@ -279,8 +279,19 @@ async def test_a_connection_that_cannot_be_made_again_is_given_up(profile: str, 
             relay.cut()
             with pytest.raises(ConnectionClosed):
                 await session.prompt("hello")
-            with pytest.raises(Unreachable):
+            with pytest.raises(Unreachable, match=f"^gave up after attempt 2: {profile}://"):
                 await connected.session(cwd="/tmp")
+
+
+async def test_attempts_that_succeed_do_not_count(profile: str, agent: Agent, serve: Serve) -> None:
+    send, receive = anyio.create_memory_object_stream[Reconnected](1)
+    client = Client("test", version="1.0", on_reconnect=send.send_nowait)
+    few = Reconnect(attempts=1, wait=0.01)
+    with anyio.fail_after(20), send, receive:
+        async with through(serve, agent, Relay(), profile) as url, client.connect(url, reconnect=few) as connected:
+            for _ in range(3):
+                connected.connection.close()
+                await receive.receive()
 
 
 async def go_offline(connected: ConnectedAgent, relay: Relay) -> None:
