@@ -3,7 +3,8 @@
     python examples/client.py -- python examples/agent.py
 
 A tiny command language takes the place of a model; the prompt `help` lists it. Sessions are stored in the folder or
-the Redis server that ACP_SESSIONS names, or in ~/.example-agent. `--http HOST:PORT` serves clients at a URL instead.
+the Redis server that ACP_SESSIONS names, or in ~/.example-agent. `--http HOST:PORT` serves clients at
+http://HOST:PORT/acp instead, also under the names in ACP_HOSTS.
 """
 
 from __future__ import annotations
@@ -140,8 +141,10 @@ def _value(text: str) -> Any:
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--http"]:
-        host, port = sys.argv[2].rsplit(":", 1)
-        print(f"serving http://{host}:{port}/acp", file=sys.stderr)
-        agent.asgi(hosts=os.environ.get("ACP_HOSTS", "").split()).run(host, int(port))
+        host, _, port = "".join(sys.argv[2:]).rpartition(":")
+        if not port.isdecimal():
+            sys.exit("usage: agent.py --http HOST:PORT")
+        names = os.environ.get("ACP_HOSTS", "").replace(",", " ").split()
+        agent.asgi(hosts=names).run(host.strip("[]") or "127.0.0.1", int(port), log_level="info", access_log=False)
     else:
         agent.run()

@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -98,6 +99,13 @@ def test_a_client_that_leaves_during_prompts_leaves_nothing_behind(
         finally:
             process.kill()
     place.nothing_left()
+
+
+@pytest.mark.parametrize("address", [[], ["here"]])
+def test_an_address_without_a_port_is_refused(address: list[str]) -> None:
+    command = [sys.executable, "examples/agent.py", "--http", *address]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=30)
+    assert done.stderr == "usage: agent.py --http HOST:PORT\n"
 
 
 @pytest.mark.skipif(os.name == "nt", reason="its folders cannot contain named pipes")
