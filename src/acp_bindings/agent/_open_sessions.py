@@ -298,7 +298,7 @@ class OpenSessions(Generic[M]):
         if session.client.version > 1:
             for chunk in chunks:
                 await session.show(chunk)
-            await session.show_state({"state": "running"})
+            session.show_state({"state": "running"})
 
     async def _run(self, turn: Turn[M], handler: Callable[[Turn[M]], Awaitable[object]], request: Any) -> None:
         """Run a turn, and report its end."""
@@ -323,7 +323,7 @@ class OpenSessions(Generic[M]):
             reason = RequestError(INTERNAL_ERROR, "Internal error")
         finally:
             self._running -= 1
-            await session.finish(turn, reason)
+            session.finish(turn, reason)
 
 
 def _check_cwd(stored: str, requested: str) -> None:

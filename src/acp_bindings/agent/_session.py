@@ -22,7 +22,7 @@ from acp_bindings._envelope import Line, start_of_notification
 from acp_bindings._from_v1 import from_v1
 from acp_bindings.agent._stores import StoredSession
 from acp_bindings.agent._telemetry import span, with_context
-from acp_bindings.agent._tool_call import LAST_UPDATE, running_calls, unfinished
+from acp_bindings.agent._tool_call import running_calls, unfinished
 from acp_bindings.agent.errors import StoreFailed
 from acp_bindings.connection import Connection, ConnectionClosed
 from acp_bindings.decoding import decode
@@ -221,7 +221,7 @@ class Session(Generic[M]):
                 "Do not catch the cancellation, and call blocking functions with abandon_on_cancel=True",
                 self.id,
             )
-            await self.finish(turn, "cancelled")
+            self.finish(turn, "cancelled")
         await turn.done.wait()
 
     def attach(self, connection: Connection, client: ClientPeer) -> None:
@@ -266,18 +266,19 @@ class Session(Generic[M]):
             if self.turn:
                 self.turn.may_begin.set()
 
-    async def finish(self, turn: Turn[M], reason: StopReason | BaseException) -> None:
+    def finish(self, turn: Turn[M], reason: StopReason | BaseException) -> None:
         """End *turn*, and report it to a client of v2, whose prompt was answered long ago."""
         if turn.is_over:
             return
         turn.end(reason)
-        with anyio.move_on_after(LAST_UPDATE, shield=True):
+        try:
             for id_ in turn.calls:
-                await self.send(unfinished(id_), shown_as={"status": "cancelled"})
+                self.post(unfinished(id_), shown_as={"status": "cancelled"})
             if self.client.version > 1:
-                await self.show_state(_idle(reason))
-        turn.done.set()
-        self._next_after(turn)
+                self.show_state(_idle(reason))
+        finally:
+            turn.done.set()
+            self._next_after(turn)
 
     async def send(self, update: v1.SessionUpdate, *, shown_as: Mapping[str, Any] | None = None) -> None:
         """Send an update and store it in the history.
@@ -289,6 +290,14 @@ class Session(Generic[M]):
         Raises:
             DecodeError: the client's version does not have such an update. Modes, for example, are options in v2.
         """
+        await self.show_line(self._kept(update, shown_as))
+
+    def post(self, update: v1.SessionUpdate, *, shown_as: Mapping[str, Any] | None = None) -> None:
+        """Send an update like `send`, without waiting for a client that reads slowly, and also after a cancellation."""
+        self.connection.post(self._kept(update, shown_as))
+
+    def _kept(self, update: v1.SessionUpdate, shown_as: Mapping[str, Any] | None) -> Line:
+        """Return the line of an update, and store the update in the history."""
         if isinstance(update, _CHUNKS) and update.message_id is None:
             # v2 requires it.
             update = update.model_copy(update={"message_id": self.new_id("message")})
@@ -297,12 +306,14 @@ class Session(Generic[M]):
             converted = converted.model_copy(update=shown_as)
         shown = self._encoded(converted)
         self.keep(shown if converted is update else encode(update))
-        await self.show_line(self.line_of(shown))
+        return self.line_of(shown)
 
     async def show(self, update: Any, *, after_response: bool = False) -> None:
         """Send an update without storing it, for what is only of interest now."""
-        shown = self._encoded(from_v1(self.connection.protocol, update))
-        await self.show_line(self.line_of(shown), after_response=after_response)
+        await self.show_line(self._line(update), after_response=after_response)
+
+    def _line(self, update: Any) -> Line:
+        return self.line_of(self._encoded(from_v1(self.connection.protocol, update)))
 
     def _encoded(self, update: object) -> bytes:
         """Return an update of the client's version as JSON.
@@ -386,10 +397,11 @@ class Session(Generic[M]):
         for text, severity in reported.items():
             await self.report(text, severity=severity)
 
-    async def show_state(self, state: dict[str, Any]) -> None:
+    def show_state(self, state: dict[str, Any]) -> None:
         """Send the state of v2."""
         protocol: Any = self.connection.protocol
-        await self.show(decode(protocol.SessionUpdate, {"sessionUpdate": "state_update", **state}))
+        update = decode(protocol.SessionUpdate, {"sessionUpdate": "state_update", **state})
+        self.connection.post(self._line(update))
 
     def has_same_servers(self, request: Any) -> bool:
         """Return True if a request to load the session names the servers and directories that it has."""
@@ -502,15 +514,13 @@ class Session(Generic[M]):
         self._asking += 1
         try:
             if shows_state and self._asking == 1:
-                await self.show_state({"state": "requires_action"})
+                self.show_state({"state": "requires_action"})
             return await self.request(params, method=method)
         finally:
             self._asking -= 1
             turn = self.turn
             if shows_state and not self._asking and turn and not (turn.is_over or turn.is_cancelled):
-                # Also if the handler has set a time limit.
-                with anyio.move_on_after(LAST_UPDATE, shield=True):
-                    await self.show_state({"state": "running"})
+                self.show_state({"state": "running"})
 
     async def history(self) -> list[v1.SessionUpdate]:
         """Return the conversation so far, as updates of v1."""

@@ -8,7 +8,6 @@ from contextlib import ExitStack
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, cast
 
-import anyio
 from pydantic import BaseModel
 
 from acp_bindings import v1
@@ -24,8 +23,6 @@ if TYPE_CHECKING:
 
 _ERRORS = (AcpError, OSError, ValueError)
 """The exceptions with which a tool may fail. The message is shown to the user. `TimeoutError` is an OSError."""
-LAST_UPDATE = 1.0
-"""Seconds to send the end of something that is cancelled, to a client that reads slowly."""
 
 
 class TurnEnded(AcpError, RuntimeError):  # noqa: N818 - says what is wrong, which a suffix would not
@@ -138,8 +135,13 @@ class ToolCall:
             raise RuntimeError("a tool call is shown by its block: `async with turn.tool_call(…) as call:`")
 
     async def __aenter__(self) -> Self:
-        await self._turn.send(self._begin)
+        # Before its begin waits for room, so that it ends with the turn.
         self._turn.calls[self.id] = self
+        try:
+            await self._turn.send(self._begin)
+        except BaseException:
+            del self._turn.calls[self.id]
+            raise
         attributes = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.call.id": self.id}
         name = self._begin.name
         if name:
@@ -168,8 +170,7 @@ class ToolCall:
         if self.terminal_output and self._end.content is None:
             kept = v1.SessionToolCallUpdate(tool_call_id=self.id, content=_contents(self.terminal_output))
             self._turn.session.keep(encode(kept))
-        with anyio.move_on_after(LAST_UPDATE, shield=True):
-            await self._turn.send(self._end, shown_as={"status": "cancelled"} if is_cancelled else {})
+        self._turn.post(self._end, shown_as={"status": "cancelled"} if is_cancelled else {})
         return is_expected
 
 

@@ -150,7 +150,7 @@ class Turn(Generic[M]):
 
     def _message_id(self, kind: str) -> str:
         if self._speaking[0] != kind:
-            self._check_running()
+            self.check_running()
             self._speaking = kind, self.session.new_id("message")
             # Only the text differs between the pieces of a message, so the rest is encoded once.
             before, after = self.session.line_of(chunk_of(*self._speaking)).split(b'"text":""')
@@ -167,12 +167,18 @@ class Turn(Generic[M]):
         Raises:
             DecodeError: the client's version does not have such an update. Modes, for example, are options in v2.
         """
-        self._check_running()
+        self.check_running()
         if isinstance(update, (v1.AgentMessageChunk, v1.AgentThoughtChunk)) and update.message_id is None:
             update = update.model_copy(update={"message_id": self._message_id(update.session_update)})
         else:
             self._speaking = "", ""
         await self.session.send(update, shown_as=shown_as)
+
+    def post(self, update: v1.SessionUpdate, *, shown_as: Mapping[str, Any] | None = None) -> None:
+        """Send an update like `send`, without waiting for a client that reads slowly, and also after a cancellation."""
+        self.check_running()
+        self._speaking = "", ""
+        self.session.post(update, shown_as=shown_as)
 
     async def plan(self, entries: Sequence[v1.PlanEntry | str]) -> None:
         """Show a plan, which replaces the one before.
@@ -251,7 +257,7 @@ class Turn(Generic[M]):
             options: the options, with kinds such as `allow_always`.
             call: the tool call that needs the permission.
         """
-        self._check_running()
+        self.check_running()
         is_v1 = self.session.client.version == 1
         if is_v1 and call is None:
             chosen = None
@@ -295,7 +301,7 @@ class Turn(Generic[M]):
             ValueError: it is not UTF-8.
             RequestFailed: the client cannot read it.
         """
-        self._check_running()
+        self.check_running()
         session, real = self.session, self.session.roots.resolve(path)
         if session.client.supports("fs.read_text_file"):
             more: Any = {name: value for name, value in (("line", line), ("limit", limit)) if value is not None}
@@ -317,7 +323,7 @@ class Turn(Generic[M]):
             OSError: it cannot be written.
             RequestFailed: the client cannot write it.
         """
-        self._check_running()
+        self.check_running()
         session, real = self.session, self.session.roots.resolve(path)
         if session.client.supports("fs.write_text_file"):
             protocol: Any = session.connection.protocol
@@ -358,7 +364,7 @@ class Turn(Generic[M]):
             OSError: it cannot be started.
             RequestFailed: the client cannot run it.
         """
-        self._check_running()
+        self.check_running()
         if isinstance(command, str):
             raise TypeError('command must be a list, such as ["pytest", "-q"], because no shell is used')
         session = self.session
@@ -375,9 +381,10 @@ class Turn(Generic[M]):
             message: the question.
             schema: a JSON schema of an object with plain properties, as in `elicitation/create`.
         """
-        self._check_running()
+        self.check_running()
         return await self.session.elicit(message, schema)
 
-    def _check_running(self) -> None:
+    def check_running(self) -> None:
+        """Raise `TurnEnded` if the turn has ended."""
         if self.is_over:
             raise TurnEnded(self.session.id)

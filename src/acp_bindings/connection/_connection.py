@@ -302,6 +302,17 @@ class Connection:
             raise end.of(None, stray=end.stray)
         outbox.add(line)
 
+    def post(self, line: Line) -> None:
+        """Send *line* like `notify`, in its order, without waiting for a peer that reads slowly.
+
+        It is for the end of something, which the peer must learn also after a cancellation. A peer that no longer reads
+        does not get it.
+        """
+        if self._outbox.is_full:
+            self._outbox.line_up(line)
+        else:
+            self._outbox.add(line)
+
     async def wait_for(self, what: Awaitable[T]) -> T:
         """Await *what*, such as an event that a handler sets, until the connection ends.
 

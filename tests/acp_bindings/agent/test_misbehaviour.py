@@ -11,6 +11,7 @@ from typing import Any
 
 import anyio
 import pytest
+from anyio.streams.buffered import BufferedByteReceiveStream
 
 from acp_bindings.agent import Agent, MemorySessions, Turn, TurnEnded
 from acp_bindings.connection import RequestFailed
@@ -309,6 +310,73 @@ async def test_a_client_that_does_not_read_delays_only_itself(version: int) -> N
                 assert await good.prompt(await good.new(), "hello") == "end_turn"
             await requests.aclose()
             await answers.aclose()
+
+
+@pytest.mark.parametrize("text", ["end", "cancel"])
+async def test_the_ends_of_calls_and_turns_are_kept_for_a_client_that_pauses(version: int, text: str) -> None:
+    agent = Agent("flood", version="1.0")
+    ended = anyio.Event()
+
+    @agent.prompt
+    async def answer(turn: Turn) -> None:
+        background.start_soon(note, turn)
+        async with turn.tool_call("Read") as call:
+            for _ in range(2):
+                background.start_soon(turn.say, "x" * 100_000)
+            await anyio.wait_all_tasks_blocked()
+            if text == "cancel":
+                turn.session.cancel()
+                await anyio.sleep_forever()
+            call.result("found")
+
+    async def note(turn: Turn) -> None:
+        await turn.done.wait()
+        ended.set()
+
+    async with anyio.create_task_group() as background:
+        sent = await _told_after(agent, version, text, ended)
+    assert ('"status":"completed"' in sent) == (text == "end")
+    assert ('"Cancelled"' in sent) == (text != "end")
+    assert f'"stopReason":"{"end_turn" if text == "end" else "cancelled"}"' in sent
+
+
+async def test_calls_that_outlive_a_turn_end_with_it_while_its_client_pauses(version: int) -> None:
+    agent = Agent("flood", version="1.0")
+    ended = anyio.Event()
+
+    async def call(turn: Turn) -> None:
+        with suppress(TurnEnded):
+            async with turn.tool_call("Read") as call:
+                await call.update(content="x" * 50_000)
+                await turn.done.wait()
+        ended.set()
+
+    @agent.prompt
+    async def answer(turn: Turn) -> None:
+        for _ in range(8):
+            background.start_soon(call, turn)
+        await anyio.wait_all_tasks_blocked()
+        raise KeyError("mistake")
+
+    async with anyio.create_task_group() as background:
+        sent = await _told_after(agent, version, "go", ended)
+        assert sent.count('"Cancelled"') == sent.count('"in_progress"') > 1
+
+
+async def _told_after(agent: Agent, version: int, text: str, happened: anyio.Event) -> str:
+    """Return what a client gets that sends a prompt, and reads on when something has happened."""
+    async with served(agent) as server, anyio.create_task_group() as tasks:
+        to_agent, from_client = anyio.create_memory_object_stream[bytes](0)
+        to_client, from_agent = anyio.create_memory_object_stream[bytes](0)
+        await tasks.start(server.serve, BufferedByteReceiveStream(from_client), to_client)
+        await _prompt(from_agent, to_agent, version, text)
+        await happened.wait()
+        told = b""
+        while not (b'"stopReason"' in told or b"Internal error" in told):
+            told += await from_agent.receive()
+        await to_agent.aclose()
+        await from_agent.aclose()
+    return told.decode()
 
 
 @pytest.mark.parametrize("text", ["ask", "call", "group"])
