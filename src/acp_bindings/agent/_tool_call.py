@@ -90,21 +90,19 @@ class ToolCall:
         Raises:
             RuntimeError: this is called outside the block of the call.
             TypeError: *result* is something else.
+            ValueError: it cannot be sent, such as the name of a file that is not UTF-8.
         """
-        self._check_shown()
-        if self._provider and (update := self._provider.tool_call_update(self.id, result)):
-            self._end = update
-            return
-        self._end.content = [] if result is None else _contents(result)
+        update = self._provider.tool_call_update(self.id, result) if self._provider else None
+        self._end_with(update or self._update(self._end.status, [] if result is None else _contents(result)))
 
     def fail(self, message: str) -> None:
         """End the call as failed when the block ends, with a message for the user.
 
         Raises:
             RuntimeError: this is called outside the block of the call.
+            ValueError: *message* cannot be sent.
         """
-        self._check_shown()
-        self._end = v1.SessionToolCallUpdate(tool_call_id=self.id, status="failed", content=_contents(message))
+        self._end_with(self._update("failed", _contents(message)))
 
     async def update(
         self,
@@ -130,9 +128,14 @@ class ToolCall:
             more["locations"] = locations_of(locations, self._turn.session.cwd)
         await self._turn.send(v1.SessionToolCallUpdate(tool_call_id=self.id, **more))
 
-    def _check_shown(self) -> None:
+    def _update(self, status: v1.ToolCallStatus | None, content: list[v1.ToolCallContent]) -> v1.SessionToolCallUpdate:
+        return v1.SessionToolCallUpdate(tool_call_id=self.id, status=status, content=content)
+
+    def _end_with(self, end: v1.SessionToolCallUpdate) -> None:
         if self.id not in self._turn.calls:
             raise RuntimeError("a tool call is shown by its block: `async with turn.tool_call(…) as call:`")
+        encode(end)  # raises here, where the block can fail
+        self._end = end
 
     async def __aenter__(self) -> Self:
         # Before its begin waits for room, so that it ends with the turn.
@@ -179,7 +182,9 @@ def locations_of(locations: Sequence[v1.ToolCallLocation | str], cwd: str) -> li
 
 
 def _message(error: Exception) -> str:
-    return error.message if isinstance(error, RequestFailed) else str(error) or type(error).__name__
+    message = error.message if isinstance(error, RequestFailed) else str(error) or type(error).__name__
+    # It may have the name of a file that is not UTF-8.
+    return message.encode(errors="backslashreplace").decode()
 
 
 def _contents(result: Any) -> list[v1.ToolCallContent]:

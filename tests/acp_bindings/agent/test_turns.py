@@ -457,6 +457,27 @@ async def test_a_failed_tool_does_not_end_the_turn(version: int) -> None:
         assert (end.status, end.content[0].content.text) == ("failed", "no such file")
 
 
+@pytest.mark.parametrize("how", ["result", "fail", "raise"])
+async def test_a_tool_call_fails_if_its_end_cannot_be_sent(version: int, how: str) -> None:
+    agent = Agent("tools", version="1.0")
+    name = b"caf\xe9.txt".decode(errors="surrogateescape")
+
+    @agent.prompt
+    async def work(turn: Turn) -> None:
+        async with turn.tool_call("List") as call:
+            if how == "raise":
+                raise ValueError(name)
+            getattr(call, how)(name)
+        await turn.say(call.output)
+
+    async with talking(agent, version) as client:
+        session = await client.new()
+        assert await client.prompt(session, "go") == "end_turn"
+        _, end = client.of(session, "tool_call", "tool_call_update")
+        assert end.status == "failed"
+        assert ("caf\\udce9.txt" if how == "raise" else "surrogate") in client.text(session)
+
+
 async def test_a_mistake_in_a_tool_call_ends_the_turn_without_its_message(version: int) -> None:
     agent = Agent("tools", version="1.0")
 
