@@ -19,8 +19,8 @@ from acp_bindings.connection.errors import alone
 from acp_bindings.errors import AcpError
 
 if TYPE_CHECKING:
-    from acp_bindings.agent._session import Session
     from acp_bindings.agent._tool_call import ToolCall
+    from acp_bindings.agent._turn import Turn
 
 _RELEASE = 1.0
 """Seconds for the client to release a terminal, and to create one after a cancellation."""
@@ -54,7 +54,7 @@ class CommandResult:
 
 
 async def run_in_terminal(
-    session: Session[Any],
+    turn: Turn[Any],
     command: Sequence[str],
     *,
     cwd: str,
@@ -64,6 +64,7 @@ async def run_in_terminal(
     call: ToolCall | None,
 ) -> CommandResult:
     """Run *command* in a terminal of the client, which shows it in *call*."""
+    session = turn.session
     wire: Any = session.connection.protocol
     variables = [wire.EnvVariable(name=name, value=value) for name, value in env.items()]
     program, *args = command
@@ -75,6 +76,7 @@ async def run_in_terminal(
         async with _also_if_cancelled(_RELEASE):
             terminal = (await session.request(create, method="terminal/create")).terminal_id
             this = {"session_id": session.id, "terminal_id": terminal}
+        turn.check_running()
         if call:
             # It is not stored, because the terminal is gone when the session is loaded.
             content: list[v1.ToolCallContent] = [v1.Terminal(terminal_id=this["terminal_id"])]

@@ -371,7 +371,7 @@ class Turn(Generic[M]):
         where = str(session.roots.resolve(cwd or session.cwd))
         given: Any = {"cwd": where, "env": env or {}, "timeout": timeout, "limit": limit}
         if session.client.supports("terminal"):
-            return await run_in_terminal(session, command, call=call, **given)
+            return await run_in_terminal(self, command, call=call, **given)
         return await run_here(command, **given)
 
     async def elicit(self, message: str, schema: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -11,7 +11,7 @@ from typing import Any
 import anyio
 import pytest
 
-from acp_bindings.agent import Agent, CommandResult, Turn
+from acp_bindings.agent import Agent, CommandResult, Turn, TurnEnded
 from acp_bindings.connection import Connection, RequestFailed
 from acp_bindings.decoding import decode
 from acp_bindings.setup import InvalidParams, OutsideRoots
@@ -274,6 +274,29 @@ async def test_a_terminal_that_is_created_while_the_turn_is_cancelled_is_release
             await anyio.sleep(0.01)
         await client.cancel(session)
         terminals.may_create.set()
+    assert terminals.seen == ["create", "release"]
+
+
+async def test_a_terminal_that_is_created_after_the_turn_is_released_and_not_shown(tmp_path: Path) -> None:
+    terminals = Terminals(ends=True)
+    terminals.may_create = anyio.Event()
+
+    async def run(turn: Turn) -> None:
+        with pytest.raises(TurnEnded):
+            async with turn.tool_call("Make") as call:
+                await turn.run_command(["make", "all"], call=call)
+
+    async def work(turn: Turn) -> None:
+        background.start_soon(run, turn)
+        while "create" not in terminals.seen:
+            await anyio.sleep(0.01)
+
+    async with talking(doing(work), capabilities={"terminal"}, prepare=terminals.prepare) as client:
+        async with anyio.create_task_group() as background:
+            session = await client.new(cwd=str(tmp_path))
+            assert await client.prompt(session, "go") == "end_turn"
+            terminals.may_create.set()
+        assert [each.status for each in client.of(session, "tool_call_update")] == ["failed"]
     assert terminals.seen == ["create", "release"]
 
 
