@@ -251,7 +251,7 @@ class OpenSessions(Generic[M]):
         if session.has_same_servers(request):
             await session.end_turn()
         # Its client may have left meanwhile.
-        if session.is_closing or not session.has_same_servers(request):
+        if session.is_closing or session.is_lost or not session.has_same_servers(request):
             await self._close(session)
             return None
         if session.connection is not connection:

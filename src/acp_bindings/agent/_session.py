@@ -23,13 +23,13 @@ from acp_bindings._from_v1 import from_v1
 from acp_bindings.agent._stores import StoredSession
 from acp_bindings.agent._telemetry import span, with_context
 from acp_bindings.agent._tool_call import running_calls, unfinished
-from acp_bindings.agent.errors import StoreFailed
+from acp_bindings.agent.errors import SessionInUse, StoreFailed
 from acp_bindings.connection import Connection, ConnectionClosed
 from acp_bindings.decoding import decode
 from acp_bindings.encoding import encode
 from acp_bindings.errors import DecodeError
 from acp_bindings.jsonrpc import INVALID_REQUEST
-from acp_bindings.setup import ClientPeer, History, RequestError, Roots
+from acp_bindings.setup import ClientPeer, History, RequestError, Roots, SessionNotFound
 from acp_bindings.setup.capabilities import AgentCapability
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ class Session(Generic[M]):
         self._has_changed = False
         """True if the mode or an option is to be stored."""
         self._failure: RequestError | None = None
-        """The reason why the session cannot be stored, until the next prompt."""
+        """The reason why the session cannot be stored: until the next prompt, or for good if it `is_lost`."""
         self._is_announced = in_store
         """True if the client knows the id for certain."""
         self._asking = 0
@@ -162,6 +162,11 @@ class Session(Generic[M]):
     def is_closing(self) -> bool:
         """True if the session is closed or about to be."""
         return self._closing.is_set()
+
+    @property
+    def is_lost(self) -> bool:
+        """True if the session was deleted or taken over elsewhere. It can be used again when it is loaded again."""
+        return isinstance(self._failure, (SessionNotFound, SessionInUse))
 
     async def run(self, provider: McpProvider[M] | None, *, task_status: TaskStatus[None]) -> None:
         """Keep the MCP servers until the session is closed. Started when they are ready or have failed."""
@@ -249,8 +254,9 @@ class Session(Generic[M]):
                 INVALID_REQUEST, "the session is busy with another prompt; cancel it, or wait for its end"
             )
         self._is_announced = True
-        # The disk may have space again.
-        self._failure = None
+        if not self.is_lost:
+            # The disk may have space again.
+            self._failure = None
 
     def drop(self, turn: Turn[M]) -> None:
         """End a turn that has not begun."""
@@ -594,7 +600,8 @@ class Session(Generic[M]):
 
     async def _let_go(self) -> None:
         """Store what is pending, and end the claim."""
-        self._failure = None
+        if not self.is_lost:
+            self._failure = None
         with suppress(RequestError):
             await self.flush()
         try:

@@ -11,10 +11,20 @@ import anyio
 import pytest
 
 from acp_bindings import v1
-from acp_bindings.agent import Agent, MemorySessions, Session, SessionPage, StoredSession, StoreFailed, Turn
+from acp_bindings.agent import (
+    Agent,
+    MemorySessions,
+    Session,
+    SessionInUse,
+    SessionPage,
+    StoredSession,
+    StoreFailed,
+    Turn,
+)
+from acp_bindings.agent._session import chunk_of
 from acp_bindings.connection import RequestFailed
 from acp_bindings.encoding import encode
-from acp_bindings.setup import InvalidParams
+from acp_bindings.setup import InvalidParams, SessionNotFound
 from tests.acp_bindings.agent.clients import CWD, served, talking
 
 pytestmark = pytest.mark.anyio
@@ -498,6 +508,43 @@ async def test_a_prompt_that_cannot_be_stored_is_refused_and_not_in_the_history(
         await client.load(session)
         assert client.text(session) == "againagain"
         assert "lost" not in str(client.of(session, "user_message_chunk"))
+
+
+async def test_a_session_that_was_deleted_elsewhere_does_not_come_back(version: int) -> None:
+    store = Failing()
+    async with served(talker(sessions=store)) as server:
+        async with server.client(version) as client:
+            session = await client.new()
+            assert await client.prompt(session, "first") == "end_turn"
+            await store.delete(session)
+            store.error = SessionNotFound(session)
+            for _ in range(2):
+                with pytest.raises(RequestFailed, match="not found"):
+                    await client.prompt(session, "lost")
+                # A store no longer knows a session that it could not append to.
+                store.error = None
+            with pytest.raises(RequestFailed, match="not found"):
+                await client.load(session)
+        assert (await store.list()).sessions == []
+
+
+async def test_a_session_that_was_taken_over_elsewhere_can_be_loaded_back(version: int) -> None:
+    store = Failing()
+    async with talking(talker(sessions=store), version) as client:
+        session = await client.new()
+        assert await client.prompt(session, "first") == "end_turn"
+        store.error = SessionInUse(session, "another process has taken it over")
+        for _ in range(2):
+            with pytest.raises(RequestFailed, match="another process has taken it over"):
+                await client.prompt(session, "lost")
+            store.error = None
+        await store.append(
+            StoredSession(session_id=session, cwd=CWD), [chunk_of("agent_message_chunk", "m", "elsewhere")]
+        )
+        since = len(client.updates)
+        await client.load(session)
+        assert client.text(session, since=since) == "firstelsewhere"
+        assert await client.prompt(session, "again") == "end_turn"
 
 
 async def test_two_hundred_sessions_work_at_once(version: int) -> None:
