@@ -188,9 +188,11 @@ class Conversation:
         for scope in tuple(self._questions):
             scope.cancel()
         turn = self.turn
-        if turn is not None:
+        if turn is not None and not turn.cancelled:
             turn.cancelled = True
-            if not turn.on_connection:
+            if turn.on_connection:
+                self.host.start(self._give_up, turn)
+            else:
                 turn.scope.cancel()
         if (turn is not None and turn.on_connection) or self._busy:
             wire: Any = self.host.peer.protocol
@@ -271,18 +273,21 @@ class Conversation:
                 await anyio.sleep(rest)
 
     async def stop(self, turn: Running) -> None:
-        """Cancel a turn and wait for its end; after `patience` seconds, give it up."""
+        """Cancel a turn and wait for its end."""
         turn.abandoned = True
         turn.discard()
+        if not turn.cancelled:
+            with anyio.move_on_after(self.host.patience), contextlib.suppress(AcpError):
+                await self.cancel()
+        await turn.ended.wait()
+
+    async def _give_up(self, turn: Running) -> None:
+        """End a cancelled turn on this side after `patience` seconds."""
         with anyio.move_on_after(self.host.patience):
-            if not turn.cancelled:
-                with contextlib.suppress(AcpError):
-                    await self.cancel()
             await turn.ended.wait()
         if not turn.ended.is_set():
             log.warning("the agent did not end a cancelled turn within %g s", self.host.patience)
             turn.scope.cancel()
-            await turn.ended.wait()
 
     def abandon(self, turn: Running) -> None:
         """Cancel a turn in the background, because its iterator was dropped."""

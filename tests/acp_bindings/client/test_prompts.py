@@ -10,7 +10,7 @@ import pytest
 
 from acp_bindings import v1
 from acp_bindings.client import Session, SessionBusy, SessionClosed
-from acp_bindings.connection import ConnectionClosed
+from acp_bindings.connection import ConnectionClosed, TimedOut
 from acp_bindings.setup import CapabilityNotAdvertised, RequestError
 from tests.acp_bindings.client.support import Agent, Turn, chunk, connected, hello, said, until_cancelled
 
@@ -160,12 +160,13 @@ async def test_cancelling_the_calling_task_cancels_the_turn(version: int, iterat
         assert session.state.stop_reason == "cancelled"
 
 
-async def test_a_turn_that_does_not_end_is_abandoned(version: int, caplog: pytest.LogCaptureFixture) -> None:
-    async def deaf(turn: Turn) -> str:
-        await turn.say("begun")
-        await anyio.sleep_forever()
-        return "never"
+async def deaf(turn: Turn) -> str:
+    await turn.say("begun")
+    await anyio.sleep_forever()
+    return "never"
 
+
+async def test_a_turn_that_does_not_end_is_abandoned(version: int, caplog: pytest.LogCaptureFixture) -> None:
     raw = Agent(version, deaf)
     async with connected(raw, patience=0.1) as agent, agent.session(cwd="/project") as session:
         async for _ in session.prompt("Count"):
@@ -173,6 +174,20 @@ async def test_a_turn_that_does_not_end_is_abandoned(version: int, caplog: pytes
         raw.prompt = hello
         assert await session.prompt("Hi") == "end_turn"
     assert "did not end a cancelled turn within 0.1 s" in caplog.text
+
+
+async def test_a_loop_ends_that_goes_on_after_cancelling_a_turn_that_does_not_end(version: int) -> None:
+    raw = Agent(version, deaf)
+    async with connected(raw, patience=0.1) as agent, agent.session(cwd="/project") as session:
+
+        async def stop() -> None:
+            async for _ in session.prompt("Count"):
+                await session.cancel()
+
+        with pytest.raises(TimedOut):
+            await stop()
+        raw.prompt = hello
+        assert await session.prompt("Hi") == "end_turn"
 
 
 async def test_a_second_prompt_is_refused_before_it_is_sent(version: int) -> None:
