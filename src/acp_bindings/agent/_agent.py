@@ -16,7 +16,7 @@ from anyio.abc import TaskGroup
 from anyio.streams.buffered import BufferedByteReceiveStream
 
 from acp_bindings import v1, v2
-from acp_bindings.agent._offers import MODE, Command, Offers, OnSet, Option, Values
+from acp_bindings.agent._offers import MODE, Command, Offers, OnSet, Option, Values, outcome_of
 from acp_bindings.agent._open_sessions import OpenSessions
 from acp_bindings.agent._session import M, McpProvider, NewId, Session, StopReason, log, random_id
 from acp_bindings.agent._stores import MemorySessions, SessionStore
@@ -208,7 +208,7 @@ class Agent(Generic[M]):
         self._offers.modes[id_] = {"id": id_, "name": name, **more}
 
     def on_mode(self, handler: OnSet) -> OnSet:
-        """Decorate a function that is called with a session and the mode to which it changes."""
+        """Decorate an async function that is called with a session and the mode to which it changes."""
         self._offers.on_mode = handler
         return handler
 
@@ -233,7 +233,7 @@ class Agent(Generic[M]):
             default: the value in new sessions.
             description: what the option does.
             category: `model`, `thought_level` or another category of the protocol.
-            on_set: called with a session and the new value, before it is announced.
+            on_set: an async function, called with a session and the new value, before it is announced.
 
         Raises:
             InvalidParams: *default* is not one of the values.
@@ -244,7 +244,7 @@ class Agent(Generic[M]):
         self._offers.options[id_] = option
 
     def on_open(self, handler: Callable[[Session[M]], Awaitable[object]]) -> Callable[[Session[M]], Awaitable[object]]:
-        """Decorate a function that is called with each session that is created or loaded, before the response.
+        """Decorate an async function that is called with each session that is created or loaded, before the response.
 
         If it raises, the session is not opened, and the client gets an error.
         """
@@ -252,12 +252,12 @@ class Agent(Generic[M]):
         return handler
 
     def login(self, handler: Callable[[str], Awaitable[object]]) -> Callable[[str], Awaitable[object]]:
-        """Decorate the function that logs in, with the id of one of the `auth_methods`."""
+        """Decorate the async function that logs in, with the id of one of the `auth_methods`."""
         self._login = handler
         return handler
 
     def logout(self, handler: Callable[[], Awaitable[object]]) -> Callable[[], Awaitable[object]]:
-        """Decorate the function that logs out. v2 requires it of agents with `auth_methods`."""
+        """Decorate the async function that logs out. v2 requires it of agents with `auth_methods`."""
         self._logout = handler
         return handler
 
@@ -432,14 +432,14 @@ class Agent(Generic[M]):
         if login := self._login:
 
             async def log_in(request: Any, _: Connection) -> None:
-                await login(request.method_id)
+                await outcome_of(login(request.method_id), "the function of @agent.login")
 
             handlers.on("authenticate")(log_in)
             handlers.on("auth/login")(log_in)
         if logout := self._logout:
 
             async def log_out(_: Any, __: Connection) -> None:
-                await logout()
+                await outcome_of(logout(), "the function of @agent.logout")
 
             handlers.on("logout")(log_out)
             handlers.on("auth/logout")(log_out)

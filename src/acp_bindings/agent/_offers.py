@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from inspect import isasyncgen, isawaitable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from acp_bindings._from_v1 import commands_from_v1, options_from_v1
@@ -17,6 +18,16 @@ OnSet: TypeAlias = "Callable[[Session[Any], Any], Awaitable[None]]"
 
 Values: TypeAlias = Mapping[str, str] | Mapping[str, Mapping[str, str]]
 """The names of the values of an option by id; or such mappings by the name of a group."""
+
+
+async def outcome_of(answer: object, what: str) -> Any:
+    """Return what a function of the agent's author returns, which is *what* in the message if it is not async."""
+    if isasyncgen(answer):
+        raise TypeError(f"{what} must not contain `yield`; show text with turn.say")
+    if not isawaitable(answer):
+        raise TypeError(f"{what} must be an async function")
+    return await answer
+
 
 MODE = "mode"
 """The id of the config option that has the modes in v2."""

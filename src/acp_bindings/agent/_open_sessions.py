@@ -11,7 +11,7 @@ import anyio
 from anyio.abc import TaskGroup
 
 from acp_bindings import v1
-from acp_bindings.agent._offers import MODE, Offers
+from acp_bindings.agent._offers import MODE, Offers, outcome_of
 from acp_bindings.agent._session import M, McpProvider, NewId, Session, StopReason, log
 from acp_bindings.agent._stores import Locks, SessionStore, StoredSession
 from acp_bindings.agent._telemetry import span, traced
@@ -225,7 +225,7 @@ class OpenSessions(Generic[M]):
             if servers and self.mcp is None:
                 await session.report("This agent does not support MCP servers. Those of the session are not used.")
             if self.on_open:
-                await self.on_open(session)
+                await outcome_of(self.on_open(session), "the function of @agent.on_open")
         except BaseException:
             with anyio.CancelScope(shield=True):
                 await self._close(session)

@@ -20,6 +20,7 @@ from typing_extensions import TypeVar
 from acp_bindings import v1
 from acp_bindings._envelope import Line, start_of_notification
 from acp_bindings._from_v1 import from_v1
+from acp_bindings.agent._offers import outcome_of
 from acp_bindings.agent._stores import StoredSession
 from acp_bindings.agent._telemetry import span, with_context
 from acp_bindings.agent._tool_call import running_calls, unfinished
@@ -429,7 +430,7 @@ class Session(Generic[M]):
         """
         mode = self._offers.check_mode(mode)
         if self._offers.on_mode:
-            await self._offers.on_mode(self, mode)
+            await outcome_of(self._offers.on_mode(self, mode), "the function of @agent.on_mode")
         self.mode = mode
         self._keep_settings()
         if self.client.version > 1:
@@ -446,7 +447,7 @@ class Session(Generic[M]):
         option = self._offers.option(id_)
         checked = option.check(value)
         if option.on_set:
-            await option.on_set(self, checked)
+            await outcome_of(option.on_set(self, checked), f"on_set of the option {id_}")
         self.options[id_] = checked
         self._keep_settings()
         await self._announce_options(by_client=by_client)

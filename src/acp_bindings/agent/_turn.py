@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from inspect import isawaitable
 from typing import TYPE_CHECKING, Any, Generic, cast, get_args
 
 import anyio
@@ -14,6 +13,7 @@ from acp_bindings import v1
 from acp_bindings._envelope import Line
 from acp_bindings._text_files import lines_of, read_text, write_text
 from acp_bindings.agent._command import CommandResult, run_here, run_in_terminal
+from acp_bindings.agent._offers import outcome_of
 from acp_bindings.agent._session import M, Session, StopReason, chunk_of, log
 from acp_bindings.agent._tool_call import ToolCall, TurnEnded, locations_of, text_of
 from acp_bindings.connection import ConnectionClosed
@@ -109,10 +109,7 @@ class Turn(Generic[M]):
         if not self.is_cancelled:
             try:
                 with self._scope:
-                    answer = handler(self)
-                    if not isawaitable(answer):
-                        raise TypeError("a prompt handler must be an async function")
-                    reason = await answer
+                    reason = await outcome_of(handler(self), "a prompt handler")
             except Exception as error:
                 if not self.is_cancelled:
                     raise

@@ -16,7 +16,7 @@ from acp_bindings.connection import Connection, RequestFailed
 from acp_bindings.setup import InvalidParams
 from acp_bindings.setup.capabilities import AGENT
 from acp_bindings.setup.errors import UnknownCapability
-from tests.acp_bindings.agent.clients import ALL, served, talking
+from tests.acp_bindings.agent.clients import ALL, Client, served, talking
 
 pytestmark = pytest.mark.anyio
 
@@ -260,6 +260,35 @@ async def test_extension_methods_and_further_capabilities_are_handled() -> None:
         assert await client.connection.request({"a": 1}, method="_acme/add") == 2
         response = await client.ask("session/fork", sessionId="s", cwd="/", mcpServers=[])
         assert response.session_id == "s-2"
+
+
+@pytest.mark.parametrize("what", ["@agent.on_open", "@agent.on_mode", "on_set of the option key", "@agent.login"])
+async def test_a_function_that_is_not_async_is_named_in_the_log(what: str, caplog: pytest.LogCaptureFixture) -> None:
+    def plain(*_: object) -> Any:
+        return None
+
+    method = v1.AuthMethodAgent(id="key", name="Key")
+    agent = Agent("wrong", version="1.0", auth_methods=[method], protocols=[v1])
+    agent.prompt(nothing)
+    agent.mode("ask", "Ask")
+    agent.on_mode(plain)
+    agent.option("key", "Key", {"a": "A"}, default="a", on_set=plain)
+    agent.login(plain)
+    if "open" in what:
+        agent.on_open(plain)
+
+    async def use(client: Client) -> None:
+        if "login" in what:
+            await client.ask("authenticate", methodId="key")
+        session = await client.new()
+        if "mode" in what:
+            await client.ask("session/set_mode", sessionId=session, modeId="ask")
+        await client.ask("session/set_config_option", sessionId=session, configId="key", value="a")
+
+    async with talking(agent) as client:
+        with pytest.raises(RequestFailed, match="Internal error"):
+            await use(client)
+    assert f"{what} must be an async function" in str(caplog.records[-1].exc_info)
 
 
 async def test_login_and_logout_are_called(version: int) -> None:

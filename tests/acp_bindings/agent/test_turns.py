@@ -146,6 +146,10 @@ async def wrong_reason(turn: Turn) -> Any:
     return "done"
 
 
+async def generator(turn: Turn) -> Any:
+    yield "text"
+
+
 def no_coroutine(turn: Turn) -> Any:
     return "end_turn"
 
@@ -163,6 +167,7 @@ async def result_without_type(turn: Turn) -> None:
     ("handler", "says"),
     [
         (wrong_reason, r"return None or a stop reason \(end_turn, .*\), not 'done'"),
+        (generator, "a prompt handler must not contain `yield`"),
         (no_coroutine, "must be an async function"),
         (call_without_block, "async with turn.tool_call"),
         (result_without_type, "pass a text, such as json.dumps.*, not dict"),
