@@ -320,7 +320,7 @@ class OpenSessions(Generic[M]):
             reason = error
         except Exception as error:  # noqa: BLE001 - it is a program's mistake, of which the client learns nothing
             log.error("the prompt handler failed in session %s", session.id, exc_info=error)
-            reason = RequestError(INTERNAL_ERROR, "Internal error")
+            reason = "cancelled" if turn.is_cancelled else RequestError(INTERNAL_ERROR, "Internal error")
         finally:
             self._running -= 1
             session.finish(turn, reason)

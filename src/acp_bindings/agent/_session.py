@@ -119,6 +119,8 @@ class Session(Generic[M]):
         """The title for lists of sessions: the beginning of the first prompt until `set_title` changes it."""
         self.data: dict[str, Any] = dict(stored.data.get("data", {}))
         """JSON that is stored with the session, such as the messages of a model, at the latest when a turn ends."""
+        # At the end of the last turn after which it was JSON.
+        self._good_data = encode(self.data)
         self.servers = servers
         self.connection = connection
         """The connection to the client. It changes when another client loads the session."""
@@ -139,8 +141,7 @@ class Session(Generic[M]):
         """The turns that wait for the end of the one that is running."""
         self._pending: list[bytes | _Pieces] = []
         """Updates of v1 that are not in the store yet."""
-        self._has_pending = anyio.Event()
-        self._writing = anyio.Lock()
+        self._has_pending, self._writing = anyio.Event(), anyio.Lock()
         self._stored = in_store
         """True if the session is in the store. A session without a prompt is not stored."""
         self._has_changed = False
@@ -554,22 +555,27 @@ class Session(Generic[M]):
         """Store what is pending. Everything is in the store when this returns.
 
         Args:
-            changed: also store the title and the data if nothing else is pending.
+            changed: also store the title and the data if nothing else is pending, and check the data.
 
         Raises:
             RequestError: the store has failed.
+            ValueError: the data is not JSON, so that of an earlier turn was stored in its place.
         """
         async with self._writing:
             if self._failure:
                 raise self._failure
-            changed = changed or (self._has_changed and self._stored)
-            if not (self._pending or changed):
+            if not (self._pending or changed or (self._has_changed and self._stored)):
                 return
             updates, self._pending, self._has_changed = self._pending, [], False
             try:
                 lines = [each.joined() if isinstance(each, _Pieces) else each for each in updates]
+                unfit: ValueError | None = None
                 with anyio.CancelScope(shield=True):
-                    await self._store.append(self._described(), lines)
+                    try:
+                        await self._store.append(self._described(self.data), lines)
+                    except ValueError as error:
+                        unfit = error
+                        await self._store.append(self._described(from_json(self._good_data)), lines)
             except BaseException as error:
                 self._pending[:0], self._has_changed = updates, True
                 if not isinstance(error, Exception):
@@ -578,9 +584,15 @@ class Session(Generic[M]):
                 self._failure = error if isinstance(error, RequestError) else _store_failed(error, self.id)
                 raise self._failure from error
             self._stored = True
+            if changed and unfit:
+                encode({"session": {"data": self.data}})  # names the value, unlike the error of the store
+                raise unfit
+            if changed:
+                with suppress(ValueError):  # a store of your own may accept more
+                    self._good_data = encode(self.data)
 
-    def _described(self) -> StoredSession:
-        data: dict[str, Any] = {"mode": self.mode, "options": self.options, "data": self.data}
+    def _described(self, own: dict[str, Any]) -> StoredSession:
+        data: dict[str, Any] = {"mode": self.mode, "options": self.options, "data": own}
         return StoredSession(
             session_id=self.id,
             cwd=self.cwd,

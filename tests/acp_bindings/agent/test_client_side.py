@@ -292,8 +292,8 @@ async def test_a_terminal_that_is_created_after_the_turn_is_released_and_not_sho
             await anyio.sleep(0.01)
 
     async with talking(doing(work), capabilities={"terminal"}, prepare=terminals.prepare) as client:
+        session = await client.new(cwd=str(tmp_path))
         async with anyio.create_task_group() as background:
-            session = await client.new(cwd=str(tmp_path))
             assert await client.prompt(session, "go") == "end_turn"
             terminals.may_create.set()
         assert [each.status for each in client.of(session, "tool_call_update")] == ["failed"]

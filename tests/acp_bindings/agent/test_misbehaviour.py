@@ -333,6 +333,7 @@ async def test_the_ends_of_calls_and_turns_are_kept_for_a_client_that_pauses(ver
         await turn.done.wait()
         ended.set()
 
+    sent = ""
     async with anyio.create_task_group() as background:
         sent = await _told_after(agent, version, text, ended)
     assert ('"status":"completed"' in sent) == (text == "end")
@@ -365,13 +366,13 @@ async def test_calls_that_outlive_a_turn_end_with_it_while_its_client_pauses(ver
 
 async def _told_after(agent: Agent, version: int, text: str, happened: anyio.Event) -> str:
     """Return what a client gets that sends a prompt, and reads on when something has happened."""
+    told = b""
     async with served(agent) as server, anyio.create_task_group() as tasks:
         to_agent, from_client = anyio.create_memory_object_stream[bytes](0)
         to_client, from_agent = anyio.create_memory_object_stream[bytes](0)
         await tasks.start(server.serve, BufferedByteReceiveStream(from_client), to_client)
         await _prompt(from_agent, to_agent, version, text)
         await happened.wait()
-        told = b""
         while not (b'"stopReason"' in told or b"Internal error" in told):
             told += await from_agent.receive()
         await to_agent.aclose()

@@ -495,6 +495,50 @@ async def test_a_store_that_fails_ends_the_turn_and_recovers(version: int, error
         assert client.text(session, since=since) == "before after before after "
 
 
+async def test_data_that_is_not_json_is_named_in_the_log_and_keeps_the_last_that_is(
+    version: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    agent, counts = Agent("counter", version="1.0"), list[Any]()
+
+    @agent.prompt
+    async def answer(turn: Turn) -> None:
+        data = turn.session.data
+        counts.append([*data.setdefault("counts", []), data.get("count")])
+        data["count"] = object() if turn.text == "bad" else turn.text
+        data["counts"].append(turn.text)
+        await turn.say(turn.text)
+
+    async with served(agent) as server:
+        async with server.client(version) as client:
+            session = await client.new()
+            assert await client.prompt(session, "1") == "end_turn"
+            if version == 1:
+                with pytest.raises(RequestFailed, match="Internal error"):
+                    await client.prompt(session, "bad")
+            else:
+                assert await client.prompt(session, "bad") == "error"
+        assert "session.data.count: An object of object" in caplog.text
+        async with server.client(version) as client:
+            await client.load(session)
+            assert client.text(session) == "1bad"
+            assert await client.prompt(session, "2") == "end_turn"
+    assert counts[2] == ["1", "1"]
+
+
+async def test_a_session_goes_on_after_data_that_is_not_json(version: int) -> None:
+    agent = Agent("counter", version="1.0")
+
+    @agent.prompt
+    async def answer(turn: Turn) -> None:
+        turn.session.data["count"] = float("nan") if turn.text == "bad" else 1
+
+    async with talking(agent, version) as client:
+        session = await client.new()
+        with suppress(RequestFailed):
+            await client.prompt(session, "bad")
+        assert await client.prompt(session, "good") == "end_turn"
+
+
 async def test_a_prompt_that_cannot_be_stored_is_refused_and_not_in_the_history(version: int) -> None:
     store = Failing()
     async with talking(talker(sessions=store), version) as client:
