@@ -28,8 +28,8 @@ from acp_bindings.agent.errors import SessionInUse, StoreFailed
 from acp_bindings.connection import Connection, ConnectionClosed
 from acp_bindings.decoding import decode
 from acp_bindings.encoding import encode
-from acp_bindings.errors import DecodeError
-from acp_bindings.jsonrpc import INVALID_REQUEST
+from acp_bindings.errors import DecodeError, EncodeError
+from acp_bindings.jsonrpc import INTERNAL_ERROR, INVALID_REQUEST
 from acp_bindings.setup import ClientPeer, History, RequestError, Roots, SessionNotFound
 from acp_bindings.setup.capabilities import AgentCapability
 
@@ -284,6 +284,9 @@ class Session(Generic[M]):
                 self.post(unfinished(id_), shown_as={"status": "cancelled"})
             if self.client.version > 1:
                 self.show_state(_idle(reason))
+        except (DecodeError, EncodeError) as error:
+            log.error("the error of the prompt handler cannot be sent in session %s", self.id, exc_info=error)
+            self.show_state(_idle(RequestError(INTERNAL_ERROR, "Internal error")))
         finally:
             turn.done.set()
             self._next_after(turn)

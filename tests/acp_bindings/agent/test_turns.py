@@ -17,7 +17,7 @@ from acp_bindings import v1
 from acp_bindings.agent import Agent, Turn, TurnEnded
 from acp_bindings.connection import RequestFailed
 from acp_bindings.errors import DecodeError
-from acp_bindings.setup import InvalidParams
+from acp_bindings.setup import InvalidParams, RequestError
 from tests.acp_bindings.agent.clients import CWD, served, talking
 
 pytestmark = pytest.mark.anyio
@@ -115,6 +115,26 @@ async def test_a_request_error_of_the_handler_reaches_the_client(version: int) -
             error = client.ends(session)[0].error
             assert error.message == "prompt: too short"
         assert (error.code, error.data) == (-32602, {"least": 3})
+
+
+@pytest.mark.parametrize("unfit", [{"message": "\udce9"}, {"message": "no", "data": {"x": object()}}])
+async def test_a_request_error_that_cannot_be_sent_is_an_internal_error(version: int, unfit: Any) -> None:
+    agent = Agent("wrong", version="1.0")
+
+    @agent.prompt
+    async def answer(turn: Turn) -> None:
+        if turn.text == "fail":
+            raise RequestError(-32001, **unfit)
+
+    async with talking(agent, version) as client:
+        session = await client.new()
+        if version == 1:
+            with pytest.raises(RequestFailed, match="Internal error"):
+                await client.prompt(session, "fail")
+        else:
+            assert await client.prompt(session, "fail") == "error"
+            assert client.ends(session)[0].error.message == "Internal error"
+        assert await client.prompt(session, "go on") == "end_turn"
 
 
 async def test_an_exception_of_the_handler_is_logged_and_not_sent(
