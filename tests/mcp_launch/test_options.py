@@ -35,7 +35,7 @@ from pydantic import FileUrl
 
 import mcp_launch
 from mcp_launch import Budgets, Options, Restart, UnusableInput
-from mcp_launch.options import OptionsFor
+from mcp_launch.options import Mode, OptionsFor
 from tests.mcp_launch.servers.asks import asking_server
 from tests.mcp_launch.support import SECRET, SERVERS, Marked, ask, http
 
@@ -174,7 +174,8 @@ async def test_a_server_of_both_eras_asks_during_a_call_only_in_legacy_mode(mark
         return ElicitResult(action="accept", content={"name": "Ada", "ink": "red", "sure": True})
 
     asks = marked.stdio("asks", sys.executable, ASKS, "stdio", "modern")
-    for mode, era in (("auto", "modern"), ("legacy", "legacy")):
+    eras: dict[Mode, str] = {"auto": "modern", "legacy": "legacy"}
+    for mode, era in eras.items():
         options = Options(mode=mode, elicitation=confirm)
         async with mcp_launch.open_session(asks, cwd=tmp_path, options=options) as session:
             assert session.protocol_version == ERAS[era]
