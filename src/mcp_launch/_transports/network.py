@@ -24,7 +24,7 @@ from mcp_launch._diagnosis.responses import TooLong
 from mcp_launch._http_types import EVENT_STREAM, FORM, JSON, Url, media_type
 from mcp_launch._spec import HttpServer
 from mcp_launch._transports.oauth import StoredAuth, stored_auth
-from mcp_launch._transports.web import Httpx2Body, bound
+from mcp_launch._transports.web import HeaderRule, Httpx2Body, bound
 from mcp_launch.failures import OF_ACP, LaunchFailure, Phrases, UnusableInput
 from mcp_launch.logins import StoredLogins
 from mcp_launch.options import Options
@@ -200,12 +200,16 @@ async def _refresh(spec: HttpServer, network: Network, request: httpx2.Request) 
     Raises:
         AuthFailed: there was no response in time.
     """
-    # Imported late because of a cycle.
-    from mcp_launch._transports.http import WebClient  # noqa: PLC0415
-
+    rule = HeaderRule(spec, phrases=network.phrases, logs_in=True)
     with anyio.move_on_after(_PATIENCE, shield=True):
-        async with WebClient(spec, network, connect=_PATIENCE) as client:
-            response = await httpx2.AsyncClient.send(client, request, stream=True)
+        async with httpx2.AsyncClient(
+            verify=network.verify,
+            proxy=network.proxy,
+            trust_env=network.trust_env and not network.is_direct(request.url),
+            timeout=None,
+            event_hooks={"request": rule.hooks},
+        ) as client:
+            response = await client.send(request, stream=True)
             bound(Httpx2Body, response)
             await response.aread()
             return response
