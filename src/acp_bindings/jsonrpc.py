@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Mapping
+from itertools import chain
 from types import EllipsisType, MappingProxyType
 from typing import Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar, cast, get_args, overload
 
@@ -450,25 +451,18 @@ class Codec:
         return Response(id_, method, result)
 
     def _read_closely(self, line: bytes) -> Message:
-        """Return the message in a *line* of any form."""
-        try:
-            value: object = from_json(line)
-            look_again(line, value, notes[1])
-        except ValueError as error:
-            return self._read_mended(line) or self._unreadable(line, str(error))
-        return self._read_value(value)
-
-    def _read_mended(self, line: bytes) -> Message | None:
-        """Return the message in a *line* that is valid apart from text that is not Unicode, otherwise None."""
-        # With findings, the line has to be reported as an error.
-        for mended in () if self.findings else filter(None, mendings(line)):
+        """Return the message in a *line* of any form. Text that is not Unicode is replaced."""
+        complaint = ""
+        # With findings, such text is reported as an error.
+        for text in chain([line], () if self.findings else filter(None, mendings(line))):
             try:
-                value: object = from_json(mended)
-                look_again(mended, value, notes[1])
-            except ValueError:
-                continue
-            return self._read_value(value)
-        return None
+                value: object = from_json(text)
+                look_again(text, value, notes[1])
+            except ValueError as error:
+                complaint = complaint or str(error)
+            else:
+                return self._read_value(value)
+        return self._unreadable(line, complaint)
 
     def _unreadable(self, line: bytes, complaint: str) -> Message:
         """Return the message for a *line* that is not JSON, given the *complaint* of the parser."""
@@ -477,7 +471,8 @@ class Codec:
         from acp_bindings._problems.mistakes import hint_about  # noqa: PLC0415 - only errors need it
 
         told = complaint + hint_about(line, complaint)
-        # The start of a line whose writer died contains an id too. With findings, the rule for JSON reports it.
+        # A truncated line has an id too, but its writer has died, which ends the connection. With findings, a rule of
+        # `check` reports the line.
         if not self.findings and (found := HEAD.match(line)) and found["result"] and line.rstrip().endswith(b"}"):
             # An integer may be too long.
             id_: Any = parsed_members(b'{"id":%b}' % (found["id"] or b"")).get("id", ...)
