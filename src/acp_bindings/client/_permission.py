@@ -121,6 +121,7 @@ def question_of(
 
 
 def _command_in(raw_input: object) -> str | None:
+    """Return the command line in the input of a tool call; of a shell, the command that it runs."""
     said = members_of(raw_input)
     match said.get("command"):
         case str(command):
@@ -193,22 +194,21 @@ class _Rule:
     """A directory, with all that is in it; or a pattern, such as `/home/me/*.md` or `*/.env`, where `*` also matches
     slashes."""
 
-    def matches(self, question: PermissionQuestion, *, every: bool) -> bool:
-        """Return True if all conditions hold; for the path, for every path of the question or for any."""
+    def matches(self, question: PermissionQuestion, *, strict: bool) -> bool:
+        """Return True if all conditions hold. If *strict*, as for `Allow`, what may be true only is not enough."""
         kinds = {self.kind} if isinstance(self.kind, str) else self.kind
-        if kinds is not None and _kinds(question, every=every).isdisjoint(kinds):
+        if kinds is not None and _kinds(question, strict=strict).isdisjoint(kinds):
             return False
         if self.tool is not None and not fnmatchcase(_tool_of(question), self.tool):
             return False
-        if self.command is not None and not any(
-            fnmatchcase(each, self.command) for each in _commands(question, every=every)
-        ):
+        commands = _commands(question, strict=strict)
+        if self.command is not None and not any(fnmatchcase(each, self.command) for each in commands):
             return False
         if self.path is None:
             return True
         rule = os.fspath(self.path)
         paths = [os.path.join(question.directory, each) for each in question.paths]
-        if every:
+        if strict:
             return bool(paths) and all(_leads_into(each, rule) for each in paths)
         # A file that the rule names is rejected also if it is a link to another one.
         return any(_leads_into(each, rule) or _is_named(each, rule) for each in paths)
@@ -284,7 +284,7 @@ class PermissionPolicy:
     def decide(self, question: PermissionQuestion) -> Decision:
         """Return the decision for *question*, without recording it."""
         for rule in self.rules:
-            if rule.matches(question, every=isinstance(rule, Allow)):
+            if rule.matches(question, strict=isinstance(rule, Allow)):
                 if isinstance(rule, Reject):
                     return Decision(question, allowed=False, rule=rule, option=rejecting(question))
                 if (option := allowing(question)) is not None:
@@ -307,21 +307,21 @@ def _tool_of(question: PermissionQuestion) -> str:
     return (call.name or call.title or question.title) if call is not None else question.title
 
 
-def _kinds(question: PermissionQuestion, *, every: bool) -> set[str]:
-    """Return the kind. A command line is `execute`, although Codex may call it `search`, as in `find . -delete`."""
+def _kinds(question: PermissionQuestion, *, strict: bool) -> set[str]:
+    """Return the possible kinds. A command line is `execute`, also if the agent calls it `search`, as Codex may."""
     given = members_of(question.tool_call.raw_input if question.tool_call else None).get("command")
     # A single word may be what an editor tool does, such as `view`.
     if not isinstance(given, list) and len((question.command or "").split()) < 2:
         return {question.kind}
-    return {"execute"} if every else {"execute", question.kind}
+    return {"execute"} if strict else {"execute", question.kind}
 
 
-def _commands(question: PermissionQuestion, *, every: bool) -> tuple[str, ...]:
-    """Return the command, or what may be the command if the rule does not have to hold for *every* possibility."""
+def _commands(question: PermissionQuestion, *, strict: bool) -> tuple[str, ...]:
+    """Return the command. If it was not sent, and unless *strict*, return the titles, which may be the command."""
     call = question.tool_call
     if question.command is not None:
         return (question.command,)
-    return () if every or call is None or call.kind != "execute" else (question.title, call.title)
+    return () if strict or call is None or call.kind != "execute" else (question.title, call.title)
 
 
 def _leads_into(path: str, rule: str) -> bool:
