@@ -118,7 +118,7 @@ class Bench:
         Raises:
             CannotStart: it cannot be started.
             Unreachable: it cannot be reached.
-            Failed: it no longer can.
+            Failed: it could be started or reached before.
         """
         agent = await self._start()
         self._of_check.append(agent)

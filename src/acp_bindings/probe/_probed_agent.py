@@ -222,16 +222,15 @@ class Agent:
                     await self.transport.send(data[at : at + size])
                     if pieces > 1:
                         await anyio.sleep(0.002)  # so that they arrive one by one
-            except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+            except (anyio.BrokenResourceError, anyio.ClosedResourceError, ConnectionClosed) as error:
                 # It has probably ended, which is noticed a little later.
                 await self.wait(lambda: False, seconds=1.0)
+                if isinstance(error, ConnectionClosed):
+                    raise Failed(str(error), self.lines[-2:]) from error
                 if self.process:
                     with anyio.move_on_after(1.0):
                         await self.process.wait()
                 raise self.failure("the agent no longer reads", self.lines[-2:]) from None
-            except ConnectionClosed as error:
-                await self.wait(lambda: False, seconds=1.0)
-                raise Failed(str(error), self.lines[-2:]) from error
         if scope.cancelled_caught:
             raise Failed(f"the agent has not read a line within {self.timeout:g} s", [line])
 

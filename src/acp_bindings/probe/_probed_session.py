@@ -11,7 +11,7 @@ import anyio
 from acp_bindings.probe._check import Failed, Skipped
 from acp_bindings.probe._probed_agent import Agent, Call, Line, Message
 
-LONGEST = 10
+LONGEST_TURN = 10
 """The longest time of a turn, as a multiple of the timeout."""
 AUTH_REQUIRED = -32000
 _REQUEST_CANCELLED = -32800
@@ -202,7 +202,7 @@ class Turn:
         agent = self.session.agent
         # A model may work for a while, in which only silence is too long, but not after a cancel.
         is_cancelled = any(each.fields.get("method") == "session/cancel" for each in self._acts)
-        most = agent.timeout * (2 if is_cancelled else LONGEST)
+        most = agent.timeout * (2 if is_cancelled else LONGEST_TURN)
         with anyio.move_on_after(most) as limit:
             while not self.end and await agent.wait_for_more(lambda: self.end):
                 pass

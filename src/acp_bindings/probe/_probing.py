@@ -122,7 +122,7 @@ def is_url(target: str) -> bool:
 
 
 def missing_for_url() -> str | None:
-    """Return the advice for a missing package without which no URL can be probed; None if none is missing."""
+    """Return the advice for a missing package that probing a URL requires; None if all are installed."""
     missing = next((each for each in ("httpx", "websockets") if find_spec(each) is None), None)
     return missing and f"a URL requires {missing}: pip install 'acp-bindings[remote]'"
 

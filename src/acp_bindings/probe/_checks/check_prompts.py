@@ -9,7 +9,7 @@ import anyio
 from acp_bindings.probe._bench import COUNT, HELLO, Bench, first_turn
 from acp_bindings.probe._check import Failed, Skipped, Warned, check
 from acp_bindings.probe._probed_agent import Message
-from acp_bindings.probe._probed_session import LONGEST, Session, Turn, is_of_turn, update_of
+from acp_bindings.probe._probed_session import LONGEST_TURN, Session, Turn, is_of_turn, update_of
 
 _TURN = "protocol, Prompt Turn"
 _CANCELLING = f"{_TURN}: Cancellation"
@@ -175,7 +175,7 @@ async def two_prompts(bench: Bench) -> None:
     turns = [await session.prompt(bench.text(HELLO)) for _ in range(2)]
     for each in turns:
         call = each.call
-        with anyio.move_on_after(LONGEST * agent.timeout):
+        with anyio.move_on_after(LONGEST_TURN * agent.timeout):
             while not call.response and await agent.wait_for_more(partial(getattr, call, "response")):
                 pass
         if not call.response:
