@@ -15,7 +15,7 @@ from acp_bindings.client import Client, Files, PermissionQuestion, Session, Term
 
 
 class GeminiFiles(Files):
-    """Has an empty text for missing files, because Gemini CLI 0.61.0 reads each file before it creates it."""
+    """Reads a missing file as an empty text, because Gemini CLI 0.61.0 reads each file before it creates it."""
 
     async def read(self, path: Path) -> str:
         try:

@@ -75,7 +75,7 @@ _NAME = re.compile(
     r"private[-_]?key|secret|token)s?($|[^a-z](?!(method|mode|provider|type)$))|apikey|"
     r"(?<=[a-z_-])(key|token|secret|password)$"
 )
-"""Names of options, variables, headers and parameters that contain a secret. `--auth-type` names none."""
+"""Names of options, variables, headers and parameters that contain a secret, unlike `--auth-type`."""
 
 _TOKEN = re.compile(
     r"(?<![\w-])(sk-[\w-]{16,}|gh[opsur]_\w{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}|xox[abeprs]-[\w-]{10,}|"

@@ -83,7 +83,7 @@ def _serve(play: Play, address: str) -> int:
     except ImportError as error:
         raise ValueError(f"--http needs {error.name}: pip install 'acp-bindings[remote]'") from None
     except SystemExit:
-        return 2  # of uvicorn, which has said why it cannot listen there
+        return 2  # uvicorn has logged why it cannot listen
     return 0
 
 

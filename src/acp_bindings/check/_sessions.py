@@ -54,7 +54,7 @@ class Transcript:
             self._of_user.update("".join(text.split()).encode(errors="surrogatepass"))
 
     def has_users_text(self, other: Transcript) -> bool:
-        """Return True if the user has said the same, apart from white space, in any number of turns."""
+        """Return True if the text of the user is the same, apart from white space, in any number of turns."""
         return self._of_user.digest() == other._of_user.digest()
 
     def __eq__(self, other: object) -> bool:

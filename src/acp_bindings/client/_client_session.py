@@ -134,8 +134,8 @@ class Session:
     async def close(self) -> None:
         """End the session: cancel its turn, end its terminals, and let the agent free its resources.
 
-        An agent that does not support `session/close` is not asked, nor one whose connection was lost and is being made
-        again. The session can be loaded again if the agent stores it. Closing twice has no effect.
+        `session/close` is only sent if the agent supports it, and not while the connection is lost. The session can be
+        loaded again if the agent stores it. Closing twice has no effect.
 
         Raises:
             RequestError: the agent responded with an error.

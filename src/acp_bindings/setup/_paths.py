@@ -294,7 +294,7 @@ def _real(path: str) -> tuple[Path, OSError | ValueError | None]:
 
     `realpath` keeps parts that it cannot access, so its result is checked for links again.
     """
-    real = Path()  # which is inside of nothing
+    real = Path()  # not inside any root, because it is relative
     try:
         real = Path(os.path.realpath(path))
         if any(map(_is_link, (*reversed(real.parents), real))):

@@ -605,7 +605,7 @@ def test_a_null_that_the_protocol_shows_is_a_warning_only_if_clients_refuse_it()
         found = the("leniency.default-on-null", *TALK, *talk)
         assert (found.severity, found.message) == (
             severity,
-            "the protocol shows null here, but some refuse it; send {}",
+            "the protocol shows null here, but some programs refuse it; send {}",
         )
 
 

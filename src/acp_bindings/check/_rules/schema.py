@@ -30,7 +30,7 @@ def excused(observed: ObservedMessage) -> Iterator[Remark]:
     """Yield the findings of `decode`."""
     for each in observed.findings:
         if not each.path and observed.body is None and observed.method in _SHOWN_AS_NULL:
-            message = "the protocol shows null here, but some refuse it; send {}"
+            message = "the protocol shows null here, but some programs refuse it; send {}"
             yield Remark(observed.at, f"leniency.{each.rule}", message, _SHOWN_AS_NULL[observed.method])
             continue
         causes = tuple(replace(cause, path=cause.path[len(each.path) :]) for cause in each.causes)
@@ -38,7 +38,7 @@ def excused(observed: ObservedMessage) -> Iterator[Remark]:
 
 
 _SHOWN_AS_NULL: dict[str | None, Severity] = {"fs/write_text_file": "info", "session/load": "warning"}
-"""The responses that are null on pages of the protocol. Zed refuses a null for `session/load`."""
+"""Responses that pages of the protocol show as null, with the severity. Zed refuses a null for `session/load`."""
 
 
 @rule("schema.version", "error", on=["initialize"])
