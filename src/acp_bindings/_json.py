@@ -130,7 +130,7 @@ MENDABLE = 8 << 20
 
 
 def mendings(text: bytes | bytearray) -> Iterator[bytes | None]:
-    """Yield *text* with invalid UTF-8 replaced, then without lone surrogates; yield None after each step between."""
+    """Yield *text* with invalid UTF-8 replaced, then without lone surrogates, and None where a caller may pause."""
     if len(text) > MENDABLE:
         return
     try:

@@ -323,7 +323,7 @@ async def test_the_advice_for_a_slow_turn_is_a_shorter_prompt(tmp_path: Path) ->
         ("prompts.two-prompts", "one of them was not answered"),
     ],
 )
-async def test_a_turn_that_never_ends_is_given_up(tmp_path: Path, check: str, message: str) -> None:
+async def test_a_turn_that_never_ends_is_abandoned(tmp_path: Path, check: str, message: str) -> None:
     with anyio.fail_after(30):
         (result,) = (await probe([*_script(tmp_path, ENDLESS), check], only=[check], timeout=0.5)).results
 
