@@ -98,7 +98,7 @@ class Redaction:
         return self._redactor.json(value) if self._redactor else value
 
     def message(self, line: bytes) -> bytes:
-        """Return the message as JSON, or the line as a JSON string if it is not JSON."""
+        """Return the message as JSON, or the line as a JSON string if it is not JSON, such as one with NaN."""
         try:
             value = from_json(line)
         except ValueError:
