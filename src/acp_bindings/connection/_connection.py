@@ -459,7 +459,7 @@ class Connection:
             with self._reading:
                 end = await self._read_to_end()
         except BaseException:
-            # The block is cancelled. What it cleans up must not wait for responses that nobody reads.
+            # The block is cancelled. Its cleanup must not wait for responses, because reading has ended.
             self.close()
             raise
         if not self._gone:
