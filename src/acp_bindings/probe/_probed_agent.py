@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, NamedTuple, Protocol, TypeAlias, cast
@@ -385,13 +385,10 @@ async def start_url(url: str, *, headers: Mapping[str, str], tasks: TaskGroup, t
     async def run(*, task_status: TaskStatus[Agent]) -> None:
         from acp_bindings.remote._connect import open_link  # noqa: PLC0415 - needs the extra `remote`
 
-        async with open_link(url, limit=LONGEST, headers=headers) as link:
+        async with open_link(url, limit=LONGEST, headers=headers) as link, aclosing(link):
             agent = Agent(_UrlTransport(link), timeout, serve)
             task_status.started(agent)
-            try:
-                await agent.read(tasks)
-            finally:
-                await link.aclose()
+            await agent.read(tasks)
 
     agent: Agent = await tasks.start(run)
     return agent
