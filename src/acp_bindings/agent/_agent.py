@@ -478,9 +478,8 @@ class Agent(Generic[M]):
 
     async def attend(self, connection: Connection, identity: str | None = None) -> None:
         """Wait until *connection* has ended, and close its sessions."""
-        if identity not in self._open:
+        if (sessions := self._open.get(identity)) is None:
             raise RuntimeError("connections are attended in the block of `serving`")
-        sessions = self._open[identity]
         try:
             await connection.wait_ended()
         except anyio.get_cancelled_exc_class():

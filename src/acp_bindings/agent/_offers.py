@@ -145,6 +145,10 @@ class Offers:
             options.insert(0, mode.to_json(session.mode or ""))
         return options_from_v1(options)
 
+    def restored(self, kept: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the values of the options that a stored session has, or the defaults, by id."""
+        return {id_: option.restored(kept.get(id_)) for id_, option in self.options.items()}
+
     def check_mode(self, mode: object) -> str:
         """Return the id of a mode.
 

@@ -119,8 +119,8 @@ class Session(Generic[M]):
         """The title for lists of sessions: the beginning of the first prompt until `set_title` changes it."""
         self.data: dict[str, Any] = dict(stored.data.get("data", {}))
         """JSON that is stored with the session, such as the messages of a model, at the latest when a turn ends."""
-        # At the end of the last turn after which it was JSON.
         self._good_data = encode(self.data)
+        """The last data that was JSON at the end of a turn."""
         self.servers = servers
         self.connection = connection
         """The connection to the client. It changes when another client loads the session."""
@@ -128,12 +128,10 @@ class Session(Generic[M]):
         """The client: its name, version and capabilities."""
         self._store = host.store
         self._offers = offers = host.offers
-        kept: Mapping[str, Any] = stored.data.get("options", {})
-        self.mode: str | None = stored.data.get("mode") if stored.data.get("mode") in offers.modes else None
+        mode: str | None = stored.data.get("mode")
+        self.mode = mode if mode in offers.modes else next(iter(offers.modes), None)
         """The id of the current mode; None if the agent does not have modes."""
-        if self.mode is None:
-            self.mode = next(iter(offers.modes), None)
-        self.options = {id_: option.restored(kept.get(id_)) for id_, option in offers.options.items()}
+        self.options = offers.restored(stored.data.get("options", {}))
         """The current values of the config options, by id. Change them with `set_option`."""
         self.turn: Turn[M] | None = None
         """The turn that is running."""
@@ -141,7 +139,8 @@ class Session(Generic[M]):
         """The turns that wait for the end of the one that is running."""
         self._pending: list[bytes | _Pieces] = []
         """Updates of v1 that are not in the store yet."""
-        self._has_pending, self._writing = anyio.Event(), anyio.Lock()
+        self._has_pending = anyio.Event()
+        self._writing = anyio.Lock()
         self._stored = in_store
         """True if the session is in the store. A session without a prompt is not stored."""
         self._has_changed = False
