@@ -509,7 +509,8 @@ def test_the_commands_log_in_and_use_show_and_delete_the_login(tmp_path: Path) -
 
 def test_login_of_other_commands_logs_in_only_where_it_is_required() -> None:
     with oauth_servers() as login, raw_server(lambda request: [works(request)]) as free:
-        assert run("check", "--login", login.url, f"{free.origin}/mcp").returncode == 0
+        # Two entries with the same URL share a login.
+        assert run("check", "--login", login.url, f"{login.url}#again", f"{free.origin}/mcp").returncode == 0
         again = run("call", "--login", login.url, "missing")
 
     assert (again.returncode, "Log in" in again.stderr) == (2, False)

@@ -48,7 +48,7 @@ def log_in_once(session: Session, wanted: Wanted) -> int:
 
 async def log_in_where_required(sessions: Sequence[Session], *, timeout: float) -> None:
     """Log in to each server that rejects its first request with 401 within *timeout* seconds. Errors are printed."""
-    refused: list[HttpServer] = []
+    refused: dict[str, HttpServer] = {}
 
     async def ask(session: Session) -> None:
         # Otherwise the launch says what is wrong with the entry, an option or the server.
@@ -58,14 +58,15 @@ async def log_in_where_required(sessions: Sequence[Session], *, timeout: float) 
             async with client_for(spec) as client:
                 response = await first_response(client, spec, auth=auth)
             if response.status_code == HTTPStatus.UNAUTHORIZED:
-                refused.append(spec)
+                # By login, because several files may have the same URL.
+                refused[logins.key_of(spec.url)] = spec
 
     with anyio.move_on_after(timeout):
         async with anyio.create_task_group() as tasks:
             for session in sessions:
                 for entry in session.entries:
                     tasks.start_soon(ask, replace(session, entries=[entry]))
-    for spec in refused:
+    for spec in refused.values():
         remark(printable(f"{spec.name}: logging in"))
         try:
             await log_in(spec, Wanted())
