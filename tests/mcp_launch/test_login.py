@@ -519,9 +519,10 @@ def test_login_of_other_commands_logs_in_only_where_it_is_required() -> None:
 
 def test_all_servers_are_asked_at_once_whether_they_require_a_login() -> None:
     asked = threading.Event()
+    in_time: list[bool] = []
 
     def after_the_other(request: Request) -> list[bytes]:
-        asked.wait()
+        in_time.append(asked.wait(10))
         return [works(request)]
 
     def at_once(request: Request) -> list[bytes]:
@@ -531,7 +532,7 @@ def test_all_servers_are_asked_at_once_whether_they_require_a_login() -> None:
     with raw_server(after_the_other) as first, raw_server(at_once) as second:
         done = run("check", "--login", first.origin, second.origin)
 
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, done.stderr, all(in_time)) == (0, "", True)
 
 
 def test_login_of_other_commands_leaves_a_server_that_does_not_respond_to_them() -> None:
