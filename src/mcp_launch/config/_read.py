@@ -190,12 +190,11 @@ def _replaced(entry: Entry, chosen: Format, reading: Reading) -> Entry:
 
 
 def _without_unset(server: Any, values: Values) -> Any:
-    """Return the server without the variables and headers that only name a variable, if that is not set."""
+    """Return the server without the variables and headers that are forwarded from a variable that is not set."""
 
     def is_set(pair: Any) -> bool:
-        value = as_members(pair).get("value")
-        found = value.references if isinstance(value, Text) else ()
-        return all(each.text or each.value(values) is not None for each in found)
+        references = (each for text in texts_in(pair) for each in text.references)
+        return all(each.text or each.value(values) is not None for each in references)
 
     lists = {member: as_items(as_members(server).get(member)) for member in ("env", "headers")}
     kept = {member: [*filter(is_set, pairs)] for member, pairs in lists.items() if pairs}
