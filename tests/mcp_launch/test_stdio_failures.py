@@ -123,7 +123,7 @@ async def test_a_timeout_of_a_package_runner_mentions_downloads(marked: Marked, 
     assert failure.message.endswith(f" s; {more}")
 
 
-async def test_the_port_of_a_server_that_listens_is_no_secret(marked: Marked, tmp_path: Path) -> None:
+async def test_the_port_of_a_server_that_listens_is_not_redacted(marked: Marked, tmp_path: Path) -> None:
     script = "seq 10; echo up at http://localhost:$PORT/mcp with $PIN; cat >/dev/null"
     server = marked.stdio("bridge", "/bin/sh", "-c", script, env={"PORT": "9891", "PIN": "4711"})
 
