@@ -141,10 +141,9 @@ async def serve_stdio(
     owner = _Owner(record, spec, terms=terms, deadline=deadline)
     transport = owner.stdio(process, spec)
     failure = await owner.attempt(transport)
-    may_try = owner.options.mode != "legacy" and record.wanted and anyio.current_time() < deadline
+    may_try = record.options.mode != "legacy" and record.wanted and anyio.current_time() < deadline
     if failure and transport.failed_by_probe and may_try:
         transport = owner.stdio((await spawn(spec, cwd=terms.cwd))[0], spec, again=True)
-        owner.options = replace(owner.options, mode="legacy")
         failure = await owner.attempt(transport)
     if failure:
         record.fail(failure)
@@ -169,9 +168,6 @@ async def serve_web(record: Record, spec: HttpServer, *, terms: Terms, deadline:
 
 async def _attempt_web(record: Record, spec: HttpServer, *, terms: Terms, deadline: float) -> LaunchFailure | None:
     owner = _Owner(record, spec, terms=terms, deadline=deadline)
-    if isinstance(spec, SseServer):
-        record.warn("the SSE transport is deprecated by MCP; use a Streamable HTTP URL if the server has one")
-        owner.options = replace(owner.options, mode="legacy")
     return await owner.attempt(owner.web(spec))
 
 
@@ -179,7 +175,7 @@ class _Owner:
     """Opens, serves and closes one server, in one or two attempts."""
 
     def __init__(self, record: Record, spec: ServerSpec, *, terms: Terms, deadline: float) -> None:
-        self.options = record.options
+        self._options = record.options
         """The options, whose mode changes for a server of the older era."""
         self._record = record
         self._spec = spec
@@ -199,6 +195,8 @@ class _Owner:
     def stdio(self, process: ChildProcess, spec: StdioServer, *, again: bool = False) -> StdioTransport:
         """Return a transport for a new process; with `again`, the one before failed when it was probed."""
         self._record.over = anyio.Event()
+        if again:
+            self._options = replace(self._options, mode="legacy")
         return StdioTransport(process, spec, self._terms(), again=again)
 
     def web(self, spec: HttpServer) -> Transport:
@@ -207,12 +205,14 @@ class _Owner:
             # Imported late because it imports httpx, which takes a tenth of a second and only SSE needs.
             from mcp_launch._transports.sse import SseTransport  # noqa: PLC0415
 
+            self._record.warn("the SSE transport is deprecated by MCP; use a Streamable HTTP URL if the server has one")
+            self._options = replace(self._options, mode="legacy")
             return SseTransport(spec, self._terms())
         return HttpTransport(spec, self._terms())
 
     def _terms(self) -> TransportTerms:
         return TransportTerms(
-            options=self.options,
+            options=self._options,
             budgets=self._budgets,
             on_lost=self._record.over.set,
             give_up=self._give_up,
@@ -256,7 +256,7 @@ class _Owner:
             )
             async with connected_client(
                 streams,
-                self.options,
+                self._options,
                 patience=budgets.call,
                 reader=transport.reader,
                 protection=protection,
@@ -269,7 +269,7 @@ class _Owner:
                 record.capabilities = client.server_capabilities.model_dump(
                     mode="json", by_alias=True, exclude_none=True
                 )
-                if lists := (*self._lists, *TOOLS) if self.options.lock else self._lists:
+                if lists := (*self._lists, *TOOLS) if self._options.lock else self._lists:
                     self._enter("list", budgets.list)
                     left = max(0.0, self._scope.deadline - anyio.current_time())
                     record.offer = await list_offer(client, lists, seconds=left / 2, warn=record.warn)
@@ -304,7 +304,7 @@ class _Owner:
     def _change(self) -> LaunchFailure | None:
         """Return the failure of a server whose tools differ from their lock."""
         record = self._record
-        if (lock := self.options.lock) is None:
+        if (lock := self._options.lock) is None:
             return None
         known = lock.servers.get(record.name, {})
         found = list(changes(known, locked(record.offer.tools or (), self._spec.redactor.json)))
