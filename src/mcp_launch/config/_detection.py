@@ -85,7 +85,9 @@ def project_of(source: str, variables: Mapping[str, str]) -> str | None:
             directory = str(Path(os.path.abspath(source)).parents[file.count("/")])
             home = variables.get("HOME") or variables.get("USERPROFILE")
             config = variables.get("XDG_CONFIG_HOME") or (home and os.path.join(home, ".config"))
-            of_user = (home, variables.get("GEMINI_CLI_HOME"), config and os.path.join(config, "opencode"))
+            codex = variables.get("CODEX_HOME")
+            of_user = [home, variables.get("GEMINI_CLI_HOME")]
+            of_user += [config and os.path.join(config, "opencode"), codex and os.path.join(codex, os.pardir)]
             return None if directory in [os.path.abspath(each) for each in of_user if each] else directory
     return None
 

@@ -519,9 +519,10 @@ def test_a_project_of_codex_may_change_settings_of_a_server_of_the_user() -> Non
 
     project = read_config(text, source="/p/.codex/config.toml", env={"HOME": "/h"})
     user = read_config(text, source="/h/.codex/config.toml", env={"HOME": "/h"})
+    moved = read_config(text, source="/p/.codex/config.toml", env={"HOME": "/h", "CODEX_HOME": "/p/.codex"})
 
     assert [project.servers, [each.code for each in project.findings]] == [[], ["not_in_file"]]
-    assert (len(user.servers), user.findings) == (1, ())
+    assert [(len(each.servers), each.findings) for each in (user, moved)] == [(1, ())] * 2
 
 
 def test_gemini_prefers_http_url_and_starts_only_allowed_servers() -> None:
