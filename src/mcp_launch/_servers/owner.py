@@ -291,14 +291,14 @@ class _Owner:
 
     @asynccontextmanager
     async def _noting(self) -> AsyncGenerator[None]:
-        """Remember an error in the block, after which closing the transport has its own budget."""
+        """Remember an error in the block, and limit the time for closing the transport after it."""
         try:
             yield
         except Exception as error:
             # Otherwise the error is a consequence.
             if not self._scope.cancel_called:
                 self._error = error
-                self._scope.deadline = anyio.current_time() + self._budgets.close
+                self._scope.deadline = min(self._scope.deadline, anyio.current_time() + self._budgets.close)
             raise
 
     def _change(self) -> LaunchFailure | None:
