@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from mcp_types import Prompt, PromptArgument, Resource, Tool
 
+from mcp_launch import Budgets
+from mcp_launch._command import run
 from mcp_launch._command.explore.terminal import candidates
 from mcp_launch._servers.record import Offer
 from tests.mcp_launch.explore.here import ODD, Command
@@ -126,6 +128,17 @@ def test_a_failing_line_is_reported_and_the_next_is_executed(
 
 def test_the_status_is_that_of_the_first_line_that_did_not_work(file: str, command: Command) -> None:
     assert command("shell", file, "odd", stdin="read memo://today\ncal\ncall fail\nread memo://today\n").status == 2
+
+
+def test_a_request_that_takes_too_long_is_reported(
+    file: str, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    short = Budgets(call=0.5)
+    monkeypatch.setattr(run, "Budgets", lambda: short)
+    done = command("shell", file, "odd", stdin="read memo://never\n")
+
+    assert done.status == 1
+    assert "mcp-launch: odd: resources/read: did not respond within 0.5 s" in done.err.splitlines()
 
 
 def test_a_dead_server_is_reported_at_every_line(file: str, command: Command) -> None:

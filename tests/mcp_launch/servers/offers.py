@@ -69,7 +69,7 @@ def main() -> None:
             write({"id": message["id"], **reply})
 
 
-def answer(method: str, params: dict[str, Any]) -> dict[str, Any] | None:  # noqa: PLR0911 - a list of cases
+def answer(method: str, params: dict[str, Any]) -> dict[str, Any] | None:  # noqa: PLR0911, PLR0912 - a list of cases
     """Return the result or error of a request; None to send no response."""
     match method:
         case "initialize":
@@ -93,6 +93,8 @@ def answer(method: str, params: dict[str, Any]) -> dict[str, Any] | None:  # noq
             return result(contents=[{"uri": "memo://today", "text": "nothing"}])
         case "resources/read" if params["uri"] == "memo://pixel":
             return result(contents=[{"uri": "memo://pixel", "mimeType": "image/png", "blob": PIXEL}])
+        case "resources/read" if params["uri"] == "memo://never":
+            return None
         case "prompts/list":
             arguments = [{"name": "name", "required": True, "description": "Whom."}, {"name": "tone"}]
             return result(prompts=[{"name": "greet", "description": "Ask for a greeting.", "arguments": arguments}])

@@ -15,7 +15,7 @@ from mcp_launch._command.run import run
 from mcp_launch._command.show.text import findings_of, harmless, print_findings, remark, remark_failure, remark_warnings
 from mcp_launch._servers.launched import LaunchedServer
 from mcp_launch._spec import parse_server
-from mcp_launch.failures import InvalidResult, LaunchFailure, UnusableInput, did_you_mean
+from mcp_launch.failures import LaunchFailure, UnusableInput, did_you_mean
 from mcp_launch.fleet import Fleet
 from mcp_launch.logins import StoredLogins
 from mcp_launch.options import Listing, Options
@@ -105,9 +105,9 @@ class Opened:
 
     def why(self, error: Exception) -> str:
         """Return why a request failed, with the server's name. Secrets are not redacted yet."""
-        if isinstance(error, LaunchFailure | InvalidResult):
-            return str(error)
-        return f"{self.name}: {str(error) or type(error).__name__}"
+        why = str(error) or type(error).__name__
+        # Our own errors begin with it already.
+        return why if why.startswith(f"{self.name}: ") else f"{self.name}: {why}"
 
 
 class Notices:
