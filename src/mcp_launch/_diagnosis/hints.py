@@ -39,8 +39,9 @@ def explain_end(lines: Sequence[str], *, status: int | None = None) -> tuple[str
             line = lines[text.count("\n", 0, match.start())]
             # A shell or interpreter that complains about our messages did start; a syntax error is after its line.
             is_about_messages = _MESSAGE.search(text if match[0].startswith("SyntaxError") else line)
-            # The words of a later sentence are often advice.
-            if not is_about_messages and not _HARMLESS.search(line[:_READ].partition(". ")[0]):
+            # The words of a later sentence are often advice, and those of the error itself may be names of packages.
+            around = line[:_READ].replace(match[0], "").partition(". ")[0]
+            if not is_about_messages and not _HARMLESS.search(around):
                 return advice.format(*match.groups()), line.strip()
     if found := missing_variable(lines):
         return None, found[1].strip()
