@@ -54,7 +54,7 @@ class Typed:
             return {}
         typed = {os.path.abspath(each) for each in self.servers}
         found = [each for directory in self.projects for each in discover(directory=directory)]
-        found.sort(key=lambda each: each.scope)
+        found.sort(key=lambda each: each.scope == "user")
         # If the project is the home directory, a file of both counts as the user's.
         return {str(each.path): each for each in found if os.path.abspath(each.path) not in typed}
 
