@@ -275,7 +275,7 @@ class _Owner:
                     record.offer = await list_offer(client, lists, seconds=left / 2, warn=record.warn)
                 self._changed = self._change()
                 if self._changed:
-                    self._scope.deadline = anyio.current_time() + budgets.close
+                    self._limit_closing()
                     return
                 self._scope.deadline = math.inf
                 record.client = client
@@ -284,7 +284,7 @@ class _Owner:
                     await record.over.wait()
                 finally:
                     record.lose()
-                self._scope.deadline = anyio.current_time() + budgets.close
+                self._limit_closing()
                 if record.wanted:
                     return
                 record.enter("close")
@@ -298,8 +298,11 @@ class _Owner:
             # Otherwise the error is a consequence.
             if not self._scope.cancel_called:
                 self._error = error
-                self._scope.deadline = min(self._scope.deadline, anyio.current_time() + self._budgets.close)
+                self._limit_closing()
             raise
+
+    def _limit_closing(self) -> None:
+        self._scope.deadline = min(self._scope.deadline, anyio.current_time() + self._budgets.close)
 
     def _change(self) -> LaunchFailure | None:
         """Return the failure of a server whose tools differ from their lock."""
