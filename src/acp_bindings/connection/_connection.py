@@ -306,12 +306,13 @@ class Connection:
         """Send *line* like `notify`, in its order, without waiting for a peer that reads slowly.
 
         It is for the end of something, which the peer must learn also after a cancellation. A peer that no longer reads
-        does not get it.
+        does not get it, and nothing is sent after `close`.
         """
-        if self._outbox.is_full:
-            self._outbox.line_up(line)
-        else:
-            self._outbox.add(line)
+        outbox = self._outbox
+        if outbox.is_full:
+            outbox.line_up(line)
+        elif not outbox.is_ending:
+            outbox.add(line)
 
     async def wait_for(self, what: Awaitable[T]) -> T:
         """Await *what*, such as an event that a handler sets, until the connection ends.
