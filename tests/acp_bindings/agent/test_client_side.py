@@ -210,7 +210,7 @@ class Terminals:
                 output = {"output": "done", "truncated": False, "exitStatus": {"exitCode": 0}}
                 return decode(client.wire.TerminalOutputResponse, output)
             if method == "release" and not self.releases:
-                raise InvalidParams("there is no such terminal")
+                raise InvalidParams("the terminal is unknown")
             return None
 
         for method in ("create", "wait_for_exit", "output", "kill", "release"):

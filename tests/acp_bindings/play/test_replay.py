@@ -80,7 +80,7 @@ async def test_a_client_that_sends_something_else_is_told_what_the_recording_has
             while not told:
                 await anyio.sleep(0.05)
                 told = capsys.readouterr().err
-    # On a slow machine, it is told several times.
+    # A slow machine prints it several times.
     assert {*told.splitlines()} == {
         "waiting for the request _a (line 1 of the recording); the client has sent the request _b"
     }
