@@ -243,7 +243,6 @@ class Conversation:
         """Forget what messages that were not recorded may have changed. Open requests remain open."""
         self.begun_before = True
         self.sessions.clear()
-        self.early.clear()
         self._cancels.clear()
         self._replays = ReplayCollector()
 

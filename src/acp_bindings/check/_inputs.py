@@ -145,7 +145,7 @@ def read_input(raw: Iterable[bytes], *, of_messages: bool = True) -> Document | 
                 raise _no_json(error, kept) from None
         return _conversation(_filled(kept), of_messages=of_messages)
     second = next(lines, None)
-    if second is None and not (of_messages and is_event(line_of(first[1]).value)):
+    if second is None and not is_event(line_of(first[1]).value):
         try:
             return _document([first])
         except ValueError as error:

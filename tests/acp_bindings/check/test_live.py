@@ -19,6 +19,7 @@ from tests.acp_bindings.check.conversations import (
     result,
     where,
 )
+from tests.acp_bindings.check.orders import ALLOW, BEGUN, CANCEL, CANCELLED, question
 from tests.acp_bindings.check.test_rules import BROKEN
 
 TIME = "2026-11-27T11:45:49.123456Z"
@@ -90,6 +91,10 @@ def test_what_follows_a_gap_is_not_an_error() -> None:
     after = [gap, said, result(2, {"stopReason": "cancelled"}), *prompt(4), *load(5, cwd="/home/you")]
     found = check(*opening(), *new(), *prompt(6), *closed, *after)
     assert [(each.rule, each.severity) for each in found] == [("lifecycle.unasked", "warning")]
+
+    cancelled = [prompt(2)[0], BEGUN, question(ALLOW), CANCEL, gap, CANCELLED]
+    found = check(*opening(), *new(), *cancelled)
+    assert [(each.rule, each.severity) for each in found] == [("lifecycle.unanswered", "info")]
 
 
 def test_a_message_with_a_time_is_not_an_event() -> None:
