@@ -11,7 +11,7 @@ from acp_bindings._redact import MASK
 
 def is_secret(name: str, value: str) -> bool:
     """Return True if a variable, header or parameter looks like a secret that is not redacted."""
-    return MASK not in value and ((_names_secret(name, value) and len(value) >= _SHORTEST) or _has_form(value))
+    return MASK not in value and bool((_names_secret(name, value) and len(value) >= _SHORTEST) or _TOKEN.search(value))
 
 
 def has_login(text: str) -> bool:
@@ -27,8 +27,8 @@ def has_token(address: str) -> bool:
     try:
         query = parse_qsl(urlsplit(address).query, max_num_fields=1000)
     except ValueError:
-        return _has_form(address)
-    return any(is_secret(name, value) for name, value in query) or _has_form(address)
+        return bool(_TOKEN.search(address))
+    return any(is_secret(name, value) for name, value in query) or bool(_TOKEN.search(address))
 
 
 def secret_arguments(arguments: Sequence[str]) -> Iterator[int]:
@@ -37,7 +37,7 @@ def secret_arguments(arguments: Sequence[str]) -> Iterator[int]:
         option, _, value = each.partition("=")
         given = _names_secret(option, value) and len(value) >= _SHORTEST
         is_value = before.startswith("-") and "=" not in before and not each.startswith("-")
-        if given or (is_value and _names_secret(before, each)) or _has_form(each) or has_login(each):
+        if given or (is_value and _names_secret(before, each)) or _TOKEN.search(each) or has_login(each):
             yield index
 
 
@@ -61,11 +61,7 @@ def argument_secrets(arguments: Sequence[str]) -> list[str]:
 
 def _names_secret(name: str, value: str) -> bool:
     # As in `--max-tokens 4096`, the value may be a number of tokens.
-    return _NAME.search(name) is not None and not (value.isdecimal() and "tokens" in name.lower())
-
-
-def _has_form(value: str) -> bool:
-    return _TOKEN.search(value) is not None
+    return bool(_NAME.search(name)) and not (value.isdecimal() and "tokens" in name.lower())
 
 
 _SHORTEST = 4
