@@ -104,6 +104,7 @@ class _Listener:
         """The ids of the requests that have arrived, by those in the recording."""
         self._rest = b""
         self._awaited: _Event | None = None
+        """The last message that the recording had to wait for."""
 
     async def watch(self) -> None:
         """Say what the recording has next, if the client has sent something else and nothing more follows."""
@@ -123,7 +124,6 @@ class _Listener:
         self._awaited = event
         while (found := next((each for each in self._arrived if each[0] == key), None)) is None:
             await self.listen()
-        self._awaited = None
         self._arrived.remove(found)
         if "id" in event.message and "method" in event.message:
             self._ids[json.dumps(event.message["id"])] = found[1].get("id")

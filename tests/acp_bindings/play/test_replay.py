@@ -76,6 +76,8 @@ async def test_a_client_that_sends_something_else_is_told_what_the_recording_has
     told = ""
     with anyio.fail_after(30):
         async with raw_client(Replay(recording), 1) as client:
+            await anyio.sleep(0.2)
+            assert capsys.readouterr().err == ""  # a client that sends nothing is not reminded
             await client.request("_b")
             while not told:
                 await anyio.sleep(0.05)
