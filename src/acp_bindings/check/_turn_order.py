@@ -136,7 +136,7 @@ class Turns:
                 self.unfinished.pop(id_, None)
             elif begins and not is_history:
                 self.unfinished[id_] = None
-        for id_ in own_terminal(update):  # it is not released, and may be shown at any time
+        for id_ in own_terminal(update):  # which the agent need not release, and may show at any time
             self.terminals.setdefault(id_, Terminal(0, is_released=True, is_shown=True))
         for id_, _ in embedded_terminals(update):
             if id_ in self.terminals:

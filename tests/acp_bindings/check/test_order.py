@@ -89,17 +89,19 @@ def test_the_first_turn_goes_on_if_a_second_prompt_is_cancelled_before_it() -> N
 
 ITS_OWN = {"terminal_info": {"terminal_id": "t1"}}
 OWN_TERMINAL = [
-    *new(),
+    *(*new(), ASKED),
     said("tool_call", toolCallId="t", title="T", content=[{"type": "terminal", "terminalId": "t1"}], _meta=ITS_OWN),
-    SHOWN,
+    *(SHOWN, DONE, ENDED),
 ]
 
 
 def test_a_terminal_of_the_agent_itself_may_be_shown_by_a_client_that_can() -> None:
     can = opening(client={"_meta": {"terminal_output": True}})
     assert rules(*can, *OWN_TERMINAL) == []
-    assert rules(*can, *OWN_TERMINAL[:-2], BEGUN, SHOWN) == ["terminal.unknown"]
+    assert rules(*can, *new(), BEGUN, SHOWN) == ["terminal.unknown"]
+    assert rules(*can, *new(), said("tool_call", toolCallId="t", title="T", _meta=ITS_OWN), SHOWN) == []
     assert rules(*opening(), *OWN_TERMINAL) == ["terminal.unknown"]
+    assert rules(*OWN_TERMINAL, protocol=v1) == []  # what the client can is not recorded
 
 
 def test_a_second_prompt_does_not_undo_what_the_user_has_refused() -> None:
