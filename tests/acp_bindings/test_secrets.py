@@ -17,8 +17,10 @@ from acp_bindings._secrets import argument_secrets
         (["--header", "Bearer abcd1234="], ["Bearer abcd1234="]),
         (["--verbose", "file=name"], []),
         (["--auth-type", "openai", "--auth-mode=none", "-e", "TOKEN_TYPE=bearer"], []),
+        (["--auth-method", "oauth", "--auth_provider=github"], []),
         (["--max-tokens", "4096", "--max_tokens=4096", "-e", "MAX_OUTPUT_TOKENS=32000"], []),
         (["--auth-types", "abcd1234"], ["abcd1234"]),
+        (["--password", "12345678", "--tokens=abcd1234"], ["12345678", "abcd1234"]),
     ],
 )
 def test_secrets_of_arguments_are_found_as_others_repeat_them(arguments: list[str], secrets: list[str]) -> None:
