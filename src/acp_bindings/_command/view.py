@@ -83,7 +83,7 @@ def _refuse_others(name: str) -> None:
         line = line_of(each)
         if line.at or is_event(line.value) or is_message(line.value):
             return
-        if each.strip() and each.endswith(b"\n"):
+        if each.endswith(b"\n"):
             if isinstance(read_input(lines_in(name)), Document):
                 raise Unusable("--serve needs one message on each line")
             return

@@ -116,6 +116,7 @@ def test_a_missing_file_exits_2(tmp_path: Path, options: list[str]) -> None:
         (b'{"time": "2026-11-27T11:45:49Z", "from": "agent", "stderr": "loading"}\n', ""),
         (b'{"time": "2026-11-27T11:45:49Z", "from": "agent", "message": "Welcome"}\n', ""),
         (TURN[0], ""),
+        (TURN[0][:20], ""),
     ],
 )
 def test_only_recordings_are_served(file: Path, content: bytes, refusal: str, monkeypatch: pytest.MonkeyPatch) -> None:
