@@ -12,6 +12,7 @@ import re
 import shutil
 import stat
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -248,8 +249,7 @@ class Roots:
         first = require_absolute(cwd, flavour=_HERE)
         self.directories = (first, *require_directories(additional, flavour=_HERE))
         """The directories as passed, `cwd` first."""
-        # A directory that cannot be resolved contains nothing.
-        self._real = [real for real, error in map(_real, self.directories) if error is None]
+        self._real = [Path(os.path.realpath(each)) for each in self.directories]
 
     def contains(self, path: str | os.PathLike[str]) -> bool:
         """Return True if *path*, which need not exist, is in one of the roots. A relative path begins at `cwd`.
@@ -271,12 +271,15 @@ class Roots:
             OSError: it cannot be resolved, as in a loop of links, or below a file.
         """
         text = os.fspath(path)
-        real, error = _real(os.path.join(self.directories[0], text))
+        real = Path()  # not inside any root, because it is relative
+        with suppress(ValueError):  # as for a NUL character
+            real = Path(os.path.realpath(os.path.join(self.directories[0], text)))
         if likeness(text) in _MISLEADING or not any(map(real.is_relative_to, self._real)):
             # Also if it cannot be resolved, because the error would show what is there.
             raise OutsideRoots(text)
-        if error is not None:
-            raise error
+        # `realpath` keeps parts that it cannot access, so its result is checked for links again.
+        if any(map(_is_link, (*reversed(real.parents), real))):
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
         return real
 
     def __repr__(self) -> str:
@@ -287,21 +290,6 @@ class Roots:
 _HERE: Flavour = "windows" if os.name == "nt" else "posix"
 
 _MISLEADING = {"empty", "nul", "home", "url"}
-
-
-def _real(path: str) -> tuple[Path, OSError | ValueError | None]:
-    """Return *path* with links resolved as far as possible, and the error if that is not the whole path.
-
-    `realpath` keeps parts that it cannot access, so its result is checked for links again.
-    """
-    real = Path()  # not inside any root, because it is relative
-    try:
-        real = Path(os.path.realpath(path))
-        if any(map(_is_link, (*reversed(real.parents), real))):
-            return real, OSError(errno.ELOOP, os.strerror(errno.ELOOP))
-    except (OSError, ValueError) as error:
-        return real, error
-    return real, None
 
 
 def _is_link(path: Path) -> bool:
