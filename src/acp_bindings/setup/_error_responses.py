@@ -66,7 +66,7 @@ def error_from(error: Failure, *, peer: Peer | None = None, session_id: str | No
         return AuthRequired(message, methods=peer.auth_methods if isinstance(peer, AgentPeer) else (), data=data)
     if isinstance(named, str):
         session_id = named
-    elif code == NOT_FOUND and session_id and session_id not in str(members.get("uri") or session_id):
+    elif session_id and session_id not in str(members.get("uri") or session_id):
         session_id = None  # SDKs name another resource, such as a file, in this field
     if (code == NOT_FOUND and session_id is not None) or (
         code == INTERNAL_ERROR and any(_says_lost(text, session_id) for text in _texts(message, data))
