@@ -530,10 +530,10 @@ def test_a_replay_without_the_users_messages_is_an_error() -> None:
 @pytest.mark.parametrize(
     "replayed",
     [
-        [update(USER, "one "), update(USER, "two"), update(AGENT, "hi")],
+        [update(USER, "one\n\ntwo"), update(AGENT, "hi")],
         [update(USER, "1", message_id="a"), update(USER, "2", message_id="b"), update(AGENT, "hi")],
     ],
-    ids=["the same text", "two ids"],
+    ids=["one message", "two ids"],
 )
 def test_messages_of_the_user_may_follow_each_other_in_a_replay(replayed: list[Any]) -> None:
     assert "lifecycle.replay-incomplete" not in rules(*TALK, *load(9, *replayed))
@@ -607,6 +607,8 @@ def test_a_null_that_the_protocol_shows_is_a_warning_only_if_clients_refuse_it()
             severity,
             "the protocol shows null here, but some programs refuse it; send {}",
         )
+    wrong = result(9, {"modes": 5})
+    assert "read as the default" in the("leniency.default-on-error", *TALK, *loaded[:-1], wrong).message
 
 
 @pytest.mark.requirement("R59")

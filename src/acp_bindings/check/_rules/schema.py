@@ -29,7 +29,7 @@ from acp_bindings.setup.errors import BadProtocolVersion, Remark, Severity
 def excused(observed: ObservedMessage) -> Iterator[Remark]:
     """Yield the findings of `decode`."""
     for each in observed.findings:
-        if not each.path and observed.body is None and observed.method in _SHOWN_AS_NULL:
+        if observed.body is None and observed.method in _SHOWN_AS_NULL:
             message = "the protocol shows null here, but some programs refuse it; send {}"
             yield Remark(observed.at, f"leniency.{each.rule}", message, _SHOWN_AS_NULL[observed.method])
             continue
