@@ -250,6 +250,16 @@ async def test_a_failure_shows_the_lines_and_a_cure() -> None:
 
 
 @pytest.mark.anyio
+async def test_an_agent_that_does_not_close_sessions_may_refuse_to_delete_an_open_one(tmp_path: Path) -> None:
+    agent = UNFINISHED.replace("1}", '1, "agentCapabilities": {"sessionCapabilities": {"delete": {}}}}')
+
+    (result,) = (await probe(_script(tmp_path, agent), only=["sessions.delete"], timeout=5)).results
+
+    assert result.status == "skip"
+    assert result.message == "an open session cannot be deleted, and the agent does not close sessions"
+
+
+@pytest.mark.anyio
 async def test_the_answer_to_a_request_of_the_probe_is_not_that_to_a_wrong_line() -> None:
     only = ["messages.unknown-method", "messages.malformed"]
     report = await probe([*AGENT, "messages.malformed/silent"], only=only, timeout=5)
