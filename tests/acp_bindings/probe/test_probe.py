@@ -183,6 +183,13 @@ async def test_an_agent_that_always_ends_in_a_prompt_fails_one_check_of_its_conv
 
 
 @pytest.mark.anyio
+async def test_a_turn_in_which_the_agent_ends_was_not_silent(tmp_path: Path) -> None:
+    (result,) = (await probe(_script(tmp_path, CRASHING), only=["prompts.turn"], timeout=3)).results
+
+    assert result.message.startswith("the turn has not ended; the agent exited with status ")
+
+
+@pytest.mark.anyio
 @pytest.mark.parametrize(
     ("name", "version"),
     [
