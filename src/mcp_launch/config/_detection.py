@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from acp_bindings._lazy import closest
 from mcp_launch._json_values import as_members
-from mcp_launch.config._locations import PROJECT
+from mcp_launch.config._locations import PROJECT, places
 
 FILES: Mapping[str, tuple[str, ...]] = {
     "claude-desktop": ("claude_desktop_config.json",),
@@ -80,16 +81,14 @@ def described(value: Any) -> dict[str, Any]:
 
 def project_of(source: str, variables: Mapping[str, str]) -> str | None:
     """Return the directory of the project that the file belongs to; None for a file of the user."""
-    for file in PROJECT_FILES:
-        if _ends_in(source, file):
-            directory = str(Path(os.path.abspath(source)).parents[file.count("/")])
-            home = variables.get("HOME") or variables.get("USERPROFILE")
-            config = variables.get("XDG_CONFIG_HOME") or (home and os.path.join(home, ".config"))
-            codex = variables.get("CODEX_HOME")
-            of_user = [home, variables.get("GEMINI_CLI_HOME")]
-            of_user += [config and os.path.join(config, "opencode"), codex and os.path.join(codex, os.pardir)]
-            return None if directory in [os.path.abspath(each) for each in of_user if each] else directory
-    return None
+    of_user = (os.path.abspath(each.path) for each in places(None, variables, sys.platform))
+    return None if os.path.abspath(source) in of_user else project_above(source)
+
+
+def project_above(source: str) -> str | None:
+    """Return the directory above a file whose path is that of a project's file, even if it is the user's."""
+    below = next((file for file in PROJECT_FILES if _ends_in(source, file)), None)
+    return None if below is None else str(Path(os.path.abspath(source)).parents[below.count("/")])
 
 
 def meant_by(value: Any, wanted: str) -> str:

@@ -516,10 +516,10 @@ def test_members_with_which_codex_rejects_the_file_are_reported(entry: dict[str,
 
 def test_a_project_of_codex_may_change_settings_of_a_server_of_the_user() -> None:
     text = "[mcp_servers.a]\ntool_timeout_sec = 9\n"
-
-    project = read_config(text, source="/p/.codex/config.toml", env={"HOME": "/h"})
-    user = read_config(text, source="/h/.codex/config.toml", env={"HOME": "/h"})
-    moved = read_config(text, source="/p/.codex/config.toml", env={"HOME": "/h", "CODEX_HOME": "/p/.codex"})
+    env = {"HOME": "/h", "USERPROFILE": "/h"}
+    project = read_config(text, source="/p/.codex/config.toml", env=env)
+    user = read_config(text, source="/h/.codex/config.toml", env=env)
+    moved = read_config(text, source="/p/.codex/config.toml", env={**env, "CODEX_HOME": "/p/.codex"})
 
     assert [project.servers, [each.code for each in project.findings]] == [[], ["not_in_file"]]
     assert [(len(each.servers), each.findings) for each in (user, moved)] == [(1, ())] * 2

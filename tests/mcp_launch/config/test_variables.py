@@ -313,11 +313,15 @@ def test_a_forwarded_variable_that_is_not_set_is_left_out(
 def test_the_file_of_a_user_belongs_to_no_project() -> None:
     text = json.dumps({"mcpServers": {"n": {"command": "${workspaceFolder}/x"}}})
 
-    for env in ({"HOME": "/h"}, {"USERPROFILE": "/h"}):
-        (of_a_project,) = read_config(text, source="/h/p/.cursor/mcp.json", env=env).servers
-        (of_the_user,) = read_config(text, source="/h/.cursor/mcp.json", env=env).servers
-        assert of_a_project["command"] == f"{os.path.abspath('/h/p')}/x"
-        assert of_the_user["command"] == "${workspaceFolder}/x"
+    env = {"HOME": "/h", "USERPROFILE": "/h"}
+
+    (of_a_project,) = read_config(text, source="/h/p/.cursor/mcp.json", env=env).servers
+    (of_the_user,) = read_config(text, source="/h/.cursor/mcp.json", env=env).servers
+    (at_home,) = read_config(text.replace("mcpServers", "servers"), source="/h/.vscode/mcp.json", env=env).servers
+
+    assert of_a_project["command"] == f"{os.path.abspath('/h/p')}/x"
+    assert of_the_user["command"] == "${workspaceFolder}/x"
+    assert at_home["command"] == f"{os.path.abspath('/h')}/x"
 
 
 def test_an_extension_of_gemini_knows_its_directory() -> None:
@@ -347,7 +351,7 @@ def test_an_extension_of_gemini_knows_its_directory() -> None:
 def test_a_directory_is_relative_to_the_project_of_opencode(source: str, more: dict[str, str], cwd: str) -> None:
     text = json.dumps({"mcp": {"n": {"type": "local", "command": ["c"], "cwd": "d"}}})
 
-    (entry,) = read_config(text, source=source, env={"HOME": "/h", **more}).entries
+    (entry,) = read_config(text, source=source, env={"HOME": "/h", "USERPROFILE": "/h", **more}).entries
     assert entry.cwd == (os.path.abspath(cwd) if cwd != "d" else cwd)
 
 

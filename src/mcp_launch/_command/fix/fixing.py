@@ -43,7 +43,7 @@ from mcp_launch._command.show.text import (
 )
 from mcp_launch._executable import words_of
 from mcp_launch._json_values import as_items, as_members, texts
-from mcp_launch.config._detection import HOLDERS, format_of_path, project_of
+from mcp_launch.config._detection import HOLDERS, format_of_path, project_above
 from mcp_launch.config._edit import Edit, edit_text
 from mcp_launch.config._entries import Config, Entry
 from mcp_launch.config._formats import format_called
@@ -137,7 +137,7 @@ class _File:
     @property
     def folder(self) -> str:
         """The directory that relative paths in the file probably mean."""
-        return project_of(self.path, {}) or os.path.dirname(os.path.abspath(self.path))
+        return project_above(self.path) or os.path.dirname(os.path.abspath(self.path))
 
     def redactor(self, *others: str) -> Redactor:
         """Return the redactor of what may be secret in the file and in other texts of it."""
