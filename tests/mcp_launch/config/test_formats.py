@@ -520,9 +520,11 @@ def test_a_project_of_codex_may_change_settings_of_a_server_of_the_user() -> Non
     project = read_config(text, source="/p/.codex/config.toml", env=env)
     user = read_config(text, source="/h/.codex/config.toml", env=env)
     moved = read_config(text, source="/p/.codex/config.toml", env={**env, "CODEX_HOME": "/p/.codex"})
+    misspelt = read_config("mcp_servers.a.cmd = 'c'", source="/p/.codex/config.toml", env=env)
 
     assert [project.servers, [each.code for each in project.findings]] == [[], ["not_in_file"]]
     assert [(len(each.servers), each.findings) for each in (user, moved)] == [(1, ())] * 2
+    assert [each.code for each in misspelt.findings] == ["unknown_member"]
 
 
 def test_gemini_prefers_http_url_and_starts_only_allowed_servers() -> None:

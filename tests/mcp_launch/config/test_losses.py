@@ -51,6 +51,7 @@ def test_a_transport_that_the_url_contradicts_is_reported() -> None:
     _, ((code, message),) = lost({"type": "sse", "url": "http://h"}, "claude-code", "windsurf")
 
     assert (code, message[:39]) == ("not_said", "Windsurf derives the transport from the")
+    assert lost({"type": "http", "url": "http://h/sse"}, "claude-code", "gemini")[1] == []
 
 
 def test_an_env_that_is_not_a_list_is_preserved() -> None:

@@ -92,6 +92,11 @@ def test_each_client_replaces_its_own_references(name: str, text: str, becomes: 
         ),
         (
             "goose",
+            {"type": "streamable_http", "uri": "https://h/${TOKEN}"},
+            "Goose does not replace ${TOKEN} in uri; list its name in env_keys",
+        ),
+        (
+            "goose",
             {"type": "stdio", "cmd": "c", "env_keys": ["KEY"]},
             "KEY is not set; Goose may have its value elsewhere",
         ),
