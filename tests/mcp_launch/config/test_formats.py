@@ -462,12 +462,6 @@ def test_the_newer_map_of_opencode_is_read_too(source: str) -> None:
     assert config.entries[1].path == ("mcp", "servers", "a")
 
 
-def test_a_server_of_opencode_may_be_called_servers_or_timeout() -> None:
-    mcp = {name: {"type": "local", "command": ["c"]} for name in ("servers", "timeout")}
-
-    assert [each["name"] for each in read_config(json.dumps({"mcp": mcp}), source="f").servers] == [*mcp]
-
-
 def test_disabled_and_timeout_are_not_those_of_claude_code_in_a_file_that_may_be_of_another_client() -> None:
     servers = {"on": {"command": "c", "disabled": False, "timeout": 60}, "off": {"command": "c", "disabled": True}}
     text = json.dumps({"mcpServers": servers})

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from mcp_launch._json_values import as_items, as_members, kind_of, texts
+from mcp_launch._json_values import as_items, as_members, kind_of
 from mcp_launch.config import _references as variables
 from mcp_launch.config._detection import project_of
 from mcp_launch.config._documents import Path
@@ -159,11 +159,9 @@ class OpenCode(MapFormat):
         return super().known() - {"args", "transport"}
 
     def read_map(self, servers: Mapping[str, Any], at: Path, reading: Reading) -> Iterator[Entry]:
-        # Unless they are servers with these names.
-        apart = {each for each in ("servers", "timeout") if not texts([as_members(servers.get(each)).get("type")])}
-        yield from super().read_map({name: raw for name, raw in servers.items() if name not in apart}, at, reading)
-        if "servers" in apart:
-            yield from _NEWER.read_map(as_members(servers.get("servers")), (*at, "servers"), reading)
+        older = {name: raw for name, raw in servers.items() if name not in ("servers", "timeout")}
+        yield from super().read_map(older, at, reading)
+        yield from _NEWER.read_map(as_members(servers.get("servers")), (*at, "servers"), reading)
 
     def read_entry(self, raw: dict[str, Any], at: EntryReading) -> Entry | None:
         if raw.keys() in ({"enabled"}, {"disabled"}):
