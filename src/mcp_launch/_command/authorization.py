@@ -418,14 +418,12 @@ class _Receiver:
     """Takes the URL, and returns the query of the redirect, or only its code."""
 
 
-def _redirect_of(wanted: Wanted) -> tuple[SplitResult, int | None]:
-    """Return the redirect URI and its port."""
+def _redirect_of(wanted: Wanted) -> SplitResult:
     try:
         _EXACT_URL.validate_python(wanted.redirect_uri)
-        parts = urlsplit(wanted.redirect_uri)
-        return parts, parts.port
-    except ValueError:
+    except ValidationError:
         raise UnusableInput("--redirect-uri must be a URL such as http://127.0.0.1:8765/callback") from None
+    return urlsplit(wanted.redirect_uri)
 
 
 @asynccontextmanager
@@ -433,13 +431,13 @@ async def _listening(wanted: Wanted) -> AsyncGenerator[_Receiver]:
     """Listen on 127.0.0.1 for the redirect of a browser, until the block ends."""
     from mcp_launch._local.listener import Receive, Scope, Send, serve_http  # noqa: PLC0415 - slow to import
 
-    parts, wanted_port = _redirect_of(wanted)
+    parts = _redirect_of(wanted)
     if parts.scheme != "http" or parts.hostname not in ("127.0.0.1", "localhost"):
         raise UnusableInput("--redirect-uri must be on http://127.0.0.1 or http://localhost, except with --headless")
     try:
-        listener = await anyio.create_tcp_listener(local_host="127.0.0.1", local_port=wanted_port or 0)
+        listener = await anyio.create_tcp_listener(local_host="127.0.0.1", local_port=parts.port or 0)
     except OSError as error:
-        raise UnusableInput(f"--redirect-uri: port {wanted_port} cannot be used: {error.strerror or error}") from None
+        raise UnusableInput(f"--redirect-uri: port {parts.port} cannot be used: {error.strerror or error}") from None
     send, queries = anyio.create_memory_object_stream[str](math.inf)
 
     async def respond(scope: Scope, _: Receive, reply: Send) -> None:
@@ -492,10 +490,10 @@ async def _pasting(wanted: Wanted) -> AsyncGenerator[_Receiver]:
                 raise LoginFailed("standard input ended before the URL of the redirect")
         raise LoginFailed(f"no redirect was pasted within {wanted.timeout:g} s")
 
-    parts, port = _redirect_of(wanted)
+    parts = _redirect_of(wanted)
     with socket.socket() as reserved:
         # Reserved without listening, so that no other program on this machine receives the code.
-        if port == 0:
+        if parts.port == 0:
             reserved.bind(("127.0.0.1", 0))
             parts = parts._replace(netloc=f"{parts.hostname}:{reserved.getsockname()[1]}")
         yield _Receiver(redirect_uri=parts.geturl(), receive=receive)
