@@ -73,10 +73,8 @@ class Draft:
         """Return the name that the format has for a member of ACP."""
         if not isinstance(self.form, MapFormat):
             return member
-        if member == "url":
-            return next((each for each in self.form.urls if each in self.raw), next(iter(self.form.urls)))
-        names = {"command": self.form.command, "env": self.form.env, "headers": self.form.headers}
-        return names.get(member, member)
+        names = [theirs for theirs, ours in self.form.members().items() if ours == member] or [member]
+        return next((each for each in names if each in self.raw), names[0])
 
     @property
     def command(self) -> str:
