@@ -78,7 +78,7 @@ class Codex(MapFormat):
         members, used = dict(raw), {"env_vars"}
         of_url = ("bearer_token_env_var", "env_http_headers", "oauth", "oauth_resource")
         for each in of_url if kind == "stdio" else ("env_vars", "cwd"):
-            if raw.get(each) is not None:
+            if each in raw:
                 at.note("unused_member", f"{each} {self.misplaced}", each)
         if kind == "stdio":
             # An item may be an object that also names the machine whose variable it is.
