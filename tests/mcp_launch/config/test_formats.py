@@ -451,14 +451,15 @@ def test_the_newer_map_of_opencode_is_read_too(source: str) -> None:
     newer = {"a": {**local, "timeout": {"startup": 1, "execution": 5000}}, "off": {**local, "disabled": True}}
     mcp: dict[str, Any] = {
         "timeout": 5000,
-        "servers": {**newer, "b": {**local, "timeout": {}}},
+        "servers": {**newer, "b": {**local, "timeout": {}}, "c": {"disabled": True}},
         "old": {**local, "enabled": False},
     }
     config = read_config(json.dumps({"mcp": mcp}), source=source)
 
     found = [(entry.name, entry.timeout, entry.disabled) for entry in config.entries]
     assert found == [("old", None, True), ("a", 5.0, False), ("off", None, True), ("b", None, False)]
-    assert [(each.server, each.code) for each in config.findings] == [("off", "disabled"), ("old", "disabled")]
+    noted = [("off", "disabled"), ("c", "not_in_file"), ("old", "disabled")]
+    assert [(each.server, each.code) for each in config.findings] == noted
     assert config.entries[1].path == ("mcp", "servers", "a")
 
 

@@ -47,6 +47,16 @@ def test_answers_in_a_file_are_sent(
     assert (done.status, done.out) == (0, says), done.err
 
 
+def test_a_server_of_both_eras_can_ask_with_legacy(command: Command, tmp_path: Path) -> None:
+    file = tmp_path / "answers.json"
+    file.write_text(json.dumps({"elicitation": FORM}))
+
+    with asking_server("modern") as url:
+        refused, done = (command("call", url, "fill", "--answer", str(file), *more) for more in ((), ("--legacy",)))
+
+    assert (refused.status, done.status, done.out) == (1, 0, FILLED)
+
+
 @pytest.mark.parametrize(
     ("tool", "status", "said"),
     [("fill", 0, "Please fill this in"), ("visit", 0, "Please log in"), ("complete", 1, "user: 2 + 2?")],
