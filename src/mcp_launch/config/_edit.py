@@ -99,7 +99,7 @@ def _edited_toml(text: str, edit: Edit, document: Document) -> str:
         # tomlkit would move the member to the end. `edit_text` notices if the name is also in other lines.
         names = {name: key for name, key, _ in document.members_of(document.node(tuple(steps)))}
         at = document.start_of(names[last])
-        return text[:at] + re.sub(KEY, lambda _: edit.value, text[at:], count=1)
+        return text[:at] + re.sub(KEY, edit.value, text[at:], count=1)
     newline = "\r\n" if "\r\n" in text else "\n"
     written: Any = tomlkit.parse(text.replace("\r\n", "\n"))
     holder: Any = written
