@@ -149,8 +149,7 @@ def only_named(sessions: Sequence[Session], only: Sequence[str]) -> list[Session
     known = {name: spellings(session, name) for session in sessions for name in _names(session)}
     if unknown := next((name for name in only if name not in set().union(*known.values())), None):
         for session in sessions:
-            notes = (each for each in session.findings if each.is_note and unknown in spellings(session, each.server))
-            if found := next(notes, None):
+            if found := next((each for each in session.findings if each.server == unknown and each.is_note), None):
                 raise UnusableInput(f"{session.source}:{found.line}:{found.column}: {unknown}: {found.message}")
         raise UnusableInput(str(UnknownServer(unknown, sorted(known))))
     return [
