@@ -134,13 +134,15 @@ def test_only_those_that_were_named_are_meant(tmp_path: Path) -> None:
 
 
 def test_a_server_can_be_named_with_its_file(tmp_path: Path) -> None:
-    first, second = written(tmp_path, "a.json", "one", "both"), written(tmp_path, "b.json", "both")
+    first, second = written(tmp_path, "a.json", "one", "both"), str(tmp_path / "b.json")
+    Path(second).write_text(json.dumps([{**entry("both"), "args": ["${KEY}"]}]))
 
-    def chosen(*only: str) -> list[list[str]]:
-        return names(read_inputs(Typed(servers=[first, second], only=only)))
+    def chosen(*only: str) -> list[Session]:
+        return read_inputs(Typed(servers=[first, second], only=only))
 
-    assert chosen(f"{second}:both") == [[], [f"{second}:both"]]
-    assert chosen("both") == [[f"{first}:both"], [f"{second}:both"]]
+    assert names(chosen(f"{second}:both")) == [[], [f"{second}:both"]]
+    assert names(both := chosen("both")) == [[f"{first}:both"], [f"{second}:both"]]
+    assert [len(each.findings) for each in both] == [0, 1]
     with pytest.raises(UnusableInput, match=f"{first}:both, {second}:both, one"):
         chosen("other")
 
