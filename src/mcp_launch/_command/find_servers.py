@@ -55,7 +55,7 @@ def read_inputs(typed: Typed, *, unusable: list[str] | None = None) -> list[Sess
     files with errors are skipped, and the errors are added to it.
     """
     _refuse_contradictions(typed)
-    # Here, because the error would be reported for each file.
+    # Otherwise each file would report the error.
     inputs_of(typed.inputs)
     sessions: list[Session] = []
     for each in typed.servers:
