@@ -169,6 +169,18 @@ def test_https_is_used_for_a_port_that_speaks_tls(
     assert (done.status, server["changes"], server["tried"]) == (0, ["use https"], [])
 
 
+def test_the_type_is_set_where_a_client_derives_another_one(
+    folder: Path, echo_urls: dict[str, str], command: Command
+) -> None:
+    path = folder / "gemini-extension.json"
+    done = command("fix", write(path, web={"httpUrl": echo_urls["sse"]}), "--write")
+
+    assert (done.status, json.loads(path.read_text())["mcpServers"]["web"]) == (
+        0,
+        {"url": echo_urls["sse"], "type": "sse"},
+    )
+
+
 @pytest.mark.parametrize("given", ["-", "https://h.example/mcp", "no.json"])
 def test_only_files_can_be_fixed(given: str, command: Command) -> None:
     done = command("fix", given, "--json")
