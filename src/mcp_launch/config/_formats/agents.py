@@ -152,7 +152,7 @@ class Goose(MapFormat):
             if keys:
                 server = {**server, "env": [pair for pair in pairs if not is_own(as_members(pair))]}
         else:
-            named = dict.fromkeys(each.name for each in _all_references([server.get("headers"), server.get("url")]))
+            named = dict.fromkeys(each.name for each in _all_references(server))
             keys = [key for key in named if self.syntax.write(Reference("", "env", key)) is not None]
         if kind == "sse":
             writing.note(entry, "not_said", "Goose no longer connects to servers of type sse")
