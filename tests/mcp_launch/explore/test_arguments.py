@@ -20,14 +20,16 @@ def test_a_member_that_several_alternatives_have_may_be_as_in_any_of_them() -> N
     def shape(kind: str, **others: Any) -> dict[str, Any]:
         return {"type": "object", "properties": {"kind": {"const": kind, "description": "What."}, **others}}
 
-    long: dict[str, Any] = {f"the_{each}_of_the_border_around_it": {} for each in ("width", "colour")}
-    circle, square = shape("circle", size={"type": "integer"}, **long), shape("square", size={"type": "number"})
+    number = {"type": "integer", "minimum": 1}
+    long: dict[str, Any] = {f"the_{each}_of_the_border_around_it": number for each in ("width", "height")}
+    circle = shape("circle", size={"type": "integer"}, **long)
+    square = shape("square", size={"type": "number"}, **long)
     schema = {"type": "object", "properties": {"shape": {"oneOf": [circle, square, shape("dot")]}}}
 
     assert read_arguments(["shape.kind=circle", "shape.size=3"], schema) == {"shape": {"kind": "circle", "size": 3}}
     assert read_arguments(["shape.kind=dot"], schema) == {"shape": {"kind": "dot"}}
-    (_, kind, *_), _ = described_arguments(schema)
-    assert (kind.type, kind.description) == ('"circle" | "square" | "dot"', "What.")
+    (_, kind, _, width, *_), _ = described_arguments(schema)
+    assert (kind.type, kind.description, width.limits) == ('"circle" | "square" | "dot"', "What.", ("at least 1",))
 
 
 def one(schema: Any, text: str) -> Any:
