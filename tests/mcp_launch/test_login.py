@@ -12,6 +12,7 @@ import stat
 import subprocess
 import sys
 import threading
+import time
 import webbrowser
 from collections.abc import Generator
 from contextlib import ExitStack
@@ -536,10 +537,12 @@ def test_all_servers_are_asked_at_once_whether_they_require_a_login() -> None:
 
 
 def test_login_of_other_commands_leaves_a_server_that_does_not_respond_to_them() -> None:
+    began = time.monotonic()
     with raw_server(lambda request: [b"" * request.released.wait()]) as silent:
-        done = run("check", "--login", "--timeout", "0.5", silent.origin)
+        done = run("check", "--login", "--timeout", "0.5", silent.origin, OTHER)
 
     assert (done.returncode, done.stderr) == (1, "")
+    assert time.monotonic() - began < authorization._PATIENCE
 
 
 @pytest.mark.parametrize("only_code", [False, True])
